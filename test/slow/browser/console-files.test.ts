@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { readWorkbook } from '../../../src/formats/spreadsheet'
+import { writeWorkbook } from '../../../src/formats/write-workbook'
 import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { type ConsolePage, MAX, MIN, openConsole, ownBrowser } from './console-page'
@@ -532,7 +533,46 @@ function workbook(rows: number): Uint8Array {
   return zipSync(Object.fromEntries(bytes))
 }
 
+/** Watches the page's long tasks; returns a function that prints and returns those so far, in ms. */
+async function watchLongTasks({ page }: ConsolePage): Promise<() => Promise<number[]>> {
+  await page.evaluate(() => {
+    const spans: number[] = []
+    Object.assign(globalThis, { spans })
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) spans.push(duration)
+    }).observe({ type: 'longtask' })
+  })
+  return async () => {
+    const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
+    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    return spans
+  }
+}
+
 describe('a workbook', () => {
+  test('has the one policy of trusted types, which is made before it is needed', async () => {
+    await using store = await openStore()
+    const refused = await store.console.page.evaluate(() => {
+      const { trustedTypes } = globalThis as unknown as {
+        trustedTypes: { createPolicy(name: string, rules: object): unknown }
+      }
+      const causes = [
+        () => trustedTypes.createPolicy('workbook', {}),
+        () => trustedTypes.createPolicy('other', {}),
+        () => new Worker('/console/workbook-worker.js'),
+      ]
+      return causes.map((act) => {
+        try {
+          act()
+          return null
+        } catch (error) {
+          return (error as Error).name
+        }
+      })
+    })
+    expect(refused).toEqual(['TypeError', 'TypeError', 'TypeError'])
+  })
+
   test('is read by a part of the page that is loaded only then', async () => {
     await using store = await openStore()
     const { console } = store
@@ -553,19 +593,12 @@ describe('a workbook', () => {
     const { console, folder } = store
     const path = folder.file('large.xlsx')
     await Bun.write(path, workbook(50_000))
-    await console.page.evaluate(() => {
-      const spans: number[] = []
-      Object.assign(globalThis, { spans })
-      new PerformanceObserver((list) => {
-        for (const { duration } of list.getEntries()) spans.push(duration)
-      }).observe({ type: 'longtask' })
-    })
+    const longTasks = await watchLongTasks(console)
     const started = console.page.waitForEvent('worker')
     await fileField(console).setInputFiles(path)
 
     await panelOf(console).getByText('Done: created 50,000, refused 0; 50,000 rows read').waitFor()
-    const spans = await console.page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
-    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    await longTasks()
     expect((await started).url()).toEndWith('/console/workbook-worker.js')
     expect(console.page.workers()).toEqual([])
     await console.isClean()
@@ -688,6 +721,60 @@ describe('an export', () => {
       ['7', 'Günsel\nrepens'],
     ])
     expect(await exported(database, 'ndjson')).toBe(lines)
+    await console.isClean()
+  })
+
+  test('of a workbook of 50,000 plants is written in a thread, while the page goes on', async () => {
+    const line = (id: number) => `{"id":${id},"name":"plant ${id}","tag":"tag ${id % 50}"}\n`
+    await using store = await openStore(
+      Array.from({ length: 50_000 }, (_, id) => line(id)).join(''),
+    )
+    const { console } = store
+    const { page } = console
+    await page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    await console.button('Export').click()
+    await page.getByText('Export 50,000 plants', { exact: true }).waitFor()
+    const longTasks = await watchLongTasks(console)
+    const started = page.waitForEvent('worker')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      console.button('Excel').click(),
+    ])
+
+    await page.getByText('Exported 50,000 plants').waitFor()
+    // In the page it is one task that takes longer than all of the others.
+    const spans = await longTasks()
+    const writing = performance.now()
+    writeWorkbook(Array.from({ length: 50_000 }, (_, id) => ({ id: BigInt(id), name: `${id}` })))
+    expect(Math.max(0, ...spans)).toBeLessThan(performance.now() - writing)
+    expect((await started).url()).toEndWith('/console/workbook-worker.js')
+    expect(page.workers()).toEqual([])
+    const { rows } = await readWorkbook(await Bun.file(await download.path()).bytes(), null)
+    let count = 0
+    for await (const part of rows) count += part.length
+    expect(count).toBe(50_001)
+    await console.isClean()
+  }, 120_000)
+
+  test('of a workbook is stopped while it is written', async () => {
+    await using store = await openStore(content)
+    const { console } = store
+    const { page } = console
+    await page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    // A thread that never answers.
+    await page.route('**/workbook-worker.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: 'onmessage = () => {}' }),
+    )
+    const started = page.waitForEvent('worker')
+    await console.export('Excel')
+    const ended = (await started).waitForEvent('close')
+    await console.button('Stop the export (2,203)').click()
+    await page.getByText('The export was stopped').waitFor()
+    await ended
     await console.isClean()
   })
 

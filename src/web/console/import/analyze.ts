@@ -5,10 +5,10 @@ import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
+import { yieldToBrowser } from '../yield.ts'
 import type { Compare, Comparison } from './compare.ts'
 import type { OpenedFile } from './file.ts'
 import { WORDS } from './words.ts'
-import { yieldToBrowser } from './yield.ts'
 
 const PLANTS_SHOWN = 5
 const PROBLEMS_SHOWN = 3
