@@ -411,6 +411,26 @@ describe('a file that does not fit', () => {
     await console.isClean()
   })
 
+  test('that could not be compared says so, and can replace all the same', async () => {
+    await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
+    const { console, database } = store
+    const preview = previewOf(console)
+    await console.page.route(/\/plants\?(.*&)?limit=1000/, (route) =>
+      route.fulfill({ status: 500, json: { error: 50001, message: 'unexpected error' } }),
+    )
+    await importFile(console, 'today.csv', 'Id,Latin name\n1,Fern\n2,Hedera\n')
+    await preview.getByText('Not compared with the stored plants: the service does not').waitFor()
+    await preview.getByText('Otherwise refused: the stored plants stay as they are.').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await preview.getByLabel('Replace the plants that differ').check()
+    await startButton(console).click()
+
+    await panelOf(console)
+      .getByText(/^Done: created 0, skipped 1 .*, replaced 1, refused 0/)
+      .waitFor()
+    expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
+  })
+
   test('zip-named.csv gets a sentence with the way in', async () => {
     await using store = await openStore()
     await fileField(store.console).setInputFiles(join(realWorld, 'zip-named.csv'))
