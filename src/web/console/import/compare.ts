@@ -12,8 +12,8 @@ export type Comparison = {
   readonly unchanged: number
 }
 
-/** The reason that plants are not compared: the stored ones are too many to read, or the service does not answer. */
-export type NotCompared = 'too many' | 'no answer'
+/** The reason that plants are not compared: the stored ones are too many, or could not be read. */
+export type NotCompared = 'too many' | 'unread'
 
 /** Compares the next plants of a file, and resolves to the sums so far. */
 export type Compare = (plants: readonly Plant[]) => Promise<Comparison | NotCompared>
@@ -46,7 +46,7 @@ export function createComparison(session: Session): Compare {
       sums = await add(sums, plants)
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      sums = 'no answer'
+      sums = 'unread'
     }
     return sums
   }

@@ -148,7 +148,7 @@ export async function usualInput(
   if (opened.table.sheets.length > 1 || lists.length > 0) return null
   for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
     if (signal.aborted || refused > 0 || notRead !== null || compared === 'too many') return null
-    if (compared !== null && compared !== 'no answer' && compared.differing > 0) return null
+    if (compared !== null && compared !== 'unread' && compared.differing > 0) return null
     onRows(rows)
   }
   return { opened, columns, replaces: false }

@@ -179,7 +179,7 @@ function Reading({ preview }: { readonly preview: Preview }) {
       ) : null}
       {isTable && hasHeader ? (
         <div class="field">
-          <label for="import-header-row">Row of the header</label>
+          <label for="import-header-row">Header row</label>
           <input
             id="import-header-row"
             inputMode="numeric"
@@ -217,7 +217,7 @@ function countToImport({ analysis, input }: Preview): number | null {
 
 const NOT_COMPARED = {
   'too many': 'Not compared with the stored plants, which are too many to read here.',
-  'no answer': 'Not compared with the stored plants: the service does not answer.',
+  unread: 'Not compared with the stored plants, which could not be read.',
 } as const
 
 type ReplaceProps = { readonly preview: Preview; readonly label: string }
