@@ -515,11 +515,14 @@ describe('a file that does not fit', () => {
   test('has its refused rows saved, to be mended and imported alone', async () => {
     await using store = await openStore()
     const { console, database } = store
-    await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\n')
+    await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\nx4;Oak\n')
     await previewOf(console).getByLabel('ID', { exact: true }).selectOption('Nr')
-    await previewOf(console).getByText('3 rows; 1 of them would be refused:').waitFor()
+    await previewOf(console).getByText('4 rows; 2 of them would be refused:').waitFor()
     await accept(console)
-    await panelOf(console).getByText('Done: created 2, refused 1; 3 rows read').waitFor()
+    await panelOf(console).getByText('Done: created 2, refused 2; 4 rows read').waitFor()
+    expect(await refusedLines(console)).toEqual([
+      expect.stringMatching(/^2 rows: the ID is not a whole number; .* \(x2, x4\); lines 3, 5$/),
+    ])
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
       console.button('Save the refused rows').click(),
@@ -528,9 +531,9 @@ describe('a file that does not fit', () => {
     expect(download.suggestedFilename()).toBe('mine-refused.csv')
     const text = readFileSync(await download.path(), 'utf8')
     expect(text).toStartWith('Nr,Latin,reason\nx2,"a, ""b""","id: ""x2"" is not a whole number')
-    await importFile(console, 'mended.csv', text.replace('x2', '2'))
+    await importFile(console, 'mended.csv', text.replace('x2', '2').replace('\nx4', '\n4'))
     await accept(console)
-    await panelOf(console).getByText('Done: created 1, refused 0; 1 row read').waitFor()
+    await panelOf(console).getByText('Done: created 2, refused 0; 2 rows read').waitFor()
     expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'a, "b"', tag: null })
     await console.isClean()
   })
