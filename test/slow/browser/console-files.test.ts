@@ -7,7 +7,7 @@ import { readWorkbook } from '../../../src/formats/spreadsheet'
 import { writeWorkbook } from '../../../src/formats/write-workbook'
 import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
-import { type ConsolePage, MAX, MIN, openConsole, ownBrowser } from './console-page'
+import { type ConsolePage, MAX, MIN, openConsole, ownBrowser, watchLongTasks } from './console-page'
 
 const browser = ownBrowser()
 
@@ -559,22 +559,6 @@ function workbook(rows: number): Uint8Array {
   return zipSync(Object.fromEntries(bytes))
 }
 
-/** Watches the page's long tasks; returns a function that prints and returns those so far, in ms. */
-async function watchLongTasks({ page }: ConsolePage): Promise<() => Promise<number[]>> {
-  await page.evaluate(() => {
-    const spans: number[] = []
-    Object.assign(globalThis, { spans })
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) spans.push(duration)
-    }).observe({ type: 'longtask' })
-  })
-  return async () => {
-    const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
-    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
-    return spans
-  }
-}
-
 describe('a workbook', () => {
   test('has the one policy of trusted types, which is made before it is needed', async () => {
     await using store = await openStore()
@@ -619,7 +603,7 @@ describe('a workbook', () => {
     const { console, folder } = store
     const path = folder.file('large.xlsx')
     await Bun.write(path, workbook(50_000))
-    const longTasks = await watchLongTasks(console)
+    const longTasks = await watchLongTasks(console.page)
     const started = console.page.waitForEvent('worker')
     await fileField(console).setInputFiles(path)
 
@@ -762,7 +746,7 @@ describe('an export', () => {
     })
     await console.button('Export').click()
     await page.getByText('Export 50,000 plants', { exact: true }).waitFor()
-    const longTasks = await watchLongTasks(console)
+    const longTasks = await watchLongTasks(console.page)
     const started = page.waitForEvent('worker')
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -3,7 +3,14 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { importLines, lines } from '../../harness/commands'
 import { startDaemon, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
-import { type ConsolePage, connect, MAX, openConsole, ownBrowser } from './console-page'
+import {
+  type ConsolePage,
+  connect,
+  MAX,
+  openConsole,
+  ownBrowser,
+  watchLongTasks,
+} from './console-page'
 
 const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const browser = ownBrowser()
@@ -167,13 +174,7 @@ describe('many plants', () => {
     await using console = await openConsole(browser, store.many.url)
     const { page } = console
     await page.getByText('50,000 plants', { exact: true }).waitFor()
-    await page.evaluate(() => {
-      const spans: number[] = []
-      Object.assign(globalThis, { spans })
-      new PerformanceObserver((list) => {
-        for (const { duration } of list.getEntries()) spans.push(duration)
-      }).observe({ type: 'longtask' })
-    })
+    const longTasks = await watchLongTasks(page)
     await press(console, 'Name')
     await page.getByText(/^Reading [\d,]+ of 50,000 plants…$/).waitFor()
     await press(console, 'Name')
@@ -185,8 +186,7 @@ describe('many plants', () => {
       'plant 49998',
       'plant 49997',
     ])
-    const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
-    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    await longTasks()
     await page.getByRole('button', { name: 'Tags' }).click()
     const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
     await tags.first().waitFor()
