@@ -12,7 +12,7 @@ const ENTRIES = [
   'engine/sqlite/committing/worker.ts',
   'engine/sqlite/copies/check-worker.ts',
   'cli/import/workbook-worker.ts',
-  'web/console/import/workbook-worker.ts',
+  'web/console/workbooks/workbook-worker.ts',
   'web/console/main.tsx',
   'web/docs/main.tsx',
 ]
@@ -110,11 +110,12 @@ describe('the source', () => {
 
   test.each([
     ['controls', []],
-    ['list', ['controls']],
+    ['workbooks', []],
+    ['list', ['controls', 'workbooks']],
     ['editor', ['list', 'controls']],
     ['cells', ['editor', 'list', 'controls']],
     ['bulk', ['list', 'controls']],
-    ['import', ['controls']],
+    ['import', ['controls', 'workbooks']],
     ['status', ['controls']],
   ] as const)('web/console/%s imports only %j of the other rooms of the console', (room, rooms) => {
     const joints = ['main', 'console', 'app', 'page-keys'].map((it) => `web/console/${it}`)

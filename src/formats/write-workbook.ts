@@ -4,18 +4,50 @@ import { utils, write } from '@e965/xlsx'
 import { FIELDS, TEXT_FIELDS } from '../plant/plant'
 import type { PlantToWrite } from './write'
 
-/** SheetJS makes a workbook in one call, which takes about a second for this many plants. */
-export const MAX_PLANTS = 100_000
+/** The most characters of a cell, as Excel limits it. */
+const MAX_CHARACTERS = 32_767
+/** The widest column, in characters. */
+const MAX_WIDTH = 60
+
+/** A workbook reads `_x0041_` as `A` (ECMA-376, part 1, section 22.4.2.4), unless its `_` is written so. */
+const escapeText = (text: string): string => text.replace(/_(x[\da-f]{4})/gi, '_x005F_$1')
 
 /** The row of a plant. Its id is a text, since a number of a workbook has 53 bits; a text is never a formula. */
 const rowOf = (plant: PlantToWrite): (string | null)[] => [
   String(plant.id),
-  ...TEXT_FIELDS.map((name) => plant[name] ?? null),
+  ...TEXT_FIELDS.map((name) => {
+    const text = plant[name]
+    if (text === undefined) return null
+    if (text.length <= MAX_CHARACTERS) return escapeText(text)
+    throw new Error(`the ${name} of plant ${plant.id} is too long for a cell; export CSV`)
+  }),
 ]
+
+// Characters that take the width of two.
+const WIDE = /[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g
+
+const widthOf = (text: string): number => text.length + (text.match(WIDE)?.length ?? 0)
+
+/** The columns, each as wide as its widest cell, up to a limit. */
+function columnsOf(rows: readonly (readonly (string | null)[])[]): { wch: number }[] {
+  const widths = FIELDS.map(() => 0)
+  for (const row of rows) {
+    for (const [place, text] of row.entries()) {
+      const width = widths[place] ?? 0
+      if (text !== null && width < MAX_WIDTH) widths[place] = Math.max(width, widthOf(text))
+    }
+  }
+  // Half a character of space on each side.
+  return widths.map((width) => ({ wch: Math.min(width, MAX_WIDTH) + 1 }))
+}
 
 /** Writes a workbook with a sheet of plants, and a header. */
 export function writeWorkbook(plants: readonly PlantToWrite[]): Uint8Array<ArrayBuffer> {
-  const sheet = utils.aoa_to_sheet([[...FIELDS], ...plants.map(rowOf)])
+  const rows = [[...FIELDS], ...plants.map(rowOf)]
+  const sheet = utils.aoa_to_sheet(rows)
+  sheet['!cols'] = columnsOf(rows)
   const book = utils.book_new(sheet, 'Plants')
-  return new Uint8Array(write(book, { type: 'array', bookType: 'xlsx', compression: true }))
+  return new Uint8Array(
+    write(book, { type: 'array', bookType: 'xlsx', compression: true, bookSST: true }),
+  )
 }

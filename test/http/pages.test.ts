@@ -120,6 +120,20 @@ describe('the console', () => {
     expect(headers.get('cache-control')).toBe('no-cache')
   })
 
+  test.each([
+    ['/', "worker-src 'self'", 'trusted-types workbook'],
+    ['/console/workbook-worker.js', "worker-src 'none'", "trusted-types 'none'"],
+    ['/docs', "worker-src 'none'", "trusted-types 'none'"],
+    ['/docs/main.js', "worker-src 'none'", "trusted-types 'none'"],
+  ])('lets %s have %s and %s', async (path, threads, trusted) => {
+    const { headers } = await get(path)
+    const policy = String(headers.get('content-security-policy')).split('; ')
+
+    expect(policy).toContain("require-trusted-types-for 'script'")
+    const of = (name: string) => policy.filter((it) => it.startsWith(`${name} `))
+    expect([of('worker-src'), of('trusted-types')]).toEqual([[threads], [trusted]])
+  })
+
   test.each(['/', '/console/main.js'])('answers HEAD %s as GET, without the body', async (path) => {
     const asked = { 'accept-encoding': 'br' }
     const whole = await get(path, asked)

@@ -19,26 +19,27 @@ export type PageFile = {
 const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'
 
-/**
- * The content security policy of a page (CSP, level 3): its own scripts, styles, pictures and threads, and requests to its
- * own origin. The one policy of trusted types starts the console's thread for workbooks.
- */
+/** The content security policy (CSP, level 3): a page has its own scripts, styles and pictures, and requests to its own origin. */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "worker-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types workbook',
-].join('; ')
+]
+/** Starts no threads, and makes no policy of trusted types. */
+const WITHOUT_THREADS = [...CONTENT_POLICY, "worker-src 'none'", "trusted-types 'none'"].join('; ')
+/** Starts the thread for workbooks, by the one policy that has its address. */
+const WITH_THREAD = [...CONTENT_POLICY, "worker-src 'self'", 'trusted-types workbook'].join('; ')
+
+const policyOf = ({ page, name }: PageFile): string =>
+  page === 'console' && name === 'index.html' ? WITH_THREAD : WITHOUT_THREADS
 
 const pageHeaders = {
-  'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -58,7 +59,11 @@ async function readPage({ brotli, gzip }: PageFile, coding: Coding): Promise<Blo
 async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: typeof readPage) {
   const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
-  const headers = new Headers({ ...pageHeaders, etag: tag })
+  const headers = new Headers({
+    ...pageHeaders,
+    'content-security-policy': policyOf(file),
+    etag: tag,
+  })
   const known = asked.get('if-none-match')
   if (known !== null && isAmong(readIfNoneMatch(known), tag)) {
     return new Response(null, { status: 304, headers })

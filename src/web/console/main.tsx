@@ -3,6 +3,9 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { createConsole } from './console.ts'
+import { trustThread } from './workbooks/thread.ts'
+
+trustThread()
 
 // A proxy may serve it under a path prefix.
 const base = new URL('.', document.location.href)

@@ -2,6 +2,7 @@
 
 import type { NewPlant } from '../../client/client.ts'
 import { TEXTS } from './texts.ts'
+import { yieldToBrowser } from './yield.ts'
 
 /** The most plants that the page sorts, as it reads them all first. */
 export const MAX_SORTED = 100_000
@@ -9,8 +10,6 @@ export const MAX_SORTED = 100_000
 /** The columns to sort by, in the order of the table. */
 export const SORT_KEYS = ['id', ...TEXTS] as const
 const RUN = 500
-// Below the time of a frame.
-const SLICE_MS = 10
 
 export type SortKey = (typeof SORT_KEYS)[number]
 export type Sort = { readonly by: SortKey; readonly isDescending: boolean }
@@ -61,16 +60,6 @@ export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare
   return low
 }
 
-/** Returns a function that lets the page draw and respond, whenever it was busy for a while. */
-export function createPauses(): () => Promise<void> {
-  let began = performance.now()
-  return async () => {
-    if (performance.now() - began < SLICE_MS) return
-    await new Promise((resolve) => setTimeout(resolve))
-    began = performance.now()
-  }
-}
-
 async function merge(
   a: readonly NewPlant[],
   b: readonly NewPlant[],
@@ -94,7 +83,7 @@ export async function sortInSlices(
   plants: readonly NewPlant[],
   compare: Compare,
 ): Promise<NewPlant[]> {
-  const pause = createPauses()
+  const pause = yieldToBrowser()
   let runs: NewPlant[][] = []
   for (let at = 0; at < plants.length; at += RUN) {
     runs.push(plants.slice(at, at + RUN).sort(compare))

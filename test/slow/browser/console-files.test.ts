@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { readWorkbook } from '../../../src/formats/spreadsheet'
+import { writeWorkbook } from '../../../src/formats/write-workbook'
 import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
-import { type ConsolePage, MAX, MIN, openConsole, ownBrowser } from './console-page'
+import { type ConsolePage, MAX, MIN, openConsole, ownBrowser, watchLongTasks } from './console-page'
 
 const browser = ownBrowser()
 
@@ -338,12 +339,12 @@ describe('a file that does not fit', () => {
       'List of 2026\nNo,Genus,Species,Bed\n1,Rosa,canina,x\n2,Acer,,y\n',
     )
     await preview.getByRole('cell', { name: 'Rosa canina' }).waitFor()
-    expect(await field('Row of the header').inputValue()).toBe('2')
-    await field('Row of the header').fill('9')
-    await field('Row of the header').press('Tab')
+    expect(await field('Header row').inputValue()).toBe('2')
+    await field('Header row').fill('9')
+    await field('Header row').press('Tab')
     await preview.getByText('This does not work: no row 9').waitFor()
-    await field('Row of the header').fill('2')
-    await field('Row of the header').press('Tab')
+    await field('Header row').fill('2')
+    await field('Header row').press('Tab')
     await field('Name, part 2').selectOption('Bed')
     await preview.getByRole('cell', { name: 'Rosa x' }).waitFor()
     await field('Name, part 2').selectOption('Species')
@@ -395,19 +396,42 @@ describe('a file that does not fit', () => {
     await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
     const { console, database } = store
     const preview = previewOf(console)
-    await importFile(console, 'today.csv', 'id,name\n1,Fern\n2,Hedera\n')
-    await preview.getByText('0 new, 1 differs, 1 unchanged').waitFor()
+    await importFile(console, 'today.csv', 'id,name\n1,Fern\n2,Hedera\n3,Moss\n')
+    await preview.getByText('1 new, 1 differs, 1 unchanged').waitFor()
+    await console.button('Import 1 plant').waitFor()
     const replace = preview.getByLabel('Replace the one that differs')
     expect(await replace.isChecked()).toBeFalse()
     expect(await console.barriers()).toEqual([])
     await replace.check()
-    await console.button('Import 1 plant').click()
+    await console.button('Import 2 plants').click()
+
+    await panelOf(console)
+      .getByText(/^Done: created 1, skipped 1 .*, replaced 1, refused 0/)
+      .waitFor()
+    expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
+    await console.isClean()
+  })
+
+  test('that could not be compared says so, and can replace all the same', async () => {
+    await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
+    const { console, database } = store
+    const preview = previewOf(console)
+    await console.page.route(/\/plants\?(.*&)?limit=1000/, (route) =>
+      route.fulfill({ status: 500, json: { error: 50001, message: 'unexpected error' } }),
+    )
+    await importFile(console, 'today.csv', 'Id,Latin name\n1,Fern\n2,Hedera\n')
+    await preview
+      .getByText('Not compared with the stored plants, which could not be read.')
+      .waitFor()
+    await preview.getByText('Otherwise refused: the stored plants stay as they are.').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await preview.getByLabel('Replace the plants that differ').check()
+    await startButton(console).click()
 
     await panelOf(console)
       .getByText(/^Done: created 0, skipped 1 .*, replaced 1, refused 0/)
       .waitFor()
     expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
-    await console.isClean()
   })
 
   test('zip-named.csv gets a sentence with the way in', async () => {
@@ -491,11 +515,14 @@ describe('a file that does not fit', () => {
   test('has its refused rows saved, to be mended and imported alone', async () => {
     await using store = await openStore()
     const { console, database } = store
-    await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\n')
+    await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\nx4;Oak\n')
     await previewOf(console).getByLabel('ID', { exact: true }).selectOption('Nr')
-    await previewOf(console).getByText('3 rows; 1 of them would be refused:').waitFor()
+    await previewOf(console).getByText('4 rows; 2 of them would be refused:').waitFor()
     await accept(console)
-    await panelOf(console).getByText('Done: created 2, refused 1; 3 rows read').waitFor()
+    await panelOf(console).getByText('Done: created 2, refused 2; 4 rows read').waitFor()
+    expect(await refusedLines(console)).toEqual([
+      expect.stringMatching(/^2 rows: the ID is not a whole number; .* \(x2, x4\); lines 3, 5$/),
+    ])
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
       console.button('Save the refused rows').click(),
@@ -504,9 +531,9 @@ describe('a file that does not fit', () => {
     expect(download.suggestedFilename()).toBe('mine-refused.csv')
     const text = readFileSync(await download.path(), 'utf8')
     expect(text).toStartWith('Nr,Latin,reason\nx2,"a, ""b""","id: ""x2"" is not a whole number')
-    await importFile(console, 'mended.csv', text.replace('x2', '2'))
+    await importFile(console, 'mended.csv', text.replace('x2', '2').replace('\nx4', '\n4'))
     await accept(console)
-    await panelOf(console).getByText('Done: created 1, refused 0; 1 row read').waitFor()
+    await panelOf(console).getByText('Done: created 2, refused 0; 2 rows read').waitFor()
     expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'a, "b"', tag: null })
     await console.isClean()
   })
@@ -533,6 +560,29 @@ function workbook(rows: number): Uint8Array {
 }
 
 describe('a workbook', () => {
+  test('has the one policy of trusted types, which is made before it is needed', async () => {
+    await using store = await openStore()
+    const refused = await store.console.page.evaluate(() => {
+      const { trustedTypes } = globalThis as unknown as {
+        trustedTypes: { createPolicy(name: string, rules: object): unknown }
+      }
+      const causes = [
+        () => trustedTypes.createPolicy('workbook', {}),
+        () => trustedTypes.createPolicy('other', {}),
+        () => new Worker('/console/workbook-worker.js'),
+      ]
+      return causes.map((act) => {
+        try {
+          act()
+          return null
+        } catch (error) {
+          return (error as Error).name
+        }
+      })
+    })
+    expect(refused).toEqual(['TypeError', 'TypeError', 'TypeError'])
+  })
+
   test('is read by a part of the page that is loaded only then', async () => {
     await using store = await openStore()
     const { console } = store
@@ -553,19 +603,12 @@ describe('a workbook', () => {
     const { console, folder } = store
     const path = folder.file('large.xlsx')
     await Bun.write(path, workbook(50_000))
-    await console.page.evaluate(() => {
-      const spans: number[] = []
-      Object.assign(globalThis, { spans })
-      new PerformanceObserver((list) => {
-        for (const { duration } of list.getEntries()) spans.push(duration)
-      }).observe({ type: 'longtask' })
-    })
+    const longTasks = await watchLongTasks(console.page)
     const started = console.page.waitForEvent('worker')
     await fileField(console).setInputFiles(path)
 
     await panelOf(console).getByText('Done: created 50,000, refused 0; 50,000 rows read').waitFor()
-    const spans = await console.page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
-    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    await longTasks()
     expect((await started).url()).toEndWith('/console/workbook-worker.js')
     expect(console.page.workers()).toEqual([])
     await console.isClean()
@@ -688,6 +731,60 @@ describe('an export', () => {
       ['7', 'Günsel\nrepens'],
     ])
     expect(await exported(database, 'ndjson')).toBe(lines)
+    await console.isClean()
+  })
+
+  test('of a workbook of 50,000 plants is written in a thread, while the page goes on', async () => {
+    const line = (id: number) => `{"id":${id},"name":"plant ${id}","tag":"tag ${id % 50}"}\n`
+    await using store = await openStore(
+      Array.from({ length: 50_000 }, (_, id) => line(id)).join(''),
+    )
+    const { console } = store
+    const { page } = console
+    await page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    await console.button('Export').click()
+    await page.getByText('Export 50,000 plants', { exact: true }).waitFor()
+    const longTasks = await watchLongTasks(console.page)
+    const started = page.waitForEvent('worker')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      console.button('Excel').click(),
+    ])
+
+    await page.getByText('Exported 50,000 plants').waitFor()
+    // In the page it is one task that takes longer than all of the others.
+    const spans = await longTasks()
+    const writing = performance.now()
+    writeWorkbook(Array.from({ length: 50_000 }, (_, id) => ({ id: BigInt(id), name: `${id}` })))
+    expect(Math.max(0, ...spans)).toBeLessThan(performance.now() - writing)
+    expect((await started).url()).toEndWith('/console/workbook-worker.js')
+    expect(page.workers()).toEqual([])
+    const { rows } = await readWorkbook(await Bun.file(await download.path()).bytes(), null)
+    let count = 0
+    for await (const part of rows) count += part.length
+    expect(count).toBe(50_001)
+    await console.isClean()
+  }, 120_000)
+
+  test('of a workbook is stopped while it is written', async () => {
+    await using store = await openStore(content)
+    const { console } = store
+    const { page } = console
+    await page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    // A thread that never answers.
+    await page.route('**/workbook-worker.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body: 'onmessage = () => {}' }),
+    )
+    const started = page.waitForEvent('worker')
+    await console.export('Excel')
+    const ended = (await started).waitForEvent('close')
+    await console.button('Stop the export (2,203)').click()
+    await page.getByText('The export was stopped').waitFor()
+    await ended
     await console.isClean()
   })
 

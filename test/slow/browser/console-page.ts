@@ -36,6 +36,22 @@ export async function connect(page: Page, token: string = TOKEN): Promise<void> 
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
 }
 
+/** Watches the long tasks of a page; returns a function that prints and returns those so far, in ms. */
+export async function watchLongTasks(page: Page): Promise<() => Promise<number[]>> {
+  await page.evaluate(() => {
+    const spans: number[] = []
+    Object.assign(globalThis, { spans })
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) spans.push(duration)
+    }).observe({ type: 'longtask' })
+  })
+  return async () => {
+    const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
+    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    return spans
+  }
+}
+
 export type ConsoleOptions = BrowserContextOptions & { readonly token?: string }
 
 /** Opens the console at an address and connects. */

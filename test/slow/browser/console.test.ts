@@ -151,7 +151,7 @@ describe('the table', () => {
   test('loads further pages as one scrolls', async () => {
     await using console = await open()
     const { page, grid } = console
-    await page.getByText('702 plants').waitFor()
+    await page.getByText('702 plants', { exact: true }).waitFor()
     await grid.hover()
 
     const scroller = grid.locator('.scroller')
@@ -170,7 +170,7 @@ describe('the table', () => {
   test('does not undo a scroll of which the browser has not told yet', async () => {
     await using console = await open()
     const { page, grid } = console
-    await page.getByText('702 plants').waitFor()
+    await page.getByText('702 plants', { exact: true }).waitFor()
     const scroller = grid.locator('.scroller')
 
     await scroller.evaluate(async (it) => {

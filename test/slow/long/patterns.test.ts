@@ -14,8 +14,8 @@ const TRIES = 8
 const SHORTEST_MS = 1
 
 const LITERAL =
-  /(?<![\w)\]'"`*/<}])\/(?![/*\s])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuvy]*)/g
-const OTHER_LINE = /^\s*(\/\/|\/?\*|import\b|\} from\b)|\bimport\(/
+  /(?<![\w.)\]'"`*/<}])\/(?![/*\s])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuvy]*)/g
+const OTHER_LINE = /^\s*(\/\/|\/?\*|import\b|\} from\b)/
 
 /** The patterns that a source has as literals. */
 function patternsOf(source: string): RegExp[] {
@@ -81,6 +81,7 @@ test('finds the patterns of a source', () => {
     "const A = /^[a/]+\\/$/i.test('/x/')",
     'const half = a / b / c',
     'text.replace(/x/g, `/y/`)',
+    "const all = [import('./a'), import('./b')]",
   ]
 
   expect(patternsOf(source.join('\n')).map(String)).toEqual(['/^[a/]+\\/$/i', '/x/g'])

@@ -370,6 +370,39 @@ describe('a file of yesterday, with changes', () => {
     expect(console.plants()[8]).toEqual([21n, 'plant 7'])
   })
 
+  test.each([
+    ['differs', '7500,other', { created: 1, differing: 1, unchanged: 2500 }, 0],
+    ['is refused', 'x,bad', { created: 1, differing: 0, unchanged: 2500 }, 1],
+  ])('of which only the last row %s is asked about', async (_, last, compared, refused) => {
+    await using console = await startWithYesterday()
+    const { importer } = console
+    await console.importer.add([csv('id,name\n7500,last\n')])
+
+    const adding = importer.add([csv(['id,name', '-5,new', ...rows, last].join('\n'))])
+    const preview = await previewOf(importer)
+    const analysis = preview.analysis.value
+    preview.cancel()
+    await adding
+
+    expect(analysis?.compared).toEqual(compared)
+    expect(analysis?.refused).toBe(refused)
+    expect(console.plants()).toHaveLength(2501)
+  })
+
+  test('is stopped while it is compared, and nothing is stored', async () => {
+    await using console = await startWithYesterday()
+    const { importer, session } = console
+    const call = session.call.bind(session)
+    session.call = async (make) => {
+      importer.stop()
+      return call(make)
+    }
+    await importer.add([csv(['id,name', '-5,new', ...rows].join('\n'))])
+
+    expect(importer.current.value).toBeNull()
+    expect(console.plants()).toHaveLength(2500)
+  })
+
   test('replaces those that differ if that is chosen, and a repeated id ends as its last row', async () => {
     await using console = await startWithYesterday()
     const { importer } = console

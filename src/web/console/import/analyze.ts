@@ -5,10 +5,10 @@ import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
-import type { Compare, Comparison } from './compare.ts'
+import { yieldToBrowser } from '../yield.ts'
+import type { Compare, Comparison, NotCompared } from './compare.ts'
 import type { OpenedFile } from './file.ts'
 import { WORDS } from './words.ts'
-import { yieldToBrowser } from './yield.ts'
 
 const PLANTS_SHOWN = 5
 const PROBLEMS_SHOWN = 3
@@ -26,8 +26,8 @@ export type Analysis = {
   /** The line from which the file cannot be read, and the reason. */
   readonly notRead: string | null
   readonly notices: readonly string[]
-  /** The plants beside the stored ones; null: not known. */
-  readonly compared: Comparison | null
+  /** The plants beside the stored ones; null: not yet known. */
+  readonly compared: Comparison | NotCompared | null
   readonly isWhole: boolean
 }
 
@@ -53,7 +53,7 @@ export async function* analyze(
   let read = 0
   let refused = 0
   let notRead: string | null = null
-  let compared: Comparison | null = null
+  let compared: Analysis['compared'] = null
   let waiting: Plant[] = []
   const soFar = (isWhole: boolean): Analysis => ({
     first: [...first],

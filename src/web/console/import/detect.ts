@@ -133,22 +133,23 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
   }
 }
 
-const FIRST_ROWS = 1000
-
 /**
- * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid first rows, none of which differs from
- * a stored plant.
+ * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid rows, none of which differs from a stored
+ * plant. `onRows` gets the number of rows so far; null if `signal` is aborted.
  */
 export async function usualInput(
   { opened, proposal, settings, lists }: DetectedFile,
   compare: Compare,
+  signal: AbortSignal,
+  onRows: (rows: number) => void,
 ): Promise<ImportInput | null> {
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
   if (!proposal.isUsual || !columns || settings.encoding !== null) return null
   if (opened.table.sheets.length > 1 || lists.length > 0) return null
   for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
-    if (refused > 0 || notRead !== null || (compared?.differing ?? 0) > 0) return null
-    if (rows >= FIRST_ROWS) break
+    if (signal.aborted || refused > 0 || notRead !== null || compared === 'too many') return null
+    if (compared !== null && compared !== 'unread' && compared.differing > 0) return null
+    onRows(rows)
   }
   return { opened, columns, replaces: false }
 }

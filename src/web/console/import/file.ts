@@ -10,9 +10,9 @@ import {
 import type { Line } from '../../../formats/row.ts'
 import type { Workbook } from '../../../formats/spreadsheet.ts'
 import { openTable, type Settings, type Table } from '../../../formats/table.ts'
+import { readWorkbookInThread } from '../workbooks/read.ts'
+import { yieldToBrowser } from '../yield.ts'
 import { WORDS } from './words.ts'
-import { readWorkbookInThread } from './workbook-thread.ts'
-import { yieldToBrowser } from './yield.ts'
 
 /** The part of a file that is checked for its encoding. */
 const CHECKED_BYTES = 64_000_000

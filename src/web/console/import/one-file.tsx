@@ -27,7 +27,12 @@ export type Manner = ImportInput | 'ask' | 'ask if needed'
 async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
   const { session, memory, signal, update, ask } = around
   const found = await detectFile(file, signal)
-  const input = manner === 'ask' ? null : await usualInput(found, createComparison(session))
+  const input =
+    manner === 'ask'
+      ? null
+      : await usualInput(found, createComparison(session), signal, (checked) =>
+          update(() => ({ checked })),
+        )
   if (input || signal.aborted) return input
   update(() => ({ state: 'asking' }))
   const preview = await createPreview(found, session, memory)

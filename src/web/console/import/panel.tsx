@@ -27,7 +27,9 @@ function summary(it: Import): string {
     case 'running':
       return sentenceOf(countsOf(it))
     default:
-      return 'Reading the file…'
+      return it.checked === 0
+        ? 'Reading the file…'
+        : `Comparing with the stored plants… ${rowsOf(it.checked)} so far`
   }
 }
 

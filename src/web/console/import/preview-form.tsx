@@ -179,7 +179,7 @@ function Reading({ preview }: { readonly preview: Preview }) {
       ) : null}
       {isTable && hasHeader ? (
         <div class="field">
-          <label for="import-header-row">Row of the header</label>
+          <label for="import-header-row">Header row</label>
           <input
             id="import-header-row"
             inputMode="numeric"
@@ -211,22 +211,53 @@ function countToImport({ analysis, input }: Preview): number | null {
   const found = analysis.value
   if (!found?.isWhole || input.value === null) return null
   const { compared, rows, refused } = found
-  if (compared === null) return rows - refused
+  if (compared === null || typeof compared === 'string') return rows - refused
   return compared.created + (input.value.replaces ? compared.differing : 0)
 }
 
+const NOT_COMPARED = {
+  'too many': 'Not compared with the stored plants, which are too many to read here.',
+  unread: 'Not compared with the stored plants, which could not be read.',
+} as const
+
+type ReplaceProps = { readonly preview: Preview; readonly label: string }
+
+function Replace({ preview: { replaces }, label }: ReplaceProps) {
+  return (
+    <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={replaces.value}
+          onChange={(event) => {
+            replaces.value = event.currentTarget.checked
+          }}
+        />
+        {label}
+      </label>
+      {replaces.value ? null : (
+        <p class="hint">Otherwise refused: the stored plants stay as they are.</p>
+      )}
+    </>
+  )
+}
+
 /** The stored plants beside those of the file, and the choice to replace them. */
-function Stored({ preview: { analysis, replaces } }: { readonly preview: Preview }) {
-  const found = analysis.value
-  if (!found) return null
-  const { compared, isWhole } = found
-  if (compared === null) {
-    return isWhole ? (
-      <p class="hint">The rows could not be compared with the stored plants.</p>
-    ) : null
+function Stored({ preview }: { readonly preview: Preview }) {
+  const { compared = null, isWhole } = preview.analysis.value ?? {}
+  if (compared === null) return null
+  if (typeof compared === 'string') {
+    return (
+      <>
+        <p class="hint">{NOT_COMPARED[compared]}</p>
+        <Replace preview={preview} label="Replace the plants that differ" />
+      </>
+    )
   }
   const { created, differing, unchanged } = compared
   const count = differing.toLocaleString()
+  const label =
+    differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`
   return (
     <>
       <p class="compared">
@@ -234,21 +265,7 @@ function Stored({ preview: { analysis, replaces } }: { readonly preview: Preview
         {unchanged.toLocaleString()} unchanged
         {isWhole ? null : ' so far'}
       </p>
-      {differing > 0 ? (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={replaces.value}
-            onChange={(event) => {
-              replaces.value = event.currentTarget.checked
-            }}
-          />
-          {differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`}
-        </label>
-      ) : null}
-      {differing > 0 && !replaces.value ? (
-        <p class="hint">Otherwise refused: the stored plants stay as they are.</p>
-      ) : null}
+      {differing > 0 ? <Replace preview={preview} label={label} /> : null}
     </>
   )
 }

@@ -8,6 +8,7 @@ const beginningOf = ({ name, size }: File): Import => ({
   name,
   bytes: size,
   bytesRead: 0,
+  checked: 0,
   rows: 0,
   created: 0,
   known: 0,

@@ -5,13 +5,13 @@ import { grouped, readPlants } from '../../../formats/plants.ts'
 import type { Entry } from '../../../formats/row.ts'
 import { createPlants, explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
+import { yieldToBrowser } from '../yield.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
 import type { ImportInput } from './detect.ts'
 import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
 import { replacePlants } from './replace-plants.ts'
 import type { Import } from './state.ts'
 import { reasonOf, WORDS } from './words.ts'
-import { yieldToBrowser } from './yield.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 

@@ -6,6 +6,8 @@ export type Import = {
   readonly name: string
   readonly bytes: number
   readonly bytesRead: number
+  /** Rows that were compared with the stored plants before the import. */
+  readonly checked: number
   readonly rows: number
   readonly created: number
   /** Already stored, with the same fields. */

@@ -7,6 +7,8 @@ import { download } from '../controls/download.ts'
 import { plantsOf } from '../counts.ts'
 import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
+import { MAX_PLANTS, openWorkbook } from '../workbooks/write.ts'
+import { yieldToBrowser } from '../yield.ts'
 
 const PAGE_PLANTS = 1000
 
@@ -28,25 +30,29 @@ type Part = string | Uint8Array<ArrayBuffer>
 type Content = {
   readonly start: Part
   add(plants: readonly NewPlant[]): Part
-  end(): Part
+  end(): Part | Promise<Part>
+  close(): void
 }
 
 function openText(format: 'csv' | 'ndjson'): Content {
   const { header, line } = writers[format]
-  return { start: header, add: (plants) => plants.map(line).join(''), end: () => '' }
+  const add = (plants: readonly NewPlant[]) => plants.map(line).join('')
+  return { start: header, add, end: () => '', close() {} }
 }
 
-async function openWorkbook(): Promise<Content> {
-  const { MAX_PLANTS, writeWorkbook } = await import('../../../formats/write-workbook.ts')
-  const all: NewPlant[] = []
+function openSheet(signal: AbortSignal): Content {
+  const { add, ...rest } = openWorkbook(signal)
+  let count = 0
   return {
+    ...rest,
     start: '',
     add(plants) {
-      all.push(...plants)
-      if (all.length <= MAX_PLANTS) return ''
-      throw new Error(`a workbook is written of up to ${plantsOf(MAX_PLANTS)}; export CSV`)
+      count += plants.length
+      if (count > MAX_PLANTS)
+        throw new Error(`a workbook is written of up to ${plantsOf(MAX_PLANTS)}; export CSV`)
+      add(plants)
+      return ''
     },
-    end: () => writeWorkbook(all),
   }
 }
 
@@ -160,14 +166,16 @@ export class Exporter {
   async #write(target: Target, format: ExportFormat, query: Query, found: Found): Promise<void> {
     const { signal } = this.#abort
     this.written.value = 0
+    const content = format === 'xlsx' ? openSheet(signal) : openText(format)
+    const pause = yieldToBrowser()
     try {
-      const content = format === 'xlsx' ? await openWorkbook() : openText(format)
       await target.write(content.start)
       for await (const plants of pagesOf(this.session, query, found, signal)) {
         await target.write(content.add(plants))
         this.written.value += plants.length
+        await pause()
       }
-      await target.write(content.end())
+      await target.write(await content.end())
       await target.close()
       this.announce(`Exported ${plantsOf(this.written.value)}`)
     } catch (error) {
@@ -176,6 +184,7 @@ export class Exporter {
         signal.aborted ? 'The export was stopped' : `The export failed: ${whyOf(error)}`,
       )
     } finally {
+      content.close()
       this.written.value = null
     }
   }

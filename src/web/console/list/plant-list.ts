@@ -46,7 +46,7 @@ export class PlantList {
   readonly reader: PartReader
   readonly tags: TagCounter
   /** The number of stored plants. */
-  #stored: number | undefined
+  readonly #stored = signal<number | undefined>(undefined)
   /** Counts the searches of the page, of which the last is shown. */
   #searches = 0
   #marking: ReturnType<typeof setTimeout> | undefined
@@ -132,7 +132,7 @@ export class PlantList {
   close(): void {
     this.reader.restart()
     this.tags.clear()
-    this.#stored = undefined
+    this.#stored.value = undefined
     batch(() => {
       this.query.value = {}
       this.typed.value = null
@@ -149,7 +149,7 @@ export class PlantList {
 
   /** Sets the number of stored plants, for the length of the scroll bar. */
   expect(stored: number | undefined): void {
-    this.#stored = stored
+    this.#stored.value = stored
     this.rows.expect(this.#expected())
   }
 
@@ -170,7 +170,7 @@ export class PlantList {
 
   /** Reads all plants to count their tags, unless they are too many. */
   async readTags(): Promise<void> {
-    if ((this.#stored ?? 0) <= MAX_SORTED) await this.tags.read()
+    if ((this.#stored.value ?? 0) <= MAX_SORTED) await this.tags.read()
   }
 
   /** Adds a new plant in its place, or updates a changed one. */
@@ -220,7 +220,7 @@ export class PlantList {
 
   /** True if the page can hold every plant, as far as it is known. */
   get #isShort(): boolean {
-    return this.#stored !== undefined && this.#stored <= MAX_SORTED
+    return this.#stored.value !== undefined && this.#stored.value <= MAX_SORTED
   }
 
   /** True if every plant is read for what is shown. */
@@ -230,7 +230,7 @@ export class PlantList {
   }
 
   #expected(): number | undefined {
-    return isEverything(this.listed.value) ? this.#stored : undefined
+    return isEverything(this.listed.value) ? this.#stored.value : undefined
   }
 
   /** Has every row read again. */
@@ -249,7 +249,7 @@ export class PlantList {
   /** A view without what the page cannot find among too many plants. */
   #possible({ query: { isUntagged, ...others }, sort }: View): View {
     if (!isUntagged) return { query: others, sort }
-    if (this.#stored === undefined || this.#isShort)
+    if (this.#stored.value === undefined || this.#isShort)
       return { query: { isUntagged, ...others }, sort }
     this.announce(UNTAGGED_TOO_LONG)
     return { query: others, sort }
@@ -310,7 +310,7 @@ export class PlantList {
     }
     if (this.searchesHere) {
       // More were stored since they were counted.
-      this.#stored = MAX_SORTED + 1
+      this.#stored.value = MAX_SORTED + 1
       if (this.query.value.isUntagged) return this.open(this.view, true)
       this.reader.restart()
       this.#reset(this.view)

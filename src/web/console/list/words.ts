@@ -2,7 +2,7 @@
 
 import type { NewPlant } from '../../../client/client.ts'
 import type { Query } from '../query.ts'
-import { createPauses } from '../sort.ts'
+import { yieldToBrowser } from '../yield.ts'
 
 const PLAIN = /^[\x20-\x7e]*$/
 const MARKS = /\p{M}+/gu
@@ -39,7 +39,7 @@ function foldedName(plant: NewPlant): string {
 
 /** Prepares plants for a search in slices, between which the page can respond. */
 export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
-  const pause = createPauses()
+  const pause = yieldToBrowser()
   let count = 0
   for (const plant of plants) {
     foldedName(plant)

@@ -80,3 +80,9 @@ export const startImport = button(like('^Import(?!…| an?other| a file| it agai
 
 export const exportMenu = button(like('^Export'))
 export const exportCsv = button(like('^CSV$'))
+export const exportExcel = button(like('^Excel$'))
+
+/** The choice in the preview of an import. */
+export const replace: Target = { kind: 'input', name: 'Replace the one that differs' }
+/** The line of an import. */
+export const status = (pattern: string): Target => ({ kind: '[role=status]', name: like(pattern) })

@@ -1,6 +1,7 @@
 // Pauses for long work, in which the browser can draw and respond.
 
-const MAX_BLOCKED_MS = 12
+// Below the time of a frame.
+const MAX_BLOCKED_MS = 10
 
 /** Returns a function to await between pieces of work: it pauses if they took long. */
 export function yieldToBrowser(): () => Promise<void> {

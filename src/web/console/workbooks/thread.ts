@@ -1,0 +1,33 @@
+// The thread in which the page reads and writes workbooks, so that it stays usable meanwhile.
+
+import type { ToRead } from '../../../formats/workbook-thread.ts'
+import type { ToWrite } from './written.ts'
+
+type Policy = { createScriptURL(address: string): string }
+declare const trustedTypes:
+  | { createPolicy(name: string, rules: Policy): { createScriptURL(address: string): unknown } }
+  | undefined
+
+const address = new URL('./workbook-worker.js', import.meta.url).href
+let trusted: unknown = address
+
+/**
+ * Makes the one policy of trusted types that the page's content policy allows, and allows once; it knows one address. Called
+ * before anything else runs, so that nothing else can make it. A browser without trusted types takes the address as a text.
+ */
+export function trustThread(): void {
+  if (typeof trustedTypes === 'undefined') return
+  const policy = trustedTypes.createPolicy('workbook', { createScriptURL: () => address })
+  trusted = policy.createScriptURL('')
+}
+
+/** The thread as a page uses it; `Message`: a message that it sends. */
+export type Thread<Message> = {
+  onmessage: ((event: MessageEvent<Message>) => void) | null
+  onerror: ((event: ErrorEvent) => void) | null
+  postMessage(message: ToRead | ToWrite): void
+  terminate(): void
+}
+
+export const startThread = <Message>(): Thread<Message> =>
+  new Worker(trusted as string, { type: 'module' })

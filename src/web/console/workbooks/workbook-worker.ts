@@ -1,0 +1,33 @@
+// The thread of the page that reads or writes a workbook. Entry point of a Worker: loading it starts it.
+
+import { messageOf } from '../../../errors.ts'
+import { postWorkbook } from '../../../formats/workbook-replies.ts'
+import type { ToRead } from '../../../formats/workbook-thread.ts'
+import type { PlantToWrite } from '../../../formats/write.ts'
+import { writeWorkbook } from '../../../formats/write-workbook.ts'
+import type { ToWrite, Written } from './written.ts'
+
+declare const self: Worker
+
+const all: PlantToWrite[] = []
+
+function write(): Written {
+  try {
+    return { bytes: writeWorkbook(all) }
+  } catch (error) {
+    return { message: messageOf(error) }
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<ToRead | ToWrite>) => {
+  if ('bytes' in data) {
+    void postWorkbook(data, (text) => self.postMessage(text))
+    return
+  }
+  if (data.plants) {
+    for (const plant of data.plants) all.push(plant)
+    return
+  }
+  const written = write()
+  self.postMessage(written, 'bytes' in written ? [written.bytes.buffer] : [])
+}

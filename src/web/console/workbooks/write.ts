@@ -1,0 +1,38 @@
+// A workbook written in a thread: SheetJS writes it in one long call.
+
+import type { PlantToWrite } from '../../../formats/write.ts'
+import { startThread } from './thread.ts'
+import type { Written } from './written.ts'
+
+/** A thread has about a second for this many plants, and 200 MB. */
+export const MAX_PLANTS = 100_000
+
+/** Starts to write a workbook, until `signal` is aborted. */
+export function openWorkbook(signal: AbortSignal) {
+  const thread = startThread<Written>()
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>()
+  const abort = () => {
+    thread.terminate()
+    reject(signal.reason)
+  }
+  // The end may never be asked for.
+  promise.catch(() => {})
+  signal.addEventListener('abort', abort)
+  thread.onmessage = ({ data }) =>
+    'bytes' in data ? resolve(data.bytes) : reject(new Error(data.message))
+  thread.onerror = ({ message }) => reject(new Error(message || 'the page could not be loaded'))
+  return {
+    add: (plants: readonly PlantToWrite[]): void => thread.postMessage({ plants }),
+
+    /** Resolves to the workbook of all plants that were added. */
+    end(): Promise<Uint8Array<ArrayBuffer>> {
+      thread.postMessage({ plants: null })
+      return promise
+    },
+
+    close(): void {
+      signal.removeEventListener('abort', abort)
+      thread.terminate()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+// Workbooks that are written, read back by the library.
+import { expect, test } from 'bun:test'
+import { read, utils } from '@e965/xlsx'
+import { writeWorkbook } from '../../src/formats/write-workbook'
+
+const sheetOf = (bytes: Uint8Array) => {
+  const { Sheets, SheetNames } = read(bytes, { type: 'array', cellStyles: true })
+  expect(SheetNames).toEqual(['Plants'])
+  const sheet = Sheets.Plants
+  if (!sheet) throw new Error('no sheet')
+  return sheet
+}
+
+test('has every field as a text cell, each bit of an id and texts to the letter', () => {
+  const plants = [
+    { id: -(2n ** 63n), name: '=1+1', tag: '@x' },
+    { id: 2n ** 63n - 1n, name: '_x0041_x0042_ & "<b>" 🌵', tag: ' a\nb ' },
+    { id: 7n, name: '12' },
+  ]
+  const sheet = sheetOf(writeWorkbook(plants))
+
+  expect(utils.sheet_to_json(sheet)).toEqual(
+    plants.map(({ id, ...texts }) => ({ id: String(id), ...texts })),
+  )
+  const types = Object.entries(sheet).flatMap(([cell, it]) => (cell.startsWith('!') ? [] : it.t))
+  expect(new Set(types)).toEqual(new Set(['s']))
+})
+
+test('has columns that are as wide as their widest cell, up to a limit', () => {
+  const widthsOf = (name: string) =>
+    sheetOf(writeWorkbook([{ id: -(2n ** 63n), name }]))['!cols']?.map(({ wch }) => wch)
+
+  expect(widthsOf('Monstera deliciosa')).toEqual([21, 19, 4])
+  // Full-width characters take the space of two.
+  expect(widthsOf('ツバキ')).toEqual([21, 7, 4])
+  expect(widthsOf('long '.repeat(100))).toEqual([21, 61, 4])
+})
+
+test('refuses a text that is too long for a cell, by its plant', () => {
+  const name = 'x'.repeat(32_767)
+  expect(utils.sheet_to_json(sheetOf(writeWorkbook([{ id: 1n, name }])))).toEqual([
+    { id: '1', name },
+  ])
+  expect(() => writeWorkbook([{ id: 1n, name: `${name}x` }])).toThrow(
+    'the name of plant 1 is too long for a cell; export CSV',
+  )
+})

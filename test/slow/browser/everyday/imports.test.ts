@@ -1,0 +1,102 @@
+// Files into the console and out of it, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { readWorkbook } from '../../../../src/formats/spreadsheet'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../faults/fault'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, folder } = ownDaemon()
+
+const PLANTS = [
+  { id: 1, name: 'Fern' },
+  { id: 2, name: 'Ivy' },
+]
+// Of one step.
+const PATIENCE_MS = 20_000
+
+await inEachBrowser((person, browser) => {
+  beforeEach(async () => {
+    const all = storedPlants(database).map(({ id, name }) => ({ id: Number(id), name }))
+    for (let at = 0; at < all.length; at += 1000) {
+      await daemon.fetch('/plants/batch-delete', { json: { plants: all.slice(at, at + 1000) } })
+    }
+    await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
+    await browser().driver.open('about:blank')
+    await browser().driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.click(labels.connect)
+    await person.find(labels.row('1'), labels.row('2'))
+  })
+
+  test('a file of which a row differs replaces its plant if that is chosen', async () => {
+    const file = folder.file('today.csv')
+    await Bun.write(file, 'id,name\n1,Fern\n2,Hedera\n3,Moss\n')
+    await person.chooseFile(labels.file, file)
+    await person.find(labels.text('1 new, 1 differs, 1 unchanged'))
+    await person.click(labels.replace)
+    await person.click(labels.control('Import 2 plants'))
+
+    await person.find(labels.cell('2', 'Hedera'), labels.cell('3', 'Moss'))
+    expect(storedPlants(database).map(({ name }) => name)).toEqual(['Fern', 'Hedera', 'Moss'])
+  })
+
+  test('rows that are copied are pasted onto the page', async () => {
+    const { driver } = browser()
+    await driver.evaluate(`(() => {
+      const pre = document.body.appendChild(document.createElement('pre'))
+      pre.textContent = 'id\\tname\\n8,5\\tno id\\n9\\tSage\\n'
+      pre.tabIndex = 0
+      pre.focus()
+      getSelection().selectAllChildren(pre)
+      return null
+    })()`)
+    await person.press('Control', 'c')
+    await driver.evaluate('document.querySelector("body > pre").remove() ?? null')
+    await person.press('Control', 'v')
+    await person.find(labels.text('2 rows; 1 of them would be refused:'))
+    await person.click(labels.control('Import 1 plant'))
+
+    await person.find(labels.cell('9', 'Sage'))
+    expect(storedPlants(database)).toHaveLength(3)
+  })
+
+  test('a workbook has the plants, and the columns of the table', async () => {
+    await person.click(labels.exportMenu)
+    await person.find(labels.text('Export 2 plants'))
+    await person.click(labels.exportExcel)
+
+    const file = join(browser().downloads, 'plants.xlsx')
+    expect(await until(PATIENCE_MS, () => existsSync(file) && statSync(file).size > 0)).toBeTrue()
+    const { rows } = await readWorkbook(await Bun.file(file).bytes(), null)
+    const cells: unknown[] = []
+    for await (const part of rows) for (const it of part) cells.push('cells' in it ? it.cells : it)
+    expect(cells).toEqual([
+      ['id', 'name', 'tag'],
+      ['1', 'Fern'],
+      ['2', 'Ivy'],
+    ])
+  })
+
+  test('a long import is stopped, and completed when it is repeated', async () => {
+    const file = folder.file('long.csv')
+    const rows = Array.from({ length: 40_000 }, (_, at) => `${at + 10},plant ${at}\n`)
+    await Bun.write(file, `id,name\n${rows.join('')}`)
+    await person.chooseFile(labels.file, file)
+    await person.find(labels.status('^Created [1-9]'))
+    await person.click(labels.control('Stop'))
+    await person.find(labels.status('^Stopped: created [1-9]'))
+    const stopped = storedPlants(database).length
+    await person.click(labels.control('Import it again'))
+    await person.find(labels.status('^Done: created'))
+
+    expect(stopped).toBeLessThan(40_002)
+    expect(storedPlants(database)).toHaveLength(40_002)
+  })
+})

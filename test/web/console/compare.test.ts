@@ -1,0 +1,79 @@
+// A file beside the stored plants: the counts, and the pages that they take.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Plant } from '../../../src/plant/plant'
+import { createComparison } from '../../../src/web/console/import/compare'
+import { createSession } from '../../../src/web/console/session'
+import { PATIENCE_MS, TOKEN } from '../../harness/daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const { daemon } = ownDaemon()
+const STORED = 5000
+const GROUP = 1000
+
+const plantOf = (id: number): Plant => ({ id: BigInt(id), name: `plant ${id}` })
+
+/** A connected session that counts its calls. */
+async function start() {
+  const session = createSession(new URL(`${daemon.url}/`))
+  await session.connect(TOKEN)
+  const call = session.call.bind(session)
+  const counted = { session, calls: 0 }
+  session.call = (make) => {
+    counted.calls += 1
+    return call(make)
+  }
+  return counted
+}
+
+async function compareAll(session: ReturnType<typeof createSession>, plants: readonly Plant[]) {
+  const compare = createComparison(session)
+  let sums = await compare([])
+  for (let at = 0; at < plants.length; at += GROUP)
+    sums = await compare(plants.slice(at, at + GROUP))
+  return sums
+}
+
+test('reads each stored plant about once, in whatever order the file has them', async () => {
+  for (let first = 0; first < STORED; first += GROUP) {
+    const plants = Array.from({ length: GROUP }, (_, at) => plantOf(2 * (first + at)))
+    const json = { plants: plants.map((it) => ({ ...it, id: Number(it.id) })) }
+    expect((await daemon.fetch('/plants/batch', { json })).status).toBe(200)
+  }
+  const counted = await start()
+  const ascending = Array.from({ length: STORED }, (_, at) => plantOf(2 * at))
+  // Far from each other, in an order that goes through all of them.
+  const mixed = ascending.map((_, at) => ascending[(at * 3889) % STORED] ?? plantOf(1))
+  const others = [plantOf(-1), plantOf(1), plantOf(3 * STORED), { id: 4n, name: 'other' }]
+
+  expect(await compareAll(counted.session, ascending)).toEqual({
+    created: 0,
+    differing: 0,
+    unchanged: STORED,
+  })
+  expect(counted.calls).toBeLessThanOrEqual(6)
+  counted.calls = 0
+  expect(await compareAll(counted.session, [...mixed, ...others])).toEqual({
+    created: 3,
+    differing: 1,
+    unchanged: STORED,
+  })
+  expect(counted.calls).toBeLessThanOrEqual(8)
+})
+
+test('says why there are no counts: too many pages, or none', async () => {
+  const { session } = await start()
+  const pageOf = (plants: readonly Plant[]) =>
+    ({ ok: true, value: { plants, next: 'more' } }) as never
+  // A store with a plant at each id that is asked for, and more after it.
+  let id = 0n
+  session.call = async () => pageOf([{ id: id++, name: 'a' }])
+  const far = Array.from({ length: 1001 }, (_, at) => plantOf(at))
+  expect(await compareAll(session, far.slice(0, 1000))).toMatchObject({ differing: 1000 })
+  id = 0n
+  expect(await compareAll(session, far)).toBe('too many')
+
+  session.call = async () => ({ ok: false, error: 0, status: 0, message: 'no answer' }) as never
+  expect(await compareAll(session, far)).toBe('unread')
+})
