@@ -89,6 +89,7 @@ test('rejects every wrong argument, and never throws at the call', async () => {
     client.plants(wrong).next(),
     client.listChanges(wrong),
     client.changes(wrong).next(),
+    client.listHistory(wrong),
     client.history(wrong),
     client.follow(wrong).next(),
     client.replacePlant(wrong),

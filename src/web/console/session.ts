@@ -71,6 +71,7 @@ export class Session {
     if (result.ok || isAborted(result)) return result
     if (isSilence(result)) this.isReachable.value = false
     if (result.error === 40301) this.isReadOnly.value = true
+    if (result.error === 40403) this.hasChangeLog.value = false
     // The message of the browser names no cause either.
     if (result.status === 0) return { ...result, message: SILENCE }
     if (isRefusal(result) && used === this.#client) this.refuse(result.message)

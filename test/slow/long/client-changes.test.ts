@@ -48,7 +48,7 @@ const allOf = (of = client) => Array.fromAsync(of.plants())
 const isSame = async (copy: ReturnType<typeof keepCopy>, of = client) =>
   Bun.deepEquals(copy.sorted(), await allOf(of))
 
-test('reads changes and the history of a plant, with exact ids', async () => {
+test('reads changes from either end and the history of a plant, with exact ids', async () => {
   const start = await client.listChanges({ after: 'now' })
   if (!start.ok) throw new Error(start.message)
   const after = start.value.next
@@ -57,6 +57,7 @@ test('reads changes and the history of a plant, with exact ids', async () => {
 
   const page = await client.listChanges({ after, limit: 1000 })
   const history = await client.history(IDS[0] ?? 0n, { limit: 1 })
+  const newest = await client.listHistory({ limit: 3 })
   const loop: Change[] = []
   for await (const change of client.changes({ after })) {
     loop.push(change)
@@ -66,6 +67,8 @@ test('reads changes and the history of a plant, with exact ids', async () => {
   expect(page.ok && page.value.changes).toEqual(loop)
   expect(loop.map(({ id }) => id)).toEqual([...IDS, IDS[0] ?? 0n])
   expect(history.ok && history.value.changes).toEqual(loop.slice(-1))
+  expect(newest.ok && newest.value.changes).toEqual(loop.slice(-3).reverse())
+  expect(newest.ok && newest.value.next).toBe(loop.at(-3)?.cursor ?? '')
   expect(history.ok && history.value.next).toBe(loop.at(-1)?.cursor ?? '')
 })
 

@@ -1,7 +1,7 @@
 // Keeps the keyboard in the page: when the control with the focus removes itself, a neighbour gets the focus.
 
 // The places that take the focus over, the innermost first.
-const HOMES = 'form, search, section, dialog, [role="grid"]'
+const HOMES = 'li, form, search, section, dialog, [role="grid"]'
 const CONTROLS =
   'input:not([tabindex="-1"]), textarea, select, button, a[href], summary, [tabindex="-1"]:is(h1, h2)'
 

@@ -80,17 +80,6 @@ export class Editor {
     this.#isFromPage = true
   }
 
-  /** Stores an earlier version of the plant whose page is open. If that fails, its form shows the version, and the reason. */
-  async restore(version: Plant): Promise<void> {
-    const form = this.form.value
-    if (!form || form.isSaving.value) return
-    form.draft.fill(version)
-    const isRestored = await form.save()
-    if (this.form.value !== form) return
-    if (isRestored) this.announce(`Plant ${this.openId} was restored`)
-    else if (!form.isGone.value) this.edit()
-  }
-
   /** Opens the form of a plant that could not be saved in the table, with what was typed. */
   take(form: PlantForm): void {
     this.isEditing.value = true
@@ -147,9 +136,7 @@ export class Editor {
     if (!this.session.hasChangeLog.value) return NO_HISTORY
     const limits = { limit: HISTORY_PAGE, ...(after === null ? {} : { after }) }
     const page = await this.session.call((client) => client.history(id, limits))
-    if (page.ok || page.error !== NO_LOG) return page
-    this.session.hasChangeLog.value = false
-    return NO_HISTORY
+    return page.ok || page.error !== NO_LOG ? page : NO_HISTORY
   }
 
   #begin(texts: Plant): void {

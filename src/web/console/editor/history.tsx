@@ -4,15 +4,17 @@ import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/types.ts'
 import { Clamped } from '../controls/clamped.tsx'
 import { hasSameTexts, labelOf, TEXTS } from '../texts.ts'
+import { authorOf } from './author.ts'
+
+/** A time to the minute. */
+export const timeOf = (at: Date): string =>
+  at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 const Time = ({ at }: { readonly at: Date }) => (
   <time dateTime={at.toISOString()} title={at.toLocaleString()}>
-    {at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+    {timeOf(at)}
   </time>
 )
-
-/** The token that made a change, or the command. */
-export const authorOf = ({ token, request }: Change): string => token ?? request ?? 'a command'
 
 /** The time and the author of a change. */
 export const Moment = ({ change }: { readonly change: Change }) => (

@@ -1,13 +1,16 @@
 // One plant that is open, or a new one: as it is stored, as it was typed, and how it is saved.
 
 import { signal } from '@preact/signals'
-import type { NewPlant } from '../../../client/client.ts'
+import type { NewPlant, Plant } from '../../../client/client.ts'
 import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
-import type { TextName } from '../texts.ts'
+import { TEXTS, type TextName } from '../texts.ts'
 import { Draft } from './draft.ts'
 import { byField, type FieldErrors } from './field-errors.ts'
+
+// The ETag is of an earlier version.
+const CHANGED = 41201
 
 /** A plant as it was last read from the store. */
 export type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
@@ -55,6 +58,17 @@ export class PlantForm {
     this.conflict.value = null
     const { value } = this.stored
     return (value ? this.#change(value) : this.#create()).finally(() => {
+      this.isSaving.value = false
+    })
+  }
+
+  /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
+  async restore(version: Plant): Promise<void> {
+    const before = this.stored.value
+    if (!before || this.isSaving.value) return
+    this.isSaving.value = true
+    this.errors.value = {}
+    await this.#restore(before, version).finally(() => {
       this.isSaving.value = false
     })
   }
@@ -122,13 +136,31 @@ export class PlantForm {
         return true
       }
       if (result.error === 40402) this.#setGone(id)
-      else if (result.error !== 41201) this.errors.value = byField(result)
-      if (result.error !== 41201) return false
+      else if (result.error !== CHANGED) this.errors.value = byField(result)
+      if (result.error !== CHANGED) return false
       const taken = await this.readAgain()
       if (!taken || this.conflict.value) return false
       for (const field of taken) kept.add(field)
     }
     return false
+  }
+
+  async #restore({ plant, etag }: Stored, version: Plant): Promise<void> {
+    const { id } = plant
+    const fields = TEXTS.filter((field) => version[field] !== plant[field])
+    const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
+    const options = etag === undefined ? {} : { ifMatch: etag }
+    const result = await this.session.call((client) => client.patchPlant(id, patch, options))
+    if (result.ok) {
+      this.draft.fill(result.value)
+      this.stored.value = { plant: result.value, etag: result.etag }
+      this.list.put(result.value)
+      this.announce(`Plant ${id} was restored`)
+    } else if (result.error === CHANGED) {
+      if (await this.readAgain())
+        this.announce(`Plant ${id} was not restored: someone else has just changed it`)
+    } else if (result.error === 40402) this.#setGone(id)
+    else this.errors.value = { form: result.message }
   }
 
   #announceChange(id: bigint, kept: ReadonlySet<TextName>): void {

@@ -1,8 +1,8 @@
 // What changed, read from the newest change back, and what of it a filter shows.
 
 import { computed, signal } from '@preact/signals'
-import type { Change, NewPlant } from '../../../client/client.ts'
-import { authorOf } from '../editor/history.tsx'
+import type { Change, HistoryPage, NewPlant } from '../../../client/client.ts'
+import { authorOf } from '../editor/author.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 
@@ -10,8 +10,12 @@ import type { Session } from '../session.ts'
 const PAGE = 500
 /** Changes that are shown more at a time. */
 const SHOWN = 50
+// Read at first, so that others than the author of a large import can be chosen.
+const READ_FIRST = 5000
 // A filter that finds few of them looks through this many pages at a time.
 const MAX_PAGES = 20
+const ALREADY_STORED = 40901
+const EXPIRED = 41001
 
 /** The kinds of changes, as people see them, and their actions. */
 export const KINDS = {
@@ -27,25 +31,30 @@ export class RecentChanges {
   /** null: all kinds. */
   readonly kind = signal<Kind | null>(null)
   readonly isReading = signal(false)
-  /** The reason that nothing more was read, or that a plant was not restored. */
-  readonly problem = signal('')
+  /** The reason that nothing more was read. */
+  readonly failure = signal('')
+  /** The reason that a plant was not restored. */
+  readonly refusal = signal('')
   readonly restored = signal('')
+  /** The newest first, without a gap. */
   readonly #changes = signal<readonly Change[]>([])
-  /** null: all was read. */
+  /** The cursor of the rest; null: there is none; undefined: nothing was read. */
   readonly #next = signal<string | null | undefined>(undefined)
   readonly #wanted = signal(SHOWN)
+  readonly #restoring = new Set<bigint>()
 
   readonly authors = computed(() => [...new Set(this.#changes.value.map(authorOf))].sort())
-  readonly #found = computed(() => this.#changes.value.filter((it) => this.#isWanted(it)))
-  readonly shown = computed(() => this.#found.value.slice(0, this.#wanted.value))
+  readonly oldest = computed(() => this.#changes.value.at(-1))
+  readonly found = computed(() => this.#changes.value.filter((it) => this.#isWanted(it)))
+  readonly shown = computed(() => this.found.value.slice(0, this.#wanted.value))
   readonly hasMore = computed(
-    () => this.#next.value !== null || this.#found.value.length > this.#wanted.value,
+    () => this.#next.value !== null || this.found.value.length > this.#wanted.value,
   )
-  /** The deletions of the plants that have no later change. */
-  readonly #lastDeletions = computed(() => {
+  /** The last change of each plant. */
+  readonly #last = computed(() => {
     const last = new Map<bigint, Change>()
     for (const it of this.#changes.value) if (!last.has(it.id)) last.set(it.id, it)
-    return new Set([...last.values()].filter(({ after }) => after === null))
+    return last
   })
 
   constructor(
@@ -53,18 +62,24 @@ export class RecentChanges {
     readonly list: PlantList,
   ) {}
 
+  /** True if a plant was not deleted by its last change. */
+  isStored(id: bigint): boolean {
+    return this.#last.value.get(id)?.after !== null
+  }
+
   /** True if a change has deleted a plant that is still gone. */
-  isGone(change: Change): boolean {
-    return this.#lastDeletions.value.has(change)
+  isLastDeletion(change: Change): boolean {
+    return change.after === null && this.#last.value.get(change.id) === change
   }
 
   /** Reads until there is as much to be shown as is wanted. */
   async read(): Promise<void> {
     if (this.isReading.value) return
     this.isReading.value = true
-    this.problem.value = ''
+    this.failure.value = ''
     for (let pages = 0; pages < MAX_PAGES && this.#lacksSome(); pages++) {
-      if (!(await this.#readPage())) break
+      const after = this.#next.value
+      if (!(await (after ? this.#readOlder(after) : this.#readNewest()))) break
     }
     this.isReading.value = false
   }
@@ -78,47 +93,66 @@ export class RecentChanges {
     this.author.value = author
     this.kind.value = kind
     this.#wanted.value = SHOWN
+    this.restored.value = ''
     await this.read()
   }
 
   /** Creates a deleted plant again. */
   async restore({ id, before }: Change): Promise<void> {
-    if (!before) return
+    if (!before || this.#restoring.has(id)) return
+    this.#restoring.add(id)
     const plant: NewPlant = { id, ...before }
-    this.problem.value = ''
+    this.refusal.value = ''
     this.restored.value = ''
     const result = await this.session.call((client) => client.createPlant(plant))
-    if (result.ok) {
-      this.list.add(plant)
-      this.restored.value = `Plant ${id} was restored`
-    } else this.problem.value = `Plant ${id} was not restored: ${result.message}`
-    await this.#readAgain()
-  }
-
-  async #readAgain(): Promise<void> {
-    this.#changes.value = []
-    this.#next.value = undefined
-    const { value } = this.problem
-    await this.read()
-    this.problem.value ||= value
+    // The answer to an earlier attempt may be lost.
+    if (result.ok || result.error === ALREADY_STORED) {
+      const isShown = this.list.add(plant)
+      this.restored.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
+    } else this.refusal.value = `Plant ${id} was not restored: ${result.message}`
+    await this.#readNewest()
+    this.#restoring.delete(id)
   }
 
   #lacksSome(): boolean {
-    return this.#next.value !== null && this.#found.value.length < this.#wanted.value
+    const isShort = this.#changes.value.length < READ_FIRST
+    return this.#next.value !== null && (isShort || this.found.value.length < this.#wanted.value)
   }
 
-  async #readPage(): Promise<boolean> {
-    const after = this.#next.value
-    const page = await this.session.call((client) =>
-      client.listHistory({ limit: PAGE, ...(after ? { after } : {}) }),
-    )
-    if (!page.ok) {
-      this.problem.value = `Cannot read the changes: ${page.message}`
-      return false
+  /** Adds the changes since the newest that was read; if there is a page of them, begins anew. */
+  async #readNewest(): Promise<boolean> {
+    const page = await this.#readPage({})
+    if (!page) return false
+    const read = new Set(this.#changes.value.map(({ cursor }) => cursor))
+    const added = page.changes.filter(({ cursor }) => !read.has(cursor))
+    if (added.length < page.changes.length) this.#changes.value = [...added, ...this.#changes.value]
+    else {
+      this.#changes.value = page.changes
+      this.#next.value = page.next
     }
-    this.#changes.value = [...this.#changes.value, ...page.value.changes]
-    this.#next.value = page.value.next
     return true
+  }
+
+  async #readOlder(after: string): Promise<boolean> {
+    const page = await this.#readPage({ after })
+    if (!page) return false
+    // Unless it was begun anew meanwhile.
+    if (this.#next.value === after) {
+      this.#changes.value = [...this.#changes.value, ...page.changes]
+      this.#next.value = page.next
+    }
+    return true
+  }
+
+  async #readPage(place: { readonly after?: string }): Promise<HistoryPage | null> {
+    const page = await this.session.call((client) => client.listHistory({ limit: PAGE, ...place }))
+    if (page.ok) return page.value
+    this.failure.value = `Cannot read the changes: ${page.message}`
+    if (page.error === EXPIRED) {
+      this.#changes.value = []
+      this.#next.value = undefined
+    }
+    return null
   }
 
   #isWanted(change: Change): boolean {

@@ -1,9 +1,11 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
 import { Modal } from '../controls/modal.tsx'
 import { Select } from '../controls/select.tsx'
-import { Differences, Moment } from '../editor/history.tsx'
-import { KINDS, type Kind, type RecentChanges } from './recent-changes.ts'
+import { Differences, Moment, timeOf } from '../editor/history.tsx'
+import type { PlantList } from '../list/plant-list.ts'
+import type { Session } from '../session.ts'
+import { KINDS, type Kind, RecentChanges } from './recent-changes.ts'
 
 const ALL = ''
 const NAMES = Object.keys(KINDS) as Kind[]
@@ -33,24 +35,22 @@ function Filters({ recent }: { readonly recent: RecentChanges }) {
 type RecentChangeProps = {
   readonly change: Change
   readonly recent: RecentChanges
-  readonly isReadOnly: boolean
   readonly onOpen: (plant: Pick<NewPlant, 'id'>) => void
 }
 
-function RecentChange({ change, recent, isReadOnly, onOpen }: RecentChangeProps) {
+function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
   const { id, before, after } = change
   // A name that is new is among the differences.
   const isKnown = before !== null && (after === null || before.name === after.name)
-  const isGone = recent.isGone(change)
   return (
     <li>
       <p>
-        {after === null ? (
-          <b>Plant {String(id)}</b>
-        ) : (
+        {recent.isStored(id) ? (
           <button type="button" class="quiet inline" onClick={() => onOpen(change)}>
             Plant {String(id)}
           </button>
+        ) : (
+          <b>Plant {String(id)}</b>
         )}{' '}
         {isKnown ? <bdi>{before.name}</bdi> : null}
       </p>
@@ -59,7 +59,7 @@ function RecentChange({ change, recent, isReadOnly, onOpen }: RecentChangeProps)
         <p>
           <Moment change={change} />
         </p>
-        {isGone && !isReadOnly ? (
+        {recent.isLastDeletion(change) && !recent.session.isReadOnly.value ? (
           <button
             type="button"
             class="quiet inline"
@@ -74,20 +74,54 @@ function RecentChange({ change, recent, isReadOnly, onOpen }: RecentChangeProps)
   )
 }
 
-function outcomeOf({ shown, isReading, hasMore }: RecentChanges): string {
+function statusOf({ found, oldest, isReading, restored, failure }: RecentChanges): string {
+  if (restored.value !== '') return restored.value
   if (isReading.value) return 'Reading the changes…'
-  if (shown.value.length > 0) return ''
-  return hasMore.value ? 'None of the changes that were read.' : 'No such change is recorded.'
+  if (!oldest.value) return failure.value === '' ? 'No change is recorded yet' : ''
+  const since = `since ${timeOf(new Date(oldest.value.at))}`
+  const count = found.value.length
+  if (count === 0) return `No such change ${since}`
+  return count === 1 ? `1 change ${since}` : `${count.toLocaleString()} changes ${since}`
 }
 
-type RecentPanelProps = Omit<RecentChangeProps, 'change'> & { readonly onClose: () => void }
+/** The button below the list. It stays, so that the focus does. */
+function Earlier({ recent }: { readonly recent: RecentChanges }) {
+  const isReading = recent.isReading.value
+  if (recent.shown.value.length === 0 && (isReading || !recent.hasMore.value)) return null
+  const isUsable = recent.hasMore.value && !isReading
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-disabled={!isUsable}
+      onClick={() => {
+        if (isUsable) void recent.readMore()
+      }}
+    >
+      {recent.hasMore.value ? 'Show earlier changes' : 'No earlier changes'}
+    </button>
+  )
+}
+
+const Alert = ({ text }: { readonly text: string }) =>
+  text === '' ? null : (
+    <p class="error" role="alert">
+      {text}.
+    </p>
+  )
+
+type RecentPanelProps = Pick<RecentChangeProps, 'onOpen'> & {
+  readonly session: Session
+  readonly list: PlantList
+  readonly onClose: () => void
+}
 
 /** What changed lately, by whom, and a way to restore what was deleted. */
-export function RecentPanel({ onClose, onOpen, ...props }: RecentPanelProps) {
-  const { recent } = props
+export function RecentPanel({ session, list, onClose, onOpen }: RecentPanelProps) {
+  const recent = useMemo(() => new RecentChanges(session, list), [session, list])
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  useEffect(() => void recent.read(), [])
+  useEffect(() => void recent.read(), [recent])
   function open(plant: Pick<NewPlant, 'id'>): void {
     onClose()
     onOpen(plant)
@@ -104,22 +138,17 @@ export function RecentPanel({ onClose, onOpen, ...props }: RecentPanelProps) {
       </div>
       <Filters recent={recent} />
       <section class="history">
-        <p role="status">{outcomeOf(recent) || recent.restored.value}</p>
-        {recent.problem.value ? (
-          <p class="error" role="alert">
-            {recent.problem.value}
-          </p>
-        ) : null}
+        <p class="hint" role="status">
+          {statusOf(recent)}
+        </p>
+        <Alert text={recent.refusal.value} />
+        <Alert text={recent.failure.value} />
         <ol aria-label="Recent changes">
           {recent.shown.value.map((change) => (
-            <RecentChange key={change.cursor} change={change} onOpen={open} {...props} />
+            <RecentChange key={change.cursor} change={change} recent={recent} onOpen={open} />
           ))}
         </ol>
-        {recent.hasMore.value && !recent.isReading.value ? (
-          <button type="button" class="quiet" onClick={() => void recent.readMore()}>
-            Show earlier changes
-          </button>
-        ) : null}
+        <Earlier recent={recent} />
       </section>
     </Modal>
   )

@@ -7,8 +7,7 @@ import type { PlantList } from '../list/plant-list.ts'
 import { NOT_LOADED } from '../loading.ts'
 import type { Session } from '../session.ts'
 
-const load = () =>
-  Promise.all([import('./recent-changes.ts'), import('./recent-panel.tsx')]).catch(() => null)
+const load = () => import('./recent-panel.tsx').catch(() => null)
 
 export class Recent {
   /** null: it is closed. */
@@ -23,14 +22,11 @@ export class Recent {
   async open(onOpen: (plant: Pick<NewPlant, 'id'>) => void): Promise<void> {
     const loaded = await load()
     if (!loaded) return this.announce(NOT_LOADED)
-    const [{ RecentChanges }, { RecentPanel }] = loaded
+    // Disconnected meanwhile.
+    if (!this.session.isKnown.value) return
+    const { RecentPanel } = loaded
     this.panel.value = (
-      <RecentPanel
-        recent={new RecentChanges(this.session, this.list)}
-        isReadOnly={this.session.isReadOnly.value}
-        onOpen={onOpen}
-        onClose={this.close}
-      />
+      <RecentPanel session={this.session} list={this.list} onOpen={onOpen} onClose={this.close} />
     )
   }
 

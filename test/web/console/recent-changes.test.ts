@@ -1,0 +1,101 @@
+// The recent changes of the console, read from a real daemon.
+import { beforeAll, expect, test } from 'bun:test'
+import { PlantList } from '../../../src/web/console/list/plant-list'
+import { RecentChanges } from '../../../src/web/console/recent/recent-changes'
+import { createSession } from '../../../src/web/console/session'
+import { TOKEN } from '../../harness/daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+
+const { daemon, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
+
+/** Creates 1000 plants from an id on. */
+async function createMany(first: number): Promise<void> {
+  const plants = Array.from({ length: 1000 }, (_, at) => ({ id: first + at, name: 'many' }))
+  expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
+}
+
+async function open(): Promise<RecentChanges> {
+  const session = createSession(new URL(`${daemon.url}/`))
+  await session.connect(TOKEN)
+  const list = new PlantList(
+    session,
+    () => {},
+    () => {},
+  )
+  return new RecentChanges(session, list)
+}
+
+async function newest(recent: RecentChanges) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = recent.shown.subscribe((shown) => {
+    if (shown.length > 0) resolve()
+  })
+  await promise
+  stop()
+  const [change] = recent.shown.value
+  if (!change) throw new Error('nothing changed')
+  return change
+}
+
+beforeAll(async () => {
+  const headers = { authorization: `Bearer ${await createToken('greenhouse')}` }
+  await daemon.fetch('/plants/1', {
+    method: 'PUT',
+    headers: { ...headers, 'if-none-match': '*' },
+    json: { name: 'Rosa' },
+  })
+  for (let first = 1000; first < 4000; first += 1000) await createMany(first)
+})
+
+test('offers the people whose changes are behind a large import', async () => {
+  const recent = await open()
+  await recent.read()
+  expect(recent.authors.value).toContain('greenhouse')
+})
+
+test('has each change once if a plant is restored while older ones are read', async () => {
+  await daemon.fetch('/plants/1001', { method: 'DELETE' })
+  const recent = await open()
+  const reading = recent.read()
+  const deletion = await newest(recent)
+  expect(recent.isReading.value).toBeTrue()
+
+  await Promise.all([recent.restore(deletion), reading])
+
+  expect(recent.restored.value).toStartWith('Plant 1001 was restored')
+  expect(recent.isStored(1001n)).toBeTrue()
+  const again = await open()
+  await again.read()
+  expect(recent.found.value.map(({ cursor }) => cursor)).toEqual(
+    again.found.value.map(({ cursor }) => cursor),
+  )
+})
+
+test('restores once if the button is pressed twice', async () => {
+  await daemon.fetch('/plants/1002', { method: 'DELETE' })
+  const recent = await open()
+  await recent.read()
+  const deletion = await newest(recent)
+
+  await Promise.all([recent.restore(deletion), recent.restore(deletion)])
+
+  expect(recent.refusal.value).toBe('')
+  expect(recent.restored.value).toStartWith('Plant 1002 was restored')
+})
+
+test('begins anew after more changes than fit a page', async () => {
+  await daemon.fetch('/plants/1003', { method: 'DELETE' })
+  const recent = await open()
+  await recent.read()
+  const deletion = await newest(recent)
+  await createMany(10_000)
+
+  await recent.restore(deletion)
+
+  const { cursor } = await newest(recent)
+  const again = await open()
+  await again.read()
+  expect((await newest(again)).cursor).toBe(cursor)
+  await recent.read()
+  expect(recent.found.value).toHaveLength(again.found.value.length)
+})
