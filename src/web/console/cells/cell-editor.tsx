@@ -237,11 +237,11 @@ export class CellEditor implements CellEditing {
     const { id, text, form } = cell
     const isRead = (await cell.reading) !== null
     this.#showUnsaved(id)
-    const before = form.stored.value?.plant[text]
     const after = form.draft.texts[text].value
     if (isRead && !form.conflict.value && (await form.save())) {
+      const before = form.replaced?.[text]
       const etag = form.stored.value?.etag
-      this.#edits.add({ id, text, before, after, etag, action: latestAction() })
+      if (form.replaced) this.#edits.add({ id, text, before, after, etag, action: latestAction() })
       return this.#showInPanel(id)
     }
     if (!session.isKnown.value) return

@@ -26,6 +26,8 @@ export class PlantForm {
   readonly isSaving = signal(false)
   /** True once someone else has deleted the plant. */
   readonly isGone = signal(false)
+  /** The plant as it was before the latest save; null if that had nothing to change. */
+  replaced: NewPlant | null = null
 
   constructor(
     readonly session: Session,
@@ -56,6 +58,7 @@ export class PlantForm {
     this.isSaving.value = true
     this.errors.value = {}
     this.conflict.value = null
+    this.replaced = null
     const { value } = this.stored
     return (value ? this.#change(value) : this.#create()).finally(() => {
       this.isSaving.value = false
@@ -130,6 +133,7 @@ export class PlantForm {
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
       const result = await this.session.call((client) => client.patchPlant(id, patch, options))
       if (result.ok) {
+        this.replaced = base.plant
         this.stored.value = { plant: result.value, etag: result.etag }
         this.list.put(result.value)
         this.#announceChange(id, kept)
