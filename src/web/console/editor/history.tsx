@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, Fragment } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/types.ts'
 import { Clamped } from '../controls/clamped.tsx'
@@ -86,6 +87,8 @@ type VersionProps = {
 /** A button that shows what restoring a version will change, and another that does it. */
 function Version({ current, version, onRestore }: VersionProps) {
   const isAsking = useSignal(false)
+  const box = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => box.current?.scrollIntoView({ block: 'center' }), [isAsking.value])
   return (
     <>
       <button
@@ -99,7 +102,7 @@ function Version({ current, version, onRestore }: VersionProps) {
         Restore…
       </button>
       {isAsking.value ? (
-        <div class="conflict" ref={(box) => box?.scrollIntoView({ block: 'center' })}>
+        <div class="conflict" ref={box}>
           <Differences before={current} after={version} />
           <div class="actions">
             <button type="button" class="primary" onClick={() => onRestore(version)}>

@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
+import { sentenceOf } from '../../sentence.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { NOT_LOADED } from '../loading.ts'
 import type { Session } from '../session.ts'
@@ -21,7 +22,7 @@ export class Recent {
 
   async open(onOpen: (plant: Pick<NewPlant, 'id'>) => void): Promise<void> {
     const loaded = await load()
-    if (!loaded) return this.announce(NOT_LOADED)
+    if (!loaded) return this.announce(sentenceOf(NOT_LOADED))
     // Disconnected meanwhile.
     if (!this.session.isKnown.value) return
     const { RecentPanel } = loaded
