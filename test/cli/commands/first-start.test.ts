@@ -11,10 +11,12 @@ import {
   startProgram,
   temporaryFolder,
 } from '../../harness/daemon'
+import { ownPages } from '../../harness/own-pages'
 import { expectError, storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
+ownPages()
 
 // An empty variable is none.
 const env = { PLANTSTORE_TOKEN: '' }
