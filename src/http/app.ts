@@ -101,10 +101,11 @@ export function createApp(deps: AppDeps) {
   const app = new Elysia(SETTINGS)
     .use(requestContext())
     // Elysia inspects the source of each hook and prepares only the destructured fields.
-    .derive({ as: 'global' }, ({ request }) => ({
-      started: performance.now(),
-      entry: requestLog?.begin(request),
-    }))
+    .onTransform({ as: 'global' }, (context) => {
+      const { request } = context
+      context.started = performance.now()
+      context.entry = requestLog?.begin(request)
+    })
     .onAfterHandle({ as: 'global' }, ({ request, route, token, started, entry, responseValue }) => {
       if (responseValue instanceof Response)
         observe({ request, route, token, started, entry }, responseValue)

@@ -12,14 +12,18 @@ export type RequestContext = {
   readonly entry: RequestLogEntry | undefined
 }
 
-// `token` is set by the hook that checks the credentials.
-const anonymous: { token: Token | null } & Pick<RequestContext, 'entry'> = {
-  token: null,
-  entry: undefined,
+/** Facts that hooks set: `token` once the credentials are checked, `started` and `entry` before. */
+type Noted = {
+  token: Token | null
+  entry: RequestLogEntry | undefined
+  /** From `performance.now`. */
+  started: number | undefined
 }
 
-/** Provides `token` and `entry` to routes; hooks of the app set them. */
-export const requestContext = () => new Elysia({ name: 'caller' }).decorate(anonymous)
+const nothing: Noted = { token: null, entry: undefined, started: undefined }
+
+/** Provides `token`, `entry` and `started` to routes and hooks. */
+export const requestContext = () => new Elysia({ name: 'caller' }).decorate(nothing)
 
 export type OptionsOf = (caller: RequestContext) => CreateOptions
 
