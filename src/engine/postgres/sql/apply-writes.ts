@@ -77,16 +77,16 @@ const byId = ([a]: PlantRow, [b]: PlantRow): number => {
   return BigInt(a) < BigInt(b) ? -1 : 1
 }
 
-/** Stores the sorted creates whose ids are free, as one step. */
+/** Stores the creates whose ids are free, as one step. */
 function create(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
-  sorted: readonly Create[],
+  creates: readonly Create[],
 ): Statement {
-  const created = sorted.map(({ row }) => row)
-  const rows = columnsOf(sql, TEXT_FIELDS, created)
+  const sorted = creates.map(({ row }) => row).toSorted(byId)
+  const rows = columnsOf(sql, TEXT_FIELDS, sorted)
   if (!hasChangeLog) return [CREATE, lane, seq, ...rows]
-  const entries = sorted.map(({ row, origin }) => creation(row, origin))
+  const entries = creates.map(({ row, origin }) => creation(row, origin))
   return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries)]
 }
 
@@ -94,11 +94,9 @@ function create(
 export type Attempted = readonly (BatchOutcome | undefined)[]
 
 function createStep(creates: readonly Create[]): Step<Attempted> {
-  const sorted = creates.toSorted((a, b) => byId(a.row, b.row))
-
   return {
     async send(sql, at) {
-      const [answer] = await sendAll(sql, [create(sql, at, sorted)])
+      const [answer] = await sendAll(sql, [create(sql, at, creates)])
       return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
     async finish(refused, ask) {
