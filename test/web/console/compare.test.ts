@@ -62,6 +62,18 @@ test('reads each stored plant about once, in whatever order the file has them', 
   expect(counted.calls).toBeLessThanOrEqual(8)
 })
 
+test('counts an id that comes again, however far apart', async () => {
+  const { session } = await start()
+  const fresh = Array.from({ length: 2 * GROUP }, (_, at) => plantOf(100_000 + at))
+  const again = [plantOf(100_000), { id: 100_001n, name: 'other' }]
+
+  expect(await compareAll(session, [...fresh, ...again])).toEqual({
+    created: 2 * GROUP,
+    differing: 1,
+    unchanged: 1,
+  })
+})
+
 test('says why there are no counts: too many pages, or none', async () => {
   const { session } = await start()
   const pageOf = (plants: readonly Plant[]) =>

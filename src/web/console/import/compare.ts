@@ -18,9 +18,19 @@ export type NotCompared = 'too many' | 'unread'
 /** Compares the next plants of a file, and resolves to the sums so far. */
 export type Compare = (plants: readonly Plant[]) => Promise<Comparison | NotCompared>
 
+// As many plants of a file are remembered, for an id that comes again.
+const MAX_SEEN = 100_000
+
 export function createComparison(session: Session): Compare {
   const stored = createStoredPlants(session)
+  // Those that are not stored so, the earliest first.
+  const seen = new Map<bigint, Plant>()
   let sums: Comparison | NotCompared = { created: 0, differing: 0, unchanged: 0 }
+
+  function remember(plant: Plant): void {
+    seen.set(plant.id, plant)
+    if (seen.size > MAX_SEEN) seen.delete(seen.keys().next().value ?? plant.id)
+  }
 
   async function add(
     before: Comparison,
@@ -28,14 +38,14 @@ export function createComparison(session: Session): Compare {
   ): Promise<Comparison | NotCompared> {
     if (!(await stored.read(plants.map(({ id }) => id)))) return 'too many'
     let { created, differing, unchanged } = before
-    // An id may come twice.
-    const seen = new Map<bigint, Plant>()
     for (const plant of plants) {
       const known = seen.get(plant.id) ?? stored.get(plant.id)
-      if (!known) created += 1
-      else if (hasSameTexts(known, plant)) unchanged += 1
-      else differing += 1
-      seen.set(plant.id, plant)
+      if (known && hasSameTexts(known, plant)) unchanged += 1
+      else {
+        if (known) differing += 1
+        else created += 1
+        remember(plant)
+      }
     }
     return { created, differing, unchanged }
   }
