@@ -1,9 +1,10 @@
-// Random writes: both engines answer, store and log the same.
+// Random writes and lists: both engines answer, store and log the same.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { ApiError } from '../../../src/errors'
 import { entityTagOf, type Precondition } from '../../../src/plant/entity-tag'
 import { INT64_MAX, INT64_MIN, isText } from '../../../src/plant/plant'
+import type { PlantQuery } from '../../../src/plant/plants'
 import type { Store } from '../../../src/store'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
@@ -57,6 +58,8 @@ const calls: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(fc.constant('deletePlant'), ids, options),
 )
 
+const ALL = { limit: 9, after: null, tag: null, name: null }
+
 const createOf = (id: bigint): Call => ['createPlant', { id, name: 'rose' }, { origin }]
 
 /** The result of a call, or the error of its refusal. */
@@ -69,11 +72,19 @@ async function answerOf(store: Store, [name, ...args]: Call): Promise<unknown> {
   }
 }
 
+const queries: fc.Arbitrary<PlantQuery> = fc.record({
+  limit: fc.integer({ min: 1, max: 4 }),
+  after: fc.option(ids),
+  order: fc.constantFrom('asc', 'desc'),
+  tag: fc.option(texts),
+  name: fc.option(fc.oneof(texts, fc.constantFrom('R', 'Ä', 'SE'))),
+})
+
 /** A store, and the end of its change log as read so far. */
 type Side = { readonly store: Store; after: string | undefined }
 
 /** Makes the calls at once, so that they share commits. Resolves to all that can be seen of them. */
-async function run(side: Side, made: readonly Call[]) {
+async function run(side: Side, made: readonly Call[], query: PlantQuery) {
   const answers = await Promise.all(made.map((call) => answerOf(side.store, call)))
   const page = await side.store.changeLog?.read({ after: side.after, limit: 500 })
   side.after = page?.next
@@ -82,6 +93,7 @@ async function run(side: Side, made: readonly Call[]) {
     answers,
     entries,
     plants: await allPlants(side.store),
+    found: await side.store.listPlants(query),
     count: await side.store.countPlants(),
   }
 }
@@ -99,11 +111,15 @@ describeServers('%s', (started) => {
     }
 
     await fc.assert(
-      fc.asyncProperty(fc.array(calls, { minLength: 1, maxLength: 20 }), async (made) => {
-        expect(await run(server, made)).toEqual(await run(file, made))
-      }),
+      fc.asyncProperty(
+        fc.array(calls, { minLength: 1, maxLength: 20 }),
+        queries,
+        async (made, query) => {
+          expect(await run(server, made, query)).toEqual(await run(file, made, query))
+        },
+      ),
       // Creates alone are one statement, sorted by their ids.
-      { numRuns: 300, endOnFailure: true, examples: [[[createOf(2n), createOf(1n)]]] },
+      { numRuns: 300, endOnFailure: true, examples: [[[createOf(2n), createOf(1n)], ALL]] },
     )
 
     await Promise.all([file.store.close(), server.store.close()])
