@@ -7,6 +7,17 @@ import { createComparison } from './compare.ts'
 import type { ImportInput } from './detect.ts'
 import { reasonOf } from './words.ts'
 
+const NOTHING: Analysis = {
+  first: [],
+  rows: 0,
+  refused: 0,
+  problems: [],
+  notRead: null,
+  notices: [],
+  compared: null,
+  isWhole: true,
+}
+
 export function createAnalyzer(session: Session) {
   const analysis = signal<Analysis | null>(null)
   let latest = 0
@@ -28,18 +39,18 @@ export function createAnalyzer(session: Session) {
         analysis.value = null
         return
       }
+      let found = NOTHING
       try {
         for await (const it of analyze(input.opened, input.columns, createComparison(session))) {
           if (!isLatest()) return
+          found = it
           analysis.value = it
         }
-      } catch (reason) {
-        if (!isLatest() || !analysis.value) return
-        analysis.value = {
-          ...analysis.value,
-          notRead: `the rest: ${reasonOf(reason)}`,
-          isWhole: true,
-        }
+      } catch (error) {
+        if (!isLatest()) return
+        const reason = reasonOf(error)
+        const notRead = found.rows === 0 ? reason : `the rest: ${reason}`
+        analysis.value = { ...found, notRead, isWhole: true }
       }
     },
   }

@@ -1,0 +1,33 @@
+// A file that was opened, and then cannot be read, such as one that was removed meanwhile.
+import { expect, test } from 'bun:test'
+import type { Line } from '../../../src/formats/row'
+import { USUAL_SETTINGS } from '../../../src/formats/table'
+import { createAnalyzer } from '../../../src/web/console/import/analyzer'
+import { openFile } from '../../../src/web/console/import/file'
+import { createSession } from '../../../src/web/console/session'
+
+const session = createSession(new URL('http://127.0.0.1:1/'))
+
+/** The analysis of a file of which some rows are read, and then no more. */
+async function analysisOf(rowsRead: number) {
+  const file = new Blob(['id,name\n1,Fern\n2,Ivy\n'])
+  const opened = await openFile(file, 'csv', USUAL_SETTINGS, new AbortController().signal)
+  async function* rows(): AsyncGenerator<readonly Line[]> {
+    for await (const part of opened.rows()) if (rowsRead > 0) yield part.slice(0, rowsRead)
+    throw new DOMException('The file could not be read.', 'NotReadableError')
+  }
+  const { analysis, analyze } = createAnalyzer(session)
+  const columns = { id: 0, name: [1], tag: null, numberFrom: null }
+  await analyze({ opened: { ...opened, rows }, columns, replaces: false })
+  return analysis.value
+}
+
+test('is a reason, with what was read before', async () => {
+  const none = await analysisOf(0)
+  const some = await analysisOf(1)
+
+  expect(none).toMatchObject({ rows: 0, isWhole: true })
+  expect(none?.notRead).toBe('the file cannot be read')
+  expect(some).toMatchObject({ rows: 1, isWhole: true })
+  expect(some?.notRead).toBe('the rest: the file cannot be read')
+})
