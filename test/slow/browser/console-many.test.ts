@@ -193,6 +193,25 @@ describe('changes by another user meanwhile', () => {
   })
 })
 
+test('Disconnect tags the rest at once, those that were not read yet too', async () => {
+  await using console = await openWith(20)
+  const { page, ids, box } = console
+  await box(at(ids, 0)).check()
+  await box(at(ids, 19)).click({ modifiers: ['Shift'] })
+  const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>()
+  await page.route(/\/plants\/\d+$/, async (route) => {
+    await isLeft
+    await route.continue()
+  })
+  await console.field('Tag for all of them').fill('fern')
+  await page.keyboard.press('Enter')
+  await console.button('Undo the tag of 20 plants').waitFor()
+  await console.button('Disconnect').click()
+  leave()
+
+  await until('all tags', () => ids.every((id) => tagOf(id) === 'fern'))
+})
+
 test('the keyboard ticks with Space, and Escape or a search unticks', async () => {
   await using console = await openWith(3)
   const { page, ids, bar, grid, box } = console

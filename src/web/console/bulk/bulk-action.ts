@@ -59,6 +59,17 @@ export function send(client: Client, { tag }: BulkAction, { plant: { id }, etag 
     : client.patchPlant(id, { tag: tag === '' ? null : tag }, condition)
 }
 
+/** Like {@link send}, for a plant that was not read yet. */
+export async function readAndSend(
+  client: Client,
+  action: BulkAction,
+  plant: NewPlant,
+): Promise<void> {
+  const now = await client.readPlant(plant.id)
+  if (now.ok && hasSameTexts(now.value, plant))
+    await send(client, action, { plant, etag: now.etag })
+}
+
 export const isAboutPlant = ({ error }: Failure): boolean => error === 41201 || error === 40402
 
 /** Shows plants as they were, as nothing was changed. */

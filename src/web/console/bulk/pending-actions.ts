@@ -18,6 +18,7 @@ import {
   isSkipped,
   putBack,
   readAgain,
+  readAndSend,
   type Skipped,
   send,
   show,
@@ -110,9 +111,11 @@ export class PendingActions {
       const left = plants.slice(done)
       if (action.tag === undefined) sendDeletions(client, left)
       else {
-        for (const { id } of left) {
-          const it = checked.get(id)
+        for (const plant of left) {
+          const it = checked.get(plant.id)
+          // A page that is left gets no answers: it has asked before.
           if (it) void send(client, action, it)
+          else if (!isPageGone) void readAndSend(client, action, plant)
         }
       }
     }
