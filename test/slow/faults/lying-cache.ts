@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { control, type Program, plantstore, serve } from './daemon.ts'
 import { count, type Fault, tally, until } from './fault.ts'
 import { after, attachLoop, mount, need, sh } from './lab.ts'
@@ -54,6 +54,8 @@ async function failingDisk(folder: string, rate: string): Promise<FailingDisk> {
     async cutPower() {
       await sh('xfs_io', '-x', '-c', 'shutdown', disk)
       await unmount()
+      // A namespace that another process has made meanwhile keeps it mounted, and the next mount would be the same.
+      await until(10_000, () => !existsSync(`/sys/fs/ext4/${basename(device)}`))
       unmount = await mount(disk, '-o', 'commit=300', device)
     },
   }
