@@ -1,9 +1,10 @@
 // Resources of the machine for fault tests: tools, loop devices, mounts; and their removal.
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import * as harness from '../../harness/folder.ts'
 import { run } from '../../harness/process.ts'
-import { Skipped } from './fault.ts'
+import { Skipped, until } from './fault.ts'
 
 type Undo = () => unknown
 
@@ -128,6 +129,15 @@ export async function attachLoop(file: string): Promise<{ device: string; detach
     throw new Skipped(`no loop device here: ${error}`)
   }
   return { device, detach: after(() => sh('losetup', '--detach', device)) }
+}
+
+/**
+ * Resolves once no namespace has the file system of a device mounted. One that another process has made meanwhile keeps it,
+ * and the next mount would be the same.
+ */
+export async function released(device: string): Promise<void> {
+  const isHeld = (type: string) => existsSync(`/sys/fs/${type}/${basename(device)}`)
+  await until(10_000, () => !isHeld('ext4') && !isHeld('xfs'))
 }
 
 /** Mounts; unmounts at the end of the fault, lazily if a dying process still holds a file. */

@@ -1,8 +1,8 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { control, type Program, plantstore, serve } from './daemon.ts'
 import { count, type Fault, tally, until } from './fault.ts'
-import { after, attachLoop, mount, need, sh } from './lab.ts'
+import { after, attachLoop, mount, need, released, sh } from './lab.ts'
 import { acknowledged, type Ledger, settle, startLoad } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
 
@@ -54,8 +54,7 @@ async function failingDisk(folder: string, rate: string): Promise<FailingDisk> {
     async cutPower() {
       await sh('xfs_io', '-x', '-c', 'shutdown', disk)
       await unmount()
-      // A namespace that another process has made meanwhile keeps it mounted, and the next mount would be the same.
-      await until(10_000, () => !existsSync(`/sys/fs/ext4/${basename(device)}`))
+      await released(device)
       unmount = await mount(disk, '-o', 'commit=300', device)
     },
   }

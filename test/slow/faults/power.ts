@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { control, type Start, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally } from './fault.ts'
-import { after, attachLoop, mount, need, sh } from './lab.ts'
+import { after, attachLoop, mount, need, released, sh } from './lab.ts'
 import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
 
@@ -107,6 +107,7 @@ async function outages(folder: string, on: FileSystem, start: Start): Promise<Ou
     await plain.end()
     forget()
     await unmount()
+    await released(device)
     unmount = await mount(disk, device)
     if (plain.stored() < plainBefore) problems.push('the file system lost what it had synced')
     if (plain.stored() < plain.confirmed()) lies++
