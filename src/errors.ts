@@ -119,6 +119,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EISDIR: 'is a folder',
   EIO: 'input/output error',
+  ENAMETOOLONG: 'the name is too long',
 }
 
 /** The error of an unreadable file named by the user. */

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, OpenError, UsageError, writeError } from '../errors'
+import { codeOf, inputError, OpenError, UsageError, writeError } from '../errors'
 
 const MAX_LINKS = 40
 const STICKY = 0o1000
@@ -36,6 +36,15 @@ function statOf(stat: typeof statSync, path: string): Stats | undefined {
   }
 }
 
+/** Like {@link statOf}; throws an `OpenError`. */
+function findAt(stat: typeof statSync, path: string): Stats | undefined {
+  try {
+    return statOf(stat, path)
+  } catch (error) {
+    throw inputError(error, path)
+  }
+}
+
 // The open files of a process (proc_pid_fd(5)).
 const OPEN_FILE = /^\/proc\/(\d+)\/fd\/(\d+)$/
 
@@ -55,7 +64,7 @@ export function targetOf(path: string, links = 0): string {
   if (parent === full) return full
   const folder = targetOf(parent, links)
   const at = join(folder, basename(full))
-  const stat = statOf(lstatSync, at)
+  const stat = findAt(lstatSync, at)
   if (!stat?.isSymbolicLink() || OPEN_FILE.test(at)) return at
   if (isPlanted(stat, lstatSync(folder))) {
     throw new OpenError(
@@ -85,9 +94,9 @@ export function requireRegular(path: string): void {
 /** Throws a `UsageError` if a path is one of some files, or a hard link of one. */
 export function requireUnused(path: string, files: readonly string[]): void {
   const target = targetOf(path)
-  const found = statOf(statSync, target)
+  const found = findAt(statSync, target)
   const isSame = (file: string): boolean => {
-    const other = statOf(statSync, file)
+    const other = findAt(statSync, file)
     const isLink = found !== undefined && found.ino === other?.ino && found.dev === other.dev
     return isLink || targetOf(file) === target
   }

@@ -27,6 +27,18 @@ test('backs up a database while a daemon serves it, tokens included', async () =
   ])
 })
 
+test('says in words that a name is too long', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  const long = folder.file('x'.repeat(300))
+
+  const { err, code } = await runProgram(['backup', long, '--database', database])
+
+  expect(err).toBe(`plantstore: cannot read ${long}: the name is too long\n`)
+  expect(code).toBe(1)
+})
+
 test('refuses to write a backup to standard output', async () => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 3))

@@ -57,6 +57,23 @@ test('restores a backup, and keeps what it replaces', async () => {
   expect((await check(kept)).out).toStartWith('ok: 10 plants')
 })
 
+test('refuses the place of a file that SQLite keeps beside a database', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  const log = `${database}-wal`
+
+  for (const command of [
+    ['restore', copy],
+    ['serve', '--port', '0'],
+  ]) {
+    const { err, code } = await runProgram([...command, '--database', log])
+
+    expect(err).toBe(`plantstore: ${log} is a part of the database ${database}; name that\n`)
+    expect(code).toBe(1)
+  }
+  expect(existsSync(log)).toBeFalse()
+})
+
 test('restores in the place of a damaged database, whose log it does not take over', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

@@ -33,7 +33,7 @@ import {
   targetOf,
 } from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
-import { checkFile, type OpenedFile, openFile, requireExactName } from '../file/database-file'
+import { checkFile, type OpenedFile, openFile, requireDatabaseName } from '../file/database-file'
 import { explainFailedOpen, lockedByAnother } from '../file/errors'
 import { readRestoreMarker, restoreMarker } from '../file/restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from '../file/sidecars'
@@ -192,7 +192,7 @@ export async function restoreDatabase(
   onBytes: OnBytes,
 ): Promise<Restored> {
   const path = targetOf(database)
-  requireExactName(path)
+  requireDatabaseName(path)
   const folder = dirname(path)
   const kept = `${path}.${suffix}`
   checkFolder(folder)

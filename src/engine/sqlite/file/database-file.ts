@@ -19,6 +19,7 @@ import { syncFolder } from '../../../files/sync'
 import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
+import { databaseBeside } from './sidecars'
 
 /** The size of a file in bytes; 0 if it does not exist. */
 export function fileSize(path: string): number {
@@ -95,12 +96,15 @@ function checkHeader(fd: number, path: string): number {
 }
 
 /**
- * Throws an {@link OpenError} for a path that ends in white space, which Bun's SQLite trims: it would open another file
- * than the locked one.
+ * Throws an {@link OpenError} for a path that cannot be a database's: it ends in white space, which Bun's SQLite trims, or is
+ * that of a file which SQLite keeps beside a database.
  */
-export function requireExactName(path: string): void {
-  if (path === path.trimEnd()) return
-  throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
+export function requireDatabaseName(path: string): void {
+  if (path !== path.trimEnd())
+    throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
+  const database = databaseBeside(path)
+  if (database !== null)
+    throw new OpenError(`${path} is a part of the database ${database}; name that`)
 }
 
 // Checked before opening: opening a pipe would wait for a writer.
@@ -192,7 +196,7 @@ export function openFile(
 ): OpenedFile {
   let full = resolve(path)
   let fd: number
-  requireExactName(full)
+  requireDatabaseName(full)
   // Before a file is created.
   requireLibc()
   try {
@@ -201,7 +205,7 @@ export function openFile(
     // 'a+' creates and never truncates; only this user can read the file, which has the hashes of tokens.
     if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))
     full = realpathSync(full)
-    requireExactName(full)
+    requireDatabaseName(full)
     fd = openSync(full, 'r+')
     if (makesDatabase && isNew) syncFolder(dirname(full))
   } catch (error) {

@@ -1,5 +1,6 @@
 // The files that SQLite keeps beside a database, and the locks that show whether it is in use.
 
+import { existsSync } from 'node:fs'
 import { setRangeLock } from '../../../files/libc'
 
 /** Suffixes of the sidecars (https://sqlite.org/tempfiles.html). */
@@ -8,6 +9,13 @@ export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 /** The file of a database and its sidecars, existing or not. */
 export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
+
+/** The database of which a path is a sidecar; null if there is none. */
+export function databaseBeside(path: string): string | null {
+  const suffix = SIDECAR_SUFFIXES.find((it) => path.endsWith(it))
+  const database = suffix === undefined ? '' : path.slice(0, -suffix.length)
+  return existsSync(database) ? database : null
+}
 
 // https://sqlite.org/src/file/src/os.h: every connection to a database with a WAL holds SHARED until it closes.
 const PENDING_BYTE = 0x40000000
