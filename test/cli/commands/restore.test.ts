@@ -74,6 +74,14 @@ test('refuses the place of a file that SQLite keeps beside a database', async ()
   expect(existsSync(log)).toBeFalse()
 })
 
+test('restores to a name that ends like the log of a folder beside it', async () => {
+  using folder = temporaryFolder()
+  const { copy } = await makeBackup(folder)
+  mkdirSync(folder.file('garden'))
+
+  expect((await restore(copy, folder.file('garden-journal'))).code).toBe(0)
+})
+
 test('restores in the place of a damaged database, whose log it does not take over', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { setRangeLock } from '../../../files/libc'
+import { kindAt } from '../../../files/resolve-path'
 
 /** Suffixes of the sidecars (https://sqlite.org/tempfiles.html). */
 export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
@@ -14,7 +15,7 @@ export const filesOf = (path: string): string[] =>
 export function databaseBeside(path: string): string | null {
   const suffix = SIDECAR_SUFFIXES.find((it) => path.endsWith(it))
   const database = suffix === undefined ? '' : path.slice(0, -suffix.length)
-  return existsSync(database) ? database : null
+  return existsSync(database) && kindAt(database) === null ? database : null
 }
 
 // https://sqlite.org/src/file/src/os.h: every connection to a database with a WAL holds SHARED until it closes.
