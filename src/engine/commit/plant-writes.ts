@@ -23,7 +23,8 @@ const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fiel
 const sizeOfAll = (plants: readonly Plant[]): number =>
   plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
 
-type PlantChanges = Pick<
+/** The methods of a store that change plants. */
+export type PlantChanges = Pick<
   Store,
   | 'createPlant'
   | 'createPlants'

@@ -1,6 +1,7 @@
 // Random writes and lists: both engines answer, store and log the same.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
+import type { PlantChanges } from '../../../src/engine/commit/plant-writes'
 import { ApiError } from '../../../src/errors'
 import { entityTagOf, type Precondition } from '../../../src/plant/entity-tag'
 import { INT64_MAX, INT64_MIN, isText } from '../../../src/plant/plant'
@@ -38,15 +39,9 @@ const options = fc.oneof(
     .map((precondition: Precondition) => ({ origin, precondition })),
 )
 
-type Method =
-  | 'createPlant'
-  | 'createPlants'
-  | 'putPlants'
-  | 'deletePlants'
-  | 'replacePlant'
-  | 'patchPlant'
-  | 'deletePlant'
-type Call = { [Name in Method]: readonly [Name, ...Parameters<Store[Name]>] }[Method]
+type Call = {
+  [Name in keyof PlantChanges]: readonly [Name, ...Parameters<PlantChanges[Name]>]
+}[keyof PlantChanges]
 
 const calls: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(fc.constant('createPlant'), plants, options),
