@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Line } from '../../../src/formats/row'
 import { USUAL_SETTINGS } from '../../../src/formats/table'
+import { ofOptionalTexts } from '../../../src/plant/plant'
 import { createAnalyzer } from '../../../src/web/console/import/analyzer'
 import { openFile } from '../../../src/web/console/import/file'
 import { createSession } from '../../../src/web/console/session'
@@ -17,7 +18,7 @@ async function analysisOf(rowsRead: number) {
     throw new DOMException('The file could not be read.', 'NotReadableError')
   }
   const { analysis, analyze } = createAnalyzer(session)
-  const columns = { id: 0, name: [1], tag: null, numberFrom: null }
+  const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
   await analyze({ opened: { ...opened, rows }, columns, replaces: false })
   return analysis.value
 }
