@@ -4,9 +4,10 @@
 export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
 
 /** The exit codes after the signals to stop, as a shell counts them: 128 plus the signal's number. */
-export const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
-export type StopSignal = keyof typeof signalExitCodes
-export const stopSignals = Object.keys(signalExitCodes) as StopSignal[]
+export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+/** The signals that stop a daemon: SIGHUP does not. */
+export const stopSignals = ['SIGINT', 'SIGTERM'] as const
+export type StopSignal = (typeof stopSignals)[number]
 
 /** The command that starts this program again: the executable, or Bun with the source. */
 export const ownProgram = (): readonly string[] =>

@@ -1,22 +1,40 @@
-// Ctrl-C: the first one ends a command cleanly, the second at once.
+// Ctrl-C, or a terminal that was closed: the first signal ends a command cleanly, the second at once.
 
-import { type StopSignal, signalExitCodes, stopSignals } from '../../program'
+import { readFileSync } from 'node:fs'
+import { signalExitCodes, stopSignals } from '../../program'
+
+// The signals that a process ignores: a mask, of which bit 0 is signal 1, SIGHUP (proc_pid_status(5)).
+const IGNORED = /^SigIgn:\s*([\da-f]+)$/m
+
+/** True if this process was started to outlive its terminal, such as by nohup(1). */
+function ignoresHangup(): boolean {
+  try {
+    const [, mask = '0'] = IGNORED.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return (BigInt(`0x${mask}`) & 1n) === 1n
+  } catch {
+    return false
+  }
+}
 
 /** The exit code of a command that was interrupted. */
 export const interruptCode = ({ reason }: AbortSignal): number =>
-  signalExitCodes[reason as StopSignal]
+  signalExitCodes[reason as keyof typeof signalExitCodes]
 
-/** Aborted by the first signal to stop. After that, or once disposed, the signals have their default behaviour. */
+/**
+ * Aborted by the first signal to stop, or by SIGHUP. After that, or once disposed, the signals have their default
+ * behaviour.
+ */
 export function watchInterrupt(): AbortSignal & Disposable {
+  const signals = ignoresHangup() ? stopSignals : (['SIGHUP', ...stopSignals] as const)
   const controller = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
     end()
     controller.abort(signal)
   }
   const end = () => {
-    for (const signal of stopSignals) process.off(signal, stop)
+    for (const signal of signals) process.off(signal, stop)
   }
-  for (const signal of stopSignals) process.on(signal, stop)
+  for (const signal of signals) process.on(signal, stop)
   return Object.assign(controller.signal, { [Symbol.dispose]: end })
 }
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { ChangePage } from '../../../src/client/types'
 import { hasScript, lines, onTerminal } from '../../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import type { Folder } from '../../harness/folder'
 import { plantsCounted, storedPlants } from '../../harness/plants'
 import { unprivileged } from '../../harness/unprivileged'
 import { until } from '../../harness/until'
@@ -292,32 +293,59 @@ test('shows 20 refused lines, and counts the rest', async () => {
   expect(err).toEndWith('\n5 more rows were refused\n')
 })
 
-test('ends with a summary when it is interrupted, also where nothing comes', async () => {
-  using folder = temporaryFolder()
-  const words = ['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')]
-  const child = Bun.spawn([...program, ...words], {
+/** An import of standard input that has stored its first 1000 plants, and waits for more. */
+async function importing(folder: Folder, under: readonly string[] = []) {
+  const [database, refused] = [folder.file('plants.db'), folder.file('refused')]
+  const words = ['import', '-', '--format', 'ndjson', '--database', database, '--refused', refused]
+  const child = Bun.spawn([...under, ...program, ...words], {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  child.stdin.write(lines(0, 1500))
+  child.stdin.write(`{"id":-1}\n${lines(0, 1500)}`)
   child.stdin.flush()
   const stored = () => {
     try {
-      return storedPlants(folder.file('plants.db')).length
+      return storedPlants(database).length
     } catch {
       return 0
     }
   }
-  await until('the first 1000 plants', () => stored() >= 1000)
+  await until('the first 1000 plants', () => stored() >= 999)
+  return child
+}
 
-  child.kill('SIGINT')
+test.each([
+  ['SIGINT', 130],
+  ['SIGHUP', 129],
+] as const)(
+  'ends with a summary and the refused rows at %s, also where nothing comes',
+  async (signal, code) => {
+    using folder = temporaryFolder()
+    const child = await importing(folder)
 
-  expect(await child.exited).toBe(130)
-  expect(await new Response(child.stdout).text()).toMatch(/^created 1[05]00, skipped 0, /)
-  expect(await new Response(child.stderr).text()).toEndWith(
-    'interrupted; run it again to complete it\n',
-  )
+    child.kill(signal)
+
+    expect(await child.exited).toBe(code)
+    expect(await new Response(child.stdout).text()).toMatch(/^created (999|1[05]00), skipped 0, /)
+    expect(await new Response(child.stderr).text()).toEndWith(
+      'interrupted; run it again to complete it\n',
+    )
+    expect(readFileSync(folder.file('refused'), 'utf8')).toContain('{"id":-1,')
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
+  },
+)
+
+test('goes on at SIGHUP if nohup has started it', async () => {
+  using folder = temporaryFolder()
+  const child = await importing(folder, ['sh', '-c', 'trap "" HUP; exec "$0" "$@"'])
+
+  child.kill('SIGHUP')
+  child.stdin.write(lines(1500, 1600))
+  await child.stdin.end()
+
+  expect(await child.exited).toBe(1)
+  expect(await new Response(child.stdout).text()).toStartWith('created 1600, skipped 0, ')
 })
 
 test.skipIf(!hasScript)('draws a bar on a terminal that does not know its size', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { interruptible } from '../../../src/cli/terminal/interrupt'
 
 test.each([
+  ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('ends in order with the exit code of the signal: %s', async (signal, code) => {
