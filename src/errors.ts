@@ -116,17 +116,25 @@ export function safeMessage(error: unknown, secrets: readonly string[] = []): st
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
   EACCES: 'permission denied',
   EISDIR: 'is a folder',
   EIO: 'input/output error',
+  ELOOP: 'too many links',
   ENAMETOOLONG: 'the name is too long',
+  ENOSPC: 'disk full',
+  EDQUOT: 'disk quota exceeded',
+  EROFS: 'read-only file system',
+  SQLITE_FULL: 'disk full',
 }
 
+/** The reason of an error of the system or of SQLite, without its code, its system call and the path. */
+export const reasonOf = (error: unknown): string =>
+  REASONS[codeOf(error)] ?? messageOf(error).replace(/^E[A-Z\d]+: |, \w+( '.*')?$/g, '')
+
 /** The error of an unreadable file named by the user. */
-export function inputError(error: unknown, path: string): OpenError {
-  const code = codeOf(error)
-  return new OpenError(`cannot read ${path}: ${REASONS[code] ?? messageOf(error)}`, code === 'EIO')
-}
+export const inputError = (error: unknown, file: string): OpenError =>
+  new OpenError(`cannot read ${file}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
 
 /** The fate of unanswered requests if the database was not closed. */
 export const IN_DOUBT = 'requests that were not answered may or may not be stored'
@@ -136,8 +144,7 @@ const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))
 
 /** The error of a file that cannot be written: an `OpenError` if the disk is full or failing, else the error itself. */
 export function writeError(error: unknown, path: string): unknown {
-  if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
-  // Omits the system call, whose path is often a temporary one.
-  const reason = error.message.replace(/, \w+( '.*')?$/, '')
-  return new OpenError(`cannot write ${path}: ${reason}`, true)
+  return DISK.test(codeOf(error))
+    ? new OpenError(`cannot write ${path}: ${reasonOf(error)}`, true)
+    : error
 }

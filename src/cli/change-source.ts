@@ -1,6 +1,5 @@
 // The source of a command's changes: a daemon, or a database.
 
-import { readFileSync } from 'node:fs'
 import {
   type Change,
   type ChangePage,
@@ -40,7 +39,7 @@ type Source = {
 type Means = { readonly ask: SendRequest; readonly tell: (line: string) => void }
 
 function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
-  const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
+  const token = readTokenText(config)
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
     const options = { target: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const

@@ -1,47 +1,38 @@
 // The token of the configuration: PLANTSTORE_TOKEN, or the file named by PLANTSTORE_TOKEN_FILE.
 
 import { UsageError } from '../errors'
+import { readSecret } from '../files/input'
 import type { Log } from '../log'
 import { issueToken, isToken, MAX_TOKEN, type Token } from '../token/token'
 import type { Config } from './config'
 
-type ReadFile = (path: string) => string
-
-function readTokenFile(path: string, read: ReadFile): string {
-  try {
-    return read(path).trim()
-  } catch (error) {
-    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
-  }
-}
-
 /** The token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
-export function readTokenText({ token, tokenFile }: Config, read: ReadFile): string | null {
+export function readTokenText({ token, tokenFile }: Config): string | null {
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
   }
-  const text = tokenFile === null ? token : readTokenFile(tokenFile, read)
+  const text = tokenFile === null ? token : readSecret('PLANTSTORE_TOKEN_FILE', tokenFile).trim()
   if (text === null || isToken(text)) return text
   const source = tokenFile === null ? 'PLANTSTORE_TOKEN' : 'PLANTSTORE_TOKEN_FILE'
   throw new UsageError(`${source} must be 16 to ${MAX_TOKEN} letters, digits and -._~+/ (RFC 6750)`)
 }
 
-function readConfiguredToken(config: Config, read: ReadFile): Token | null {
-  const text = readTokenText(config, read)
+function readConfiguredToken(config: Config): Token | null {
+  const text = readTokenText(config)
   if (text === null) return null
   const source = config.token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
   return issueToken(source, 'write', null, 0, text).token
 }
 
 /** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one remains. */
-export function watchToken(config: Config, read: ReadFile, log: Log) {
-  let token = readConfiguredToken(config, read)
+export function watchToken(config: Config, log: Log) {
+  let token = readConfiguredToken(config)
   return {
     current: (): Token | null => token,
     reload(): void {
       if (config.tokenFile === null) return
       try {
-        token = readConfiguredToken(config, read)
+        token = readConfiguredToken(config)
         log('info', 'token-file-read', { file: config.tokenFile })
       } catch (error) {
         log('error', 'token-file-refused', { detail: (error as Error).message })

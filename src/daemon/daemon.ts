@@ -1,6 +1,5 @@
 // The daemon: assembles its parts, serves until a signal, and stops in order.
 
-import { readFileSync } from 'node:fs'
 import packageJson from '../../package.json'
 import { localAddress, localHost, unmapped } from '../address'
 import type { Config } from '../cli/config'
@@ -68,7 +67,7 @@ async function prepare(started: Started) {
   const { config, ignoredVariables } = started
   const { lines, log } = openLog(started)
   for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
-  const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
+  const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
   // A killed daemon may hold the port of an existing database briefly; the start then retries.
   if (config.unix === null) checkAddress(config.host, place.isNew ? config.port : 0)

@@ -1,17 +1,58 @@
 // A file or standard input, read to its end or until interrupted.
 
-import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
-import { inputError, UsageError } from '../errors'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  createReadStream,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs'
+import { inputError, messageOf, OpenError, UsageError } from '../errors'
 
 // Bun reads files in chunks of 512 KB. Parsing a chunk needs many times its size, so it is split into parts.
 const PART_BYTES = 64 * 1024
 
-/** The text of a file. Throws an `OpenError` if it cannot be read. */
-export function readText(path: string): string {
+// A bundle of certificates has a quarter of this. A device may have no end.
+const TEXT_MIB = 1
+
+/** The bytes of a file or pipe, as many as the buffer takes. */
+function readInto(buffer: Buffer, path: string): Buffer {
+  const fd = openSync(path, 'r')
   try {
-    return readFileSync(path, 'utf8')
+    let end = 0
+    for (;;) {
+      const read = readSync(fd, buffer.subarray(end))
+      if (read === 0) return buffer.subarray(0, end)
+      end += read
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * The text of a small file, such as a token or a certificate. Throws an `OpenError` if it cannot be read; `name`: its
+ * name in the message.
+ */
+export function readText(path: string, name = path): string {
+  const buffer = Buffer.alloc(TEXT_MIB * 2 ** 20 + 1)
+  try {
+    const bytes = readInto(buffer, path)
+    if (bytes.length < buffer.length) return bytes.toString()
   } catch (error) {
-    throw inputError(error, path)
+    throw inputError(error, name)
+  }
+  throw new OpenError(`cannot read ${name}: it is larger than ${TEXT_MIB} MiB`)
+}
+
+/** The text of a file that a variable names, such as a token. Throws a `UsageError` if it cannot be read. */
+export function readSecret(variable: string, path: string): string {
+  try {
+    return readText(path, `${variable} ${path}`)
+  } catch (error) {
+    throw new UsageError(messageOf(error))
   }
 }
 

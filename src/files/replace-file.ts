@@ -3,7 +3,7 @@
 
 import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { codeOf, messageOf, OpenError } from '../errors'
+import { codeOf, OpenError, reasonOf } from '../errors'
 import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
 import {
@@ -56,9 +56,7 @@ function checkTarget(path: string, existing: Existing, used: readonly string[]):
 function explainRefusal(error: unknown, path: string): unknown {
   const told = explainFailedWrite(error, path)
   if (told instanceof OpenError || codeOf(error) === '') return told
-  // Omits the code and the system call, whose paths are temporary ones.
-  const reason = messageOf(error).replace(/^E[A-Z]+: |, \w+( '.*')?$/g, '')
-  return new OpenError(`cannot write ${path}: ${reason}`)
+  return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, inputError, OpenError, UsageError, writeError } from '../errors'
+import { codeOf, inputError, OpenError, reasonOf, UsageError, writeError } from '../errors'
 
 const MAX_LINKS = 40
 const STICKY = 0o1000
@@ -122,8 +122,8 @@ export function checkFolder(folder: string): void {
   } catch (error) {
     const code = codeOf(error)
     if (code === 'ENOENT') throw new OpenError(`folder ${folder} does not exist`)
-    const reason = code === 'EROFS' ? 'read-only file system' : 'permission denied'
-    if (code !== 'ENOTDIR') throw new OpenError(`cannot write to folder ${folder}: ${reason}`)
+    if (code !== 'ENOTDIR')
+      throw new OpenError(`cannot write to folder ${folder}: ${reasonOf(error)}`)
   }
   throw new OpenError(`${folder} is not a folder`)
 }

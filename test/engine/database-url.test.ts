@@ -205,7 +205,7 @@ describe('the password', () => {
       'remove it, or PLANTSTORE_DATABASE_PASSWORD_FILE',
     )
     expect(refusal('postgres://u@h/n', { ...none, databasePasswordFile: '/missing' })).toContain(
-      'cannot read PLANTSTORE_DATABASE_PASSWORD_FILE: ENOENT',
+      'cannot read PLANTSTORE_DATABASE_PASSWORD_FILE /missing: no such file',
     )
   })
 

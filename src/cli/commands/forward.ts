@@ -1,7 +1,7 @@
 // plantstore forward: posts every change to a webhook, in order, at least once.
 
 import { existsSync } from 'node:fs'
-import { NOW } from '../../change-log/change-log'
+import { CURSOR, NOW } from '../../change-log/change-log'
 import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
@@ -18,7 +18,7 @@ import { watchInterrupt } from '../terminal/interrupt'
 function readCursor(path: string): string | undefined {
   if (!existsSync(path)) return undefined
   const cursor = readText(path).trim()
-  if (cursor) return cursor
+  if (CURSOR.test(cursor)) return cursor
   throw new OpenError(`${path} has no cursor; remove it to begin with the oldest change`)
 }
 

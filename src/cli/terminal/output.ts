@@ -1,7 +1,7 @@
 // Standard output and error of a command. Writing waits for the reader.
 
 import { fstatSync, writeSync } from 'node:fs'
-import { codeOf, messageOf, OpenError } from '../../errors'
+import { codeOf, OpenError, reasonOf } from '../../errors'
 import type { Output } from '../command'
 
 const PAUSE_MS = 1
@@ -47,7 +47,7 @@ function createOutput(fd: number, onError: (error: unknown) => void): Output {
 
 export const standardOutput = (): Output =>
   createOutput(1, (error) => {
-    throw new OpenError(`cannot write to standard output: ${messageOf(error)}`, true)
+    throw new OpenError(`cannot write to standard output: ${reasonOf(error)}`, true)
   })
 
 /** Standard error. Its own write errors are ignored. */

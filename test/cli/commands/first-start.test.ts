@@ -268,7 +268,16 @@ test.each([
     { PLANTSTORE_TOKEN: 'x'.repeat(5000) },
     'PLANTSTORE_TOKEN must be',
   ],
-  ['a missing file', { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' }, 'PLANTSTORE_TOKEN_FILE:'],
+  [
+    'a missing file',
+    { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' },
+    'cannot read PLANTSTORE_TOKEN_FILE /missing/short-secret: no such file;',
+  ],
+  [
+    'a file without an end',
+    { PLANTSTORE_TOKEN_FILE: '/dev/zero' },
+    'cannot read PLANTSTORE_TOKEN_FILE /dev/zero: it is larger than 1 MiB;',
+  ],
   ['an empty file', { PLANTSTORE_TOKEN_FILE: '/dev/null' }, 'PLANTSTORE_TOKEN_FILE must be'],
   [
     'both',

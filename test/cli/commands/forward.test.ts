@@ -192,6 +192,8 @@ test('refuses wrong usage in one line', async () => {
   writeFileSync(weak, 'whsec_c2hvcnQ=\n')
   const empty = folder.file('empty')
   writeFileSync(empty, '')
+  const raw = folder.file('raw')
+  writeFileSync(raw, '\x1b[31m0123456789abcdef-7\n')
   const url = 'https://example.org/hook'
   const cursor = ['--cursor-file', folder.file('none')]
   const run = async (...args: readonly string[]) => {
@@ -219,9 +221,19 @@ test('refuses wrong usage in one line', async () => {
     1,
     expect.stringContaining('nowhere does not exist'),
   ])
-  expect(await run(url, '--cursor-file', empty, '--secret-file', secretFile)).toEqual([
+  for (const file of [empty, raw]) {
+    expect(await run(url, '--cursor-file', file, '--secret-file', secretFile)).toEqual([
+      1,
+      `plantstore: ${file} has no cursor; remove it to begin with the oldest change\n`,
+    ])
+  }
+  expect(await run(url, ...cursor, '--secret-file', '/dev/full')).toEqual([
     1,
-    expect.stringContaining('has no cursor'),
+    'plantstore: cannot read /dev/full: it is larger than 1 MiB\n',
+  ])
+  expect(await run(url, ...cursor, '--secret-file', `${secretFile}/x`)).toEqual([
+    1,
+    `plantstore: cannot read ${secretFile}/x: no such file\n`,
   ])
 })
 

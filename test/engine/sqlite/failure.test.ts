@@ -36,8 +36,8 @@ test('says whether a database is full, locked or damaged', () => {
     toCommandError(failure).message,
   ])
   expect(told).toEqual([
-    [50301, 'the database is locked by another program: SQLITE_BUSY database is locked'],
-    [50701, 'disk full: SQLITE_FULL database or disk is full'],
+    [50301, 'the database is locked by another program'],
+    [50701, 'disk full'],
     [50302, 'cannot write to the database: SQLITE_ERROR no such table: none'],
   ])
   expect(toClientError(failed).message).toBe(catalogue[50302])

@@ -357,7 +357,7 @@ test.skipIf(!canMount)('a full folder is a failure, and old backups stay', async
     const args = schedule(backups, '--backup-every', '1s', '--backup-keep', '1')
     await using daemon = await startDaemon({ database, args })
     const { detail } = await daemon.event('backup-failed')
-    expect(String(detail)).toMatch(/cannot write .*: .*(disk is full|no space left)/i)
+    expect(String(detail)).toMatch(/cannot write .*: disk full/)
     expect(readdirSync(backups).sort()).toEqual(['filler', old])
     expect((await daemon.create('{"id":777,"name":"a"}')).status).toBe(200)
     rmSync(`${backups}/filler`)

@@ -214,7 +214,7 @@ test('says what cannot be written when a database that is copied to be read is e
 
   expect({ code, err }).toEqual({
     code: 74,
-    err: 'plantstore: cannot write /dev/full: ENOSPC: no space left on device\n',
+    err: 'plantstore: cannot write /dev/full: disk full\n',
   })
 })
 

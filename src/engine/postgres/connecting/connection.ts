@@ -1,8 +1,7 @@
 // A connection to the host that accepts writes. Every query has a deadline, as Bun's SQL has none.
 
-import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
-import { OpenError } from '../../../errors'
+import { readText } from '../../../files/input'
 import { deadlineError, explainFailedConnection, hidePassword, noServerError } from './errors'
 import { checkSettings, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
@@ -25,13 +24,7 @@ export interface Connection {
 /** Sends a query, with a deadline. */
 export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
 
-function readPem(parameter: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new OpenError(`cannot read ${parameter} ${path}: ${(error as Error).message}`)
-  }
-}
+const readPem = (parameter: string, path: string): string => readText(path, `${parameter} ${path}`)
 
 // Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the
 // check of certificates.

@@ -1,10 +1,10 @@
 // The URL of a PostgreSQL server, as libpq reads it: several hosts, unix sockets, TLS.
 // https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { UsageError } from '../../../errors'
+import { readSecret } from '../../../files/input'
 import { type DatabaseSecrets, withoutPassword } from '../../database-url'
 
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
@@ -226,14 +226,8 @@ function readPrepare(parameters: Parameters): boolean {
 }
 
 /** The password in a file, without the line break at its end. */
-function readPasswordFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-  } catch (error) {
-    const { message } = error as Error
-    throw new UsageError(`cannot read PLANTSTORE_DATABASE_PASSWORD_FILE: ${message}`)
-  }
-}
+const readPasswordFile = (path: string): string =>
+  readSecret('PLANTSTORE_DATABASE_PASSWORD_FILE', path).replace(/\r?\n$/, '')
 
 function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => string {
   const { databasePassword, databasePasswordFile } = secrets

@@ -3,7 +3,7 @@
 import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ApiError, codeOf, type ErrorNumber, messageOf, OpenError } from '../../../errors'
+import { ApiError, codeOf, type ErrorNumber, messageOf, OpenError, reasonOf } from '../../../errors'
 import { noFreeInodes, targetOf } from '../../../files/resolve-path'
 import { filesOf } from './sidecars'
 
@@ -46,7 +46,10 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
 
 /** The error for the user of a command, who sees no log. */
 export const toCommandError = ({ kind, detail }: StorageFailure): ApiError =>
-  new ApiError(numbers[kind], `${reasons[kind]}: ${detail}`)
+  new ApiError(
+    numbers[kind],
+    kind === 'full' || kind === 'busy' ? reasons[kind] : `${reasons[kind]}: ${detail}`,
+  )
 
 /** An error for the first existing file that this user may not read or write; undefined if there is none. */
 export function denied(files: readonly string[], access: 'read' | 'write'): OpenError | undefined {
@@ -109,7 +112,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
       )
     case 'ELOOP':
     case 'ENAMETOOLONG':
-      return new OpenError(`cannot open ${path}: ${messageOf(error).replace(/, \w+ '.*$/, '')}`)
+      return new OpenError(`cannot open ${path}: ${reasonOf(error)}`)
     case 'SQLITE_READONLY_DBMOVED':
       return new OpenError(`${path} was just replaced; try again`)
     case 'SQLITE_NOTADB':
@@ -125,7 +128,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
     case 'SQLITE_FULL':
       return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
     default:
-      return new OpenError(`cannot open ${path}: ${messageOf(error)}`, true)
+      return new OpenError(`cannot open ${path}: ${reasonOf(error)}`, true)
   }
 }
 
