@@ -60,6 +60,9 @@ type Exchange = RequestContext & {
   readonly started: number | undefined
 }
 
+// The status in logs and metrics, as in nginx's: nobody gets this answer.
+const CLIENT_GONE = 499
+
 const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function createApp(deps: AppDeps) {
@@ -114,7 +117,8 @@ export function createApp(deps: AppDeps) {
       const refusal = toApiError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
       const isRead = await discardRest(request)
-      const response = answerError(refusal)
+      const isGone = refusal.error === 50301 && request.signal.aborted
+      const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
       if (!isRead) response.headers.set('connection', 'close')
       observe({ request, route, token, started, entry }, response)
       return response

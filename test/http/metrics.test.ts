@@ -1,11 +1,13 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
 import { createMetrics } from '../../src/metrics'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { once, request } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
+import { until } from '../harness/until'
 
-const { daemon, folder } = ownDaemon()
+const { daemon, folder, database } = ownDaemon()
 
 type Family = { readonly type: string; readonly samples: Map<string, number> }
 
@@ -95,6 +97,35 @@ test('counts requests by method, route and status, whatever their paths', async 
   // Refusals are fast, and would hide how long others take.
   const duration = 'plantstore_http_request_duration_seconds_count'
   expect(sample(`${duration}{method="GET",route="/plants/:id"}`)).toBe(1)
+})
+
+test('counts a write whose client has gone as 499, and stores nothing', async () => {
+  const gone = async () => {
+    const sample = await read()
+    return Number(
+      sample('plantstore_http_requests_total{method="POST",route="/plants",status="499"}'),
+    )
+  }
+  // Locked: the writes that follow the first wait for it.
+  using locker = new Database(database)
+  locker.run('BEGIN IMMEDIATE')
+  const first = daemon.create('{"id":700,"name":"Rose"}')
+  await Bun.sleep(50)
+  const controller = new AbortController()
+  const left = daemon.fetch('/plants', {
+    method: 'POST',
+    body: '{"id":701,"name":"Rose"}',
+    headers: { 'content-type': 'application/json' },
+    signal: controller.signal,
+  })
+  await Bun.sleep(50)
+  controller.abort()
+  await expect(left).rejects.toThrow()
+  locker.run('ROLLBACK')
+
+  expect((await first).status).toBe(200)
+  await until('the 499', async () => (await gone()) === 1)
+  expect((await daemon.fetch('/plants/701')).status).toBe(404)
 })
 
 test('counts the commits that changed something, and no others', async () => {
