@@ -15,9 +15,9 @@ import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
 import { announce } from './announce'
-import { openClients, openServer, openTls } from './listening/listen'
+import { checkAddress, openClients, openServer, openTls } from './listening/listen'
 import { watchOpenFiles } from './listening/open-files'
-import { checkAddress, type Server } from './listening/server'
+import type { Server } from './listening/server'
 import { createLogWriter } from './log-writer'
 import { shutDown, watchSignals } from './shutdown'
 
@@ -69,8 +69,7 @@ async function prepare(started: Started) {
   for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
-  // A killed daemon may hold the port of an existing database briefly; the start then retries.
-  if (config.unix === null) checkAddress(config.host, place.isNew ? config.port : 0)
+  await checkAddress(config, place.isNew)
   const tls = await openTls(config, log)
   const backups = await openBackups(config, log)
   const metrics = createMetrics({

@@ -3,7 +3,7 @@
 import type { AnyElysia } from 'elysia'
 import { messageOf, UsageError } from '../../errors'
 import type { Log } from '../../log'
-import { listen, type Server } from './server'
+import { checkPort, listen, type Server } from './server'
 
 /** Options of the daemon. */
 export type ListeningOptions = {
@@ -15,6 +15,19 @@ export type ListeningOptions = {
   readonly tlsKey: string | null
   readonly hsts: number | null
   readonly trustedProxies: string | null
+}
+
+/**
+ * Rejects with an `OpenError` if the address cannot be bound: to be called before a database is created. A killed
+ * daemon may hold the port of an existing database briefly; the start then retries.
+ */
+export async function checkAddress(
+  { host, port, unix }: ListeningOptions,
+  isNew: boolean,
+): Promise<void> {
+  if (unix === null) return checkPort(host, isNew ? port : 0)
+  const { checkSocket } = await import('./unix-socket')
+  if (isNew) await checkSocket(unix)
 }
 
 /**

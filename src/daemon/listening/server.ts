@@ -53,10 +53,8 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
-/**
- * Throws an {@link OpenError} if the address cannot be bound: to be called before a database is created. Port 0: any.
- */
-export function checkAddress(host: string, port: number): void {
+/** Throws an {@link OpenError} if the port cannot be bound. Port 0: any. */
+export function checkPort(host: string, port: number): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
   } catch (error) {

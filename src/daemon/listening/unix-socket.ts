@@ -2,7 +2,7 @@
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, OpenError } from '../../errors'
+import { codeOf, OpenError, reasonOf } from '../../errors'
 import { tryLock, watchInode } from '../../files/libc'
 import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
@@ -58,23 +58,40 @@ function explain(error: unknown, path: string): OpenError {
     case 'ENAMETOOLONG':
       return new OpenError(`the path of a socket may have at most 107 bytes: ${path}`)
     default:
-      return new OpenError(`cannot listen on ${path}: ${(error as Error).message}`)
+      return new OpenError(`cannot listen on ${path}: ${reasonOf(error)}`)
   }
 }
+
+/**
+ * Calls `use` with the path of a new socket beside `path`, once nothing is at `path`. Rejects with an {@link OpenError}
+ * on failure.
+ */
+async function besidePath<T>(path: string, use: (made: string) => T): Promise<T> {
+  try {
+    using _lock = await waitForLock(path)
+    await removeStale(path)
+    // When Bun stops listening, it removes the file at its original path. By then the socket has been renamed.
+    await using own = await makePrivateFolder(dirname(path))
+    return use(join(own.path, basename(path)))
+  } catch (error) {
+    throw explain(error, path)
+  }
+}
+
+/** Rejects with an {@link OpenError} if a socket cannot be bound, before anything else is done. */
+export const checkSocket = (path: string): Promise<void> =>
+  besidePath(resolve(path), (made) => {
+    Bun.serve({ unix: made, fetch: () => new Response() }).stop(true)
+  })
 
 /**
  * Calls `listen` with the path of a socket, which is then set to `mode` and renamed. Rejects with an {@link OpenError}
  * on failure.
  */
-export async function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
+export function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
   const full = resolve(path)
   const inode = watchInode(full)
-  try {
-    using _lock = await waitForLock(full)
-    await removeStale(full)
-    // When Bun stops listening, it removes the file at its original path. By then the socket has been renamed.
-    await using own = await makePrivateFolder(dirname(full))
-    const made = join(own.path, basename(full))
+  return besidePath(full, (made) => {
     const listener = listen(made)
     chmodSync(made, mode)
     placeNew(made, full)
@@ -87,7 +104,5 @@ export async function listenAtPath<T>(path: string, mode: number, listen: (path:
         if (inode() === bound) unlinkSync(full)
       },
     }
-  } catch (error) {
-    throw explain(error, full)
-  }
+  })
 }

@@ -174,6 +174,7 @@ test.each([
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toMatch(/^plantstore: .+\n$/)
   expect(err).toContain(message)
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
   rmSync(unix, { force: true })
 })
 
