@@ -27,7 +27,7 @@ export type CommandContext = {
 
 /** The only argument of a command; `what` names it. Throws a {@link UsageError} for none or several. */
 export function onlyArgument([word, ...rest]: readonly string[], what: string): string {
-  if (word === undefined || rest.length > 0) throw new UsageError(`give exactly one ${what}`)
+  if (!word || rest.length > 0) throw new UsageError(`give exactly one ${what}`)
   return word
 }
 

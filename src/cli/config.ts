@@ -44,9 +44,9 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
     const takesValue = name !== undefined && options[name].value !== null
     const isNegated = rawName === `--no-${token.name}`
     if ((!name && token.name !== 'help') || (isNegated && (takesValue || !name))) {
-      throw new UsageError(
-        `unknown option ${rawName}${suggest(rawName, [...names.filter(isFlag).map(toFlag), '--help'])}`,
-      )
+      const all = [...names.filter(isFlag).map(toFlag), '--help']
+      if (all.includes(rawName)) throw new UsageError(`${rawName} takes no value`)
+      throw new UsageError(`unknown option ${rawName}${suggest(rawName, all)}`)
     }
     if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value`)
     // A flag cannot be another flag's value; a negative number can.

@@ -61,6 +61,11 @@ const nonEmpty = {
   rule: 'must not be empty',
 }
 
+const newFile = {
+  parse: (text: string) => (text === '-' ? undefined : text || undefined),
+  rule: 'must name a file',
+}
+
 const column = {
   parse: (text: string): readonly string[] | undefined => (text ? [text] : undefined),
   rule: nonEmpty.rule,
@@ -177,7 +182,7 @@ const ofDaemon = {
 const ofOneRun = {
   scope: option<Scope>(oneOf(scopes), 'SCOPE', 'read, or write for both', 'write'),
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
-  output: optional(nonEmpty, 'FILE', 'write the token to this new file, with mode 0600'),
+  output: optional(newFile, 'FILE', 'write the token to this new file, with mode 0600'),
   json: flag('print a JSON array'),
   olderThan: optional(duration(), 'DURATION', 'only tokens inactive for at least this long'),
   format: optional(
@@ -203,7 +208,7 @@ const ofOneRun = {
   ),
   encoding: optional(encoding, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
-  refused: optional(nonEmpty, 'FILE', 'write refused rows to this file, with the reason'),
+  refused: optional(newFile, 'FILE', 'write refused rows to this file, with the reason'),
   escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
   replace: flag('update stored plants that differ'),
@@ -213,7 +218,7 @@ const ofOneRun = {
 
 const ofFollowers = {
   url: optional(url, 'URL', 'read from the daemon at this address'),
-  cursorFile: optional(nonEmpty, 'FILE', 'save the cursor of the last delivered change here'),
+  cursorFile: optional(newFile, 'FILE', 'save the cursor of the last delivered change here'),
   secretFile: optional(nonEmpty, 'FILE', 'the signing secrets, one per line'),
 }
 

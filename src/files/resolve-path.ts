@@ -91,16 +91,16 @@ export function requireRegular(path: string): void {
   if (kind !== null) throw new UsageError(`${path} is ${kind}; name a file`)
 }
 
-/** Throws a `UsageError` if a path is one of some files, or a hard link of one. */
+/** True if two paths name one file, by links or hard links too. */
+export function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [path, other].map((it) => findAt(statSync, it))
+  const isLink = one !== undefined && one.ino === two?.ino && one.dev === two.dev
+  return isLink || targetOf(path) === targetOf(other)
+}
+
+/** Throws a `UsageError` if a path is one of some files. */
 export function requireUnused(path: string, files: readonly string[]): void {
-  const target = targetOf(path)
-  const found = findAt(statSync, target)
-  const isSame = (file: string): boolean => {
-    const other = findAt(statSync, file)
-    const isLink = found !== undefined && found.ino === other?.ino && found.dev === other.dev
-    return isLink || targetOf(file) === target
-  }
-  if (files.some(isSame))
+  if (files.some((file) => isSameFile(path, file)))
     throw new UsageError(`${path} is in use by this command; name another file`)
 }
 

@@ -207,6 +207,12 @@ test.each([
   [['serve', '--database', '--port'], '--database needs a value; see "plantstore serve --help"'],
   [['serve', '--database', ''], '--database must not be empty; see "plantstore serve --help"'],
   [['serve', '--log-requests=1'], '--log-requests takes no value; see "plantstore serve --help"'],
+  [['serve', '--no-console=1'], '--no-console takes no value; see "plantstore serve --help"'],
+  [
+    ['import', 'x.csv', '--refused', '-'],
+    '--refused must name a file; see "plantstore import --help"',
+  ],
+  [['backup', ''], 'give exactly one FILE; see "plantstore backup --help"'],
   [['serve', '--no-port'], 'unknown option --no-port; see "plantstore serve --help"'],
   [
     ['token', 'create', 'a', '--expires', '2030-01-01'],

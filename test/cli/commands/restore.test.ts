@@ -112,6 +112,17 @@ test('restores where there is no database yet', async () => {
   )
 })
 
+test('says in words that a path leads through a file', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(folder.file('file'), '')
+
+  const { err, code } = await restore(folder.file('file/copy.db'), folder.file('plants.db'))
+
+  expect({ err, code }).toEqual({ err: expect.stringMatching(/^plantstore: .*\/file /), code: 1 })
+  expect(err).not.toContain('ENOTDIR')
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
 test('restores where only the log of a database is left, which it keeps and does not take over', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

@@ -29,6 +29,7 @@ import { placeNew } from '../../../files/replace-file'
 import {
   checkFolder,
   explainFailedWrite,
+  isSameFile,
   requireRegular,
   targetOf,
 } from '../../../files/resolve-path'
@@ -173,14 +174,6 @@ function beginNewChangeLog(made: string): void {
   renameChangeLog(db)
 }
 
-/** Throws a `UsageError` if the backup is the database itself. */
-function requireOther(from: string, path: string): void {
-  const [backup, old] = [from, path].map((file) => statSync(file, { throwIfNoEntry: false }))
-  if (backup && old && backup.ino === old.ino && backup.dev === old.dev) {
-    throw new UsageError(`${from} is the database itself; name a backup`)
-  }
-}
-
 /**
  * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
  * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
@@ -197,7 +190,7 @@ export async function restoreDatabase(
   const kept = `${path}.${suffix}`
   checkFolder(folder)
   requireRegular(database)
-  requireOther(from, path)
+  if (isSameFile(from, path)) throw new UsageError(`${from} is the database itself; name a backup`)
   const held = hold(path)
   try {
     await using own = await makePrivateFolder(folder)
