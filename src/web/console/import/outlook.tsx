@@ -1,0 +1,92 @@
+import type { ComponentChildren } from 'preact'
+import { sentenceOf } from '../../sentence.ts'
+import { labelOf, TEXTS } from '../texts.ts'
+import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
+import type { Preview } from './preview.ts'
+
+const Absent = ({ children }: { readonly children: ComponentChildren }) => (
+  <span class="hint">{children}</span>
+)
+
+function First({ first }: Pick<Analysis, 'first'>) {
+  return (
+    <table>
+      <caption>Preview</caption>
+      <thead>
+        <tr>
+          <th scope="col">ID</th>
+          {TEXTS.map((text) => (
+            <th key={text} scope="col">
+              {labelOf(text)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {first.map((plant) => (
+          <tr key={plant}>
+            <td class="id">{String(plant.id)}</td>
+            {TEXTS.map((text) => (
+              <td key={text}>
+                {plant[text] === undefined ? (
+                  <Absent>none</Absent>
+                ) : plant[text] === '' ? (
+                  <Absent>(empty)</Absent>
+                ) : (
+                  <bdi>{plant[text]}</bdi>
+                )}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
+
+const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly more: number }) => (
+  <ul class="refused" aria-label="First problems">
+    {all.map(({ line, problem }) => (
+      <li key={line}>
+        <b>Line {line}</b> {problem}
+      </li>
+    ))}
+    {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
+  </ul>
+)
+
+/** A preview of the result. */
+export function Outlook({ preview }: { readonly preview: Preview }) {
+  const { analysis, input, columns } = preview
+  const found = analysis.value
+  if (!input.value) {
+    return (
+      <p class="hint">
+        {columns.value.name.length === 0
+          ? 'Choose the column that has the names of the plants.'
+          : 'Type the ID of the first row, or choose a column for the ID.'}
+      </p>
+    )
+  }
+  if (!found) return <p class="hint">Reading…</p>
+  const { first, rows, refused, problems, notRead, notices, isWhole } = found
+  const unused = unusedColumns(input.value.opened.table, input.value.columns)
+  return (
+    <>
+      {first.length > 0 ? <First first={first} /> : null}
+      <p role="status">
+        {isWhole ? rowsOf(rows) : `${rowsOf(rows)} so far; counting…`}
+        {refused > 0 ? `; ${refused.toLocaleString()} of them would be refused:` : null}
+      </p>
+      {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
+      {notRead === null ? null : <p class="error">Not read: {notRead}</p>}
+      {[...(unused === null ? [] : [unused]), ...notices].map((it) => (
+        <p key={it} class="hint">
+          {sentenceOf(it)}
+        </p>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,114 @@
+import { Select } from '../controls/select.tsx'
+import type { Preview } from './preview.ts'
+
+const DELIMITERS: readonly (readonly [string, string])[] = [
+  [',', 'Comma ,'],
+  [';', 'Semicolon ;'],
+  ['\t', 'Tab'],
+  ['|', 'Vertical bar |'],
+]
+
+const UNICODE = 'utf-8'
+const ENCODINGS: readonly (readonly [string, string])[] = [
+  [UNICODE, 'Unicode (UTF-8)'],
+  ['utf-16le', 'Unicode (UTF-16)'],
+  ['windows-1252', 'Western European (Windows)'],
+  ['macintosh', 'Western European (Macintosh)'],
+  ['windows-1250', 'Central European (Windows)'],
+  ['iso-8859-2', 'Central European (ISO 8859-2)'],
+  ['windows-1251', 'Cyrillic (Windows)'],
+  ['koi8-r', 'Cyrillic (KOI8-R)'],
+  ['windows-1253', 'Greek (Windows)'],
+  ['windows-1254', 'Turkish (Windows)'],
+  ['windows-1255', 'Hebrew (Windows)'],
+  ['windows-1256', 'Arabic (Windows)'],
+  ['windows-1257', 'Baltic (Windows)'],
+  ['windows-874', 'Thai (Windows)'],
+  ['shift_jis', 'Japanese (Shift JIS)'],
+  ['gb18030', 'Chinese, simplified (GB 18030)'],
+  ['big5', 'Chinese, traditional (Big5)'],
+  ['euc-kr', 'Korean (EUC-KR)'],
+]
+
+/** A row as it was typed; null: the first. */
+const toRow = (text: string): number | null => {
+  const row = Number(text)
+  return Number.isSafeInteger(row) && row > 0 ? row : null
+}
+
+/** The detected settings, which are nearly always right. */
+export function ReadingChoices({ preview }: { readonly preview: Preview }) {
+  const { format, lists, settings, opened, read } = preview
+  const { encoding, hasHeader, headerRow } = settings.value
+  const table = opened.value?.table
+  const isText = format !== 'xlsx'
+  const isTable = format === 'csv' || format === 'xlsx'
+  const delimiter = settings.value.delimiter ?? table?.delimiter ?? ','
+  const encodings = ENCODINGS.some(([it]) => it === encoding) || encoding === null
+  return (
+    <fieldset class="choices">
+      <legend>How is the file read?</legend>
+      {table && table.sheets.length > 1 ? (
+        <Select
+          name="import-sheet"
+          label="Sheet"
+          value={table.sheet ?? ''}
+          options={table.sheets.map((it) => [it, it] as const)}
+          onChoose={(sheet) => void read({ sheet })}
+        />
+      ) : null}
+      {lists.length > 0 ? (
+        <Select
+          name="import-list"
+          label="List"
+          value={settings.value.list ?? ''}
+          options={lists.map((it) => [it, it.includes('*') ? `All lists (${it})` : it] as const)}
+          onChoose={(list) => void read({ list })}
+        />
+      ) : null}
+      {format === 'csv' ? (
+        <Select
+          name="import-delimiter"
+          label="Separator"
+          value={delimiter}
+          options={DELIMITERS}
+          onChoose={(it) => void read({ delimiter: it })}
+        />
+      ) : null}
+      {isText ? (
+        <Select
+          name="import-encoding"
+          label="Encoding"
+          value={encoding ?? UNICODE}
+          options={encodings ? ENCODINGS : [[encoding, encoding], ...ENCODINGS]}
+          onChoose={(it) => void read({ encoding: it === UNICODE ? null : it })}
+        />
+      ) : null}
+      {isTable && hasHeader ? (
+        <div class="field">
+          <label for="import-header-row">Header row</label>
+          <input
+            id="import-header-row"
+            inputMode="numeric"
+            autoComplete="off"
+            placeholder="the first"
+            value={headerRow ?? ''}
+            onChange={(event) => void read({ headerRow: toRow(event.currentTarget.value) })}
+          />
+        </div>
+      ) : null}
+      {isTable ? (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={hasHeader}
+            onChange={(event) =>
+              void read({ hasHeader: event.currentTarget.checked, headerRow: null })
+            }
+          />
+          A row has the names of the columns
+        </label>
+      ) : null}
+    </fieldset>
+  )
+}

@@ -1,0 +1,56 @@
+import type { Preview } from './preview.ts'
+
+const NOT_COMPARED = {
+  'too many': 'Not compared with the stored plants, which are too many to read here.',
+  unread: 'Not compared with the stored plants, which could not be read.',
+} as const
+
+type ReplaceProps = { readonly preview: Preview; readonly label: string }
+
+function Replace({ preview: { replaces }, label }: ReplaceProps) {
+  return (
+    <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={replaces.value}
+          onChange={(event) => {
+            replaces.value = event.currentTarget.checked
+          }}
+        />
+        {label}
+      </label>
+      {replaces.value ? null : (
+        <p class="hint">Otherwise refused: the stored plants stay as they are.</p>
+      )}
+    </>
+  )
+}
+
+/** The stored plants beside those of the file, and the choice to replace them. */
+export function StoredChoice({ preview }: { readonly preview: Preview }) {
+  const { compared = null, isWhole } = preview.analysis.value ?? {}
+  if (compared === null) return null
+  if (typeof compared === 'string') {
+    return (
+      <>
+        <p class="hint">{NOT_COMPARED[compared]}</p>
+        <Replace preview={preview} label="Replace the plants that differ" />
+      </>
+    )
+  }
+  const { created, differing, unchanged } = compared
+  const count = differing.toLocaleString()
+  const label =
+    differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`
+  return (
+    <>
+      <p class="compared">
+        {created.toLocaleString()} new, {count} {differing === 1 ? 'differs' : 'differ'},{' '}
+        {unchanged.toLocaleString()} unchanged
+        {isWhole ? null : ' so far'}
+      </p>
+      {differing > 0 ? <Replace preview={preview} label={label} /> : null}
+    </>
+  )
+}
