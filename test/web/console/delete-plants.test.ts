@@ -1,40 +1,15 @@
 // The deletion of many plants in the console: batches, sent to a real daemon.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { deletePlants, fitsLeaving } from '../../../src/web/console/bulk/delete-plants'
-import { PlantList } from '../../../src/web/console/list/plant-list'
-import { createSession } from '../../../src/web/console/session'
-import { BY_ID } from '../../../src/web/console/sort'
-import { type Daemon, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
+import { create, numbered, type OpenedList, openList } from './opened-list'
 
 const { daemon, database, createToken } = ownDaemon()
 const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
 
-const numbered = (first: number, count: number, name = 'Moss') =>
-  Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: `${name} ${at}` }))
-
-async function create(of: Daemon, plants: ReturnType<typeof numbered>): Promise<void> {
-  for (const { id, name } of plants) await of.create(`{"id":${id},"name":"${name}"}`)
-}
-
-async function openList(of: Daemon, token = TOKEN) {
-  const session = createSession(new URL(`${of.url}/`))
-  await session.connect(token)
-  const list = new PlantList(
-    session,
-    () => {},
-    () => {},
-  )
-  await list.open({ query: {}, sort: BY_ID })
-  return { session, list }
-}
-
 /** Deletes plants as the table does; resolves to the reasons of those that are left, and the requests. */
-async function remove(
-  { session, list }: Awaited<ReturnType<typeof openList>>,
-  plants: ReturnType<typeof numbered>,
-) {
+async function remove({ session, list }: OpenedList, plants: ReturnType<typeof numbered>) {
   list.rows.hide(plants.map(({ id }) => id))
   const fetched = spyOn(globalThis, 'fetch')
   const all = []

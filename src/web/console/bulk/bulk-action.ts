@@ -31,13 +31,13 @@ export function show(list: PlantList, { tag }: BulkAction, plants: readonly NewP
   else list.showAs(plants.map((plant) => withTag(plant, tag)))
 }
 
-/** Reads a plant before it is changed. */
+/** Reads a plant before it is changed; waits for the end of an outage. */
 export async function check(
   session: Session,
   list: PlantList,
   plant: NewPlant,
 ): Promise<Checked | Skipped> {
-  const now = await session.call((client) => client.readPlant(plant.id))
+  const now = await session.persist((client) => client.readPlant(plant.id))
   if (now.ok && hasSameTexts(now.value, plant)) return { plant, etag: now.etag }
   if (now.ok) {
     list.put(now.value)

@@ -1,7 +1,7 @@
 // Actions on one plant or many, with undo: shown at once, carried out once the time to undo has passed.
 
 import { signal } from '@preact/signals'
-import { createClient, type Failure, type NewPlant } from '../../../client/client.ts'
+import { createClient, type NewPlant } from '../../../client/client.ts'
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
@@ -14,10 +14,7 @@ import {
   describeOutcome,
   describeSkipped,
   GONE,
-  isAboutPlant,
   isSkipped,
-  putBack,
-  readAgain,
   readAndSend,
   type Skipped,
   send,
@@ -26,6 +23,7 @@ import {
 import { Countdown } from './countdown.ts'
 import { deletePlants, fitsLeaving, sendDeletions } from './delete-plants.ts'
 import { Deletions } from './deletions.ts'
+import { tagPlants } from './tag-plants.ts'
 
 // Chromium carries out 256 requests of a page that is left.
 const MAX_ON_LEAVING = 200
@@ -174,7 +172,9 @@ export class PendingActions {
     const skipped: Skipped[] = []
     this.running.value = [...this.running.value, pending]
     const outcomes =
-      action.tag === undefined ? deletePlants(this.session, this.list, plants) : this.#tag(pending)
+      action.tag === undefined
+        ? deletePlants(this.session, this.list, plants)
+        : tagPlants(this.session, this.list, pending)
     for await (const part of outcomes) {
       skipped.push(...part.filter((it) => it !== null))
       this.running.value = this.running.value.map((it) =>
@@ -190,26 +190,6 @@ export class PendingActions {
     const outcome = describeOutcome(action, plants.length, skipped)
     if (outcome !== '') this.announce(outcome)
     if (plants.length > 1 || action.tag !== undefined) this.#selectAgain(skipped)
-  }
-
-  /** Sets the tag of each plant; yields those of each few requests, null for each that has it. */
-  #tag({ action, plants, checked }: Pending): AsyncGenerator<readonly (Skipped | null)[]> {
-    const { session, list } = this
-    let refusal: Failure | undefined
-    return inBatches(plants, async (plant) => {
-      // A refusal that is not about the plant would hit all others too.
-      if (refusal) return putBack(list, [plant], refusal)[0] ?? null
-      const found = checked.get(plant.id) ?? (await check(session, list, plant))
-      if (isSkipped(found)) return found
-      const result = await session.persist<unknown>((client) => send(client, action, found))
-      if (result.ok) {
-        list.rows.settle(plant.id)
-        return null
-      }
-      if (isAboutPlant(result)) return readAgain(session, list, action, plant)
-      refusal = result
-      return putBack(list, [plant], result)[0] ?? null
-    })
   }
 
   /** Selects skipped plants, for another try. */

@@ -1,0 +1,55 @@
+// Sets the tag of plants, one request each: a plant gets it if it is still as the table showed it.
+
+import type { Failure, NewPlant } from '../../../client/client.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import type { Session } from '../session.ts'
+import { inBatches } from './batch.ts'
+import {
+  type BulkAction,
+  type Checked,
+  check,
+  isAboutPlant,
+  isSkipped,
+  putBack,
+  readAgain,
+  type Skipped,
+  send,
+} from './bulk-action.ts'
+
+type Tagging = {
+  readonly action: BulkAction
+  readonly plants: readonly NewPlant[]
+  /** Those that were read already, by id. */
+  readonly checked: ReadonlyMap<bigint, Checked>
+}
+
+/**
+ * Sets the tag of plants; yields those of each few requests, null for each that has it. After a refusal that is not
+ * about one plant, which would hit all others too, nothing more is sent.
+ */
+export async function* tagPlants(
+  session: Session,
+  list: PlantList,
+  { action, plants, checked }: Tagging,
+): AsyncGenerator<readonly (Skipped | null)[], void, void> {
+  let refusal: Failure | null = null
+  const tag = async (plant: NewPlant): Promise<Skipped | null> => {
+    const found = checked.get(plant.id) ?? (await check(session, list, plant))
+    if (isSkipped(found)) return found
+    const result = await session.persist<unknown>((client) => send(client, action, found))
+    if (result.ok) {
+      list.rows.settle(plant.id)
+      return null
+    }
+    if (isAboutPlant(result)) return readAgain(session, list, action, plant)
+    refusal = result
+    return putBack(list, [plant], result)[0] ?? null
+  }
+
+  let done = 0
+  for await (const part of inBatches(plants, tag)) {
+    yield part
+    done += part.length
+    if (refusal) return yield putBack(list, plants.slice(done), refusal)
+  }
+}

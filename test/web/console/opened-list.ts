@@ -1,0 +1,28 @@
+// The plants of a daemon in a list of the console, for the tests of actions on many.
+import { PlantList } from '../../../src/web/console/list/plant-list'
+import { createSession } from '../../../src/web/console/session'
+import { BY_ID } from '../../../src/web/console/sort'
+import { type Daemon, TOKEN } from '../../harness/daemon'
+
+/** Plants with ids from `first` on. */
+export const numbered = (first: number, count: number, name = 'Moss') =>
+  Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: `${name} ${at}` }))
+
+/** Creates plants, one request each. */
+export async function create(of: Daemon, plants: ReturnType<typeof numbered>): Promise<void> {
+  for (const { id, name } of plants) await of.create(`{"id":${id},"name":"${name}"}`)
+}
+
+export type OpenedList = Awaited<ReturnType<typeof openList>>
+
+export async function openList(of: Daemon, token = TOKEN) {
+  const session = createSession(new URL(`${of.url}/`))
+  await session.connect(token)
+  const list = new PlantList(
+    session,
+    () => {},
+    () => {},
+  )
+  await list.open({ query: {}, sort: BY_ID })
+  return { session, list }
+}
