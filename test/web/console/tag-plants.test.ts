@@ -1,7 +1,7 @@
 // The tag of many plants in the console, sent to a real daemon.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { tagPlants } from '../../../src/web/console/bulk/tag-plants'
-import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { startDaemon, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
