@@ -39,7 +39,9 @@ const OPTIONS = {
   metafile: true,
 } as const
 
-/** Bundles a page, and the threads that it starts: one file each, so that they share nothing that a page loads first. */
+/**
+ * Bundles a page, and the threads that it starts: one file each, so that they share nothing that a page loads first.
+ */
 const builds = (folder: string, names: readonly string[]) => {
   const pathsOf = (wanted: RegExp) =>
     names.filter((name) => wanted.test(name)).map((name) => join(folder, name))

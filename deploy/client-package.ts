@@ -1,4 +1,5 @@
-// Makes the npm package of the client: `bun run build:client` makes dist/client/, which Node, Deno, Bun and bundlers take as it is.
+// Makes the npm package of the client: `bun run build:client` makes dist/client/, which Node, Deno, Bun and bundlers
+// take as it is.
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json'

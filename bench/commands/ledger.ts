@@ -1,5 +1,6 @@
-// `bun run ledger`: the CPU of a create by its parts. Servers with more and more of plantstore are loaded in turn; a part
-// costs what its server takes more than the one before. The main thread serves; the others commit, compile and collect.
+// `bun run ledger`: the CPU of a create by its parts. Servers with more and more of plantstore are loaded in turn; a
+// part costs what its server takes more than the one before. The main thread serves; the others commit, compile and
+// collect.
 import { threadTimes } from '../lib/cpu.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { removeFolder } from '../lib/processes.ts'

@@ -1,5 +1,5 @@
-// `bun run locked-plant`: creates with PostgreSQL while clients write a plant that another session keeps locked, in turn
-// with creates alone.
+// `bun run locked-plant`: creates with PostgreSQL while clients write a plant that another session keeps locked, in
+// turn with creates alone.
 import { SQL } from 'bun'
 import { cpuOfTree } from '../lib/cpu.ts'
 import { number, readFlags } from '../lib/flags.ts'

@@ -1,5 +1,6 @@
-// `bun run start`: time and CPU from exec to the first answer, memory at rest and size of the executable, of plantstore, of an
-// empty Bun server that is built as it is, and of that server with more and more of plantstore's start.
+// `bun run start`: time and CPU from exec to the first answer, memory at rest and size of the executable, of
+// plantstore, of an empty Bun server that is built as it is, and of that server with more and more of plantstore's
+// start.
 import { copyFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlGroup } from '../lib/control-group.ts'

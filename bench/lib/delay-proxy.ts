@@ -1,4 +1,5 @@
-// A long way to a server on this machine: a proxy in Rust, built from servers/delay-proxy, that costs little CPU itself.
+// A long way to a server on this machine: a proxy in Rust, built from servers/delay-proxy, that costs little CPU
+// itself.
 import { join } from 'node:path'
 import { run, start, stop, temporaryFolder } from './processes.ts'
 import { freePort } from './server.ts'

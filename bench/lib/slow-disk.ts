@@ -1,5 +1,5 @@
-// A disk with slow syncs, by a library that is loaded before libc. A program that does not sync by libc, as one in Go, has the
-// disk as it is. Not by strace: what it takes to stop a thread at each sync is more than a fast disk does.
+// A disk with slow syncs, by a library that is loaded before libc. A program that does not sync by libc, as one in Go,
+// has the disk as it is. Not by strace: what it takes to stop a thread at each sync is more than a fast disk does.
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, temporaryFolder } from './processes.ts'

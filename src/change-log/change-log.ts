@@ -35,7 +35,9 @@ export type ChangeLogStats = {
   readonly bytes: number
 }
 
-/** The form of a cursor: the mark of a place, and its number. Clients take cursors from answers, and do not read them. */
+/**
+ * The form of a cursor: the mark of a place, and its number. Clients take cursors from answers, and do not read them.
+ */
 export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 
 /** The cursor of the end of the change log. */
@@ -56,8 +58,8 @@ export interface ChangeLog {
    */
   read(options: ReadOptions): Promise<ChangeLogPage>
   /**
-   * Entries of one plant, or of all (null), newest first: those before the cursor `after`, if given. Without `next`, the
-   * page is the last.
+   * Entries of one plant, or of all (null), newest first: those before the cursor `after`, if given. Without `next`,
+   * the page is the last.
    */
   history(id: Int64 | null, options: ReadOptions): Promise<HistoryPage>
   /**

@@ -53,7 +53,10 @@ type Send = <T>(
   more: Omit<Call<T>, 'method' | 'path'>,
 ) => Promise<Result<T>>
 
-/** Makes a client. Throws a TypeError for an address or a token that no request can have. Its methods never throw: they reject. */
+/**
+ * Makes a client. Throws a TypeError for an address or a token that no request can have. Its methods never throw: they
+ * reject.
+ */
 export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) {
   if (!(retries >= 0)) throw new TypeError('retries must be a number from 0 on')
   const sender: Sender = {
@@ -146,8 +149,9 @@ function changeLogCalls(
     listChanges,
 
     /**
-     * Every change after a cursor, and every one to come, over any loss of connection. `after: 'now'`: only those to come;
-     * without `after`: all that are kept. Throws a {@link ClientError} if it cannot go on; ends when it is aborted.
+     * Every change after a cursor, and every one to come, over any loss of connection. `after: 'now'`: only those to
+     * come; without `after`: all that are kept. Throws a {@link ClientError} if it cannot go on; ends when it is
+     * aborted.
      */
     changes: (query: FollowQuery = {}) => changesAfter(sender, query),
 

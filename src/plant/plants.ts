@@ -71,8 +71,8 @@ export interface Plants {
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
   createPlants(plants: readonly Plant[], options?: CreateOptions): Promise<void>
   /**
-   * Creates those that are new and replaces those that differ: all or none. What is unchanged is not written, and has no entry
-   * in the change log. If plants share an id, the last counts.
+   * Creates those that are new and replaces those that differ: all or none. What is unchanged is not written, and has
+   * no entry in the change log. If plants share an id, the last counts.
    */
   putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
   /** Removes the plants that are stored with exactly these fields, in one commit; leaves those that differ. */

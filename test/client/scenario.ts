@@ -28,7 +28,10 @@ const NAMES = [
   '\u2028\\\\"',
 ]
 
-/** Writes, reads, replaces, lists, deletes and follows plants, and resolves to what does not hold; the store is empty again after it. */
+/**
+ * Writes, reads, replaces, lists, deletes and follows plants, and resolves to what does not hold; the store is empty
+ * again after it.
+ */
 export async function exercise(client: Client): Promise<string[]> {
   const wrong: string[] = []
   const show = (value: unknown) =>

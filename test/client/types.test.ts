@@ -1,4 +1,5 @@
-// The types of the client are those of /openapi.json. That values are as their types say is tested with the client itself.
+// The types of the client are those of /openapi.json. That values are as their types say is tested with the client
+// itself.
 import { beforeAll, expect, test } from 'bun:test'
 import { createClient, type Failure } from '../../src/client/client'
 import { parseJson, plantText, toNewPlant } from '../../src/client/json'

@@ -13,7 +13,10 @@ export type ChangeLogDatabase = AsyncDisposable & {
   open(keep: KeepChanges): Promise<Store>
   /** Opens a store as a command beside the daemon does. */
   beside(): Promise<Store>
-  /** Closes the store and copies the database. Returns a function that puts the copy in its place, once the store is closed. */
+  /**
+   * Closes the store and copies the database. Returns a function that puts the copy in its place, once the store is
+   * closed.
+   */
   copy(): Promise<() => Promise<void>>
 }
 

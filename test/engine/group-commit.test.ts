@@ -173,7 +173,9 @@ test('holds on a quick disk too, so that two half batches do not take turns', as
 
 const CLIENTS = 64
 
-/** Clients that each take `serveMs` of the event loop before they send the next write. Returns the sizes of the batches. */
+/**
+ * Clients that each take `serveMs` of the event loop before they send the next write. Returns the sizes of the batches.
+ */
 async function load(writes: number, commitMs: number, serveMs: number): Promise<number[]> {
   const { sizes, group, advance, finish } = commitsOf(commitMs)
   const client = async () => {

@@ -19,7 +19,9 @@ export function makeCa(folder: Folder, name: string) {
   return {
     /** The file of its certificate. */
     cert,
-    /** Signs a certificate for names, such as `DNS:localhost`; returns both as PEM. Expired where `days` is negative. */
+    /**
+     * Signs a certificate for names, such as `DNS:localhost`; returns both as PEM. Expired where `days` is negative.
+     */
     sign(names: string, days = 30) {
       const [csr, own, extensions] = ['server.csr', 'server.key', 'extensions'].map(folder.file)
       const out = folder.file('server.pem')

@@ -14,8 +14,8 @@ type Side = { readonly pair: Pair; readonly isClient: boolean }
 export type Held = 'nothing' | 'requests' | 'answers'
 
 /**
- * Starts a proxy to a port of this machine; `delay`: the milliseconds that it adds each way; `at`: its own address. `using`
- * ends it.
+ * Starts a proxy to a port of this machine; `delay`: the milliseconds that it adds each way; `at`: its own address.
+ * `using` ends it.
  */
 export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', port: 0 }) {
   const forward = (socket: Socket<Side>, bytes: Buffer): void => {

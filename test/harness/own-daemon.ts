@@ -4,7 +4,9 @@ import { own } from './own'
 import { ownFolder } from './own-folder'
 import { type StoredPlant, storedPlants } from './plants'
 
-/** A daemon on a database of its own for the file that calls it: started before its first test, gone after its last one. */
+/**
+ * A daemon on a database of its own for the file that calls it: started before its first test, gone after its last one.
+ */
 export function ownDaemon(options: DaemonOptions = {}) {
   const folder = ownFolder()
   const database = folder.file('plants.db')

@@ -1,7 +1,9 @@
 import { beforeAll } from 'bun:test'
 import { buildPages } from '../../build-pages'
 
-/** Builds the pages before the first test of the file, for a daemon that is started after it; an executable has its own. */
+/**
+ * Builds the pages before the first test of the file, for a daemon that is started after it; an executable has its own.
+ */
 export const ownPages = (): void =>
   beforeAll(async () => {
     if (!Bun.env.PLANTSTORE_BINARY) await buildPages()

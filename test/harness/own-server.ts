@@ -22,7 +22,10 @@ export function ownServer(
   }
 }
 
-/** Groups tests for each version of PostgreSQL, with one server for all of them; %s is its name. Skips what is not installed. */
+/**
+ * Groups tests for each version of PostgreSQL, with one server for all of them; %s is its name. Skips what is not
+ * installed.
+ */
 export function describeServers(
   title: string,
   tests: (started: () => Promise<PostgresServer>, installation: Installation) => void,

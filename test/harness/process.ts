@@ -66,7 +66,10 @@ export function startProcess(command: readonly string[], options: ProcessOptions
     out: () => printed.out,
     /** Standard error so far. */
     err: () => printed.err,
-    /** Resolves to true once the output so far satisfies `holds`, to false if the process ends before; rejects, naming `what`. */
+    /**
+     * Resolves to true once the output so far satisfies `holds`, to false if the process ends before; rejects, naming
+     * `what`.
+     */
     prints(holds: () => boolean, what = 'output', withinMs?: number): Promise<boolean> {
       const reading = async () => {
         while (!holds()) {

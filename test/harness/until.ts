@@ -23,7 +23,9 @@ export async function inTime<T>(
   }
 }
 
-/** Resolves to the first truthy value that `find` returns or resolves to; rejects, naming `what`, if none comes in time. */
+/**
+ * Resolves to the first truthy value that `find` returns or resolves to; rejects, naming `what`, if none comes in time.
+ */
 export async function until<T>(
   what: string,
   find: () => T | Promise<T>,

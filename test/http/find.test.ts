@@ -1,4 +1,5 @@
-// GET /plants?name=PART: plants by a part of their names. test/engine/store-contract-lists.ts has what every engine finds.
+// GET /plants?name=PART: plants by a part of their names. test/engine/store-contract-lists.ts has what every engine
+// finds.
 import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
 import { startDaemon, temporaryFolder } from '../harness/daemon'

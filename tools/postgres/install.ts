@@ -1,5 +1,6 @@
 // bun tools/postgres/install.ts : installs PostgreSQL for tests and benchmarks, as far as this machine allows.
-// As root on Debian: postgresql-15, without starting a server of its own, and PgBouncer. Anywhere: PostgreSQL 18 by npm.
+// As root on Debian: postgresql-15, without starting a server of its own, and PgBouncer. Anywhere: PostgreSQL 18 by
+// npm.
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { installations, isInstalled } from './server'
 

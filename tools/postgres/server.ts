@@ -122,7 +122,9 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   let child = start()
   const isRunning = () => child.exitCode === null && child.signalCode === null
   const pid = () => child.pid
-  /** Runs statements as `admin`, one after another, on a connection of its own. `at`: a database, or the end of its URL. */
+  /**
+   * Runs statements as `admin`, one after another, on a connection of its own. `at`: a database, or the end of its URL.
+   */
   async function query(statement: string, at = 'postgres') {
     const sql = new SQL({
       adapter: 'postgres',

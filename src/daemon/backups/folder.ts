@@ -1,4 +1,5 @@
-// The backups of a database in a folder. Their names contain the time in UTC, and sort by it: plants-20260131T120000Z.db.
+// The backups of a database in a folder. Their names contain the time in UTC, and sort by it:
+// plants-20260131T120000Z.db.
 
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'

@@ -75,7 +75,10 @@ export type DeletedRows = {
   readonly missing: readonly RowId[]
 }
 
-/** The report of a durable write: of a patch, the row that it left; of a batch of puts or deletes, what became of its plants. */
+/**
+ * The report of a durable write: of a patch, the row that it left; of a batch of puts or deletes, what became of its
+ * plants.
+ */
 export type Done =
   | typeof DONE
   | { readonly row: PlantRow }

@@ -27,8 +27,8 @@ function outcomeOf(error: unknown): BatchOutcome {
 /** Returns the functions that attempt to commit the batches of a store. */
 export function createAttempts(writer: Writer, refusals: Refusals) {
   /**
-   * Commits a batch. If the server refuses its data, or a row is locked, retries in halves, so that only the write at fault
-   * is refused or postponed.
+   * Commits a batch. If the server refuses its data, or a row is locked, retries in halves, so that only the write at
+   * fault is refused or postponed.
    */
   async function attempt(
     batch: readonly Write[],

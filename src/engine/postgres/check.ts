@@ -102,7 +102,10 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
   return [...faulty, ...foreign]
 }
 
-/** Refusals of the statements that plantstore sends, found without changing anything; up to the first lock that is not granted. */
+/**
+ * Refusals of the statements that plantstore sends, found without changing anything; up to the first lock that is not
+ * granted.
+ */
 async function checkStatements({ sql, within }: Connection): Promise<string[]> {
   const problems = new Set<string>()
   for (const statement of Object.values(statementsOf(sql)).flat()) {
@@ -149,7 +152,8 @@ async function checkUse(connection: Connection): Promise<string[]> {
 }
 
 /**
- * Reads a server's whole database, as of one moment, on one connection. Rejects with an `OpenError` if it cannot be opened.
+ * Reads a server's whole database, as of one moment, on one connection. Rejects with an `OpenError` if it cannot be
+ * opened.
  */
 export function checkServer(target: PostgresTarget): Promise<Findings> {
   return readAlone(target, async (ask, connection) => {

@@ -1,4 +1,5 @@
-// The rows of plants that another session has locked for longer than a commit. Their writes wait apart, and others go on.
+// The rows of plants that another session has locked for longer than a commit. Their writes wait apart, and others go
+// on.
 
 import type { Log } from '../../log'
 import type { RowId } from '../../plant/row'

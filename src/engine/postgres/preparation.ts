@@ -1,4 +1,5 @@
-// Prepares each new connection that writes: the first one opens the schema and the change log, and each enters the lane.
+// Prepares each new connection that writes: the first one opens the schema and the change log, and each enters the
+// lane.
 
 import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
@@ -14,7 +15,9 @@ const SETTING_MS = 5000
 const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
 
-/** Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one. */
+/**
+ * Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one.
+ */
 async function openSchema(it: Connection, target: PostgresTarget, role: StoreUser): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
   if (before === 0 && !role.makesDatabase) {
@@ -45,7 +48,8 @@ export class Preparation {
     if (this.target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await this.lane.enter(connection)
     const hadChangeLog = this.#hasChangeLog
-    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares anew.
+    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
+    // anew.
     this.#hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
     // Another process did.
     if (hadChangeLog && !this.#hasChangeLog) this.role.log('warn', 'changes-ended')

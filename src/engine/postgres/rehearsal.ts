@@ -1,5 +1,5 @@
-// A rehearsal sends every kind of statement that requests need with nothing to do, so that a missing privilege, table or column
-// is found before a client meets it. It also finds reading connections that do not answer.
+// A rehearsal sends every kind of statement that requests need with nothing to do, so that a missing privilege, table
+// or column is found before a client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
 import type { Connection } from './connecting/connection'

@@ -1,4 +1,5 @@
-// Removes old entries of the change log. If the server refuses that, every request still works: it is an event and a metric.
+// Removes old entries of the change log. If the server refuses that, every request still works: it is an event and a
+// metric.
 
 import { messageOf } from '../../errors'
 import type { Log } from '../../log'

@@ -26,8 +26,8 @@ export type AnswerBudget = {
   /** Reserves bytes for a stream; null if there is no room. */
   hold(bytes: number): Holding | null
   /**
-   * A success with a body, by default 200 with JSON. A long one is refused with 50301 if there is no room, unless it answers a
-   * change.
+   * A success with a body, by default 200 with JSON. A long one is refused with 50301 if there is no room, unless it
+   * answers a change.
    */
   answer(request: Request, body: Body, headers?: Headers, status?: number): Response
   /** Like `answer`, compressed if that pays and the client accepts it. */
@@ -38,8 +38,8 @@ export type AnswerBudget = {
   changeStored<T>(read: () => Promise<Plant | null>, make: () => Promise<T>): Promise<T>
 }
 
-// Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when the
-// kernel has all of it, or the client has gone.
+// Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when
+// the kernel has all of it, or the client has gone.
 function streamAtOnce(
   body: Body,
   length: number,

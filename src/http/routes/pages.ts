@@ -19,7 +19,10 @@ export type PageFile = {
 const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'
 
-/** The content security policy (CSP, level 3): a page has its own scripts, styles and pictures, and requests to its own origin. */
+/**
+ * The content security policy (CSP, level 3): a page has its own scripts, styles and pictures, and requests to its own
+ * origin.
+ */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -13,8 +13,8 @@ export const INSTALL_MS = 300_000
 const SHELL = 'chromium-headless-shell'
 
 /**
- * The path of a Chromium, installed if it is missing: Debian's that has no window, which takes half the time, or a whole one
- * where that cannot be had.
+ * The path of a Chromium, installed if it is missing: Debian's that has no window, which takes half the time, or a
+ * whole one where that cannot be had.
  */
 export async function installChromium(): Promise<string> {
   const installed = Bun.env.CHROMIUM ?? Bun.which(SHELL)

@@ -125,7 +125,10 @@ function actionOf({ request: { kind } }: Operation, before: string | null) {
   return kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
 }
 
-/** True if the plants that have entries are those that an operation has written; all or none, but for what a put or a batch of deletes left. */
+/**
+ * True if the plants that have entries are those that an operation has written; all or none, but for what a put or a
+ * batch of deletes left.
+ */
 function isWhole({ request, outcome }: Operation, found: readonly number[]): boolean {
   if (outcome.is !== 'done' && outcome.is !== 'unknown') return false
   if (request.kind === 'put') {

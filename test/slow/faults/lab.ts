@@ -132,8 +132,8 @@ export async function attachLoop(file: string): Promise<{ device: string; detach
 }
 
 /**
- * Resolves once no namespace has the file system of a device mounted. One that another process has made meanwhile keeps it,
- * and the next mount would be the same.
+ * Resolves once no namespace has the file system of a device mounted. One that another process has made meanwhile keeps
+ * it, and the next mount would be the same.
  */
 export async function released(device: string): Promise<void> {
   const isHeld = (type: string) => existsSync(`/sys/fs/${type}/${basename(device)}`)

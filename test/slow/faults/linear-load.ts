@@ -35,7 +35,10 @@ const pickBatch = (fields: string): Request => ({
   plants: pickGroup(GROUP).map((id) => ({ id, fields })),
 })
 
-/** Half of the plants as they were seen last. Two at a time: it succeeds always, and the checker follows its plants together. */
+/**
+ * Half of the plants as they were seen last. Two at a time: it succeeds always, and the checker follows its plants
+ * together.
+ */
 const pickPut = (fields: string, seen: Seen): Request => ({
   kind: 'put',
   plants: pickGroup(2).map((id) => {

@@ -7,7 +7,9 @@ import { checkHistory, type Verdict } from './linearizable.ts'
 const isRefused = ({ outcome }: Operation) => outcome.is === 'refused'
 const duration = ({ calledMs, endedMs }: Operation) => endedMs - calledMs
 
-/** Those of a plant's operations that are likely to matter: the last that were answered, the slowest that were refused. */
+/**
+ * Those of a plant's operations that are likely to matter: the last that were answered, the slowest that were refused.
+ */
 function leadingTo(operation: Operation, operations: Operation[]): Operation[] {
   const ids = new Set(idsOf(operation.request))
   const earlier = operations

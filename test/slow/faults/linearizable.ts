@@ -87,7 +87,9 @@ function take({ plants, done }: State, step: Step, pending: Iterable<Step>): Sta
   return observe(after, pending)
 }
 
-/** The operations that could have to go before this one: those of its plants, and of plants that batches join to them. */
+/**
+ * The operations that could have to go before this one: those of its plants, and of plants that batches join to them.
+ */
 function relevantTo(step: Step, pending: Iterable<Step>): Step[] {
   const ids = new Set(step.ids)
   const writers = [...pending].filter((it) => it.effect !== null)

@@ -59,8 +59,8 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
 }
 
 /**
- * Ends a server at once, and waits until all of its processes are gone. The first one is stopped before its children are
- * looked up: one that it forks meanwhile would live on, and answer from memory that the next server does not share.
+ * Ends a server at once, and waits until all of its processes are gone. The first one is stopped before its children
+ * are looked up: one that it forks meanwhile would live on, and answer from memory that the next server does not share.
  */
 async function killServer(pid: number): Promise<void> {
   signalAll([pid], 'SIGSTOP')

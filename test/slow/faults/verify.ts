@@ -56,7 +56,9 @@ export function compare(database: string, ledger: Ledger): Verdict {
   return { ...judge(rows, ledger), integrity }
 }
 
-/** True if the change log, if one is kept from the beginning, makes the plants that are stored: "ok", or what is wrong. */
+/**
+ * True if the change log, if one is kept from the beginning, makes the plants that are stored: "ok", or what is wrong.
+ */
 function compareLog(db: Database, rows: ReadonlyMap<bigint, StoredPlant>): string {
   const isKept =
     db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get() !== null &&

@@ -61,7 +61,9 @@ function startClients(daemon: () => Daemon) {
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 
-/** The last transaction that a folder of Litestream's holds, by the names of its files: FIRST-LAST.ltx, in hexadecimal. */
+/**
+ * The last transaction that a folder of Litestream's holds, by the names of its files: FIRST-LAST.ltx, in hexadecimal.
+ */
 function lastTransaction(folder: string): number {
   const names = readdirSync(folder, { recursive: true }).map(String)
   const lasts = names.map((name) => /ltx\/0\/\w+-(\w+)\.ltx$/.exec(name)?.[1] ?? '0')
@@ -69,8 +71,8 @@ function lastTransaction(folder: string): number {
 }
 
 /**
- * Resolves when Litestream has shipped whatever was committed before. It reads the log into its own folder and ships from
- * there, which may lag; the next file that it reads may have been begun before, the one after it was not.
+ * Resolves when Litestream has shipped whatever was committed before. It reads the log into its own folder and ships
+ * from there, which may lag; the next file that it reads may have been begun before, the one after it was not.
  */
 async function shipped(): Promise<void> {
   const goal = lastTransaction(OWN_FOLDER) + 2

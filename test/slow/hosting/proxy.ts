@@ -61,7 +61,9 @@ export async function makeCertificate(): Promise<void> {
   )
 }
 
-/** Puts the unix socket of the page into the file of a proxy; checks that it answers once `reload` has it read the file. */
+/**
+ * Puts the unix socket of the page into the file of a proxy; checks that it answers once `reload` has it read the file.
+ */
 export async function checkSocket(
   proxy: string,
   file: string,
@@ -151,7 +153,9 @@ export async function checkConnections(): Promise<string> {
   return kept
 }
 
-/** Checks that connections are kept, and replaced when they have been idle: Apache closes them at its next request only. */
+/**
+ * Checks that connections are kept, and replaced when they have been idle: Apache closes them at its next request only.
+ */
 export async function checkReplacedConnections(): Promise<string> {
   const kept = await checkKeepAlive()
   const before = openPorts()
@@ -230,8 +234,8 @@ function split(statuses: ReadonlyMap<number, number>, allowed: readonly number[]
 type Statuses = { readonly reads: readonly number[]; readonly creates: readonly number[] }
 
 /**
- * Restarts plantstore under load. What was answered with 200 is stored, what was refused is not. The statuses besides 200
- * are only those that are allowed to reads and to creates; 0: the proxy closed the connection without an answer.
+ * Restarts plantstore under load. What was answered with 200 is stored, what was refused is not. The statuses besides
+ * 200 are only those that are allowed to reads and to creates; 0: the proxy closed the connection without an answer.
  */
 async function checkRestarts(daemon: Daemon, allowed: Statuses): Promise<string> {
   const creates = startLoad(1_000_000, create)

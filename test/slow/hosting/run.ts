@@ -1,5 +1,5 @@
-// bun test/slow/hosting/run.ts [--only name[,name]] : runs what docs/hosting.md says, each program as Debian or Go install it.
-// Each case has namespaces of its own: a network, and private copies of /etc, /run and /var. It needs root.
+// bun test/slow/hosting/run.ts [--only name[,name]] : runs what docs/hosting.md says, each program as Debian or Go
+// install it. Each case has namespaces of its own: a network, and private copies of /etc, /run and /var. It needs root.
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -11,7 +11,8 @@ setDefaultTimeout(900_000)
 
 const repository = readFileSync(join(root, 'Dockerfile'), 'utf8')
 const engine = await findEngine(repository)
-// A command that builds and tries the Dockerfile of its working folder, for machines without an image registry. It needs root.
+// A command that builds and tries the Dockerfile of its working folder, for machines without an image registry. It
+// needs root.
 const check = resolve(root, Bun.env.IMAGE_CHECK || 'no-image-check')
 const canCheck = process.getuid?.() === 0 && existsSync(check)
 const canBuild = engine !== null || canCheck

@@ -119,7 +119,9 @@ test('continues once its file is put back', async () => {
   await daemon.stop()
 })
 
-/** The locks that SQLite holds for a process on a file (fcntl(2)): without them another process may take its WAL away. */
+/**
+ * The locks that SQLite holds for a process on a file (fcntl(2)): without them another process may take its WAL away.
+ */
 function locksOf(pid: number, file: string): string[] {
   const { ino } = statSync(file)
   const locks = readFileSync('/proc/locks', 'utf8').split('\n')

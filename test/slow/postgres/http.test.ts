@@ -8,7 +8,9 @@ import { run } from '../../harness/process'
 
 setDefaultTimeout(600_000)
 
-/** Tests that ask a store for something, and not a file: sockets and the description of the API are the same with each. */
+/**
+ * Tests that ask a store for something, and not a file: sockets and the description of the API are the same with each.
+ */
 const files = [
   'http/auth',
   'http/batch',

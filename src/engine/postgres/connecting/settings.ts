@@ -30,8 +30,8 @@ const UNLIMITED = {
   idle_session_timeout: '0',
 }
 
-// A server that cannot send, as to a machine that is gone, ends the session and unlocks its rows. Its other timeouts do not
-// count while it sends.
+// A server that cannot send, as to a machine that is gone, ends the session and unlocks its rows. Its other timeouts do
+// not count while it sends.
 const TCP = { tcp_user_timeout: '5000' }
 
 // A session keeps its plans: one for a small table would still scan it all after it has grown. Servers before 18
@@ -46,8 +46,8 @@ const IDLE_MS = 2000
 const READ_MS = 4000
 
 /**
- * The settings in milliseconds that the role must have through a pooler, which drops those of a session. 0: none; else at
- * most this, and not 0: a session whose client is gone would keep rows locked.
+ * The settings in milliseconds that the role must have through a pooler, which drops those of a session. 0: none; else
+ * at most this, and not 0: a session whose client is gone would keep rows locked.
  */
 export const ROLE_LIMITS: Readonly<Record<string, number>> = {
   lock_timeout: LOCK_MS,
@@ -113,7 +113,10 @@ async function wrongLimits(sql: SQL): Promise<Wrong[]> {
   })
 }
 
-/** Sets `synchronous_commit`, stronger if it was so. Resolves to the value, which no change of the server's settings ends. */
+/**
+ * Sets `synchronous_commit`, stronger if it was so. Resolves to the value, which no change of the server's settings
+ * ends.
+ */
 async function setSynchronousCommit(sql: SQL, found: string | null = null): Promise<string> {
   const value = found === 'remote_apply' ? found : 'on'
   await sql.unsafe(`SET synchronous_commit = ${value}`)

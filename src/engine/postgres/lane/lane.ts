@@ -71,7 +71,8 @@ export class Lane {
   }
 
   /**
-   * Sends a step, and resolves as it does; 'elsewhere': a connection has to enter the lane again. If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
+   * Sends a step, and resolves as it does; 'elsewhere': a connection has to enter the lane again. If it rejects with an
+   * error {@link isInDoubt}, the next {@link enter} settles the step.
    */
   async advance(connection: Connection, send: Step<unknown>['send']): Promise<Sent> {
     if (connection !== this.#entered) return 'elsewhere'

@@ -48,8 +48,9 @@ export class Writer {
   isBusy = (): boolean => this.#queue.length > 0
 
   /**
-   * Commits a step, after all earlier ones. Rejects with the server's error, with a {@link LockedRowError}, or with 50302
-   * if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is unknown until the server is found again.
+   * Commits a step, after all earlier ones. Rejects with the server's error, with a {@link LockedRowError}, or with
+   * 50302 if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is unknown until
+   * the server is found again.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()

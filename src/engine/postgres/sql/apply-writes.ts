@@ -35,8 +35,8 @@ import { type Net, netOf, overlay, type Rows } from './overlay'
 import { LOCK_TABLE, lockFreeRows, lockRows, readRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
 
-// Maximum wait for the rows of other plantstores, which are locked for a commit. A row that is locked for longer is left
-// out: so are the rows that another session has inserted and not committed, if an insert waits for them.
+// Maximum wait for the rows of other plantstores, which are locked for a commit. A row that is locked for longer is
+// left out: so are the rows that another session has inserted and not committed, if an insert waits for them.
 const COMMIT_MS = 100
 const INSERT_MS = 2
 
@@ -164,8 +164,8 @@ function decideAll(
 }
 
 /**
- * The missing plants of writes of several plants. Each such write is one moment, its commit: until then no other process
- * may create a plant that it reports as missing, or has created and a later write of the batch removed.
+ * The missing plants of writes of several plants. Each such write is one moment, its commit: until then no other
+ * process may create a plant that it reports as missing, or has created and a later write of the batch removed.
  */
 function missingOf(
   batch: readonly Write[],
@@ -252,8 +252,8 @@ export function transactionStep(batch: readonly Write[]): Step<Attempted> {
 }
 
 /**
- * Like {@link transactionStep}, after it was kept waiting: writes of rows that other sessions have locked are postponed.
- * If an insert meets one, which no query shows, the step is not made.
+ * Like {@link transactionStep}, after it was kept waiting: writes of rows that other sessions have locked are
+ * postponed. If an insert meets one, which no query shows, the step is not made.
  */
 export function stepOfFreeRows(batch: readonly Write[]): Step<Attempted> {
   const ids = rowsIn(batch)

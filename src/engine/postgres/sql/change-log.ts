@@ -51,8 +51,8 @@ export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
 }
 
 /**
- * Two queries to follow WITH: advance the last number by `count`, then insert the entries (`added`), which are parameters from
- * `first` on. `only` limits them.
+ * Two queries to follow WITH: advance the last number by `count`, then insert the entries (`added`), which are
+ * parameters from `first` on. `only` limits them.
  */
 export const advanceAndAdd = (count: string, first: number, only = ''): string => `
   advanced AS (

@@ -1,4 +1,5 @@
-// Checkpoints: copy the write-ahead log (WAL) into the database, so that it stays short, and truncate its file if it is long.
+// Checkpoints: copy the write-ahead log (WAL) into the database, so that it stays short, and truncate its file if it is
+// long.
 
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'

@@ -33,7 +33,9 @@ export type Committer = {
   close(): void
 }
 
-/** Opens a committer. `isDistrusted`: drops the page cache first. Throws if that fails, or another file is at the path. */
+/**
+ * Opens a committer. `isDistrusted`: drops the page cache first. Throws if that fails, or another file is at the path.
+ */
 export function openCommitter(
   { path, inode, mayKeepChangeLog }: DatabaseToOpen,
   isDistrusted: boolean,
@@ -93,8 +95,8 @@ class Transactions {
   }
 
   /**
-   * True if a failed COMMIT was undone. It may leave its frames in the WAL, complete but not synced. A commit that overwrites
-   * them, synced or not, keeps the next reader of the WAL from treating them as committed.
+   * True if a failed COMMIT was undone. It may leave its frames in the WAL, complete but not synced. A commit that
+   * overwrites them, synced or not, keeps the next reader of the WAL from treating them as committed.
    */
   overwriteFailedCommit(): boolean {
     try {
@@ -187,8 +189,8 @@ class Batches {
   }
 
   /**
-   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten by the
-   * next one (https://sqlite.org/fileformat2.html#walindexformat).
+   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten
+   * by the next one (https://sqlite.org/fileformat2.html#walindexformat).
    */
   rehearse(changes: readonly PlantWrite[]): CommitReply {
     try {

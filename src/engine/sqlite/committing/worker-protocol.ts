@@ -20,9 +20,9 @@ export type Request =
   | { readonly close: true }
 
 /**
- * The outcome of a request. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows. `failure`:
- * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
- * `lastEntry`: that of the batch in the change log, if it has any.
+ * The outcome of a request. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows.
+ * `failure`: nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit;
+ * null: the thread died. `lastEntry`: that of the batch in the change log, if it has any.
  */
 export type CommitReply =
   | typeof DONE

@@ -2,11 +2,11 @@
 // - copy: the backup is copied to a private folder beside the database, checked and synced.
 // - fold: the write-ahead log (WAL) of the old database is merged into its file, which is then locked against everyone.
 // - exchange: the two files exchange their names; the old one is kept.
-// If the old database is too damaged to be folded, it is exchanged with a marker, which every command refuses. Its WAL follows
-// it, and the new database replaces the marker.
+// If the old database is too damaged to be folded, it is exchanged with a marker, which every command refuses. Its WAL
+// follows it, and the new database replaces the marker.
 //
-// Whenever it is killed, the path has the complete old database, the complete backup, or the marker: never a database beside
-// the WAL of another. Files are renamed atomically, and each step is on disk before the next.
+// Whenever it is killed, the path has the complete old database, the complete backup, or the marker: never a database
+// beside the WAL of another. Files are renamed atomically, and each step is on disk before the next.
 
 import { Database } from 'bun:sqlite'
 import {

@@ -96,8 +96,8 @@ function checkHeader(fd: number, path: string): number {
 }
 
 /**
- * Throws an {@link OpenError} for a path that cannot be a database's: it ends in white space, which Bun's SQLite trims, or is
- * that of a file which SQLite keeps beside a database.
+ * Throws an {@link OpenError} for a path that cannot be a database's: it ends in white space, which Bun's SQLite trims,
+ * or is that of a file which SQLite keeps beside a database.
  */
 export function requireDatabaseName(path: string): void {
   if (path !== path.trimEnd())

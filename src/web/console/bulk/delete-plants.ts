@@ -19,7 +19,8 @@ import {
 const MAX_PLANTS = 1000
 // A body of the default limit has room for three times as many bytes.
 const MAX_BYTES = 300_000
-// Browsers send this much, all requests together, after a page is left (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
+// Browsers send this much, all requests together, after a page is left
+// (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
 const MAX_BYTES_ON_LEAVING = 60_000
 const TOO_LARGE = 41301
 const DELETION: BulkAction = {}

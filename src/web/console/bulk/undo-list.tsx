@@ -27,7 +27,9 @@ function undoLabel({ action, plants }: ActionProps): string {
   return `Undo the ${action.tag === undefined ? 'deletion' : 'tag'} of ${which}`
 }
 
-/** The actions that can be undone, the progress of those that are carried out, and the deletions that can be taken back. */
+/**
+ * The actions that can be undone, the progress of those that are carried out, and the deletions that can be taken back.
+ */
 export function UndoList({ pending }: { readonly pending: PendingActions }) {
   const all = pending.waiting.value
   const running = pending.running.value.filter(({ plants }) => plants.length > 1)

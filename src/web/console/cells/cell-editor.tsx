@@ -1,5 +1,6 @@
-// Plants that are changed in the cells of the table: one cell is a field at a time. A text is saved when its field is left, on
-// the condition that nobody else has changed it; what cannot be saved goes into the form of the plant, as it was typed.
+// Plants that are changed in the cells of the table: one cell is a field at a time. A text is saved when its field is
+// left, on the condition that nobody else has changed it; what cannot be saved goes into the form of the plant, as it
+// was typed.
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'

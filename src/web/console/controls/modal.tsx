@@ -47,7 +47,8 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
       class={isBeside ? 'side' : undefined}
       aria-label={label}
       onKeyDown={(event) => {
-        // Browsers close a dialog at the second Escape, whatever `cancel` says; of a menu in it they close the menu alone.
+        // Browsers close a dialog at the second Escape, whatever `cancel` says; of a menu in it they close the menu
+        // alone.
         if (event.key !== 'Escape' || hasMenu()) return
         event.preventDefault()
         onEscape?.()

@@ -15,7 +15,9 @@ const USUAL: ColumnOptions = {
   ...ofColumnOptions(() => null),
 }
 
-/** The places of the columns; null for ids that are numbered and an absent text. A name that is not yet chosen has none. */
+/**
+ * The places of the columns; null for ids that are numbered and an absent text. A name that is not yet chosen has none.
+ */
 export type ColumnChoice = {
   readonly id: number | null
   readonly name: readonly number[]

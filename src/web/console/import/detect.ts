@@ -89,7 +89,10 @@ async function openFirst(
   }
 }
 
-/** Opens a file with detected settings, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be read. */
+/**
+ * Opens a file with detected settings, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be
+ * read.
+ */
 export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
   const encoding = format === 'xlsx' ? null : await findEncoding(file)
@@ -134,8 +137,8 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
 }
 
 /**
- * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid rows, none of which differs from a stored
- * plant. `onRows` gets the number of rows so far; null if `signal` is aborted.
+ * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid rows, none of which differs from a
+ * stored plant. `onRows` gets the number of rows so far; null if `signal` is aborted.
  */
 export async function usualInput(
   { opened, proposal, settings, lists }: DetectedFile,

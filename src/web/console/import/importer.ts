@@ -85,7 +85,10 @@ export function createImporter(session: Session, onChange: () => void) {
       current.value?.reason === null &&
       (current.value.state === 'failed' || current.value.state === 'stopped'),
 
-    /** Imports a failed or stopped file again; stored plants are skipped. Asks how to read it if the file caused the failure. */
+    /**
+     * Imports a failed or stopped file again; stored plants are skipped. Asks how to read it if the file caused the
+     * failure.
+     */
     async retry(): Promise<void> {
       if (!last || isBusy) return
       const manner = current.value?.isOfFile ? 'ask' : (last.input ?? 'ask if needed')

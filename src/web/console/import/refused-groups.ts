@@ -16,7 +16,8 @@ export type RefusedGroup = {
   readonly lines: readonly number[]
 }
 
-// A column and its value, as messages begin: `id: "P-0" is not a whole number`, `plant 5 is stored with another name or tag`.
+// A column and its value, as messages begin: `id: "P-0" is not a whole number`, `plant 5 is stored with another name or
+// tag`.
 const WITH_TEXT = /^(\w+): "((?:[^"\\]|\\.)*)" (.+)$/s
 const WITH_ID = /^(plant) (-?\d+) (.+)$/s
 

@@ -15,7 +15,10 @@ import { reasonOf, WORDS } from './words.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 
-/** Creates the plants of a group, or replaces stored ones; returns the rows that were refused, by the file's reader or by the service. */
+/**
+ * Creates the plants of a group, or replaces stored ones; returns the rows that were refused, by the file's reader or
+ * by the service.
+ */
 async function send(
   group: readonly PlacedRow[],
   replaces: boolean,

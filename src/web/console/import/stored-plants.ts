@@ -23,7 +23,9 @@ function unknownOf(ids: readonly bigint[], spans: readonly Span[]): readonly big
   })
 }
 
-/** The first id of the page to read for an id: the one after the span before it, if their page is likely to have both. */
+/**
+ * The first id of the page to read for an id: the one after the span before it, if their page is likely to have both.
+ */
 function beginningOf(id: bigint, spans: readonly Span[]): bigint {
   const before = spans.findLast(({ first }) => first <= id)
   if (!before) return id

@@ -1,5 +1,5 @@
-// The plants that the table shows: the search, the order, and the rows that were read. Sorted by name or tag, or searched by
-// the page itself, all are held.
+// The plants that the table shows: the search, the order, and the rows that were read. Sorted by name or tag, or
+// searched by the page itself, all are held.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
@@ -294,8 +294,8 @@ export class PlantList {
   }
 
   /**
-   * Sorts the plants as the view says, and searches them; too many stay in the order of ids, or are searched by the service.
-   * Retries after a failed read.
+   * Sorts the plants as the view says, and searches them; too many stay in the order of ids, or are searched by the
+   * service. Retries after a failed read.
    */
   async #arrange(): Promise<void> {
     if (!this.readsAll) return this.#search()

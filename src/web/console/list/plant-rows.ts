@@ -1,5 +1,5 @@
-// The rows of the table: by id in parts, of which some are held; all of them sorted; or those that the page's own search
-// finds. Keeps changes made during a read.
+// The rows of the table: by id in parts, of which some are held; all of them sorted; or those that the page's own
+// search finds. Keeps changes made during a read.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
@@ -102,7 +102,9 @@ export class PlantRows {
     this.setAll(new Map(ids.map((id) => [id, null])))
   }
 
-  /** Shows plants as they will be until {@link settle}, even if they are stored otherwise. False as of {@link setAll}. */
+  /**
+   * Shows plants as they will be until {@link settle}, even if they are stored otherwise. False as of {@link setAll}.
+   */
   showAs(plants: readonly NewPlant[]): boolean {
     for (const plant of plants) this.#pending.set(plant.id, plant)
     return this.setAll(new Map(plants.map((it) => [it.id, this.lists(it) ? it : null])))

@@ -88,7 +88,9 @@ export class TableScroll {
     })
   }
 
-  /** Moves the view with its rows as others come or go above; not with a row that moves alone, such as a renamed one. */
+  /**
+   * Moves the view with its rows as others come or go above; not with a row that moves alone, such as a renamed one.
+   */
   #holdView(): () => void {
     const moveOf = ({ id, row }: Mark): number => {
       const now = this.list.rows.rowOf(id)

@@ -14,7 +14,9 @@ export type Sample = {
   /** The number of stored plants; undefined if the service does not count them. */
   readonly plants: number | undefined
   readonly queued: number | undefined
-  /** Time of the oldest entry of the change log, in milliseconds since 1970; 0: it is empty, undefined: there is none. */
+  /**
+   * Time of the oldest entry of the change log, in milliseconds since 1970; 0: it is empty, undefined: there is none.
+   */
   readonly changesSince: number | undefined
   /** undefined: with a database server. */
   readonly freeBytes: number | undefined

@@ -12,8 +12,9 @@ const address = new URL('./workbook-worker.js', import.meta.url).href
 let trusted: unknown = address
 
 /**
- * Makes the one policy of trusted types that the page's content policy allows, and allows once; it knows one address. Called
- * before anything else runs, so that nothing else can make it. A browser without trusted types takes the address as a text.
+ * Makes the one policy of trusted types that the page's content policy allows, and allows once; it knows one address.
+ * Called before anything else runs, so that nothing else can make it. A browser without trusted types takes the address
+ * as a text.
  */
 export function trustThread(): void {
   if (typeof trustedTypes === 'undefined') return
