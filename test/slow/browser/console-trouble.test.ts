@@ -116,6 +116,29 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   expect(await console.row(1).count()).toBe(1)
 })
 
+test('plants that are tagged while a daemon is restarted all get their tag', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database })
+  const ids = Array.from({ length: 14 }, (_, at) => at + 1)
+  for (const id of ids) await first.create(`{"id":${id},"name":"Fern"}`)
+  await using console = await openConsole(browser, first.url)
+  const { page } = console
+  await page.getByRole('checkbox', { name: 'Select 1', exact: true }).check()
+  await page
+    .getByRole('checkbox', { name: 'Select 14', exact: true })
+    .click({ modifiers: ['Shift'] })
+  await console.field('Tag for all of them').fill('shade')
+  await first.kill()
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('No response, retrying…').waitFor()
+  await using second = await startDaemon({ database, args: ['--port', String(first.port)] })
+
+  await page.getByText('Tag “shade” set on 14 plants').waitFor()
+  const answer = await second.fetch('/plants?tag=shade&limit=100')
+  expect(((await answer.json()) as { plants: unknown[] }).plants).toHaveLength(14)
+})
+
 test('a disk that takes no writes is shown with the reason, and what was typed is stored when it heals', async () => {
   using folder = temporaryFolder()
   const under = ['env', '--ignore-signal=XFSZ']
