@@ -41,7 +41,7 @@ export type StoreStats = {
 }
 
 /** Counters of the database server since the store was opened. */
-export type ServerStats = {
+type ServerStats = {
   /** Batches retried after conflicts with other processes. */
   readonly retries: number
   /** Milliseconds of attempts to commit that a lock ended, as it was not granted in time. */

@@ -2,7 +2,7 @@
 
 import { codeOf, safeMessage } from '../errors'
 
-export type Asked = {
+type Asked = {
   readonly url: URL
   readonly unix: string | undefined
   readonly proxy: URL | null

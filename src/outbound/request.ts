@@ -4,7 +4,7 @@ import { OpenError } from '../errors'
 import { explainNoAnswer } from './no-answer'
 import { type Proxies, proxyFor } from './proxies'
 
-export type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
+type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   /** The kind of server, for messages. */
   readonly target: 'daemon' | 'receiver'
   /** Time limit of the answer; of a stream, until it begins. */

@@ -26,7 +26,7 @@ export function writeAll(fd: number, text: string): boolean {
 }
 
 /** True if an open file is /dev/null. */
-export const isNullDevice = (fd: number): boolean => fstatSync(fd).rdev === NULL_DEVICE
+const isNullDevice = (fd: number): boolean => fstatSync(fd).rdev === NULL_DEVICE
 
 // Not `process.stdout`: loading Node's streams takes as long as loading everything else.
 function createOutput(fd: number, onError: (error: unknown) => void): Output {

@@ -68,7 +68,7 @@ export function scheduleBackups(
 }
 
 /** Makes a backup whenever one is due, and removes old ones. */
-export class BackupSchedule {
+class BackupSchedule {
   /** Times are in milliseconds since 1970; 0 if there is no backup. */
   readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
   readonly #plan: Plan

@@ -6,7 +6,7 @@ import type { Log } from '../../log'
 import { checkPort, listen, type Server } from './server'
 
 /** Options of the daemon. */
-export type ListeningOptions = {
+type ListeningOptions = {
   readonly host: string
   readonly port: number
   readonly unix: string | null

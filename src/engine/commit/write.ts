@@ -13,7 +13,7 @@ type Requested = {
 }
 
 export type Create = Requested & { readonly kind: 'create'; readonly row: PlantRow }
-export type CreateAll = Requested & {
+type CreateAll = Requested & {
   readonly kind: 'createAll'
   readonly rows: readonly PlantRow[]
 }
@@ -38,7 +38,7 @@ export type WriteOfStored = Requested & { readonly precondition: Precondition | 
 export type PlantWrite = Create | CreateAll | PutAll | DeleteAll | WriteOfStored
 
 /** A write by the store itself, which changes no plant. */
-export type Maintenance =
+type Maintenance =
   /** Records when a token was last used. */
   | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
   /** Removes some entries of the change log older than a time. */

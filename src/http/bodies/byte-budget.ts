@@ -7,7 +7,7 @@ export type Holding = {
   release(): void
 }
 
-export type ByteBudget = {
+type ByteBudget = {
   readonly limit: number
   /** Number of bytes held. */
   held(): number

@@ -12,7 +12,7 @@ const ALL_BUFFERED_BYTES = 16 * BUFFERED_BYTES
 // Bun hides the extension of a chunk, which has up to this many bytes.
 const EXTENSION_BYTES = 16 * 1024
 
-export type Discarder = {
+type Discarder = {
   /** True if Bun may read the rest of a request's body after the answer: its end is known and near. */
   isShort(request: Request): boolean
   /** Reads the rest of a body. Resolves to false if the connection must be closed, because much more may follow. */

@@ -8,7 +8,7 @@ import { readSecret } from '../../../files/input'
 import { type DatabaseSecrets, withoutPassword } from '../../database-url'
 
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
-export type SslMode = (typeof sslModes)[number]
+type SslMode = (typeof sslModes)[number]
 
 /** A server; a host that begins with a slash is the folder of a unix socket. */
 export type Host = { readonly host: string; readonly port: number }

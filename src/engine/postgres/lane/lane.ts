@@ -27,7 +27,7 @@ export type Step<Result> = {
 type Sent = { readonly refused: string } | 'elsewhere' | 'locked'
 
 /** The fate of a step whose answer was lost; if it was made, the refusals kept by the lane. */
-export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
+type Verdict = { readonly refused: string } | 'not made' | 'unknown'
 
 // A slower commit has its connection closed: it is then in doubt, and the next connection settles it.
 const DEADLINE_MS = 5000

@@ -51,7 +51,7 @@ const BYTES = `48 + octet_length(action) + ${['before', 'after', 'token', 'addre
 export type LastEntry = { readonly number: number; readonly mark: string }
 
 /** Writes the change log, within an open transaction. */
-export type ChangeLogWriter = {
+type ChangeLogWriter = {
   /** Adds entries, if a change log is kept, and returns the last one. */
   add(entries: readonly NewEntry[]): LastEntry | null
   /** Removes some of the entries older than a time, oldest first. */

@@ -14,7 +14,7 @@ type Waiting = { readonly signal: AbortSignal | undefined; readonly run: () => v
 /**
  * Runs a read, at once if possible. Rejects with 50301 if too many are queued, or if the signal is aborted meanwhile.
  */
-export type RunLongRead = <T>(read: () => Promise<T>, signal?: AbortSignal) => Promise<T>
+type RunLongRead = <T>(read: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
 /** `now`: monotonic time in milliseconds. */
 export function createLongReads(now = () => performance.now()): RunLongRead {
