@@ -35,8 +35,6 @@ export type PlantParts = Iterable<readonly Plant[]> | AsyncIterable<readonly Pla
  * with a `UsageError` for a malformed URL.
  */
 type Engine = {
-  /** True if a database belongs to this engine; the first engine that claims it is used. */
-  claims(database: string): boolean
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, role: StoreUser): Promise<Store>
   /** Reads a whole store without writing. */
@@ -58,8 +56,6 @@ type Engine = {
 }
 
 const sqlite: Engine = {
-  // A path can be any text.
-  claims: () => true,
   locate(database) {
     const isNew = !existsSync(database)
     const name = isNew ? resolve(database) : realpathSync(database)
@@ -83,7 +79,6 @@ async function targetOf(database: string, secrets: DatabaseSecrets) {
 }
 
 const postgres: Engine = {
-  claims: isPostgresUrl,
   locate: (database) => ({ name: withoutPassword(database), files: [], isNew: false }),
   async open(database, secrets, role) {
     const target = await targetOf(database, secrets)
@@ -108,9 +103,8 @@ const postgres: Engine = {
   },
 }
 
-/** The engine of a database. */
-export const engineOf = (database: string): Engine =>
-  [postgres, sqlite].find((it) => it.claims(database)) ?? sqlite
+/** The engine of a database. Any text but the URL of a server is a path. */
+export const engineOf = (database: string): Engine => (isPostgresUrl(database) ? postgres : sqlite)
 
 const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFile: null }
 
