@@ -1,5 +1,6 @@
 // The metrics of the daemon, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
+
 import type { ChangeLogStats } from './change-log/change-log'
 import type { StoreStats } from './store'
 

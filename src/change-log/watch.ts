@@ -27,6 +27,7 @@ export function createChangeLogWatch(read: ChangeLog['read']) {
   return {
     wake,
     watch(listener: () => void): () => void {
+      // Distinct, so that one listener can be added twice.
       const own = () => listener()
       listeners.add(own)
       timer ??= setInterval(look, LOOK_EVERY_MS)

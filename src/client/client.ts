@@ -117,7 +117,7 @@ function plantCalls(call: Send) {
       )
     },
 
-    /** A page of plants, in ascending order of ids if not asked otherwise. */
+    /** A page of plants, in ascending order of ids by default. */
     listPlants,
 
     /** Every plant, page by page; `limit` is the size of a page. Throws a {@link ClientError}. */
@@ -149,9 +149,9 @@ function changeLogCalls(
     listChanges,
 
     /**
-     * Every change after a cursor, and every one to come, over any loss of connection. `after: 'now'`: only those to
-     * come; without `after`: all that are kept. Throws a {@link ClientError} if it cannot go on; ends when it is
-     * aborted.
+     * Every change after a cursor, past and future; reconnects after any loss of connection. `after: 'now'`: only
+     * future ones; without `after`: from the oldest that is kept. Throws a {@link ClientError} if it cannot go on; ends
+     * when aborted.
      */
     changes: (query: FollowQuery = {}) => changesAfter(sender, query),
 

@@ -115,7 +115,7 @@ function toId(value: unknown): { readonly id: bigint } | undefined {
   return typeof id === 'string' && DIGITS.test(id) ? { id: BigInt(id) } : undefined
 }
 
-/** What became of the plants of a batch of deletes; undefined for any other value. */
+/** The result of a batch of deletes; undefined for any other value. */
 export function toDeleted(value: unknown): Deleted | undefined {
   const { deleted, ...rest } = fieldsOf(value)
   const changed = toEach(rest.changed, toId)

@@ -32,7 +32,7 @@ export type PutCounts = {
   readonly unchanged: number
 }
 
-/** What became of the plants of a batch of deletes. */
+/** The result of a batch of deletes. */
 export type Deleted = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */

@@ -1,4 +1,5 @@
 // Standard output and error of the daemon, which never wait for their readers.
+
 import { write } from 'node:fs'
 import { codeOf } from '../errors'
 

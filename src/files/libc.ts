@@ -127,7 +127,7 @@ export const exchangeFiles = (one: string, other: string): boolean =>
 /**
  * Drops the clean pages of an open file from the page cache, so that the next read comes from the disk
  * (posix_fadvise(2)). A page whose write-back failed is marked clean though it never reached the disk: the next reader
- * would trust it. (PostgreSQL wiki, "Fsync Errors".).
+ * would trust it (PostgreSQL wiki, "Fsync Errors").
  */
 export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0

@@ -60,7 +60,7 @@ type Exchange = RequestContext & {
   readonly started: number | undefined
 }
 
-// The status in logs and metrics, as in nginx's: nobody gets this answer.
+// The status in logs and metrics, as in nginx's; no client receives this answer.
 const CLIENT_GONE = 499
 
 const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])

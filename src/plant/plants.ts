@@ -46,7 +46,7 @@ export type PutCounts = {
   readonly unchanged: number
 }
 
-/** What became of a batch of deletes: how many plants it deleted, and the ids of the others. */
+/** The result of a batch of deletes: the number of deleted plants, and the ids of the others. */
 export type Deleted = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */

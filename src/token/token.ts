@@ -1,3 +1,5 @@
+// Access tokens: their scopes, their states, and their texts, of which only hashes are stored.
+
 /** The scopes of a token: `read` reads plants; `write` reads and writes them. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]

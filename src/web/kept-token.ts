@@ -1,6 +1,6 @@
-// A token that a tab keeps because its user asked for that: for both pages, until the tab is closed or it is forgotten.
+// A token that a tab keeps at its user's request, for both pages, until the tab is closed or the token is forgotten.
 
-// Of one path, as a proxy may serve several plantstores from one origin.
+// Contains the path, as a proxy may serve several plantstores from one origin.
 const keyOf = (base: URL): string => `plantstore-token ${base.pathname}`
 
 /** The token that this tab keeps for the service at a URL; empty if none. */

@@ -25,7 +25,7 @@ import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 import { attended } from '../terminal/suspend'
 
-/** The plants that are read, and who is told what becomes of them. */
+/** The plants to import, and the report of their outcomes. */
 type Job = {
   readonly config: Config
   readonly groups: AsyncGenerator<readonly Entry[]>

@@ -1,4 +1,5 @@
 // The server's socket: opens it, and closes it without losing a request.
+
 import type { AnyElysia } from 'elysia'
 import { OpenError } from '../../errors'
 import { UNREAD_SECONDS } from '../../http/answers/answer-budget'

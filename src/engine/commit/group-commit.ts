@@ -159,7 +159,7 @@ export class GroupCommit<Write> {
     return counts
   }
 
-  /** Like {@link submit}, for a batch of deletes: resolves to what became of its plants. */
+  /** Like {@link submit}, for a batch of deletes: resolves to its rows. */
   async submitForDeleted(write: Write, bytes: number, signal?: AbortSignal): Promise<DeletedRows> {
     const rows = deletedRows(await this.#done(write, bytes, signal))
     if (!rows) throw new ApiError(50001)

@@ -68,7 +68,7 @@ export type Refusal = {
 /** A durable write with nothing to report. A string, which is cheap between threads. */
 export const DONE = 'done' as const
 
-/** The ids of a batch of deletes: gone by it, stored with other fields, and not stored. */
+/** The ids of a batch of deletes: deleted, stored with other fields, and not stored. */
 export type DeletedRows = {
   readonly deleted: readonly RowId[]
   readonly changed: readonly RowId[]
@@ -76,8 +76,8 @@ export type DeletedRows = {
 }
 
 /**
- * The report of a durable write: of a patch, the row that it left; of a batch of puts or deletes, what became of its
- * plants.
+ * The report of a durable write: the row after a patch, the counts of a batch of puts, or the rows of a batch of
+ * deletes.
  */
 export type Done =
   | typeof DONE
@@ -102,7 +102,7 @@ export const isDone = (outcome: BatchOutcome | undefined): outcome is Done =>
 export const putCounts = (outcome: BatchOutcome | undefined): PutCounts | null =>
   typeof outcome === 'object' && 'put' in outcome ? outcome.put : null
 
-/** What became of a batch of deletes; null for any other outcome. */
+/** The rows of a batch of deletes; null for any other outcome. */
 export const deletedRows = (outcome: BatchOutcome | undefined): DeletedRows | null =>
   typeof outcome === 'object' && 'gone' in outcome ? outcome.gone : null
 

@@ -16,7 +16,8 @@ const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
 
 /**
- * Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one.
+ * Creates or migrates the schema. Rejects with an `OpenError` if there is none and this
+ * process may not create one, or if it is newer.
  */
 async function openSchema(it: Connection, target: PostgresTarget, role: StoreUser): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
@@ -51,7 +52,7 @@ export class Preparation {
     // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
     // anew.
     this.#hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
-    // Another process did.
+    // Another process has ended it.
     if (hadChangeLog && !this.#hasChangeLog) this.role.log('warn', 'changes-ended')
   }
 

@@ -14,7 +14,7 @@ export function createRetention(primary: Primary, log: Log) {
 
   return {
     counts,
-    /** Removes a few entries, and resolves to whether there may be more. */
+    /** Removes a few entries. Resolves to true if there may be more. */
     async removeExpired(): Promise<boolean> {
       const { pages } = await primary.ready(0)
       try {

@@ -1,4 +1,4 @@
-// The tokens of a store: what was found is cached for a lease, and each change is a step of the lane.
+// The tokens of a store: each one found is cached for a lease, and each change is a step of the lane.
 
 import type { Tokens } from '../../token/tokens'
 import type { Primary } from './connecting/primary'

@@ -56,7 +56,7 @@ async function connectUnlocked(file: OpenedFile, role: StoreUser): Promise<Datab
   }
 }
 
-/** The first connection to a file, and the previous inode of the file. */
+/** The first connection to a file, and the inode of the file. */
 export type OpenedDatabase = { readonly db: Database; readonly inode: string | null }
 
 /**

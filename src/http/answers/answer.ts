@@ -1,3 +1,5 @@
+// Answers: JSON, compressed if that pays, and 304.
+
 import { chooseCoding } from './accept-encoding'
 
 /**

@@ -1,3 +1,5 @@
+// The answers to refused requests.
+
 import { ApiError, type ErrorNumber } from '../../errors'
 import type { Log } from '../../log'
 import { listMismatches } from '../../plant/mismatch'

@@ -7,7 +7,7 @@ import { LOCKED } from '../file/errors'
 
 const RETRY_MS = 1000
 
-/** True if another program locks a database. */
+/** The lock of a database while another program holds it. */
 export type ForeignLock = {
   /** The reason that changes are refused; null if they are not. */
   reason(): ApiError | null

@@ -10,7 +10,7 @@ const RETRY_MS = 1000
 // A full disk refuses every change: it is logged no more often than this.
 const LOGGED_EVERY_MS = 60_000
 
-/** True if the writes of one storage are refused. */
+/** The refused writes of one storage. */
 export type RefusedWrites = {
   /** The reason that the store counts as unwritable; null if it does not. */
   reason(): ApiError | null

@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../../../token/row'
 import type { Scope, Token } from '../../../token/token'
 
-/** The methods of `Store` that concern tokens. */
+/** The tokens of a database; see `Tokens`. */
 export type TokenTable = {
   find(hash: string): Token | null
   create(token: Token): boolean
