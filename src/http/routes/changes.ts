@@ -76,7 +76,7 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
         ...queryOf(ChangeList),
         detail: {
           operationId: 'listChanges',
-          summary: 'List or follow what changed',
+          summary: 'List or follow changes',
           description:
             'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
           refusals: REFUSALS,
@@ -94,7 +94,7 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
     .use(histories({ store, answerBudget }))
 }
 
-/** The routes of what changed, newest first. */
+/** The routes of changes, newest first. */
 function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
   async function answerHistory(request: Request, id: Int64 | null, { limit, after }: Limits) {
     const options = { limit: Number(limit), after }
@@ -109,7 +109,7 @@ function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
       ...queryOf(HistoryList),
       detail: {
         operationId: 'listHistory',
-        summary: 'List what changed, newest first',
+        summary: 'List changes, newest first',
         description: 'The newest first, as far back as the change log goes.',
         refusals: REFUSALS,
         answers: () => describe('all plants'),

@@ -28,7 +28,7 @@ export function ownToken(store: Pick<Store, 'changeLog'>) {
     {
       detail: {
         operationId: 'readToken',
-        summary: 'Read what the token allows',
+        summary: 'Read the rights of the token',
         description:
           'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read.',
         answers: () => answers(200, 'The token.', OwnToken, { example }),

@@ -16,7 +16,6 @@ import {
 import { ORDERS, type Order } from '../../plant/plants'
 import { scopes } from '../../token/token'
 
-// The default page size.
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 
@@ -162,12 +161,12 @@ export type PlantBatch = typeof PlantBatch.static
 const orNull = (schema: t.TSchema, description: string) =>
   t.Union([schema, t.Null()], { description })
 
-const NEXT = 'What to send as `after` for the next page; null on the last one.'
+const NEXT = 'The `after` of the next page; null on the last one.'
 
 export const PlantPage = t.Object(
   {
     plants: t.Array(Plant, {
-      description: 'Plants in the order of their ids that was asked for.',
+      description: 'Plants in the requested order of ids.',
     }),
     next: orNull(Cursor, NEXT),
   },
@@ -177,10 +176,10 @@ export const PlantPage = t.Object(
 const Change = t.Object(
   {
     cursor: LogCursor,
-    at: t.String({ format: 'date-time', description: 'When it took effect, in UTC.' }),
+    at: t.String({ format: 'date-time', description: 'The time at which it took effect, in UTC.' }),
     action: t.Union(
       ACTIONS.map((action) => t.Literal(action)),
-      { description: 'What was requested.' },
+      { description: 'The kind of change that was requested.' },
     ),
     id: Int64,
     before: orNull(PlantFields, 'null: there was none.'),
@@ -206,7 +205,7 @@ export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(Log
 
 export const Created = t.Object(
   { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
-  { title: 'Created', description: 'How many plants a batch created.' },
+  { title: 'Created', description: 'The number of plants that a batch created.' },
 )
 
 const putCount = (description: string) => t.Integer({ minimum: 0, maximum: MAX_BATCH, description })
@@ -219,20 +218,20 @@ export const PutCounts = t.Object(
   },
   {
     title: 'PutCounts',
-    description: 'How many plants a batch created, replaced and left as they were.',
+    description: 'The numbers of plants that a batch created, replaced and left as they were.',
   },
 )
 
-const Untouched = (description: string) =>
+const untouched = (description: string) =>
   t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description })
 
 export const Deleted = t.Object(
   {
     deleted: putCount('Plants that were deleted.'),
-    changed: Untouched('Plants that are stored with other fields, and were left alone.'),
-    missing: Untouched('Plants that were not stored.'),
+    changed: untouched('Plants that are stored with other fields, and were left alone.'),
+    missing: untouched('Plants that were not stored.'),
   },
-  { title: 'Deleted', description: 'What became of the plants of a batch of deletes.' },
+  { title: 'Deleted', description: 'The result of a batch of deletes.' },
 )
 
 export const OwnToken = t.Object(
@@ -247,9 +246,9 @@ export const OwnToken = t.Object(
     expires: t.Optional(
       t.String({ format: 'date-time', description: 'In UTC. Absent: it never expires.' }),
     ),
-    changeLog: t.Boolean({ description: 'Whether a change log is kept.' }),
+    changeLog: t.Boolean({ description: 'True if a change log is kept.' }),
   },
-  { title: 'OwnToken', description: 'What the token of a request allows.' },
+  { title: 'OwnToken', description: 'The rights of the token of a request.' },
 )
 
 export const Health = t.Object(
@@ -263,7 +262,7 @@ export const ErrorBody = t.Object(
       format: 'int32',
       description: 'The HTTP status times 100 plus a count. Its meaning never changes.',
     }),
-    message: t.String({ description: 'What went wrong, and what to do.' }),
+    message: t.String({ description: 'The reason, and the fix.' }),
   },
-  { title: 'Error', description: 'Why a request was refused.' },
+  { title: 'Error', description: 'The reason that a request was refused.' },
 )
