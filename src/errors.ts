@@ -89,7 +89,7 @@ const URL_IN_TEXT = /[a-z][a-z\d+.-]{0,20}:\/\/[^\s"]+/gi
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed.
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]+/g
 // Shorter secrets occur in any text.
-const LEAST_SECRET = 3
+const MIN_SECRET_LENGTH = 3
 
 /** A text with each URL reduced to scheme and host, as the rest may be secret. */
 export const cutUrls = (text: string): string =>
@@ -108,7 +108,7 @@ const isOwn = (error: unknown): boolean =>
 export function safeMessage(error: unknown, secrets: readonly string[] = []): string {
   if (isOwn(error)) return messageOf(error)
   const hidden = secrets
-    .filter(({ length }) => length >= LEAST_SECRET)
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
     .sort((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '…'), messageOf(error))
   return cutUrls(hidden).replace(CONTROLS, ' ')

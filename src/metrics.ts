@@ -171,7 +171,7 @@ export type Metrics = {
   /** Counts a token refused with 40102. */
   failedCredentials(): void
   /** All metrics in the Prometheus text format, version 0.0.4. */
-  render(stats: StoreStats, kept?: Partial<LiveGauges>): string
+  render(stats: StoreStats, gauges?: Partial<LiveGauges>): string
 }
 
 /** The answers by route and method. */
@@ -292,8 +292,8 @@ export function createMetrics(about: Partial<About> = {}): Metrics {
     failedCredentials() {
       counters.failedCredentials++
     },
-    render(stats, kept = {}) {
-      const values = valuesOf(counters, about, stats, kept)
+    render(stats, gauges = {}) {
+      const values = valuesOf(counters, about, stats, gauges)
       return `${NAMES.flatMap((name) => familyText(name, values[name])).join('\n')}\n`
     },
   }

@@ -36,14 +36,14 @@ type Source = {
 }
 
 /** Services that a source needs: requests to a daemon, and reports of its outages. */
-type Means = { readonly ask: SendRequest; readonly tell: (line: string) => void }
+type Services = { readonly sendRequest: SendRequest; readonly tell: (line: string) => void }
 
-function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
+function daemonAt(url: string, config: Config, { sendRequest, tell }: Services): Source {
   const token = readTokenText(config)
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
     const options = { target: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
-    return (to, init) => ask(to, { ...init, ...options })
+    return (to, init) => sendRequest(to, { ...init, ...options })
   }
   const client = createClient({ url, token, fetch: send(false) })
   const { origin } = new URL(url)
@@ -99,5 +99,5 @@ async function openDatabase(config: Config): Promise<Source> {
 }
 
 /** Opens the source named by the options: `--url`, or else `--database`. */
-export const openSource = async (config: Config, means: Means): Promise<Source> =>
-  config.url === null ? openDatabase(config) : daemonAt(config.url, config, means)
+export const openSource = async (config: Config, services: Services): Promise<Source> =>
+  config.url === null ? openDatabase(config) : daemonAt(config.url, config, services)

@@ -8,7 +8,7 @@ const MAX_PLANTS = 1000
 // At most three times as many bytes in UTF-8, which fits in a body of the default limit.
 const MAX_CHARACTERS = 300_000
 const PARTS = 10
-const LEAST_ID = -(2n ** 63n)
+const INT64_MIN = -(2n ** 63n)
 // Errors caused by single plants, or by their number: smaller batches find the plants at fault.
 const OF_PLANTS: readonly number[] = [40002, 40901, 40902, 41301]
 
@@ -147,12 +147,12 @@ async function lookUp(run: Run, entries: readonly Entry[]) {
   for (;;) {
     const from = unread[0]?.id
     if (from === undefined) return { missing, unread }
-    const after = from > LEAST_ID ? from - 1n : undefined
+    const after = from > INT64_MIN ? from - 1n : undefined
     const page = await run.listPlants({ after, limit })
     if (!page.ok) throw new ClientError(page)
     const { plants, next } = page.value
     const stored = new Map(plants.map((plant) => [plant.id, plantText(plant)]))
-    const end = next === null ? undefined : (plants.at(-1)?.id ?? LEAST_ID)
+    const end = next === null ? undefined : (plants.at(-1)?.id ?? INT64_MIN)
     const read = end === undefined ? unread : unread.filter(({ id }) => id <= end)
     for (const entry of read) {
       const text = stored.get(entry.id)

@@ -6,7 +6,7 @@ import type { Config } from '../cli/config'
 import { watchToken } from '../cli/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
 import { engineOf, openStore } from '../engine/engine'
-import { storeOwner as owner } from '../engine/store-user'
+import { storeOwner } from '../engine/store-user'
 import { createCors } from '../http/access/cors'
 import { createApp } from '../http/app'
 import { createLog, formatEvent, type Log } from '../log'
@@ -94,7 +94,7 @@ class Daemon {
   constructor(prepared: Prepared) {
     this.#it = prepared
     const { config, log, metrics } = prepared
-    const role = owner(log, metrics.committed, config.keepChanges, this.#stop.signal)
+    const role = storeOwner(log, metrics.committed, config.keepChanges, this.#stop.signal)
     this.#opening = openStore(config.database, role, config)
   }
 

@@ -65,7 +65,7 @@ const OPTIONAL_HEADERS = {
   ),
 }
 
-const OF_ALL = Object.fromEntries(
+const SHARED_HEADERS = Object.fromEntries(
   Object.keys(OPTIONAL_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
@@ -107,7 +107,7 @@ function answersOf(route: DescribedRoute): Json {
   const all = { ...answers?.(), ...Object.fromEntries(refused) }
   const described = Object.entries<Json>(all).map(([status, answer]) => [
     status,
-    { ...answer, headers: { ...Object(answer.headers), ...OF_ALL } },
+    { ...answer, headers: { ...Object(answer.headers), ...SHARED_HEADERS } },
   ])
   return { ...Object.fromEntries(described), '4XX': MALFORMED }
 }

@@ -2,7 +2,8 @@
 
 import { codeOf, safeMessage } from '../errors'
 
-type Asked = {
+/** A request without an answer. */
+type Unanswered = {
   readonly url: URL
   readonly unix: string | undefined
   readonly proxy: URL | null
@@ -65,7 +66,7 @@ const secretsOf = ({ href, pathname, search, username, password }: URL): string[
     decode(part),
   ])
 
-function reasonOf(error: unknown, { url, proxy, secrets }: Asked): string {
+function reasonOf(error: unknown, { url, proxy, secrets }: Unanswered): string {
   const reason = REASONS[codeOf(error)]
   if (reason !== undefined) return reason
   const ofProxy = proxy === null ? [] : secretsOf(proxy)
@@ -95,7 +96,7 @@ async function answers(url: URL): Promise<boolean> {
   }
 }
 
-async function explainProxy(error: unknown, proxy: URL, asked: Asked): Promise<string> {
+async function explainProxy(error: unknown, proxy: URL, request: Unanswered): Promise<string> {
   const reasons: Readonly<Record<string, string>> = {
     ENOTFOUND: `cannot resolve host ${proxy.hostname}`,
     UnsupportedProxyProtocol: 'only http:// and https:// proxies are supported',
@@ -104,8 +105,8 @@ async function explainProxy(error: unknown, proxy: URL, asked: Asked): Promise<s
   // The proxy's own message may repeat the URL.
   const { STATUS_CODES } = await import('node:http')
   const answered = status ? `${status} ${STATUS_CODES[status] ?? ''}`.trim() : ''
-  const reason = answered || reasons[codeOf(error)] || reasonOf(error, asked)
-  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to bypass it, add ${asked.url.hostname} to NO_PROXY`
+  const reason = answered || reasons[codeOf(error)] || reasonOf(error, request)
+  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to bypass it, add ${request.url.hostname} to NO_PROXY`
 }
 
 /** The reason that a certificate was refused; null if it was not. */
@@ -120,8 +121,8 @@ function explainCertificate(code: string, { origin, hostname }: URL): string | n
 }
 
 /** One line about a request without an answer. Of URLs, it shows only the origin: the path may be a secret. */
-export async function explainNoAnswer(error: unknown, asked: Asked): Promise<string> {
-  const { url, unix, proxy, target, seconds } = asked
+export async function explainNoAnswer(error: unknown, request: Unanswered): Promise<string> {
+  const { url, unix, proxy, target, seconds } = request
   const at = unix ?? url.origin
   if (error instanceof Error && error.name === 'TimeoutError') {
     const by = proxy === null ? '' : ` through the proxy at ${addressOf(proxy)}`
@@ -131,12 +132,12 @@ export async function explainNoAnswer(error: unknown, asked: Asked): Promise<str
   const isTls = url.protocol === 'https:'
   const certificate = explainCertificate(code, proxy === null || isTls ? url : proxy)
   if (certificate !== null) return certificate
-  if (proxy !== null) return explainProxy(error, proxy, asked)
+  if (proxy !== null) return explainProxy(error, proxy, request)
   if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${target} running?`
   if (code === 'ENOTFOUND') return `cannot resolve host ${url.hostname}`
   const other = otherScheme(url)
   if (unix === undefined && ['ECONNRESET', 'EPROTO'].includes(code) && (await answers(other))) {
     return `${url.host} speaks ${isTls ? 'plain HTTP' : 'HTTPS'}; use ${other.protocol}//${url.host}`
   }
-  return `no answer from ${at}: ${reasonOf(error, asked)}`
+  return `no answer from ${at}: ${reasonOf(error, request)}`
 }

@@ -65,8 +65,8 @@ export const createSendRequest =
       if (signal?.aborted) throw signal.reason
       if (error instanceof OpenError) throw error
       const secrets = secretsIn(init.headers)
-      const asked = { url, unix: init.unix, proxy, target, seconds, secrets }
-      throw new OpenError(await explainNoAnswer(error, asked))
+      const unanswered = { url, unix: init.unix, proxy, target, seconds, secrets }
+      throw new OpenError(await explainNoAnswer(error, unanswered))
     } finally {
       clearTimeout(timer)
     }

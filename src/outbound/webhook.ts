@@ -10,7 +10,7 @@ import type { SendRequest } from './request'
 const PATIENCE_SECONDS = 30
 const PAUSE_SECONDS = { first: 1, longest: 3600 }
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
-const LEAST_KEY_BYTES = 24
+const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
 
 export type Receiver = {
@@ -26,10 +26,10 @@ export function parseSecrets(text: string): Uint8Array[] {
     .map((line) => line.trim())
     .filter(Boolean)
     .map((line) => Buffer.from(SECRET.exec(line)?.[1] ?? '', 'base64'))
-  const areKeys = keys.every(({ length }) => length >= LEAST_KEY_BYTES && length <= MAX_KEY_BYTES)
+  const areKeys = keys.every(({ length }) => length >= MIN_KEY_BYTES && length <= MAX_KEY_BYTES)
   if (keys.length > 0 && areKeys) return keys
   throw new UsageError(
-    `a secret is "whsec_" and ${LEAST_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64: (printf whsec_; openssl rand -base64 32)`,
+    `a secret is "whsec_" and ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64: (printf whsec_; openssl rand -base64 32)`,
   )
 }
 
@@ -60,14 +60,14 @@ export const pauseAfter = (tries: number, retryAfter: number, random: number): n
 type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
 
 async function attempt(
-  ask: SendRequest,
+  sendRequest: SendRequest,
   { url, keys }: Receiver,
   change: Change,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const request = signedRequest(keys, change, Math.floor(Date.now() / 1000))
   try {
-    const answer = await ask(url, {
+    const answer = await sendRequest(url, {
       ...request,
       method: 'POST',
       redirect: 'manual',
@@ -88,15 +88,15 @@ async function attempt(
 
 /** Sends a change until the receiver accepts it, answers 410 Gone, or the signal is aborted. */
 export async function deliver(
-  ask: SendRequest,
+  sendRequest: SendRequest,
   receiver: Receiver,
   change: Change,
   signal: AbortSignal,
   onFailure: (reason: string, seconds: number) => void,
-): Promise<'taken' | 'gone' | 'aborted'> {
+): Promise<'accepted' | 'gone' | 'aborted'> {
   for (let tries = 0; !signal.aborted; tries++) {
-    const { status, retryAfter, reason } = await attempt(ask, receiver, change, signal)
-    if (status >= 200 && status < 300) return 'taken'
+    const { status, retryAfter, reason } = await attempt(sendRequest, receiver, change, signal)
+    if (status >= 200 && status < 300) return 'accepted'
     if (status === 410) return 'gone'
     if (signal.aborted) break
     const seconds = pauseAfter(tries, retryAfter, Math.random())

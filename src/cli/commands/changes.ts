@@ -20,7 +20,7 @@ export const changes: Command = {
   wording: sourceWording,
   async run({ config, out, err }) {
     const source = await openSource(config, {
-      ask: createSendRequest(readProxies()),
+      sendRequest: createSendRequest(readProxies()),
       tell: (line) => err.write(`plantstore: ${line}\n`),
     })
     try {

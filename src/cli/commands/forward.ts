@@ -47,8 +47,8 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
-  const ask = createSendRequest(readProxies())
-  const source = await openSource(config, { ask, tell })
+  const sendRequest = createSendRequest(readProxies())
+  const source = await openSource(config, { sendRequest, tell })
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
@@ -59,11 +59,11 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
     }
     tell(`forwarding to ${host}, from ${cursor ?? 'the oldest change'}`)
     for await (const change of source.follow(cursor, signal)) {
-      const outcome = await deliver(ask, receiver, change, signal, (reason, seconds) =>
+      const outcome = await deliver(sendRequest, receiver, change, signal, (reason, seconds) =>
         tell(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
       )
       if (outcome === 'gone') tell(`${host} answered 410 Gone; stopping`)
-      if (outcome !== 'taken') break
+      if (outcome !== 'accepted') break
       await keepCursor(cursorFile, change.cursor)
     }
     return exitCodes.ok

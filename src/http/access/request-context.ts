@@ -23,9 +23,9 @@ type Noted = {
 const nothing: Noted = { token: null, entry: undefined, started: undefined }
 
 /** Provides `token`, `entry` and `started` to routes and hooks. */
-export const requestContext = () => new Elysia({ name: 'caller' }).decorate(nothing)
+export const requestContext = () => new Elysia({ name: 'request-context' }).decorate(nothing)
 
-export type OptionsOf = (caller: RequestContext) => CreateOptions
+export type OptionsOf = (context: RequestContext) => CreateOptions
 
 /** Returns the function that makes the options of a change. `clientOf`: the address of a request's client. */
 export const createOptionsOf =

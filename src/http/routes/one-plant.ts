@@ -49,10 +49,10 @@ function refuseTaken(error: unknown): never {
 function conditionally(
   { optionsOf }: PlantDeps,
   headers: SentHeaders,
-  caller: RequestContext,
+  context: RequestContext,
 ): ChangeOptions {
   const precondition = readPrecondition(headers)
-  return { ...optionsOf(caller), ...(precondition && { precondition }) }
+  return { ...optionsOf(context), ...(precondition && { precondition }) }
 }
 
 function answerPlant(

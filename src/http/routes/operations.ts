@@ -55,14 +55,14 @@ export function metricsPage({ store, metrics, countFiles, answerBudget, follower
         store.changeLog?.stats().catch(() => null),
         store.countPlants().catch(() => null),
       ])
-      const kept = {
+      const gauges = {
         unsentBytes: answerBudget.held(),
         followers: followers.count(),
         files,
         changeLog,
         plants,
       }
-      const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), kept))
+      const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), gauges))
       answer.headers.set('content-type', TEXT_FORMAT)
       return answer
     },

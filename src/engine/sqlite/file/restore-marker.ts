@@ -3,14 +3,14 @@
 import { readSync } from 'node:fs'
 
 const FIRST_LINE = 'plantstore: a restore was interrupted; run it again'
-const LONGEST = 1024
+const MAX_BYTES = 1024
 
 /** The marker of a restore that keeps the old database under a name in the same folder. */
 export const restoreMarker = (kept: string): string => `${FIRST_LINE}\n${kept}\n`
 
 /** The name under which the old database is kept, if an open file is a marker; else null. */
 export function readRestoreMarker(fd: number): string | null {
-  const bytes = Buffer.alloc(LONGEST)
-  const [first, kept] = bytes.toString('utf8', 0, readSync(fd, bytes, 0, LONGEST, 0)).split('\n')
+  const bytes = Buffer.alloc(MAX_BYTES)
+  const [first, kept] = bytes.toString('utf8', 0, readSync(fd, bytes, 0, MAX_BYTES, 0)).split('\n')
   return first === FIRST_LINE && kept && !kept.includes('/') ? kept : null
 }
