@@ -6,6 +6,7 @@ import { UNREAD_SECONDS } from '../../http/answers/answer-budget'
 import { answerError, toApiError } from '../../http/answers/errors'
 import { type Handler, routesOf } from '../../http/elysia'
 import type { Log } from '../../log'
+import type { SharedPort } from './shared-port'
 
 // Only a backstop, as Bun's own 413 has no body: the app itself refuses bodies beyond its limit.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
@@ -24,14 +25,6 @@ type Address = { readonly host: string; readonly port: number } | { readonly uni
 
 /** A certificate chain and the private key of its first certificate, in PEM. */
 type KeyPair = { readonly cert: string; readonly key: string }
-
-/** Shares a port between an older listener and its replacement (`daemon/listening/shared-port.ts`). */
-type SharedPort = {
-  open<T>(
-    listen: (isShared: boolean) => T,
-    stop: (listener: T) => void,
-  ): { readonly listener: T; close(): void }
-}
 
 type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 

@@ -13,6 +13,8 @@ const SO_ATTACH_REUSEPORT_CBPF = 51
 // BPF_RET | BPF_K: a program that returns a constant.
 const RETURN_CONSTANT = 6
 
+export type SharedPort = ReturnType<typeof createSharedPort>
+
 /** Calls a function that opens a socket, and finds its descriptor, which Bun does not expose. */
 function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: number } {
   const before = new Set(readdirSync(OPEN_FILES).filter(isSocket))
