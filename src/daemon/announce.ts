@@ -13,7 +13,8 @@ const NAME = 'first'
 // Maximum wait for a reader of the token.
 const SHOW_MS = 5000
 
-type Started = {
+/** The facts that the first lines show. */
+type Announcement = {
   readonly version: string
   readonly at: LocalAddress
   readonly host: string
@@ -34,7 +35,7 @@ type Started = {
   readonly needsTrust: boolean
 }
 
-function curl({ at: { url, unix }, needsTrust }: Started, token: string): string {
+function curl({ at: { url, unix }, needsTrust }: Announcement, token: string): string {
   const flags = [
     ...(needsTrust ? ['-k'] : []),
     ...(unix === null ? [] : [`--unix-socket ${quote(resolve(unix))}`]),
@@ -46,12 +47,12 @@ function curl({ at: { url, unix }, needsTrust }: Started, token: string): string
 }
 
 /** The URL of the console; null if browsers cannot open it. */
-const consoleOf = ({ hasConsole, at: { url, unix } }: Started): string | null =>
+const consoleOf = ({ hasConsole, at: { url, unix } }: Announcement): string | null =>
   hasConsole && unix === null ? `${url}/` : null
 
 /** A link to the console with the token in its fragment, which browsers never send. */
-function openedConsole(started: Started, token: string): string {
-  const page = started.isTerminal ? consoleOf(started) : null
+function openedConsole(facts: Announcement, token: string): string {
+  const page = facts.isTerminal ? consoleOf(facts) : null
   if (page === null) return ''
   return `Open the console with it:\n\n  ${page}#token=${token}\n\n`
 }
@@ -59,12 +60,12 @@ function openedConsole(started: Started, token: string): string {
 /** Prints a first token if the store has none; revokes it if no reader can have received it. */
 async function showFirstToken(
   store: Store,
-  started: Started,
+  facts: Announcement,
   out: LogWriter,
   log: Log,
 ): Promise<void> {
   if ((await store.listTokens()).length > 0) return
-  if (started.isDiscarded) {
+  if (facts.isDiscarded) {
     const detail = 'standard output is closed or /dev/null, so no token was made'
     log('warn', 'token-not-shown', { detail })
     return
@@ -77,9 +78,9 @@ The first token, shown only once:
 
   ${text}
 
-${openedConsole(started, text)}Create a plant:
+${openedConsole(facts, text)}Create a plant:
 
-  ${curl(started, text)}
+  ${curl(facts, text)}
 
 `)
   if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
@@ -90,20 +91,20 @@ ${openedConsole(started, text)}Create a plant:
 /** Logs that the daemon is listening, and prints instructions. A store without tokens gets its first one. */
 export async function announce(
   store: Store,
-  started: Started,
+  facts: Announcement,
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { version, at, host, database, passwordFile } = started
+  const { version, at, host, database, passwordFile } = facts
   const place = at.unix === null ? { host } : { unix: at.unix }
   log('info', 'listening', { url: at.url, ...place, database, version })
   const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
   out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
-  const page = consoleOf(started)
+  const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)
-  if (started.isNew) out.write(`created the database ${database}\n`)
-  if (started.hasToken) return
-  await showFirstToken(store, started, out, log)
+  if (facts.isNew) out.write(`created the database ${database}\n`)
+  if (facts.hasToken) return
+  await showFirstToken(store, facts, out, log)
   const secret =
     passwordFile === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))}`
   const program = invocation(surroundings(), secret)

@@ -175,7 +175,7 @@ class Daemon {
 
   async #announce(store: Store, server: Server): Promise<void> {
     const { config, log, token, tls, place, isTerminal, isDiscarded } = this.#it
-    const started = {
+    const facts = {
       version: packageJson.version,
       at: localAddress({ ...config, port: server.port ?? config.port }),
       host: config.host,
@@ -190,7 +190,7 @@ class Daemon {
     }
     await announce(
       store,
-      started,
+      facts,
       createLogWriter(STDOUT, () => ''),
       log,
     )
