@@ -11,8 +11,8 @@ export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is renamed.
-"plantstore restore FILE" restores it.`,
+  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is
+renamed. "plantstore restore FILE" restores it.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {

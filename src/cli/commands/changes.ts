@@ -15,7 +15,9 @@ export const changes: Command = {
   name: 'changes',
   usage: '',
   summary: 'print the change log, or follow it',
-  help: `Prints the change log as NDJSON, oldest first: from the database, or with --url from a daemon, with the token in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage. Each line has a cursor: pass the last one to --after to resume.`,
+  help: `Prints the change log as NDJSON, oldest first: from the database, or with --url from a daemon, with the token
+in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage.
+Each line has a cursor: pass the last one to --after to resume.`,
   options: ['after', 'follow', ...sourceOptions],
   wording: sourceWording,
   async run({ config, out, err }) {

@@ -90,11 +90,11 @@ export const exportPlants: Command = {
   name: 'export',
   usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
-  help: `Writes NDJSON or CSV, by the file's name or --format; by default NDJSON to standard output. The export is a snapshot
-of one moment, with exact ids; "plantstore import" recreates the store from it. The file appears under its name once it is
-complete, and replaces any file of that name. --escape-formulas makes a CSV safe to open in a spreadsheet: it prefixes
-formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which Excel misreads letters beyond
-ASCII. Works while the daemon runs, and writes nothing to the database.`,
+  help: `Writes NDJSON or CSV, by the file's name or --format; by default NDJSON to standard output. The export is a
+snapshot of one moment, with exact ids; "plantstore import" recreates the store from it. The file appears under its
+name once it is complete, and replaces any file of that name. --escape-formulas makes a CSV safe to open in a
+spreadsheet: it prefixes formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which
+Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to the database.`,
   options: [...databaseOptions, 'format', 'escapeFormulas'],
   wording: {
     format: { help: 'ndjson or csv; default: by the file name', choices: writtenFormats },

@@ -76,9 +76,13 @@ export const forward: Command = {
   name: 'forward',
   usage: 'URL',
   summary: 'post every change to a URL, as webhooks',
-  help: `Posts each entry of the change log to URL, in order and at least once, signed according to Standard Webhooks (https://www.standardwebhooks.com). Reads a database, or with --url a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE.
+  help: `Posts each entry of the change log to URL, in order and at least once, signed according to Standard Webhooks
+(https://www.standardwebhooks.com). Reads a database, or with --url a daemon, with the token of PLANTSTORE_TOKEN or
+PLANTSTORE_TOKEN_FILE.
 
-A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is obeyed. 410 Gone ends the command. --cursor-file saves the cursor of the last delivered change, and the next start resumes after it. Without that file, forwarding starts with the oldest change, or after --after.
+A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is
+obeyed. 410 Gone ends the command. --cursor-file saves the cursor of the last delivered change, and the next start
+resumes after it. Without that file, forwarding starts with the oldest change, or after --after.
 
 To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
   options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],

@@ -13,7 +13,8 @@ export const health: Command = {
   name: 'health',
   usage: '',
   summary: 'check that the daemon can write to its database',
-  help: 'Requests GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers and supervisors.',
+  help: `Requests GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers
+and supervisors.`,
   options: ['host', 'port', 'unix', 'tlsCert'],
   wording: {
     host: { help: 'address that the daemon listens on' },

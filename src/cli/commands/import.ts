@@ -106,14 +106,22 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON of any shape. The columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. If they do not fit, the message proposes a command line to try. A file without ids: --number-from 1 gives the first row the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
+  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON of any shape. The
+columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. If
+they do not fit, the message proposes a command line to try. A file without ids: --number-from 1 gives the first row
+the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
 
   plantstore import prices.csv --name-column "Latin name" --number-from 1
   plantstore import beds.xlsx --name-column Genus --name-column Species
 
-Creates the database if there is none. A plant that is already stored is skipped. With --replace, a stored plant that differs is updated, so a file can be imported again whenever it has changed. Without it, a row whose id is stored with other fields is refused, as is a row that is wrong; the import goes on. The first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from which line on nothing was read. --dry-run shows what would happen.
+Creates the database if there is none. A plant that is already stored is skipped. With --replace, a stored plant that
+differs is updated, so a file can be imported again whenever it has changed. Without it, a row whose id is stored with
+other fields is refused, as is a row that is wrong; the import goes on. The first ${REFUSED_SHOWN} refused rows are
+shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from
+which line on nothing was read. --dry-run shows what would happen.
 
-After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
+After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was
+refused or not read, 130 after Ctrl-C.`,
   options: [
     ...COLUMNS,
     'numberFrom',

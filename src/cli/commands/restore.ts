@@ -9,8 +9,8 @@ export const restore: Command = {
   name: 'restore',
   usage: 'FILE',
   summary: 'replace the database with a backup',
-  help: `Checks the backup first. Refuses while another program has the database open: stop the daemon first. The previous
-database is kept beside it, under the name that is printed.`,
+  help: `Checks the backup first. Refuses while another program has the database open: stop the daemon first. The
+previous database is kept beside it, under the name that is printed.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {

@@ -10,11 +10,14 @@ export const serve: Command = {
   summary: 'serve plants over HTTP',
   help: `The first start prints a token and a curl command that creates a plant.
 
---keep-changes enables the change log, or changes its retention period. Without it, the last setting stays in force; only "off" removes the change log.
+--keep-changes enables the change log, or changes its retention period. Without it, the last setting stays in force;
+only "off" removes the change log.
 
-SIGTERM and SIGINT stop it: it answers the requests in flight and closes the database. A second signal ends it at once. SIGHUP rereads PLANTSTORE_TOKEN_FILE and the certificate.
+SIGTERM and SIGINT stop it: it answers the requests in flight and closes the database. A second signal ends it at
+once. SIGHUP rereads PLANTSTORE_TOKEN_FILE and the certificate.
 
-Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
+Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended
+by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
   options: daemonOptions,
   async run({ config, ignoredVariables, out, err }) {
     const { runDaemon } = await import('../../daemon/daemon')

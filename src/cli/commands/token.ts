@@ -151,9 +151,12 @@ export const token: Command = {
   name: 'token',
   usage: 'create NAME | list | revoke NAME | prune',
   summary: 'create, list, revoke and prune access tokens',
-  help: `A token is printed once, to standard output, when it is created; with --output it is written to a new file instead, which only this user can read. The store keeps only its hash. Changes take effect on the daemon's next request.
+  help: `A token is printed once, to standard output, when it is created; with --output it is written to a new file
+instead, which only this user can read. The store keeps only its hash. Changes take effect on the daemon's next
+request.
 
-The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be reused; prune removes such tokens from the list. If none is left, the next start of the daemon prints a new first one.
+The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be
+reused; prune removes such tokens from the list. If none is left, the next start of the daemon prints a new first one.
 
   plantstore token create laptop
   plantstore token create dashboard --scope read --expires 90d
