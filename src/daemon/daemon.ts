@@ -94,8 +94,8 @@ class Daemon {
   constructor(prepared: Prepared) {
     this.#it = prepared
     const { config, log, metrics } = prepared
-    const role = storeOwner(log, metrics.committed, config.keepChanges, this.#stop.signal)
-    this.#opening = openStore(config.database, role, config)
+    const storeUser = storeOwner(log, metrics.committed, config.keepChanges, this.#stop.signal)
+    this.#opening = openStore(config.database, storeUser, config)
   }
 
   /** Reads the token and the certificate again. */

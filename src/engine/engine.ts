@@ -36,7 +36,7 @@ export type PlantParts = Iterable<readonly Plant[]> | AsyncIterable<readonly Pla
  */
 type Engine = {
   locate(database: string): Place
-  open(database: string, secrets: DatabaseSecrets, role: StoreUser): Promise<Store>
+  open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
   /** Reads a whole store without writing. */
   check(database: string, secrets: DatabaseSecrets): Promise<Findings>
   /**
@@ -61,7 +61,7 @@ const sqlite: Engine = {
     const name = isNew ? resolve(database) : realpathSync(database)
     return { name, files: filesOf(name), isNew }
   },
-  open: (database, _, role) => openSqlite(database, role),
+  open: (database, _, storeUser) => openSqlite(database, storeUser),
   check: (path) => checkDatabase(path),
   readAll: (database, _, repeatable, read) =>
     readDatabase(database, repeatable, (db) => read(allPlants(db))),
@@ -80,9 +80,9 @@ async function targetOf(database: string, secrets: DatabaseSecrets) {
 
 const postgres: Engine = {
   locate: (database) => ({ name: withoutPassword(database), files: [], isNew: false }),
-  async open(database, secrets, role) {
+  async open(database, secrets, storeUser) {
     const target = await targetOf(database, secrets)
-    return (await import('./postgres/store')).openPostgres(target, role)
+    return (await import('./postgres/store')).openPostgres(target, storeUser)
   },
   async check(database, secrets) {
     const target = await targetOf(database, secrets)
@@ -111,6 +111,6 @@ const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFi
 /** Opens the store at a path or a URL. */
 export const openStore = (
   database: string,
-  role: StoreUser,
+  storeUser: StoreUser,
   secrets: DatabaseSecrets = NO_SECRETS,
-): Promise<Store> => engineOf(database).open(database, secrets, role)
+): Promise<Store> => engineOf(database).open(database, secrets, storeUser)

@@ -79,8 +79,8 @@ async function importFile(context: CommandContext): Promise<number> {
   const first = await groups.next()
   if (signal.aborted) return interruptCode(signal)
   const all = first.done ? groups : prepend(first.value, groups)
-  const role = storeGuest({ makesDatabase: true, ...attended(err) })
-  const store = config.dryRun ? null : await openStore(config.database, role, config)
+  const storeUser = storeGuest({ makesDatabase: true, ...attended(err) })
+  const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
   const { tally } = report
   try {

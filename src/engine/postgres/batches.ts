@@ -21,7 +21,7 @@ function provedBy(batch: readonly Write[], outcomes: readonly BatchOutcome[]): S
 export function createBatches(
   writer: Writer,
   refusals: Refusals,
-  role: StoreUser,
+  storeUser: StoreUser,
   lockedRows: LockedRows,
 ) {
   const { attempt, attemptRest } = createAttempts(writer, refusals)
@@ -58,12 +58,12 @@ export function createBatches(
     const started = performance.now()
     const doubt = Promise.withResolvers<null>()
     const onDoubt = () => {
-      role.log('warn', 'commit-in-doubt', { changes: batch.length })
+      storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
       doubt.resolve(null)
     }
     const outcomes = commitAll(batch, onDoubt).then(
       (it) => {
-        observeCommit(role, batch, it, performance.now() - started)
+        observeCommit(storeUser, batch, it, performance.now() - started)
         if (refusals.problem()) refusals.committed(provedBy(batch, it))
         return it
       },

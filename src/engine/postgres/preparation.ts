@@ -19,14 +19,19 @@ const MIGRATION_MS = 600_000
  * Creates or migrates the schema. Rejects with an `OpenError` if there is none and this
  * process may not create one, or if it is newer.
  */
-async function openSchema(it: Connection, target: PostgresTarget, role: StoreUser): Promise<void> {
+async function openSchema(
+  it: Connection,
+  target: PostgresTarget,
+  storeUser: StoreUser,
+): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
-  if (before === 0 && !role.makesDatabase) {
+  if (before === 0 && !storeUser.makesDatabase) {
     throw new OpenError(`no plantstore in ${target.redacted}; create it with "plantstore serve"`)
   }
   if (before === SCHEMA_VERSION) return
   const from = await it.within(before > 0 ? MIGRATION_MS : STEP_MS, migrate(it.sql))
-  if (from > 0 && from < SCHEMA_VERSION) role.log('info', 'migrated', { from, to: SCHEMA_VERSION })
+  if (from > 0 && from < SCHEMA_VERSION)
+    storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION })
 }
 
 export class Preparation {
@@ -35,7 +40,7 @@ export class Preparation {
 
   constructor(
     private readonly target: PostgresTarget,
-    private readonly role: StoreUser,
+    private readonly storeUser: StoreUser,
     private readonly lane: Lane,
   ) {}
 
@@ -53,7 +58,7 @@ export class Preparation {
     // anew.
     this.#hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
     // Another process has ended it.
-    if (hadChangeLog && !this.#hasChangeLog) this.role.log('warn', 'changes-ended')
+    if (hadChangeLog && !this.#hasChangeLog) this.storeUser.log('warn', 'changes-ended')
   }
 
   async #open(connection: Connection): Promise<void> {
@@ -62,10 +67,10 @@ export class Preparation {
       await connection.within(SETTING_MS, schemaVersion(connection.sql))
       return
     }
-    await openSchema(connection, this.target, this.role)
-    const keeping = keepChanges(connection.sql, this.role.keepChanges)
+    await openSchema(connection, this.target, this.storeUser)
+    const keeping = keepChanges(connection.sql, this.storeUser.keepChanges)
     const entries = await connection.within(STEP_MS, keeping)
-    if (entries !== null) this.role.log('warn', 'changes-ended', { entries })
+    if (entries !== null) this.storeUser.log('warn', 'changes-ended', { entries })
     this.#isOpened = true
   }
 }

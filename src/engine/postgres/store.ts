@@ -50,25 +50,25 @@ const startTimers = (touch: Act, rehearse: Act, tryWrite: Act): Timer[] => [
 ]
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
-export async function openPostgres(target: PostgresTarget, role: StoreUser): Promise<Store> {
-  const lane = new Lane(role)
-  const refusals = new Refusals(role)
-  const preparation = new Preparation(target, role, lane)
+export async function openPostgres(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
+  const lane = new Lane(storeUser)
+  const refusals = new Refusals(storeUser)
+  const preparation = new Preparation(target, storeUser, lane)
   const primary = new Primary(
     target,
-    role,
+    storeUser,
     refusals,
     (it) => preparation.prepare(it),
     (it) => lane.prove(it),
     () => writer.resume(),
   )
-  const writer = new Writer(primary, lane, role)
+  const writer = new Writer(primary, lane, storeUser)
   const askForPages = limitWaiting(primary.reader('pages'))
   const changeLogReader = createChangeLogReader(askForPages)
   const { forget, ...tokens } = createTokens(primary, writer, refusals)
-  const lockedRows = new LockedRows(role.log)
+  const lockedRows = new LockedRows(storeUser.log)
   const { writes, watch, methods } = createWrites(
-    createBatches(writer, refusals, role, lockedRows),
+    createBatches(writer, refusals, storeUser, lockedRows),
     changeLogReader.read,
     forget,
   )
@@ -84,12 +84,12 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
   })
 
   await primary.open()
-  const timers = role.outlivesOutages
+  const timers = storeUser.outlivesOutages
     ? startTimers(touch, rehearse, createTrial(writer, refusals))
     : []
-  const retention = createRetention(primary, role.log)
+  const retention = createRetention(primary, storeUser.log)
   const removeExpired = async () => preparation.hasChangeLog && (await retention.removeExpired())
-  const endRetention = role.outlivesOutages ? removeOldEntries(removeExpired) : undefined
+  const endRetention = storeUser.outlivesOutages ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,

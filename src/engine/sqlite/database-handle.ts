@@ -51,19 +51,19 @@ export class DatabaseHandle {
   constructor(
     private readonly file: OpenedFile,
     { db, inode }: OpenedDatabase,
-    private readonly role: StoreUser,
+    private readonly storeUser: StoreUser,
   ) {
-    this.#toError = role.outlivesOutages ? toClientError : toCommandError
-    this.#outage = new Outage(role, this.#toError, () => this.#reopen())
-    this.#lock = watchForeignLock(role, () => this.#tryLock())
-    this.#refused = watchRefusedWrites(role, this.#toError, () => this.probe())
-    this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
+    this.#toError = storeUser.outlivesOutages ? toClientError : toCommandError
+    this.#outage = new Outage(storeUser, this.#toError, () => this.#reopen())
+    this.#lock = watchForeignLock(storeUser, () => this.#tryLock())
+    this.#refused = watchRefusedWrites(storeUser, this.#toError, () => this.probe())
+    this.#checkpoints = watchCheckpoints(storeUser.log, (failure) => this.#outage.begin(failure))
     this.path = file.path
     try {
       this.#connection = this.#prepare(db)
       this.keepsChangeLog = this.#connection.changeLog.isKept()
       // Only a daemon begins and ends a change log, without notice to a command beside it.
-      const mayKeepChangeLog = !role.holdsLock || this.keepsChangeLog
+      const mayKeepChangeLog = !storeUser.holdsLock || this.keepsChangeLog
       const database = { path: this.path, inode, mayKeepChangeLog }
       this.worker = new WorkerClient(database, this.#checkpoints.report)
     } catch (error) {
@@ -99,20 +99,20 @@ export class DatabaseHandle {
     this.#requireOpen()
     const refusal = this.#lock.reason()
     if (refusal) throw refusal
-    if (!this.role.holdsLock) await this.#yieldToDaemon()
+    if (!this.storeUser.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
-    const answer = await this.role.uninterrupted(() => this.worker.commit(batch))
+    const answer = await this.storeUser.uninterrupted(() => this.worker.commit(batch))
     // Later reads must see this commit.
     this.#connection?.shared.end()
     if (answer === DONE || 'outcomes' in answer) {
       const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
       if (outcomes.some((it) => !isDone(it) && it.error === 50001)) this.#refused.suspect()
-      observeCommit(this.role, batch, outcomes, performance.now() - started)
+      observeCommit(this.storeUser, batch, outcomes, performance.now() - started)
       return outcomes
     }
     const error = this.#fail(answer.failure, batch, performance.now() - started)
     if (!('inDoubt' in answer)) throw error
-    if (!this.role.outlivesOutages) {
+    if (!this.storeUser.outlivesOutages) {
       throw new ApiError(
         50302,
         `${error.message}; the last changes may or may not be on disk: run it again`,
@@ -219,13 +219,15 @@ export class DatabaseHandle {
 
   #prepare(db: Database): ServingConnection {
     // A command may wait for the reader of its output: a transaction as long would keep the WAL from shrinking.
-    const mayShare = () => this.role.outlivesOutages && this.#checkpoints.isFinished()
+    const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
 
   #fail(failure: StorageFailure, batch: readonly Write[], milliseconds: number): ApiError {
     if (failure.kind === 'busy') {
-      return this.role.outlivesOutages ? this.#lock.waited(milliseconds) : this.#toError(failure)
+      return this.storeUser.outlivesOutages
+        ? this.#lock.waited(milliseconds)
+        : this.#toError(failure)
     }
     if (failure.kind === 'failed') this.#outage.begin(failure)
     return this.#refused.failed(failure, batch)
@@ -241,7 +243,7 @@ export class DatabaseHandle {
   // The committing thread first: if the disk hangs, only that thread blocks.
   async #reopen(): Promise<ServingConnection> {
     const unclosed = await this.#closeFiles()
-    if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
+    if (unclosed) this.storeUser.log('warn', 'close-failed', { detail: unclosed.detail })
     const failure =
       (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)

@@ -15,7 +15,7 @@ import { connect, LOCK_PATIENCE_MS } from './reading/connection'
 const LOCK_PAUSE_MS = 20
 
 /** Migrates the schema, and begins or ends the change log. Throws SQLITE_BUSY if another program locks the database. */
-function prepare(db: Database, { path, locked }: OpenedFile, role: StoreUser): void {
+function prepare(db: Database, { path, locked }: OpenedFile, storeUser: StoreUser): void {
   if (!locked && isOld(schemaVersion(db))) {
     throw new OpenError(
       `an older plantstore is serving ${path}; restart it with this version first`,
@@ -27,14 +27,14 @@ function prepare(db: Database, { path, locked }: OpenedFile, role: StoreUser): v
   schemaVersion(db)
   // Copies migrations into the file at once, so that older programs see the schema version in its header.
   if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  const entries = keepChanges(db, role.keepChanges)
-  if (entries !== null) role.log('warn', 'changes-ended', { entries })
+  const entries = keepChanges(db, storeUser.keepChanges)
+  if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })
 }
 
-function connectAtOnce(file: OpenedFile, role: StoreUser): Database {
+function connectAtOnce(file: OpenedFile, storeUser: StoreUser): Database {
   const db = connect(file.path, 0)
   try {
-    prepare(db, file, role)
+    prepare(db, file, storeUser)
     db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
     return db
   } catch (error) {
@@ -43,16 +43,16 @@ function connectAtOnce(file: OpenedFile, role: StoreUser): Database {
   }
 }
 
-async function connectUnlocked(file: OpenedFile, role: StoreUser): Promise<Database> {
+async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
   const end = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
     try {
-      return connectAtOnce(file, role)
+      return connectAtOnce(file, storeUser)
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > end) throw error
     }
     await Bun.sleep(LOCK_PAUSE_MS)
-    role.stopping.throwIfAborted()
+    storeUser.stopping.throwIfAborted()
   }
 }
 
@@ -63,12 +63,15 @@ export type OpenedDatabase = { readonly db: Database; readonly inode: string | n
  * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
  * process serves it, and has already done so. Rejects with an `OpenError` if that fails, and closes the file.
  */
-export async function openDatabase(file: OpenedFile, role: StoreUser): Promise<OpenedDatabase> {
+export async function openDatabase(
+  file: OpenedFile,
+  storeUser: StoreUser,
+): Promise<OpenedDatabase> {
   try {
     const inodeAt = watchInode(file.path)
     const inode = inodeAt()
     if (file.locked) distrustPageCache(file.path)
-    const db = await connectUnlocked(file, role)
+    const db = await connectUnlocked(file, storeUser)
     if (inodeAt() === inode) return { db, inode }
     // For example, by a restore that held the lock.
     db.close(true)
@@ -78,6 +81,6 @@ export async function openDatabase(file: OpenedFile, role: StoreUser): Promise<O
     throw explainFailedOpen(error, file.path)
   } finally {
     // A closed file is already unlocked.
-    if (file.locked && !role.holdsLock) unlock(file.fd)
+    if (file.locked && !storeUser.holdsLock) unlock(file.fd)
   }
 }

@@ -20,14 +20,14 @@ import { countPlants } from './reading/plants'
 const STALLED_MS = 10_000
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
-export async function openSqlite(path: string, role: StoreUser): Promise<Store> {
-  const file = openFile(path, role)
-  if (role.holdsLock) await removeLeftovers(dirname(file.path))
-  const copied = await copyBeforeMigration(file, role.stopping)
-  const storage = new DatabaseHandle(file, await openDatabase(file, role), role)
+export async function openSqlite(path: string, storeUser: StoreUser): Promise<Store> {
+  const file = openFile(path, storeUser)
+  if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
+  const copied = await copyBeforeMigration(file, storeUser.stopping)
+  const storage = new DatabaseHandle(file, await openDatabase(file, storeUser), storeUser)
   if (copied) {
     const { schemaVersion: from, path: copy } = copied
-    role.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
+    storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
   }
   const health = watchHealth({
     confirmations: storage.worker.confirmations,
@@ -36,10 +36,10 @@ export async function openSqlite(path: string, role: StoreUser): Promise<Store> 
     problem: () => storage.problem(),
     write: () => storage.probe(),
   })
-  if (role.holdsLock) {
+  if (storeUser.holdsLock) {
     await storage
       .start()
-      .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
+      .catch(({ message }) => storeUser.log('error', 'cannot-write', { detail: message }))
   }
 
   const readChangeLog: ChangeLog['read'] = (options) =>
@@ -60,7 +60,7 @@ export async function openSqlite(path: string, role: StoreUser): Promise<Store> 
     return time !== null
   }
   const endRetention =
-    role.holdsLock && storage.keepsChangeLog ? removeOldEntries(removeExpired) : undefined
+    storeUser.holdsLock && storage.keepsChangeLog ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,

@@ -39,7 +39,7 @@ export class Primary {
    */
   constructor(
     private readonly target: PostgresTarget,
-    private readonly role: StoreUser,
+    private readonly storeUser: StoreUser,
     private readonly refusals: Refusals,
     private readonly prepare: (connection: Connection) => Promise<void>,
     private readonly prove: (reader: Connection) => Promise<void>,
@@ -53,7 +53,7 @@ export class Primary {
    * stop.
    */
   async open(): Promise<void> {
-    const { stopping } = this.role
+    const { stopping } = this.storeUser
     stopping.throwIfAborted()
     const giveUp = () => this.close()
     stopping.addEventListener('abort', giveUp)
@@ -132,7 +132,7 @@ export class Primary {
     // A server that has become read-only is tried last.
     if (isReadOnlyServer(error)) this.#rotate()
     const host = addressOf(connections.writer.host)
-    this.role.log('warn', 'server-lost', { host, detail: this.#reason })
+    this.storeUser.log('warn', 'server-lost', { host, detail: this.#reason })
     this.#reopen(host)
   }
 
@@ -165,7 +165,7 @@ export class Primary {
 
   /** `message`: shown to clients instead of the reason. */
   #refusal(message?: string): ApiError {
-    if (this.role.outlivesOutages) return new ApiError(50302, message)
+    if (this.storeUser.outlivesOutages) return new ApiError(50302, message)
     return new ApiError(50302, `the connection to the database server was lost: ${this.#reason}`)
   }
 
@@ -191,7 +191,7 @@ export class Primary {
     try {
       await this.prepare(writer)
       const target = { ...this.target, hosts: [writer.host] }
-      const readers = this.role.outlivesOutages
+      const readers = this.storeUser.outlivesOutages
         ? await openReaders(target, this.prove, this.#end.signal)
         : { points: writer, pages: writer, tokens: writer }
       this.#end.signal.throwIfAborted()
@@ -205,7 +205,7 @@ export class Primary {
   }
 
   async #reopen(from: string): Promise<void> {
-    const { log } = this.role
+    const { log } = this.storeUser
     let logged = { at: Number.NEGATIVE_INFINITY, reason: '' }
     for (let pause = 0; ; ) {
       await Bun.sleep(pause)

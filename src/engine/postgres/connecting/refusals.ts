@@ -35,7 +35,7 @@ export class Refusals {
   readonly #loggedAt = new Map<string, number>()
   #provedAt = Number.NEGATIVE_INFINITY
 
-  constructor(private readonly role: StoreUser) {}
+  constructor(private readonly storeUser: StoreUser) {}
 
   /** The error shown to a client or a user when the server refuses statements of these kinds. */
   refuse(error: unknown, kinds: Iterable<string>, message?: string): ApiError {
@@ -46,7 +46,7 @@ export class Refusals {
       if (!PASSING.includes(state)) this.#note(error, kinds)
       this.#log(error)
     }
-    if (!this.role.outlivesOutages) {
+    if (!this.storeUser.outlivesOutages) {
       return new ApiError(number, `the database server answered: ${messageOf(error)}`)
     }
     return new ApiError(number, number === 50302 ? message : undefined)
@@ -116,8 +116,8 @@ export class Refusals {
     if (now < (this.#loggedAt.get(sqlstate) ?? Number.NEGATIVE_INFINITY) + LOGGED_EVERY_MS) return
     this.#loggedAt.set(sqlstate, now)
     const detail = messageOf(error)
-    if (isDiskFull(error)) this.role.log('error', 'disk-full', { detail })
-    else this.role.log('error', 'statement-refused', { sqlstate, detail })
+    if (isDiskFull(error)) this.storeUser.log('error', 'disk-full', { detail })
+    else this.storeUser.log('error', 'statement-refused', { sqlstate, detail })
   }
 }
 

@@ -54,13 +54,13 @@ export class Lane {
   #isInDoubt = false
   #verdict: Verdict = 'not made'
 
-  constructor(private readonly role: StoreUser) {}
+  constructor(private readonly storeUser: StoreUser) {}
 
   /** Settles the step in doubt. Called with each new connection before its first write. */
   async enter(connection: Connection): Promise<void> {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // Read-only commands need no lane.
-    if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
+    if (this.#name === null && this.storeUser.outlivesOutages) await this.#make(connection)
     this.#entered = connection
   }
 
@@ -123,7 +123,7 @@ export class Lane {
   }
 
   async #fence(connection: Connection, lane: string): Promise<void> {
-    const { log } = this.role
+    const { log } = this.storeUser
     // No later step was ever sent.
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
@@ -151,7 +151,7 @@ export class Lane {
     if (!found) return 'unknown'
     const isMade = found.made >= top
     this.counts[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
-    this.role.log('warn', 'commit-settled', { made: isMade })
+    this.storeUser.log('warn', 'commit-settled', { made: isMade })
     return isMade ? { refused: found.refused } : 'not made'
   }
 }

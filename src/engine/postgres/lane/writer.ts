@@ -41,7 +41,7 @@ export class Writer {
   constructor(
     private readonly primary: Primary,
     private readonly lane: Lane,
-    private readonly role: StoreUser,
+    private readonly storeUser: StoreUser,
   ) {}
 
   /** True if steps wait to be sent or settled. */
@@ -150,7 +150,7 @@ export class Writer {
     const runs = this.#queue.splice(0)
     for (const run of runs) {
       if (!run.isInDoubt) run.reject(error)
-      else if (this.role.outlivesOutages) this.#queue.push(run)
+      else if (this.storeUser.outlivesOutages) this.#queue.push(run)
       else run.reject(new ApiError(50302, `${(error as Error).message}; ${ADVICE}`))
     }
   }

@@ -23,7 +23,7 @@ export class Outage {
 
   /** `reopen` closes everything, and reads it from the disk again. */
   constructor(
-    private readonly role: StoreUser,
+    private readonly storeUser: StoreUser,
     private readonly toError: (failure: StorageFailure) => ApiError,
     private readonly reopen: () => Promise<ServingConnection>,
   ) {}
@@ -37,8 +37,8 @@ export class Outage {
   begin(failure: StorageFailure): void {
     if (this.#reason || this.#isClosed) return
     this.#reason = this.toError(failure)
-    this.role.log('error', 'storage-failed', { detail: failure.detail })
-    if (this.role.outlivesOutages) this.#recoverLater()
+    this.storeUser.log('error', 'storage-failed', { detail: failure.detail })
+    if (this.storeUser.outlivesOutages) this.#recoverLater()
   }
 
   /**
@@ -72,9 +72,9 @@ export class Outage {
       }
       this.#doubts = []
       this.#reason = null
-      this.role.log('info', 'storage-recovered')
+      this.storeUser.log('info', 'storage-recovered')
     } catch (error) {
-      this.role.log('warn', 'storage-still-fails', { detail: String(error) })
+      this.storeUser.log('warn', 'storage-still-fails', { detail: String(error) })
       this.#recoverLater()
     }
   }

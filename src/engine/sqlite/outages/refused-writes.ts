@@ -29,7 +29,7 @@ export type RefusedWrites = {
 
 /** `rehearse` writes as much as was refused, and reports the result; rejects if it cannot be tried now. */
 export function watchRefusedWrites(
-  role: StoreUser,
+  storeUser: StoreUser,
   toError: (failure: StorageFailure) => ApiError,
   rehearse: () => Promise<void>,
 ): RefusedWrites {
@@ -46,7 +46,7 @@ export function watchRefusedWrites(
   }
 
   function lookLater(): void {
-    if (role.outlivesOutages && !isClosed) retry ??= setTimeout(look, RETRY_MS)
+    if (storeUser.outlivesOutages && !isClosed) retry ??= setTimeout(look, RETRY_MS)
   }
 
   function begin(failure: StorageFailure): void {
@@ -57,14 +57,16 @@ export function watchRefusedWrites(
   function logAtTimes({ kind, detail }: StorageFailure): void {
     if (performance.now() < loggedAt + LOGGED_EVERY_MS) return
     loggedAt = performance.now()
-    role.log('error', kind === 'full' ? 'disk-full' : 'cannot-write', { detail })
+    storeUser.log('error', kind === 'full' ? 'disk-full' : 'cannot-write', { detail })
   }
 
   function end(since: number): void {
     refused = null
     changes = []
     if (loggedAt < since) return
-    role.log('info', 'writable-again', { seconds: Math.round((performance.now() - since) / 1000) })
+    storeUser.log('info', 'writable-again', {
+      seconds: Math.round((performance.now() - since) / 1000),
+    })
   }
 
   return {
