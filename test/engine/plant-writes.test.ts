@@ -27,7 +27,7 @@ test('a batch of puts wakes those who follow the change log only if it wrote som
 })
 
 test('a batch of deletes wakes them only if it deleted something', async () => {
-  const gone = { deleted: [1], changed: [2], missing: [] }
-  expect(await wakings({ gone }, false)).toBe(1)
-  expect(await wakings({ gone: { ...gone, deleted: [], missing: [1] } }, false)).toBe(0)
+  const deletes = { deleted: [1], changed: [2], missing: [] }
+  expect(await wakings({ deletes }, false)).toBe(1)
+  expect(await wakings({ deletes: { ...deletes, deleted: [], missing: [1] } }, false)).toBe(0)
 })

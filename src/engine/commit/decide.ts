@@ -72,17 +72,17 @@ function putAll({ rows, origin }: PutAll, state: State, changeLog?: NewEntry[]):
 }
 
 function deleteAll({ rows, origin }: DeleteAll, state: State, changeLog?: NewEntry[]): Outcome {
-  const gone = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
+  const found = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
   const entries: NewEntry[] = []
   const outcome = state.allOrNone((within) => {
     for (const row of rows) {
       const [plant] = row
       const before = within.read(plant)
-      if (!before) gone.missing.push(plant)
-      else if (!isSame(row, before)) gone.changed.push(plant)
+      if (!before) found.missing.push(plant)
+      else if (!isSame(row, before)) found.changed.push(plant)
       else {
         within.remove(plant)
-        gone.deleted.push(plant)
+        found.deleted.push(plant)
         entries.push({ action: 'delete', plant, before, after: null, origin })
       }
     }
@@ -90,7 +90,7 @@ function deleteAll({ rows, origin }: DeleteAll, state: State, changeLog?: NewEnt
   })
   if (!isDone(outcome)) return outcome
   for (const entry of entries) changeLog?.push(entry)
-  return { gone }
+  return { deletes: found }
 }
 
 /** The id of the plant that a change concerns. */

@@ -83,7 +83,7 @@ export type Done =
   | typeof DONE
   | { readonly row: PlantRow }
   | { readonly put: PutCounts }
-  | { readonly gone: DeletedRows }
+  | { readonly deletes: DeletedRows }
 
 /** The end of a write: done, or refused. */
 export type Outcome = Refusal | Done
@@ -104,12 +104,12 @@ export const putCounts = (outcome: BatchOutcome | undefined): PutCounts | null =
 
 /** The rows of a batch of deletes; null for any other outcome. */
 export const deletedRows = (outcome: BatchOutcome | undefined): DeletedRows | null =>
-  typeof outcome === 'object' && 'gone' in outcome ? outcome.gone : null
+  typeof outcome === 'object' && 'deletes' in outcome ? outcome.deletes : null
 
 /** True if a write was made, and it wrote something. */
 export function hasWritten(outcome: BatchOutcome | undefined): boolean {
-  const gone = deletedRows(outcome)
-  if (gone) return gone.deleted.length > 0
+  const rows = deletedRows(outcome)
+  if (rows) return rows.deleted.length > 0
   const counts = putCounts(outcome)
   return counts ? counts.created + counts.replaced > 0 : isDone(outcome)
 }

@@ -50,7 +50,7 @@ test('is the last row of each plant that a batch changed', () => {
           ],
           origin: null,
         },
-        { gone: { deleted: [6], changed: [7], missing: [] } },
+        { deletes: { deleted: [6], changed: [7], missing: [] } },
       ],
       [{ kind: 'delete', id: 3, ...asked }, DONE],
       [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],
