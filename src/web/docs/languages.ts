@@ -81,6 +81,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
   const plant = literal(Object.assign({ id }, body, { id }))
   const calls: Readonly<Record<string, readonly string[]>> = {
     health: [],
+    readToken: [],
     createPlant: [literal(body)],
     createPlants: [literal(body.plants ?? [])],
     putPlants: [literal(body.plants ?? [])],
@@ -91,6 +92,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
     patchPlant: [argument, literal(body)],
     deletePlant: [argument],
     listChanges: [query],
+    listHistory: [query],
     history: [argument, query],
   }
   const call = calls[operationId]

@@ -74,6 +74,18 @@ describe('requests', () => {
     expect((await send('deletePlants')).status).toBe(200)
   })
 
+  test('are calls of the client, wherever it has one', () => {
+    const withCall = operations.filter((operation) => {
+      const draft = firstDraft(operation, schemas)
+      const request = toRequest(operation, draft, server)
+      const code = languages.TypeScript({ operation, draft, request, server })
+      return code.includes(`await client.${operation.operationId}(`)
+    })
+    const others = operations.filter((operation) => !withCall.includes(operation))
+
+    expect(others.map(({ operationId }) => operationId)).toEqual(['openapi', 'metrics'])
+  })
+
   test('are commands of curl that a shell reads as they are, without the token', () => {
     const create = operationOf('createPlant')
     const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
