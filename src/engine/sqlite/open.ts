@@ -6,10 +6,10 @@ import { closeSync } from 'node:fs'
 import { codeOf, OpenError } from '../../errors'
 import { unlock, watchInode } from '../../files/libc'
 import type { StoreUser } from '../store-user'
+import { keepChanges } from './file/change-log-row'
 import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
 import { explainFailedOpen } from './file/errors'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
-import { keepChanges } from './reading/change-log'
 import { connect, LOCK_PATIENCE_MS } from './reading/connection'
 
 const LOCK_PAUSE_MS = 20

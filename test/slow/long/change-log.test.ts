@@ -5,14 +5,12 @@ import type { KeepChanges } from '../../../src/change-log/change-log'
 import { creation } from '../../../src/engine/commit/decide'
 import { DONE, type Write } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
+import { prepareChangeLogWriter } from '../../../src/engine/sqlite/committing/change-log-writer'
 import { copyDatabase } from '../../../src/engine/sqlite/copies/backup'
 import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
 import { restoreDatabase } from '../../../src/engine/sqlite/copies/restore'
 import { settle } from '../../../src/engine/sqlite/outages/settle'
-import {
-  type LastEntry,
-  prepareChangeLogWriter,
-} from '../../../src/engine/sqlite/reading/change-log'
+import type { LastEntry } from '../../../src/engine/sqlite/reading/change-log'
 import { connect, prepareServing } from '../../../src/engine/sqlite/reading/connection'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'

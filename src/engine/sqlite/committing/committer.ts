@@ -9,9 +9,10 @@ import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../../c
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
 import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
-import { type LastEntry, prepareChangeLogWriter } from '../reading/change-log'
+import type { LastEntry } from '../reading/change-log'
 import { CACHE, closeDatabase, connect, prepareOrClose } from '../reading/connection'
 import { prepareWrites, probe } from './apply-write'
+import { prepareChangeLogWriter } from './change-log-writer'
 import { createCheckpointer } from './checkpoint'
 import type { CheckpointReport, CommitReply, DatabaseToOpen } from './worker-protocol'
 

@@ -34,11 +34,11 @@ import {
   targetOf,
 } from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
+import { renameChangeLog } from '../file/change-log-row'
 import { checkFile, type OpenedFile, openFile, requireDatabaseName } from '../file/database-file'
 import { explainFailedOpen, lockedByAnother } from '../file/errors'
 import { readRestoreMarker, restoreMarker } from '../file/restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from '../file/sidecars'
-import { renameChangeLog } from '../reading/change-log'
 import { copyDatabase } from './backup'
 import type { OnBytes } from './read-only'
 

@@ -1,5 +1,4 @@
-// The SQL of the change log. Its numbers have no gaps: the row of `change_log` has the last one, which each commit
-// advances.
+// The SQL that reads the change log.
 
 import type { Database } from 'bun:sqlite'
 import type {
@@ -7,7 +6,6 @@ import type {
   ChangeLogPage,
   ChangeLogStats,
   HistoryPage,
-  KeepChanges,
   ReadOptions,
 } from '../../../change-log/change-log'
 import {
@@ -15,18 +13,13 @@ import {
   createLinkCheck,
   ENTRY_COLUMNS,
   type EntryRow,
-  type EntryTexts,
   endOf,
   entryLength,
-  entryTexts,
   type FoundNumbers,
   isWhole,
   LACKS_ENTRIES,
   type Link,
   MAX_ENTRIES,
-  type NewEntry,
-  newChangeLogName,
-  newMark,
   numberIn,
   OR_NOW,
   pageAfter,
@@ -36,84 +29,10 @@ import {
 } from '../../../change-log/entry'
 import { PAGE_LENGTH } from '../../../plant/page'
 import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
-
-// Minimum number of entries per removal. As many are removed as were added since the last one, so that removal keeps
-// up, but at most as many as cost less than a commit of many changes.
-const REMOVED_AT_ONCE = 200
-const MAX_REMOVED_AT_ONCE = 2000
-
-// The bytes of an entry in SQL, numbers included.
-const BYTES = `48 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
-  .map((name) => `ifnull(octet_length(${name}), 0)`)
-  .join(' + ')}`
+import { ENTRY_BYTES } from '../file/change-log-row'
 
 /** The last entry that a batch adds: shows whether the batch was made. Its mark is in digits, as messages are JSON. */
 export type LastEntry = { readonly number: number; readonly mark: string }
-
-/** Writes the change log, within an open transaction. */
-type ChangeLogWriter = {
-  /** Adds entries, if a change log is kept, and returns the last one. */
-  add(entries: readonly NewEntry[]): LastEntry | null
-  /** Removes some of the entries older than a time, oldest first. */
-  remove(time: number): void
-}
-
-/** Prepares the statements that write the change log. */
-export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
-  const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
-  const insert = db.query<
-    never,
-    [number: number, at: number, mark: bigint, plant: number | bigint, ...EntryTexts]
-  >(`INSERT INTO changes (number, at, mark, plant, action, before, after, token, address, request)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-  const advance = db.query<never, [number, number]>(
-    `UPDATE change_log SET last = ?1,
-       bytes = bytes + (SELECT total(${BYTES}) FROM changes WHERE number > ?2)`,
-  )
-  const oldest = db.query<{ number: bigint; at: bigint; mark: bigint; bytes: bigint }, [number]>(
-    `SELECT number, at, mark, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
-  )
-  const removeUpTo = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
-  const shrink = db.query<never, [bigint, bigint]>(
-    'UPDATE change_log SET start_mark = ?, bytes = bytes - ?',
-  )
-  // The last number when entries were last removed.
-  let removedAt: number | undefined
-
-  return {
-    add(entries) {
-      const state = entries.length > 0 ? select.get() : null
-      if (!state) return null
-      const before = Number(state.last)
-      const at = Date.now()
-      const mark = newMark()
-      let number = before
-      for (const entry of entries) {
-        number += 1
-        // A number is cheaper than a bigint.
-        const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
-        insert.run(number, at, mark, plant, ...entryTexts(entry))
-      }
-      advance.run(number, before)
-      return { number, mark: String(mark) }
-    },
-    remove(time) {
-      const last = Number(select.get()?.last ?? 0)
-      const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MAX_REMOVED_AT_ONCE)
-      removedAt = last
-      let newest: { number: bigint; mark: bigint } | undefined
-      let bytes = 0n
-      for (const entry of oldest.all(most)) {
-        if (Number(entry.at) >= time) break
-        newest = entry
-        bytes += entry.bytes
-      }
-      if (!newest) return
-      removeUpTo.run(newest.number)
-      shrink.run(newest.mark, bytes)
-    },
-  }
-}
 
 /** The row of the change log; `at`: the time of its oldest entry. */
 type StateRow = ChangeLogRow & {
@@ -202,34 +121,6 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   }
 }
 
-/**
- * Begins or ends the change log, or changes its retention period. Returns the number of entries removed if it was
- * ended; else null. Only the daemon, which holds the lock, may call it.
- */
-export function keepChanges(db: Database, keep: KeepChanges): number | null {
-  if (keep === null) return null
-  const isAsAsked = db
-    .query<{ same: bigint }, [number | null]>('SELECT keep_ms IS ? AS same FROM change_log')
-    .get(keep === 'off' ? null : keep)
-  if (isAsAsked?.same === 1n) return null
-  const change = db.transaction(() => {
-    if (keep === 'off') {
-      const { changes } = db.run('DELETE FROM changes')
-      db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')
-      return changes
-    }
-    db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newChangeLogName(), keep])
-    return null
-  })
-  return change.immediate()
-}
-
-/** Renames the change log, so that its old cursors expire. */
-export function renameChangeLog(db: Database): void {
-  if (!db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get()) return
-  db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newChangeLogName()])
-}
-
 type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
 
 /** Problems of the change log: missing entries, or entries that do not lead to the stored plants. */
@@ -237,7 +128,7 @@ export function* changeLogProblems(db: Database): Generator<string> {
   const sums = db
     .query<Sums, []>(
       `SELECT last, bytes, count(number) AS count, min(number) AS first, max(number) AS top,
-         CAST(ifnull(sum(${BYTES}), 0) AS INTEGER) AS sum
+         CAST(ifnull(sum(${ENTRY_BYTES}), 0) AS INTEGER) AS sum
        FROM change_log LEFT JOIN changes`,
     )
     .safeIntegers(true)

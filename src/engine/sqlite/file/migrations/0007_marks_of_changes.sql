@@ -1,5 +1,5 @@
--- mark: random bits of the commit that added an entry; start_mark: those of the last entry that was removed. BYTES of
--- change-log.ts counts them. Older cursors have no mark, and are refused.
+-- mark: random bits of the commit that added an entry; start_mark: those of the last entry that was removed. ENTRY_BYTES
+-- of change-log-row.ts counts them. Older cursors have no mark, and are refused.
 ALTER TABLE changes ADD COLUMN mark INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE change_log ADD COLUMN start_mark INTEGER NOT NULL DEFAULT 0;
 UPDATE change_log SET
