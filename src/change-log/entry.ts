@@ -196,6 +196,9 @@ export const isWhole = (it: FoundNumbers): boolean =>
 
 export const LACKS_ENTRIES = 'the change log lacks entries'
 
+/** Maximum number of problems that a check names: a broken change log could have as many as entries. */
+export const MAX_PROBLEMS = 10
+
 /** An entry, and the stored plant; a name of null: there is none. */
 export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
   Omit<PlantRecord, 'id' | 'name'> & { readonly name: string | null }

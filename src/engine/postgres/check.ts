@@ -1,6 +1,7 @@
 // Checks a server's database: settings, schema, privileges, and every plant.
 
 import type { SQL } from 'bun'
+import { MAX_PROBLEMS } from '../../change-log/entry'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../commit/plant-count'
@@ -16,8 +17,6 @@ import { countPlants } from './sql/plants'
 import { allPlants, beginSnapshot, readAlone, requireSchema } from './sql/snapshot'
 
 const DEADLINE_MS = 15_000
-// A broken change log could have as many problems as entries.
-const MAX_PROBLEMS = 10
 
 const NO_TEMPORARY =
   'the user cannot create temporary tables; run GRANT TEMPORARY ON DATABASE … TO the user'
@@ -169,7 +168,7 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
       problems.push(...countProblems(await ask(countPlants), plants))
     }
     for await (const problem of isCurrent ? changeLogProblems(ask) : []) {
-      if (problems.push(problem) > MAX_PROBLEMS) break
+      if (problems.push(problem) >= MAX_PROBLEMS) break
     }
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
     return { schemaVersion, plants, tokens: Number(row?.count), problems }

@@ -333,4 +333,15 @@ describeServers('%s', (started, it) => {
     await server.query('DELETE FROM changes WHERE number = 3', url)
     expect(await check()).toContain('lacks entries')
   })
+
+  test('check names ten problems of a change log at the most, as with a file', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 20))
+    await store.close()
+
+    await server.query(`UPDATE plants SET name = 'x'`, url)
+    expect((await engineOf(url).check(url, NO_SECRETS)).problems).toHaveLength(10)
+  })
 })

@@ -1,6 +1,7 @@
 // Verifies a database's integrity and its schema without writing.
 
 import { Database } from 'bun:sqlite'
+import { MAX_PROBLEMS } from '../../../change-log/entry'
 import { messageOf, OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
 import { countProblems } from '../../commit/plant-count'
@@ -57,9 +58,6 @@ function schemaProblems(db: Database, version: number): string[] {
     )
   return [...faulty, ...foreign]
 }
-
-// A broken change log could have as many problems as entries.
-const MAX_PROBLEMS = 10
 
 const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0 }
 
