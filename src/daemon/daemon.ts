@@ -86,13 +86,13 @@ async function prepare(started: Started) {
 type Prepared = Awaited<ReturnType<typeof prepare>>
 
 class Daemon {
-  readonly #it: Prepared
+  readonly #parts: Prepared
   readonly #stop = new AbortController()
   readonly #opening: Promise<Store>
   #server: Server | undefined
 
   constructor(prepared: Prepared) {
-    this.#it = prepared
+    this.#parts = prepared
     const { config, log, metrics } = prepared
     const storeUser = storeOwner(log, metrics.committed, config.keepChanges, this.#stop.signal)
     this.#opening = openStore(config.database, storeUser, config)
@@ -100,13 +100,13 @@ class Daemon {
 
   /** Reads the token and the certificate again. */
   reload(): void {
-    this.#it.token.reload()
-    this.#it.tls?.reload((certificate) => this.#server?.renew(certificate))
+    this.#parts.token.reload()
+    this.#parts.tls?.reload((certificate) => this.#server?.renew(certificate))
   }
 
   /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */
   async start(): Promise<void> {
-    const { config, log, token, tls, backups } = this.#it
+    const { config, log, token, tls, backups } = this.#parts
     const store = await this.#opening
     await warnOfStoredToken(store, token.current(), log)
     const countFiles = await watchOpenFiles(log)
@@ -118,7 +118,7 @@ class Daemon {
 
   /** Answers the requests in flight, commits them, and closes the store. Resolves to the exit code. */
   async stop(second: Parameters<typeof shutDown>[0]['second']): Promise<number> {
-    const { config, log, lines, backups } = this.#it
+    const { config, log, lines, backups } = this.#parts
     this.#stop.abort()
     const ended = backups?.stop()
     const opened = Promise.race([
@@ -143,13 +143,13 @@ class Daemon {
   async abandon(): Promise<void> {
     this.#stop.abort()
     await this.#server?.drain(0)
-    await this.#it.backups?.stop()
+    await this.#parts.backups?.stop()
     const store = await this.#opening.catch(() => null)
     await store?.close()
   }
 
   #app(store: Store, countFiles: Awaited<ReturnType<typeof watchOpenFiles>>) {
-    const { config, log, token, metrics, findClient, cors } = this.#it
+    const { config, log, token, metrics, findClient, cors } = this.#parts
     const { maxBodyBytes, logRequests, rateLimit, hsts } = config
     return createApp({
       store,
@@ -174,7 +174,7 @@ class Daemon {
   }
 
   async #announce(store: Store, server: Server): Promise<void> {
-    const { config, log, token, tls, place, isTerminal, isDiscarded } = this.#it
+    const { config, log, token, tls, place, isTerminal, isDiscarded } = this.#parts
     const facts = {
       version: packageJson.version,
       at: localAddress({ ...config, port: server.port ?? config.port }),

@@ -94,8 +94,8 @@ export function requireRegular(path: string): void {
 /** True if two paths name one file, by links or hard links too. */
 export function isSameFile(path: string, other: string): boolean {
   const [one, two] = [path, other].map((it) => findAt(statSync, it))
-  const isLink = one !== undefined && one.ino === two?.ino && one.dev === two.dev
-  return isLink || targetOf(path) === targetOf(other)
+  const isSameInode = one !== undefined && one.ino === two?.ino && one.dev === two.dev
+  return isSameInode || targetOf(path) === targetOf(other)
 }
 
 /** Throws a `UsageError` if a path is one of some files. */

@@ -26,7 +26,8 @@ type Address = { readonly host: string; readonly port: number } | { readonly uni
 /** A certificate chain and the private key of its first certificate, in PEM. */
 type KeyPair = { readonly cert: string; readonly key: string }
 
-type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
+/** A key pair, and the port that it shares with those before and after it. */
+type SharedTls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 
 export type Server = {
   /** null on a unix socket. */
@@ -57,7 +58,12 @@ export function checkPort(host: string, port: number): void {
 }
 
 /** Serves an app at an address. Throws an {@link OpenError} if it cannot be bound. */
-export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
+export function listen(
+  app: AnyElysia,
+  at: Address,
+  log: Log,
+  tls: SharedTls | null = null,
+): Server {
   const servers = new Servers(app, at, log, tls)
   return {
     port: servers.port,
@@ -74,12 +80,12 @@ class Servers {
   readonly #app: AnyElysia
   readonly #at: Address
   readonly #log: Log
-  readonly #tls: Tls | null
+  readonly #tls: SharedTls | null
   readonly #open = new Set<Bun.Server<unknown>>()
   #newest: { readonly listener: Bun.Server<unknown>; close(): void }
   #held: Promise<void> | undefined
 
-  constructor(app: AnyElysia, at: Address, log: Log, tls: Tls | null) {
+  constructor(app: AnyElysia, at: Address, log: Log, tls: SharedTls | null) {
     this.#app = app
     this.#at = at
     this.#log = log
@@ -130,7 +136,7 @@ class Servers {
     await Promise.all([...this.#open].map((server) => server.stop(isForced)))
   }
 
-  #share({ sharedPort }: Tls, pair: KeyPair, at: Address) {
+  #share({ sharedPort }: SharedTls, pair: KeyPair, at: Address) {
     return sharedPort.open(
       (isShared) => this.#start(pair, isShared, at),
       (server) => void server.stop(false).then(() => this.#open.delete(server)),
