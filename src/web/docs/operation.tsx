@@ -1,12 +1,10 @@
 // One operation: its parameters, body and responses, and the form to try it.
-import type { Signal } from '@preact/signals'
 import type { Operation, Parameter, Schemas } from './description'
 import { Fields, Row, TypeLink } from './fields'
 import { Inline } from './inline'
-import type { Language } from './languages'
 import { Method } from './method'
 import { Responses } from './responses'
-import { TryIt } from './try-it'
+import { TryIt, type TryItProps } from './try-it'
 
 const Parameters = ({ parameters }: { readonly parameters: readonly Parameter[] }) => (
   <section class="part flow">
@@ -48,15 +46,7 @@ function Body({ content, schemas }: BodyProps) {
   )
 }
 
-type Props = {
-  readonly operation: Operation
-  readonly schemas: Schemas
-  readonly server: URL
-  readonly token: Signal<string>
-  readonly language: Signal<Language>
-}
-
-export function OperationSection({ operation, schemas, ...shared }: Props) {
+export function OperationSection({ operation, schemas, ...shared }: TryItProps) {
   const { operationId, method, path, summary, description, parameters, requestBody } = operation
   return (
     <article class="operation" id={operationId} aria-labelledby={`${operationId}-title`}>

@@ -21,7 +21,7 @@ const failure = (reason: unknown): Outcome => {
   return { kind: 'failed', message: `No answer: ${text}. Is plantstore still running?` }
 }
 
-type Props = {
+export type TryItProps = {
   readonly operation: Operation
   readonly schemas: Schemas
   readonly server: URL
@@ -29,7 +29,7 @@ type Props = {
   readonly language: Signal<Language>
 }
 
-export function TryIt({ operation, schemas, server, token, language }: Props) {
+export function TryIt({ operation, schemas, server, token, language }: TryItProps) {
   const draft = useSignal(firstDraft(operation, schemas))
   const missing = useSignal<readonly string[]>([])
   const outcome = useSignal<Outcome>({ kind: 'none' })
