@@ -11,6 +11,7 @@ import {
   INT64_MIN,
   type Int64,
   OPTIONAL_TEXTS,
+  type OptionalText,
   Plant,
   toNewPlant,
 } from '../plant/plant'
@@ -73,6 +74,20 @@ function toText(cell: unknown): unknown {
 type Source = Pick<Table, 'header' | 'isNamed' | 'format'> & {
   readonly columns: Columns
   readonly isJson: boolean
+  /** The optional texts without a column that a later object of JSON may have. */
+  readonly lateTexts: readonly OptionalText[]
+}
+
+function sourceOf(
+  { header, isNamed, format }: Pick<Table, 'header' | 'isNamed' | 'format'>,
+  columns: Columns,
+): Source {
+  const isJson = format === 'json' || format === 'ndjson'
+  const names = header.map(normalize)
+  const lateTexts = isJson
+    ? OPTIONAL_TEXTS.filter((name) => columns[name] === null && !names.includes(name))
+    : []
+  return { header, isNamed, format, columns, isJson, lateTexts }
 }
 
 function nameOf({ header, isNamed }: Source, column: number): string {
@@ -83,11 +98,12 @@ function nameOf({ header, isNamed }: Source, column: number): string {
 const inColumn = (source: Source, column: number | undefined): string =>
   column === undefined ? '' : ` in ${nameOf(source, column)}`
 
+const ownValue = (cells: object, key: string): unknown =>
+  Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
+
 /** The value of a column. */
 function cellOf({ header }: Source, { cells }: FileRow, column: number): unknown {
-  if (Array.isArray(cells)) return cells[column]
-  const key = header[column] ?? ''
-  return Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
+  return Array.isArray(cells) ? cells[column] : ownValue(cells, header[column] ?? '')
 }
 
 /** The id in a column: a bigint, or what it has instead; undefined: nothing. */
@@ -113,7 +129,7 @@ function joinName(source: Source, row: FileRow, columns: readonly number[]): unk
 
 /** The fields of a row, as they are given. */
 function valuesOf(source: Source, row: FileRow, id: unknown): Values {
-  const { columns, isJson } = source
+  const { columns, isJson, lateTexts } = source
   const [first = 0] = columns.name
   const values: { [Name in Field]?: unknown } = { id, name: undefined }
   if (columns.name.length > 1) values.name = joinName(source, row, columns.name)
@@ -128,6 +144,10 @@ function valuesOf(source: Source, row: FileRow, id: unknown): Values {
     const value = cellOf(source, row, column)
     const text = isJson ? (value ?? undefined) : toText(value)
     if (text !== undefined) values[optional] = text
+  }
+  for (const late of lateTexts) {
+    const text = ownValue(row.cells, late) ?? undefined
+    if (text !== undefined) values[late] = text
   }
   return values
 }
@@ -198,7 +218,7 @@ function explain(
     .join('; ')
 }
 
-/** Finds the first id that is written with leading zeros. */
+/** Finds an id that is written with leading zeros. */
 function explainZeros(source: Source, row: FileRow): string | null {
   const { columns } = source
   const cell = columns.id === null ? null : cellOf(source, row, columns.id)
@@ -207,8 +227,8 @@ function explainZeros(source: Source, row: FileRow): string | null {
   return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
 }
 
-/** Finds the first optional text with space around it. */
-function explainSpace({ line }: FileRow, values: Values): string | null {
+/** Finds an optional text with space around it. */
+function explainSpace(_: Source, { line }: FileRow, values: Values): string | null {
   for (const name of OPTIONAL_TEXTS) {
     const text = values[name]
     if (typeof text !== 'string' || !OUTER_SPACE.test(text)) continue
@@ -217,36 +237,47 @@ function explainSpace({ line }: FileRow, values: Values): string | null {
   return null
 }
 
+/** Makes a search for a key of JSON that no earlier object had, and that is not read. */
+function createKeyWatch({ header, isJson, lateTexts }: Source) {
+  const known = new Set<string>([...header, ...lateTexts])
+  return (_: Source, { cells, line }: FileRow): string | null => {
+    if (!isJson) return null
+    for (const key in cells) {
+      if (!known.has(key)) {
+        return `line ${line}: the key ${showText(key)} comes first here; it is not used`
+      }
+    }
+    return null
+  }
+}
+
+/** Reports what a user should know about the file as a whole, each kind of notice once. */
+function createNotices(source: Source, onNotice: (notice: string) => void) {
+  let searches = [explainZeros, explainSpace, createKeyWatch(source)]
+  return (row: FileRow, values: Values): void => {
+    for (const search of searches) {
+      const notice = search(source, row, values)
+      if (notice === null) continue
+      searches = searches.filter((it) => it !== search)
+      onNotice(notice)
+    }
+  }
+}
+
 /**
  * Reads the plants of a table, those of each part together. `onNotice` gets what a user should know about the file as a whole,
  * once.
  */
 export async function* readPlants(
-  { header, isNamed, format, lines }: Pick<Table, 'header' | 'isNamed' | 'format' | 'lines'>,
+  table: Pick<Table, 'header' | 'isNamed' | 'format' | 'lines'>,
   columns: Columns,
   words: Pick<Words, 'numbering'>,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
-  const isJson = format === 'json' || format === 'ndjson'
-  const source: Source = { header, isNamed, format, columns, isJson }
+  const source = sourceOf(table, columns)
   const { id: idColumn, numberFrom } = columns
+  const notice = createNotices(source, onNotice)
   let place = 0
-  let hasZeros = false
-  let hasSpace = false
-
-  function noticeZeros(row: FileRow): void {
-    const notice = explainZeros(source, row)
-    if (notice === null) return
-    hasZeros = true
-    onNotice(notice)
-  }
-
-  function noticeSpace(row: FileRow, values: Values): void {
-    const notice = explainSpace(row, values)
-    if (notice === null) return
-    hasSpace = true
-    onNotice(notice)
-  }
 
   function toEntry(line: Line): Entry {
     if ('stop' in line) {
@@ -262,15 +293,14 @@ export async function* readPlants(
     const given = numberFrom === null ? undefined : numberFrom + BigInt(place - 1)
     const id = idColumn === null ? given : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
-    if (!hasZeros) noticeZeros(line)
-    if (!hasSpace) noticeSpace(line, values)
+    notice(line, values)
     if (isPlant(values)) {
       return { line: line.line, plant: toNewPlant(values.id, values), source: line }
     }
     return { line: line.line, problem: explain(source, line, values, words), source: line }
   }
 
-  for await (const part of lines) yield part.map(toEntry)
+  for await (const part of table.lines) yield part.map(toEntry)
 }
 
 // The store queues no more than 8 million characters.

@@ -178,3 +178,34 @@ test('takes a tag of null in JSON for none', async () => {
     { line: 1, plant: { id: 1n, name: 'a' } },
   ])
 })
+
+describe('a key of JSON that the first rows lack', () => {
+  const early = Array.from({ length: 5000 }, (_, id) => ({ id, name: 'Fern' }))
+  const late = { id: 5000, name: 'Ivy', tag: 'climber', bed: 'A' }
+  const lines = [...early, late].map((it) => JSON.stringify(it)).join('\n')
+  const whole = JSON.stringify({ plants: [...early, late] })
+
+  test.each([
+    ['ndjson', lines],
+    ['json', whole],
+  ] as const)('is read where it comes: %s', async (format, text) => {
+    const { entries } = await read(format, text)
+
+    expect(entries).toHaveLength(5001)
+    expect(entries.at(-1)).toHaveProperty('plant', { id: 5000n, name: 'Ivy', tag: 'climber' })
+  })
+
+  test('is reported once if it is not used', async () => {
+    const { notices } = await read('ndjson', `${lines}\n{"id":5001,"name":"Moss","bed":"B"}`)
+
+    expect(notices).toEqual(['line 5001: the key "bed" comes first here; it is not used'])
+  })
+
+  test('is not read as the tag if another column is', async () => {
+    const tagged = early.map((it) => ({ ...it, kind: 'fern' }))
+    const text = [...tagged, late].map((it) => JSON.stringify(it)).join('\n')
+    const { entries } = await read('ndjson', text, { tagColumn: 'kind' })
+
+    expect(entries.at(-1)).toHaveProperty('plant', { id: 5000n, name: 'Ivy' })
+  })
+})
