@@ -119,25 +119,42 @@ function parse(content: Content, sheet: string | number): WorkBook {
   return parse_zip(archive, options)
 }
 
-/** Finds a sheet: the one of this name, or the first that is not hidden. Throws an `OpenError` if there is none. */
-function choose({ SheetNames, Workbook }: WorkBook, sheet: string | null) {
-  const sheets = SheetNames.filter((_, index) => !Workbook?.Sheets?.[index]?.Hidden)
-  const chosen = sheet === null ? (sheets[0] ?? SheetNames[0]) : sheet
-  if (chosen === undefined) throw new OpenError('the workbook has no sheet')
-  if (!SheetNames.includes(chosen)) {
+/** The sheets that are not hidden, and those to try: the one of this name, or all. Throws an `OpenError` if there is none. */
+function choose(
+  { SheetNames, Workbook }: WorkBook,
+  wanted: string | null,
+  hidden: ReadonlySet<number>,
+) {
+  const sheets = SheetNames.filter(
+    (_, place) => !Workbook?.Sheets?.[place]?.Hidden && !hidden.has(place),
+  )
+  const chosen = wanted === null ? (sheets.length > 0 ? sheets : SheetNames) : [wanted]
+  const [first] = chosen
+  if (first === undefined) throw new OpenError('the workbook has no sheet')
+  if (!SheetNames.includes(first)) {
     const names = sheets.map((name) => JSON.stringify(name)).join(', ')
-    throw new OpenError(`no sheet ${JSON.stringify(chosen)}; the sheets are ${names}`)
+    throw new OpenError(`no sheet ${JSON.stringify(first)}; the sheets are ${names}`)
   }
-  return { sheets, sheet: chosen }
+  return { sheets, chosen }
 }
 
-/** Reads a sheet of a workbook, in one long call. */
-export function readSheet(content: Content, wanted: string | null) {
+/**
+ * Reads a sheet of a workbook, in one long call. `hidden`: the places of sheets that are hidden, besides those that SheetJS
+ * finds. Throws an `OpenError` if it is damaged, or a chart.
+ */
+export function readSheet(content: Content, wanted: string | null, hidden: ReadonlySet<number>) {
   let book = parse(content, wanted ?? 0)
-  const { sheets, sheet } = choose(book, wanted)
-  // The first sheet is hidden.
-  if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))
-  const found = book.Sheets[sheet] ?? {}
-  const is1904 = book.Workbook?.WBProps?.date1904 === true
-  return { sheets, sheet, rows: rowsOf(found, is1904) }
+  const { sheets, chosen } = choose(book, wanted, hidden)
+  for (const sheet of chosen) {
+    // One sheet is parsed at a time.
+    if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))
+    const found = book.Sheets[sheet]
+    // SheetJS leaves out a sheet that it fails on.
+    if (!found) throw new OpenError(`the sheet ${JSON.stringify(sheet)} is damaged`)
+    if (found['!type'] === 'chart') continue
+    const is1904 = book.Workbook?.WBProps?.date1904 === true
+    return { sheets, sheet, rows: rowsOf(found, is1904) }
+  }
+  const names = chosen.map((name) => JSON.stringify(name)).join(', ')
+  throw new OpenError(`a chart has no rows: ${names}`)
 }

@@ -69,6 +69,27 @@ function resolveReferences(name: string, part: Uint8Array): Uint8Array {
   return toUtf8.encode(text.replace(LARGE_REFERENCE, resolveReference))
 }
 
+/**
+ * The places of the sheets of an OpenDocument spreadsheet that are hidden by their styles, which SheetJS does not look at.
+ * `content`: its part `content.xml`.
+ */
+function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
+  const [styles = '', ...tables] = utf8.decode(content).split('<table:table ')
+  const hidden = new Set(
+    styles.split('<style:style ').flatMap((style) => {
+      const [, name] = /style:name="([^"]*)"/.exec(style) ?? []
+      return name !== undefined && style.includes('table:display="false"') ? [name] : []
+    }),
+  )
+  return new Set(
+    tables.flatMap((table, place) => {
+      const tag = table.slice(0, table.indexOf('>'))
+      const [, style = ''] = /table:style-name="([^"]*)"/.exec(tag) ?? []
+      return hidden.has(style) ? [place] : []
+    }),
+  )
+}
+
 const ZIP = 0x504b0304
 
 const isZip = (bytes: Uint8Array): boolean =>
@@ -76,7 +97,7 @@ const isZip = (bytes: Uint8Array): boolean =>
 
 async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Workbook> {
   const { readSheet } = await import('./sheet')
-  if (!isZip(bytes)) return readSheet(bytes, sheet)
+  if (!isZip(bytes)) return readSheet(bytes, sheet, new Set())
   const isWanted = (name: string) => PARTS.test(name) && !NO_CELLS.test(name)
   const parts = await unzip(bytes, MAX_UNPACKED_BYTES, isWanted)
   if (parts === null) {
@@ -87,6 +108,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
   return readSheet(
     new Map([...parts].map(([name, it]) => [name, resolveReferences(name, it)])),
     sheet,
+    hiddenTables(parts.get('content.xml')),
   )
 }
 

@@ -1,9 +1,10 @@
 // The meaning of a workbook's cells, in each of its formats.
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
+import { strToU8, zipSync } from 'fflate'
 import { readWorkbook } from '../../src/formats/spreadsheet'
 import { open, read } from './reading'
-import { inlineText, packed, rowsOf } from './workbook'
+import { inlineText, MAIN, OFFICE, PACKAGE, packed, rowsOf } from './workbook'
 
 /** A workbook of one sheet, with these cells below a header. */
 function workbook(rows: readonly (readonly (CellObject | string | number | null)[])[]): WorkBook {
@@ -132,6 +133,47 @@ test('names the sheets that are not hidden, and reads the one that is asked for'
   expect(await readWorkbook(bytes, 'sun').catch(String)).toContain(
     'no sheet "sun"; the sheets are "Shade", "Sun"',
   )
+})
+
+test('a sheet whose texts are lost is refused, not read as an empty one', async () => {
+  const shared = (place: number) => `<c t="s"><v>${place}</v></c>`
+  const bytes = packed(`<row r="1">${inlineText('name')}</row><row r="2">${shared(9)}</row>`)
+
+  expect(await readWorkbook(bytes, null).catch(String)).toContain('the sheet "Plants" is damaged')
+})
+
+test('a chart is no sheet to read', async () => {
+  const relation = (id: string, type: string) =>
+    `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${type}s/sheet1.xml"/>`
+  const bytes = packed(`<row>${inlineText('name')}</row><row>${inlineText('Fern')}</row>`, {
+    'xl/workbook.xml': strToU8(
+      `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Chart" sheetId="1" r:id="rId1"/><sheet name="Plants" sheetId="2" r:id="rId2"/></sheets></workbook>`,
+    ),
+    'xl/_rels/workbook.xml.rels': strToU8(
+      `<Relationships xmlns="${PACKAGE}/relationships">${relation('rId1', 'chartsheet')}${relation('rId2', 'worksheet')}</Relationships>`,
+    ),
+    'xl/chartsheets/sheet1.xml': strToU8(`<chartsheet xmlns="${MAIN}"/>`),
+  })
+
+  expect(await textsOf(bytes)).toEqual([['Fern']])
+  expect(await readWorkbook(bytes, 'Chart').catch(String)).toContain('a chart has no rows: "Chart"')
+})
+
+test('a sheet that OpenDocument hides is not chosen', async () => {
+  const style = (name: string, isShown: boolean) =>
+    `<style:style style:name="${name}" style:family="table" style:master-page-name="Default"><style:table-properties table:display="${isShown}"/></style:style>`
+  const table = (name: string, style: string) =>
+    `<table:table table:name="${name}" table:style-name="${style}"><table:table-row><table:table-cell office:value-type="string"><text:p>${name}</text:p></table:table-cell></table:table-row></table:table>`
+  const content = `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:style="s"><office:automatic-styles>${style('ta1', true)}${style('ta2', false)}</office:automatic-styles><office:body><office:spreadsheet>${table('Old', 'ta2')}${table('Shade', 'ta1')}${table('Sun', 'ta1')}</office:spreadsheet></office:body></office:document-content>`
+  const bytes = zipSync({
+    'META-INF/manifest.xml': strToU8('<manifest:manifest xmlns:manifest="m"/>'),
+    'content.xml': strToU8(content),
+    'styles.xml': strToU8('<office:document-styles xmlns:office="o"/>'),
+  })
+
+  const { sheets, sheet } = await readWorkbook(bytes, null)
+  expect({ sheets, sheet }).toEqual({ sheets: ['Shade', 'Sun'], sheet: 'Shade' })
+  expect(await rowsOf(bytes, 'Old')).toEqual([{ line: 1, cells: ['Old'] }])
 })
 
 test('the header may be in any row, and what is above it is left out', async () => {

@@ -9,9 +9,9 @@ export async function rowsOf(bytes: Uint8Array, sheet: string | null = null) {
 }
 
 const XML = new TextEncoder()
-const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
-const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+export const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
+export const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+export const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
 
 /** A workbook with this text in its sheet, and other parts. */
 export function packed(sheetData: string, others: Zippable = {}): Uint8Array {
