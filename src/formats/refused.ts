@@ -2,6 +2,7 @@
 
 import { exactNumber } from '../plant/plant'
 import type { Columns } from './columns'
+import type { WrittenFormat } from './format'
 import { nameColumn, normalize } from './header'
 import type { FileRow, Unreadable } from './row'
 import type { Table } from './table'
@@ -10,6 +11,7 @@ import { csvCell } from './write'
 const REASON = 'reason'
 
 export type RefusedWriter = {
+  readonly format: WrittenFormat
   readonly header: string
   /** The text of a row. `place`: its number among all rows, from 0. */
   row(source: FileRow | Unreadable, reason: string, place: number): string
@@ -41,6 +43,7 @@ export function createRefusedWriter(
 
   if (format === 'json' || format === 'ndjson') {
     return {
+      format: 'ndjson',
       header: '',
       idColumn,
       nameOf: (place) => header[place] ?? '',
@@ -56,6 +59,7 @@ export function createRefusedWriter(
   const line = (cells: readonly (string | null)[]) => `${cells.map(csvCell).join(',')}\n`
   const written = [...before, ...titles, reasonColumn]
   return {
+    format: 'csv',
     header: line(written),
     idColumn,
     // Its number has moved where the rows got ids.

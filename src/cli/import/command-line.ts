@@ -2,6 +2,7 @@
 
 import { withoutPassword } from '../../engine/database-url'
 import type { Columns } from '../../formats/columns'
+import { formatToRead } from '../../formats/format'
 import type { Guess } from '../../formats/guess'
 import { ofColumnOptions, optionOf } from '../../formats/header'
 import type { RefusedWriter } from '../../formats/refused'
@@ -9,7 +10,7 @@ import { optionWords, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
 import { quote } from '../../program'
 import type { Config } from '../config'
-import { type OptionName, toFlag } from '../options'
+import { type OptionName, options, toFlag } from '../options'
 
 /** The options of `import` that say how a file is read, as they were given. */
 export const READING = [
@@ -23,28 +24,35 @@ export const READING = [
 ] as const
 export const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
+/** The options that say what is stored, and where. */
+const STORING = ['dryRun', 'refused', 'strict', 'replace', 'database'] as const
+
+type Values = Partial<Record<OptionName, unknown>>
+
 /** Options as words of a command line, without those that have their default. */
-function wordsOf(values: Partial<Record<OptionName, unknown>>): string[] {
+function wordsOf(values: Values): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
-    const flag = toFlag(key as OptionName)
-    if (value === null || value === undefined || value === true) return []
+    const name = key as OptionName
+    const flag = toFlag(name)
+    if (value === null || value === undefined || value === options[name].default) return []
     if (Array.isArray(value)) return value.flatMap((it) => [flag, quote(it)])
-    return value === false ? [flag] : [flag, quote(value === '\t' ? 'tab' : String(value))]
+    if (typeof value === 'boolean') return [flag]
+    return [flag, quote(value === '\t' ? 'tab' : String(value))]
   })
 }
 
-const pick = (config: Config, names: readonly OptionName[]) =>
+const pick = (config: Config, names: readonly OptionName[]): Values =>
   Object.fromEntries(names.map((name) => [name, config[name]]))
 
+/** The options of an import that another one stores with, too. */
+const storing = (config: Config): Values => ({
+  ...pick(config, STORING),
+  database: withoutPassword(config.database),
+})
+
 /** The command line that imports a file with other columns. */
-export function commandLine(
-  path: string,
-  config: Config,
-  columns: Partial<Record<OptionName, unknown>>,
-): string {
-  const database =
-    config.database === 'plants.db' ? [] : ['--database', quote(withoutPassword(config.database))]
-  const words = [...wordsOf({ ...pick(config, READING), ...columns }), ...database]
+export function commandLine(path: string, config: Config, columns: Values): string {
+  const words = wordsOf({ ...pick(config, READING), ...columns, ...storing(config) })
   return ['plantstore import', quote(path), ...words].join(' ')
 }
 
@@ -54,7 +62,7 @@ const UNKNOWN = 'COLUMN'
 const usual = (column: string | null, name: string) => (column === name ? null : column)
 
 /** The options of a guess, where the user has not said otherwise. */
-export function guessed(guess: Guess, config: Config): Partial<Record<OptionName, unknown>> {
+export function guessed(guess: Guess, config: Config): Values {
   const nameColumn = config.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
   const id = { idColumn: usual(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
@@ -82,16 +90,19 @@ export function refusedLine(
   path: string,
   config: Config,
   columns: Columns,
-  { idColumn: written, nameOf }: RefusedWriter,
+  { format, idColumn: written, nameOf }: RefusedWriter,
 ): string {
   const idColumn = written ?? config.idColumn
   const own = {
+    format: formatToRead(path) === format ? null : format,
     idColumn: idColumn === 'id' ? null : idColumn,
     nameColumn: config.nameColumn && columns.name.map((it) => nameOf(it)),
     ...ofColumnOptions((name) => {
       const place = columns[name]
       return place !== null && config[optionOf(name)] ? nameOf(place) : null
     }),
+    ...storing(config),
+    refused: null,
   }
   return ['plantstore import', quote(path), ...wordsOf(own)].join(' ')
 }

@@ -477,7 +477,7 @@ describe('--refused', () => {
 
     expect(out).toBe('created 1, skipped 0, replaced 0, refused 3; 4 rows read\n')
     expect(err).toContain(
-      `refused rows saved to ${refused}; fix them, then run: plantstore import ${refused} --id-column Nr\n`,
+      `refused rows saved to ${refused}; fix them, then run: plantstore import ${refused} --id-column Nr --database ${database}\n`,
     )
     const text = readFileSync(refused, 'utf8')
     expect(
@@ -534,7 +534,7 @@ describe('--refused', () => {
     ])
 
     expect(err).toContain(
-      `then run: plantstore import ${refused} --name-column 'column 1' --tag-column 'column 2'\n`,
+      `then run: plantstore import ${refused} --name-column 'column 1' --tag-column 'column 2' --database ${database}\n`,
     )
   })
 
@@ -560,6 +560,26 @@ describe('--refused', () => {
     )
   })
 
+  test.each([
+    ['a.csv', 'id,name\nx,Fern\n', 'refused.txt', ''],
+    ['a.csv', 'id,name\nx,Fern\n', 'refused', ' --format csv'],
+    ['a.json', '[{"id":"x","name":"Fern"}]', 'refused.csv', ' --format ndjson'],
+  ])(
+    'of %s proposes a line that reads the file and stores as the first: %p to %s',
+    async (name, text, refusedName, format) => {
+      using folder = temporaryFolder()
+      const [database, refused] = [folder.file('other.db'), folder.file(refusedName)]
+      await Bun.write(folder.file(name), text)
+      const words = ['import', folder.file(name), '--replace', '--refused', refused]
+
+      const { err } = await runProgram([...words, '--database', database])
+
+      expect(err).toEndWith(
+        `then run: plantstore import ${refused}${format} --replace --database ${database}\n`,
+      )
+    },
+  )
+
   test('makes no file where no row is refused, and does not write over what it reads', async () => {
     using folder = temporaryFolder()
     await Bun.write(folder.file('a.csv'), 'id,name\n1,a\n')
@@ -584,6 +604,15 @@ describe('--refused', () => {
       expect(refusedCode).toBe(2)
     }
   })
+})
+
+test('a proposed line stores nothing that the first would not have stored', async () => {
+  using folder = temporaryFolder()
+  const words = ['--dry-run', '--refused', 'refused.csv', '--strict', '--replace']
+
+  const { err } = await importFile(folder, 'other-names.csv', ...words)
+
+  expect(err).toContain(` ${words.join(' ')} --database ${folder.file('plants.db')}\n`)
 })
 
 test('a row is numbered by its place, so that the same command again skips what is there', async () => {
