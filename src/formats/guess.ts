@@ -58,10 +58,13 @@ const isEpithet = (text: string): boolean => /^[\p{Ll}×][\p{Ll}-]*( [\p{Ll}-]+)
 const isGenus = (text: string): boolean => /^[×x]? ?\p{Lu}[\p{Ll}-]+\.?$/u.test(text)
 const isFamily = (text: string): boolean => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.test(text)
 
-/** A column whose values are integers in every row and never repeat. */
+/** A column whose values are integers, nearly all, and never repeat. Totals and headings among the rows have none. */
 function isIdColumn(values: readonly string[]): boolean {
-  const ids = values.map(readInt64)
-  return ids.length > 0 && !ids.includes(null) && new Set(ids).size === ids.length
+  const ids = values.map(readInt64).filter((id) => id !== null)
+  const isFilled = ids.length >= values.length / 2
+  return (
+    isFilled && fit(values, (text) => readInt64(text) !== null) && new Set(ids).size === ids.length
+  )
 }
 
 /** The columns of a table that a guess looks at. */

@@ -140,6 +140,12 @@ const CORPUS: readonly Case[] = [
   ['写真,和名\na.jpg,キヅタ', null, '和名', null],
   ['编号,中文名,拉丁名,科\n1,常春藤,Hedera nepalensis,五加科', '编号', '拉丁名', '科'],
   ['序号,植物名称,价格\n1,常春藤,30\n2,苔藓,20', '序号', '植物名称', null],
+  // Rows of other kinds among those of plants
+  ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,5\nTotal,,12', 'Nr', 'Plant', null],
+  ['Nr,Plant,Qty\nFERNS,,\n1,Fern,3\n2,Ivy,4\n,,7\n3,Moss,1', 'Nr', 'Plant', null],
+  ['Nr,Plant,Qty\nP-1,Fern,3\nP-2,Ivy,4\n3,Moss,1', null, 'Plant', null],
+  ['Nr,Plant,Qty\n1,Fern,3\n,Ivy,4\n,Moss,1', null, 'Plant', null],
+  ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,1\n2,Oak,1', null, 'Plant', null],
   // No heading says anything, or its values are something else.
   ['x,y\nHedera,5\nAcer,7', null, null, null],
   ['latin,dutch\nHedera helix,klimop', null, 'latin', null],
