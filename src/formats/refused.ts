@@ -4,7 +4,7 @@ import { exactNumber } from '../plant/plant'
 import type { Columns } from './columns'
 import type { WrittenFormat } from './format'
 import { nameColumn, normalize } from './header'
-import type { FileRow, Unreadable } from './row'
+import type { Cell, FileRow, Unreadable } from './row'
 import type { Table } from './table'
 import { csvCell } from './write'
 
@@ -21,10 +21,12 @@ export type RefusedWriter = {
   nameOf(place: number): string
 }
 
-function textOf(cell: unknown): string | null {
+/** The text of a cell as it is read again: an id has its exact number, a text what the cell shows. */
+function textOf(cell: Cell | undefined, isId: boolean): string | null {
   if (cell === null || cell === undefined) return null
-  if (typeof cell !== 'object') return String(cell)
-  return String('error' in cell ? cell.error : 'number' in cell ? cell.number : '')
+  if (typeof cell === 'string') return cell
+  if ('error' in cell) return cell.error
+  return isId ? cell.number : cell.shown
 }
 
 const replaceBigInt = (_: string, value: unknown) =>
@@ -33,7 +35,7 @@ const replaceBigInt = (_: string, value: unknown) =>
 /** Writes refused rows: of JSON as lines of JSON, of anything else as CSV. Rows that are numbered get their number as a column. */
 export function createRefusedWriter(
   { format, header, isNamed }: Omit<Table, 'lines'>,
-  { numberFrom }: Columns,
+  { id: idPlace, numberFrom }: Columns,
 ): RefusedWriter {
   const names = header.map(normalize)
   const free = (name: string): string => (names.includes(name) ? free(`${name}_`) : name)
@@ -66,7 +68,9 @@ export function createRefusedWriter(
     nameOf: (place) => nameColumn(written, place + before.length, true),
     row(source, reason, place) {
       const own =
-        'cells' in source ? (source.cells as readonly unknown[]).map(textOf) : [source.text]
+        'cells' in source
+          ? (source.cells as readonly Cell[]).map((cell, at) => textOf(cell, at === idPlace))
+          : [source.text]
       const padded = [...own, ...Array(Math.max(0, header.length - own.length)).fill(null)]
       return line([...before.map(() => String(numberOf(place))), ...padded, reason])
     },

@@ -1,7 +1,9 @@
 // Files as people have them (test/real-world/README.md), as the command takes them, and what it says of those that it cannot.
+
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { utils, write } from '@e965/xlsx'
 import { PATIENCE_MS, root, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 
@@ -579,6 +581,37 @@ describe('--refused', () => {
       )
     },
   )
+
+  test('writes the texts of a workbook as they would be stored', async () => {
+    using folder = temporaryFolder()
+    const [database, refused] = [folder.file('plants.db'), folder.file('refused.csv')]
+    const sheet = utils.aoa_to_sheet([
+      ['id', 'name', 'tag'],
+      ['x', { t: 'n', v: 5.5, z: '0.00' }, { t: 'n', v: 0.5, z: '0%' }],
+      [{ t: 'n', v: 1234.5, z: '#,##0' }, 'Fern', { t: 'n', v: 46143, z: 'd/m/yy' }],
+    ])
+    await Bun.write(
+      folder.file('a.xlsx'),
+      write({ SheetNames: ['A'], Sheets: { A: sheet } }, { bookType: 'xlsx', type: 'array' }),
+    )
+
+    await runProgram([
+      'import',
+      folder.file('a.xlsx'),
+      '--refused',
+      refused,
+      '--database',
+      database,
+    ])
+
+    const rows = readFileSync(refused, 'utf8').split('\n')
+    expect(rows.map((row) => row.split(',').slice(0, 3).join(','))).toEqual([
+      'id,name,tag',
+      'x,5.50,50%',
+      '1234.5,Fern,2026-05-01',
+      '',
+    ])
+  })
 
   test('makes no file where no row is refused, and does not write over what it reads', async () => {
     using folder = temporaryFolder()
