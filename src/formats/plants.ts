@@ -49,6 +49,8 @@ const isPlant = (values: Values): values is Plant => fields.every(({ fits }) => 
 const LEADING_ZERO = /^\s*-?0\d/
 // Most ids, which are no more looked at.
 const ONE_TO_NINE = /^[1-9]/
+// A dot of decimals in one country is one of thousands in another.
+const THOUSANDS = /^\s*(-?\d{1,3})\.000\s*$/
 const OUTER_SPACE = /^\s|\s$/
 const NO_DIGITS = /^\s*$/
 
@@ -113,6 +115,7 @@ function idOf(source: Source, row: FileRow, column: number): unknown {
   if (typeof cell !== 'string') {
     return !source.isJson && isNumberCell(cell) ? readNumber(cell) : (cell ?? undefined)
   }
+  if (THOUSANDS.test(cell)) return cell.trim()
   return (
     readInt64(cell) ?? readInt64(cell.trim()) ?? (NO_DIGITS.test(cell) ? undefined : cell.trim())
   )
@@ -180,6 +183,9 @@ function explainId(
   const { columns, isJson } = source
   if (!isJson && columns.id !== null && isNumberCell(cellOf(source, row, columns.id)))
     return `id: ${id}`
+  const [, thousands] = THOUSANDS.exec(id) ?? []
+  if (thousands !== undefined)
+    return `id: ${showText(id)} may be ${thousands} or ${thousands}000; write it without the dot`
   if (/^-?\d+$/.test(id))
     return `id: ${id.slice(0, 40)} is beyond the range of ids, ${INT64_MIN} to ${INT64_MAX}`
   return `id: ${showText(id)} is not a whole number; ids must be whole numbers (use ${numbering} to number the rows)`

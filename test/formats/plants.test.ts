@@ -130,6 +130,19 @@ test('refuses an invalid id, with a message that says what to do', async () => {
   ])
 })
 
+test('refuses an id that is one number or a thousand, as the dot is read', async () => {
+  const ids = ['1.000', ' 12.000 ', '1.00', '1.0000', '1000.000']
+
+  expect(await idsOf('csv', `id,name\n${ids.map((id) => `${id},a\n`).join('')}`)).toEqual([
+    'id: "1.000" may be 1 or 1000; write it without the dot',
+    'id: "12.000" may be 12 or 12000; write it without the dot',
+    1n,
+    1n,
+    1000n,
+  ])
+  expect(await idsOf('ndjson', '{"id":1.000,"name":"a"}')).toEqual([1n])
+})
+
 test('says once that leading zeros do not count', async () => {
   const { notices } = await read('csv', 'id,name\n001,a\n002,b\n')
 
