@@ -56,6 +56,8 @@ export function readSecret(variable: string, path: string): string {
   }
 }
 
+const CHANGED = 'the file changed while it was read; import it again'
+
 /** A stream to read, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
@@ -69,15 +71,28 @@ export function openInput(path: string): Input {
     // Bun cannot poll some devices, /dev/null among them.
     const isDevice = stat.isCharacterDevice() || stat.isBlockDevice()
     const stream = isDevice ? createReadStream(path) : Bun.file(path).stream()
-    return { stream, bytes: stat.isFile() ? stat.size : null }
+    // The files of /proc have no length.
+    return { stream, bytes: stat.isFile() && stat.size > 0 ? stat.size : null }
   } catch (error) {
     throw error instanceof UsageError ? error : inputError(error, path)
   }
 }
 
-/** The bytes of an input, in short parts, until `signal` is aborted, even while waiting for more. */
+/** True if a file has another length than when it was opened. `isOver`: nothing follows what was read. */
+function hasChanged(path: string, bytes: number | null, read: number, isOver: boolean): boolean {
+  if (bytes === null) return false
+  if (!isOver) return read > bytes
+  // A file that was removed meanwhile has been read whole.
+  const { size = bytes } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return read !== bytes || size !== bytes
+}
+
+/**
+ * The bytes of an input, in short parts, until `signal` is aborted, even while waiting for more. Throws an `OpenError` if it
+ * cannot be read, or if a file has another length at its end than when it was opened: its last line may be half written.
+ */
 export async function* readInput(
-  { stream }: Input,
+  { stream, bytes }: Input,
   path: string,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
@@ -91,9 +106,13 @@ export async function* readInput(
       stop = () => resolve(null)
       chunks.next().then(resolve, (error) => reject(inputError(error, path)))
     })
+  let read = 0
   while (!signal.aborted) {
     const chunk = await readNext()
-    if (chunk === null || chunk.done || signal.aborted) return
+    if (chunk === null || signal.aborted) return
+    read += chunk.value?.byteLength ?? 0
+    if (hasChanged(path, bytes, read, chunk.done === true)) throw new OpenError(CHANGED)
+    if (chunk.done) return
     onBytes(chunk.value.byteLength)
     for (let at = 0; at < chunk.value.byteLength; at += PART_BYTES) {
       yield chunk.value.subarray(at, at + PART_BYTES)

@@ -1,5 +1,7 @@
-import { expect, test } from 'bun:test'
-import { readInput } from '../../src/files/input'
+import { describe, expect, test } from 'bun:test'
+import { appendFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { openInput, readInput } from '../../src/files/input'
+import { temporaryFolder } from '../harness/daemon'
 
 const CHUNKS = 40
 const CHUNK_BYTES = 100_000
@@ -58,4 +60,32 @@ test('passes on why the input cannot be read', async () => {
 
   expect((await reading.next()).value).toEqual(Buffer.from('one'))
   await expect(reading.next()).rejects.toThrow('plants.csv')
+})
+
+describe('a file that changes while it is read', () => {
+  async function readWhile(change: (path: string) => void): Promise<number> {
+    using folder = temporaryFolder()
+    const path = folder.file('plants.csv')
+    writeFileSync(path, 'id,name\n'.repeat(200_000))
+    const input = openInput(path)
+    let length = 0
+    for await (const part of readInput(input, path, new AbortController().signal, () => {})) {
+      if (length === 0) change(path)
+      length += part.byteLength
+    }
+    return length
+  }
+
+  test.each([
+    ['grows', (path: string) => appendFileSync(path, '1,Fe')],
+    ['is cut off', (path: string) => truncateSync(path, 800_000)],
+  ])('is not read as a whole one: it %s', async (_, change) => {
+    await expect(readWhile(change)).rejects.toThrow(
+      'the file changed while it was read; import it again',
+    )
+  })
+
+  test('is read whole if it is only removed', async () => {
+    expect(await readWhile((path) => rmSync(path))).toBe(1_600_000)
+  })
 })
