@@ -115,7 +115,8 @@ function parse(content: Content, sheet: string | number): WorkBook {
   const options = { ...OPTIONS, sheets: sheet }
   if (content instanceof Uint8Array) return read(content, { ...options, type: 'array' })
   const archive: object = CFB.utils.cfb_new()
-  for (const [name, part] of content) CFB.utils.cfb_add(archive, `/${name}`, part)
+  // SheetJS leaves its place in what it has read, and would read on from there.
+  for (const [name, part] of content) CFB.utils.cfb_add(archive, `/${name}`, part.subarray())
   return parse_zip(archive, options)
 }
 

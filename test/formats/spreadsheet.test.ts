@@ -135,6 +135,20 @@ test('names the sheets that are not hidden, and reads the one that is asked for'
   )
 })
 
+test.each(['xlsx', 'xlsb', 'biff8'] as const)(
+  'a hidden sheet before another is passed over in %s',
+  async (type) => {
+    const sheet = (text: string) => utils.aoa_to_sheet([['name'], [text]])
+    const book: WorkBook = {
+      SheetNames: ['Lists', 'Plants'],
+      Sheets: { Lists: sheet('x'), Plants: sheet('Fern') },
+      Workbook: { Sheets: [{ Hidden: 1 }, { Hidden: 0 }] },
+    }
+
+    expect(await textsOf(bytesOf(book, type))).toEqual([['Fern']])
+  },
+)
+
 test('a sheet whose texts are lost is refused, not read as an empty one', async () => {
   const shared = (place: number) => `<c t="s"><v>${place}</v></c>`
   const bytes = packed(`<row r="1">${inlineText('name')}</row><row r="2">${shared(9)}</row>`)
