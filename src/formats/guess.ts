@@ -120,13 +120,20 @@ function findName(sampled: Sampled, taken: readonly (number | null)[]): number[]
   return place === null ? null : [place]
 }
 
-/** The columns of a table without headings: the name is the only text, but for the family of a plant. */
+/** True for numbers that rise from row to row: two of them may rise by chance. */
+const areRising = (values: readonly string[]): boolean =>
+  values.length > 2 &&
+  values.every((text, row) => row === 0 || Number(text) > Number(values[row - 1]))
+
+/** The columns of a table without headings: the name is the only text, but for the family of a plant; ids rise before it. */
 function findUnnamed({ values }: Sampled) {
   const texts = [...values.keys()].filter((place) => fit(values[place] ?? [], isText))
   const families = texts.filter((place) => fit(values[place] ?? [], isFamily))
   const names = texts.filter((place) => !families.includes(place))
   const name = names.length === 1 ? names : null
-  return { name, ...ofOptionalTexts(() => null), tag: families[0] ?? null }
+  const first = values[0] ?? []
+  const id = isIdColumn(first) && areRising(first) ? 0 : null
+  return { id, name, ...ofOptionalTexts(() => null), tag: families[0] ?? null }
 }
 
 /** The column of an optional text: by its known headings, or by its own name. */
@@ -139,7 +146,8 @@ function findOptional(sampled: Sampled, text: OptionalText, taken: readonly (num
 }
 
 /** The columns of a table with headings. */
-function findNamed(sampled: Sampled, id: number | null) {
+function findNamed(sampled: Sampled) {
+  const id = find(sampled, ['id'], [], isIdColumn)
   const name = findName(sampled, [id])
   const taken = [id, ...(name ?? [])]
   const optional = ofOptionalTexts((text) => {
@@ -147,7 +155,7 @@ function findNamed(sampled: Sampled, id: number | null) {
     taken.push(place)
     return place
   })
-  return { name, ...optional }
+  return { id, name, ...optional }
 }
 
 /** Guesses which columns are meant. A name that nothing convincing is found for is null. */
@@ -158,8 +166,7 @@ export function guessColumns(
 ): Guess {
   const sampled = sampleOf(header, sample)
   const show = (place: number) => nameColumn(header, place, isNamed)
-  const id = isNamed ? find(sampled, ['id'], [], isIdColumn) : null
-  const { name, ...optional } = isNamed ? findNamed(sampled, id) : findUnnamed(sampled)
+  const { id, name, ...optional } = isNamed ? findNamed(sampled) : findUnnamed(sampled)
   return {
     header: isNamed,
     headerRow: null,

@@ -16,7 +16,7 @@ export type Meaning =
 // Swedish, Danish and Norwegian, Finnish, Hungarian, Russian, Japanese, Chinese.
 const PHRASES: Readonly<Record<Meaning, string>> = {
   id: `
-    id, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number, item id, article no,
+    id, id no, id number, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number, item id, article no,
     article number, product id, product no, product number, catalog no, catalog number, catalogue no, catalogue number,
     accession no, accession number, record id, record number, stock number, species id, taxon id, taxon key, gbif id,
     inventory number, specimen number, row, sku

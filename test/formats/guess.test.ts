@@ -140,6 +140,7 @@ const CORPUS: readonly Case[] = [
   ['写真,和名\na.jpg,キヅタ', null, '和名', null],
   ['编号,中文名,拉丁名,科\n1,常春藤,Hedera nepalensis,五加科', '编号', '拉丁名', '科'],
   ['序号,植物名称,价格\n1,常春藤,30\n2,苔藓,20', '序号', '植物名称', null],
+  ['ID Number,Plant\n4,Fern', 'ID Number', 'Plant', null],
   // Rows of other kinds among those of plants
   ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,5\nTotal,,12', 'Nr', 'Plant', null],
   ['Nr,Plant,Qty\nFERNS,,\n1,Fern,3\n2,Ivy,4\n,,7\n3,Moss,1', 'Nr', 'Plant', null],
@@ -220,6 +221,26 @@ describe('a guess', () => {
       })
     }
   })
+
+  test.each([
+    ['12,Fern\n15,Ivy\n40,Moss', '1', ['2']],
+    // Prices, and two rows, say nothing of ids.
+    ['12,Fern\n9,Ivy\n40,Moss', null, ['2']],
+    ['Fern,12\nIvy,15\nMoss,40', null, ['1']],
+    ['12,Fern\n15,Ivy', null, ['2']],
+  ])(
+    'takes rising numbers before the names for ids where there is no header: %p',
+    async (text, id, name) => {
+      const { header, sample } = await open('csv', text)
+
+      expect(guessTable(header, sample, true)).toMatchObject({
+        header: false,
+        idColumn: id,
+        numberFrom: id === null ? 1n : null,
+        nameColumn: name,
+      })
+    },
+  )
 
   test('costs the same at any width', () => {
     const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
