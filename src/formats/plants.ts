@@ -13,6 +13,7 @@ import {
   OPTIONAL_TEXTS,
   type OptionalText,
   Plant,
+  TEXT_FIELDS,
   toNewPlant,
 } from '../plant/plant'
 import type { Columns } from './columns'
@@ -233,9 +234,9 @@ function explainZeros(source: Source, row: FileRow): string | null {
   return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
 }
 
-/** Finds an optional text with space around it. */
+/** Finds a text with space around it. */
 function explainSpace(_: Source, { line }: FileRow, values: Values): string | null {
-  for (const name of OPTIONAL_TEXTS) {
+  for (const name of TEXT_FIELDS) {
     const text = values[name]
     if (typeof text !== 'string' || !OUTER_SPACE.test(text)) continue
     return `line ${line}: the space around the ${name} ${showText(text)} is part of it`

@@ -156,6 +156,13 @@ test('says once that the space around a tag is part of it', async () => {
   expect(entries[1]).toEqual({ line: 3, plant: { id: 2n, name: 'b', tag: ' fern' } })
 })
 
+test('says once that the space around a name is part of it', async () => {
+  const { notices, entries } = await read('csv', 'id, name, tag\n1, Fern, shade\n2, Ivy,\n')
+
+  expect(notices).toEqual(['line 2: the space around the name " Fern" is part of it'])
+  expect(entries[0]).toHaveProperty('plant', { id: 1n, name: ' Fern', tag: ' shade' })
+})
+
 test('numbers rows by their place, refused ones included', async () => {
   const text = 'name,tag\na,x\n,y\n,,\n"b"c,z\nd,\n'
   const { entries } = await read('csv', text, { numberFrom: 10n })
