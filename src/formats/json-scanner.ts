@@ -8,6 +8,8 @@ type Path = readonly string[] | null
 export type Found = {
   /** True if each value of this array, or this object as a whole, is a row. The path of the document is empty. */
   readonly isRows: (path: readonly string[], isArray: boolean) => boolean
+  /** True if documents of the same kind may follow the first: arrays an array, objects an object. */
+  readonly isSeries?: boolean
   /** A row: its text, and the line where it begins. */
   readonly onRow: (line: number, text: string) => void
   /** A value of the outermost object begins with this character. */
@@ -39,6 +41,7 @@ const OPEN_ARRAY = 91
 const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
+const OPENINGS = { array: OPEN_ARRAY, object: OPEN_OBJECT }
 const NEWLINE = 10
 const isSpace = (code: number) => code === 32 || code === NEWLINE || code === 13 || code === 9
 
@@ -184,7 +187,8 @@ export class JsonScanner {
       return this.#unexpected('a value', character)
     }
     const isSequence = !frame && this.found.isRows([], false)
-    if (!frame && !isSequence && this.values > 0) {
+    const isNext = this.found.isSeries && code === OPENINGS[this.#document]
+    if (!frame && !isSequence && !isNext && this.values > 0) {
       return { line: this.line, stop: `${JSON.stringify(character)} after the ${this.#document}` }
     }
     if (this.#frames.length === 1 && this.#key !== null) this.found.onMember?.(this.#key, character)

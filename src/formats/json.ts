@@ -134,6 +134,7 @@ async function* readValues(
         isFound ||= isList
         return isList
       },
+      isSeries: true,
       onRow: (line, value) => rows.push(toRow(line, value)),
     },
     limit,

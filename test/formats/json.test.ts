@@ -129,6 +129,11 @@ describe('the first value says what a document is', () => {
     ],
     ['values on one line', JSON.stringify(fern) + JSON.stringify(ivy), null],
     ['a value a line', `\n ${JSON.stringify(fern)}\r\n\r\n${JSON.stringify(ivy)}\r\n`, null],
+    [
+      'arrays one after another',
+      `${JSON.stringify([fern], null, 1)}\n[]\n${JSON.stringify([ivy])}`,
+      null,
+    ],
     ['an object with one list', `{"count":2,"plants":${both}}`, 'plants'],
     ['an object with one list, deep in it', `{"a":{"b":1,"c":{"d":${both}}},"e":[1,[2]]}`, 'a.c.d'],
     ['an object with a name and a list', `{"name":"Seeds","items":${both}}`, 'items'],
@@ -159,6 +164,7 @@ describe('the first value says what a document is', () => {
     ['{"beds":{"x":{"plants":[{"a":1}]},"y":{"plants":[{"a":2}]}}}', 'beds.*.plants', [1, 2]],
     ['{"a.b":[{"a":1}],"a":{"b":[{"a":2}]}}', 'a.b', [1, 2]],
     ['{"fern":{"a":1},"ivy":{"a":2}}', '*', [1, 2]],
+    ['{"plants":[{"a":1}],"next":2}\n{"plants":[{"a":2}]}', 'plants', [1, 2]],
   ])('%s with the list %s', async (text, list, values) => {
     const { rows } = await rowsOf(text, { list, length: 2 })
 
