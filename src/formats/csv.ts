@@ -167,11 +167,12 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
       if (end - start > limit) return [...rows, { line, stop: tooLong }]
       if (open !== undefined)
         return [...rows, { line: line + lines, stop: 'unterminated quote', column: open }]
+      const first = line
       line += lines
       if (stray !== undefined) {
         rows.push({
           line,
-          problem: 'stray quote',
+          problem: `${first < line ? `lines ${first} to ${line} are one row; ` : ''}stray quote`,
           column: stray,
           text: text.slice(start, end).trimEnd(),
         })

@@ -107,6 +107,19 @@ test('refuses the row of a quoted cell that text follows, and reads on', () => {
   ])
 })
 
+test('says which lines a quote has made one row', () => {
+  expect(readAll('a,b\n1,"c\n2,d\n3,"e",f\n4,g\n', 3)).toEqual([
+    { line: 1, cells: ['a', 'b'] },
+    {
+      line: 4,
+      problem: 'lines 2 to 4 are one row; stray quote',
+      column: 1,
+      text: '1,"c\n2,d\n3,"e",f',
+    },
+    { line: 5, cells: ['4', 'g'] },
+  ])
+})
+
 test('stops at a quote that is never closed, and says where it was opened', () => {
   expect(readAll('a\n"b\nb","c\nd\n', 3).at(-1)).toEqual({
     line: 3,
