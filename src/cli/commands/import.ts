@@ -33,19 +33,25 @@ type Job = {
   readonly signal: AbortSignal
 }
 
-async function importInto(store: Store, { config, groups, report, signal }: Job): Promise<void> {
-  const { strict: isStrict, replace: replaces } = config
-  const run: Run = { store, isStrict, replaces, account: report.tally.account }
-  const isOver = await importAll(run, groups, async () => {
+const runOf = ({ config, report }: Job): Omit<Run, 'store'> => ({
+  isStrict: config.strict,
+  replaces: config.replace,
+  account: report.tally.account,
+})
+
+/** Resolves to false if a strict import ended at a refused row. */
+function importInto(store: Store, job: Job): Promise<boolean> {
+  const { groups, report, signal } = job
+  return importAll({ store, ...runOf(job) }, groups, async () => {
     report.update()
     return !signal.aborted
   })
-  if (!isOver) report.tally.stop('what follows the first refused row (--strict)')
 }
 
-/** Tells what an import would do. `isNew`: there is no database yet. */
-async function rehearse({ config, groups, report, signal }: Job, isNew: boolean): Promise<void> {
-  const rehearsal = createRehearsal(config.replace, report.tally.account)
+/** Tells what an import would do. `isNew`: there is no database yet. Resolves as the import would. */
+async function rehearse(job: Job, isNew: boolean): Promise<boolean> {
+  const { config, groups, report, signal } = job
+  const rehearsal = createRehearsal(runOf(job))
   for await (const group of groups) {
     if (signal.aborted) break
     report.preview(group)
@@ -53,8 +59,8 @@ async function rehearse({ config, groups, report, signal }: Job, isNew: boolean)
     report.update()
   }
   const compare = (stored: Parameters<typeof rehearsal.end>[0]) => rehearsal.end(stored)
-  if (isNew) await compare([])
-  else await engineOf(config.database).readAll(config.database, config, 'once', compare)
+  if (isNew) return compare([])
+  return engineOf(config.database).readAll(config.database, config, 'once', compare)
 }
 
 async function importFile(context: CommandContext): Promise<number> {
@@ -85,8 +91,8 @@ async function importFile(context: CommandContext): Promise<number> {
   const { tally } = report
   try {
     const job: Job = { config, groups: all, report, signal }
-    if (store) await importInto(store, job)
-    else await rehearse(job, isNew)
+    const isWhole = await (store ? importInto(store, job) : rehearse(job, isNew))
+    if (!isWhole) tally.stop('what follows the first refused row (--strict)')
     if (signal.aborted) tally.stop('the rest, because it was interrupted')
   } catch (error) {
     tally.stop(`the rest: ${messageOf(error)}`)

@@ -145,29 +145,37 @@ export async function importAll(
  * The rehearsal of an import without a writable store: remembers the entries, and compares them with the stored plants,
  * which are read once. It needs memory for the whole file.
  */
-export function createRehearsal(replaces: boolean, account: Run['account']) {
+export function createRehearsal({ isStrict, replaces, account }: Omit<Run, 'store'>) {
   const entries: Entry[] = []
+
+  /** The result of an entry. `found`: the plants that would be stored by then, which it changes. */
+  function rehearse(entry: Entry, found: Map<Int64, Plant>): Result {
+    if (!('plant' in entry)) return problemOf(entry) ?? 'skipped'
+    const { plant } = entry
+    const before = found.get(plant.id)
+    if (!before || replaces) found.set(plant.id, plant)
+    if (!before) return 'created'
+    if (hasSameTexts(before, plant)) return 'skipped'
+    return replaces ? 'replaced' : { problem: explainTaken(plant, before) }
+  }
+
   return {
     add: (group: readonly Entry[]) => void entries.push(...group),
-    async end(stored: AsyncIterable<readonly Plant[]> | Iterable<readonly Plant[]>): Promise<void> {
+    /** Resolves to false if a strict import would end at a refused row. */
+    async end(
+      stored: AsyncIterable<readonly Plant[]> | Iterable<readonly Plant[]>,
+    ): Promise<boolean> {
       const wanted = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
       const found = new Map<Int64, Plant>()
       for await (const plants of stored) {
         for (const plant of plants) if (wanted.has(plant.id)) found.set(plant.id, plant)
       }
       for (const entry of entries) {
-        if (!('plant' in entry)) {
-          account(entry, problemOf(entry) ?? 'skipped')
-          continue
-        }
-        const { plant } = entry
-        const before = found.get(plant.id)
-        if (!before || replaces) found.set(plant.id, plant)
-        if (!before) account(entry, 'created')
-        else if (hasSameTexts(before, plant)) account(entry, 'skipped')
-        else if (replaces) account(entry, 'replaced')
-        else account(entry, { problem: explainTaken(plant, before) })
+        const result = rehearse(entry, found)
+        account(entry, result)
+        if (isStrict && typeof result !== 'string') return false
       }
+      return true
     },
   }
 }

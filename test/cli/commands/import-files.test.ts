@@ -459,6 +459,22 @@ describe('a dry run', () => {
   })
 })
 
+test('a dry run with --strict ends where the import would', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await Bun.write(folder.file('a.csv'), 'id,name\n1,a\n1,b\n2,c\nx,d\n')
+  const words = ['import', folder.file('a.csv'), '--strict', '--database', database]
+
+  const rehearsed = await runProgram([...words, '--dry-run'])
+  const real = await runProgram(words)
+
+  const rest = ' 1; 2 rows read; not read: what follows the first refused row (--strict)\n'
+  expect(rehearsed.out).toEndWith(`dry run; would create 1, skip 0, replace 0, refuse${rest}`)
+  expect(real.out).toBe(`created 1, skipped 0, replaced 0, refused${rest}`)
+  expect(rehearsed.err).toBe(real.err.replace(/^created database.*\n/, ''))
+  expect(rehearsed.code).toBe(1)
+})
+
 describe('--refused', () => {
   test('writes the refused rows unchanged, ready to fix and import again', async () => {
     using folder = temporaryFolder()
