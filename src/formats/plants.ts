@@ -52,7 +52,6 @@ const LEADING_ZERO = /^\s*-?0\d/
 const ONE_TO_NINE = /^[1-9]/
 // A dot of decimals in one country is one of thousands in another.
 const THOUSANDS = /^\s*(-?\d{1,3})\.000\s*$/
-const OUTER_SPACE = /^\s|\s$/
 const NO_DIGITS = /^\s*$/
 
 /** The number of a cell: exact, or what is wrong with it. */
@@ -116,7 +115,7 @@ function idOf(source: Source, row: FileRow, column: number): unknown {
   if (typeof cell !== 'string') {
     return !source.isJson && isNumberCell(cell) ? readNumber(cell) : (cell ?? undefined)
   }
-  if (THOUSANDS.test(cell)) return cell.trim()
+  if (cell.includes('.000') && THOUSANDS.test(cell)) return cell.trim()
   return (
     readInt64(cell) ?? readInt64(cell.trim()) ?? (NO_DIGITS.test(cell) ? undefined : cell.trim())
   )
@@ -238,17 +237,16 @@ function explainZeros(source: Source, row: FileRow): string | null {
 function explainSpace(_: Source, { line }: FileRow, values: Values): string | null {
   for (const name of TEXT_FIELDS) {
     const text = values[name]
-    if (typeof text !== 'string' || !OUTER_SPACE.test(text)) continue
+    if (typeof text !== 'string' || text === text.trim()) continue
     return `line ${line}: the space around the ${name} ${showText(text)} is part of it`
   }
   return null
 }
 
 /** Makes a search for a key of JSON that no earlier object had, and that is not read. */
-function createKeyWatch({ header, isJson, lateTexts }: Source) {
+function createKeyWatch({ header, lateTexts }: Source) {
   const known = new Set<string>([...header, ...lateTexts])
   return (_: Source, { cells, line }: FileRow): string | null => {
-    if (!isJson) return null
     for (const key in cells) {
       if (!known.has(key)) {
         return `line ${line}: the key ${showText(key)} comes first here; it is not used`
@@ -260,7 +258,8 @@ function createKeyWatch({ header, isJson, lateTexts }: Source) {
 
 /** Reports what a user should know about the file as a whole, each kind of notice once. */
 function createNotices(source: Source, onNotice: (notice: string) => void) {
-  let searches = [explainZeros, explainSpace, createKeyWatch(source)]
+  let searches = [explainZeros, explainSpace]
+  if (source.isJson) searches.push(createKeyWatch(source))
   return (row: FileRow, values: Values): void => {
     for (const search of searches) {
       const notice = search(source, row, values)
