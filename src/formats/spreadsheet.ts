@@ -62,11 +62,21 @@ function resolveReference(reference: string, hex?: string, decimal?: string): st
 const utf8 = new TextDecoder()
 const toUtf8 = new TextEncoder()
 
-function resolveReferences(name: string, part: Uint8Array): Uint8Array {
+/** An error in a cell of OpenDocument. */
+const ODF_ERROR = /(calcext:value-type="error"[^>]*>\s*<text:p>)([^<]*)/g
+const KNOWN_ERROR = /^#(NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A)$/
+
+const knownError = (cell: string, before: string, error: string): string =>
+  KNOWN_ERROR.test(error) ? cell : `${before}#VALUE!`
+
+/** A part of a workbook without what SheetJS misreads: large references, and errors in other words, such as `Err:522`. */
+function mendPart(name: string, part: Uint8Array): Uint8Array {
   if (!/\.xml$/i.test(name)) return part
   const text = utf8.decode(part)
-  if (!text.includes('&#')) return part
-  return toUtf8.encode(text.replace(LARGE_REFERENCE, resolveReference))
+  if (!text.includes('&#') && !text.includes('calcext:value-type="error"')) return part
+  return toUtf8.encode(
+    text.replace(LARGE_REFERENCE, resolveReference).replace(ODF_ERROR, knownError),
+  )
 }
 
 /**
@@ -106,7 +116,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
     )
   }
   return readSheet(
-    new Map([...parts].map(([name, it]) => [name, resolveReferences(name, it)])),
+    new Map([...parts].map(([name, it]) => [name, mendPart(name, it)])),
     sheet,
     hiddenTables(parts.get('content.xml')),
   )

@@ -173,17 +173,41 @@ test('a chart is no sheet to read', async () => {
   expect(await readWorkbook(bytes, 'Chart').catch(String)).toContain('a chart has no rows: "Chart"')
 })
 
+/** An OpenDocument spreadsheet. */
+const openDocument = (tables: string, styles = '') =>
+  zipSync({
+    'META-INF/manifest.xml': strToU8('<manifest:manifest xmlns:manifest="m"/>'),
+    'content.xml': strToU8(
+      `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:style="s" xmlns:calcext="c"><office:automatic-styles>${styles}</office:automatic-styles><office:body><office:spreadsheet>${tables}</office:spreadsheet></office:body></office:document-content>`,
+    ),
+    'styles.xml': strToU8('<office:document-styles xmlns:office="o"/>'),
+  })
+
+const odfText = (text: string, attributes = '') =>
+  `<table:table-cell office:value-type="string"${attributes}><text:p>${text}</text:p></table:table-cell>`
+
+test.each([
+  ['#N/A', '#N/A'],
+  ['#NV', '#VALUE!'],
+  ['Err:522', '#VALUE!'],
+])('the error %s of OpenDocument is an error', async (text, error) => {
+  const cell = odfText(text, ' office:string-value="" calcext:value-type="error"')
+  const bytes = openDocument(
+    `<table:table table:name="A"><table:table-row>${cell}${odfText(text)}</table:table-row></table:table>`,
+  )
+
+  expect(await rowsOf(bytes)).toEqual([{ line: 1, cells: [{ error }, text] }])
+})
+
 test('a sheet that OpenDocument hides is not chosen', async () => {
   const style = (name: string, isShown: boolean) =>
     `<style:style style:name="${name}" style:family="table" style:master-page-name="Default"><style:table-properties table:display="${isShown}"/></style:style>`
   const table = (name: string, style: string) =>
-    `<table:table table:name="${name}" table:style-name="${style}"><table:table-row><table:table-cell office:value-type="string"><text:p>${name}</text:p></table:table-cell></table:table-row></table:table>`
-  const content = `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:style="s"><office:automatic-styles>${style('ta1', true)}${style('ta2', false)}</office:automatic-styles><office:body><office:spreadsheet>${table('Old', 'ta2')}${table('Shade', 'ta1')}${table('Sun', 'ta1')}</office:spreadsheet></office:body></office:document-content>`
-  const bytes = zipSync({
-    'META-INF/manifest.xml': strToU8('<manifest:manifest xmlns:manifest="m"/>'),
-    'content.xml': strToU8(content),
-    'styles.xml': strToU8('<office:document-styles xmlns:office="o"/>'),
-  })
+    `<table:table table:name="${name}" table:style-name="${style}"><table:table-row>${odfText(name)}</table:table-row></table:table>`
+  const bytes = openDocument(
+    table('Old', 'ta2') + table('Shade', 'ta1') + table('Sun', 'ta1'),
+    style('ta1', true) + style('ta2', false),
+  )
 
   const { sheets, sheet } = await readWorkbook(bytes, null)
   expect({ sheets, sheet }).toEqual({ sheets: ['Shade', 'Sun'], sheet: 'Shade' })
