@@ -186,6 +186,18 @@ const openDocument = (tables: string, styles = '') =>
 const odfText = (text: string, attributes = '') =>
   `<table:table-cell office:value-type="string"${attributes}><text:p>${text}</text:p></table:table-cell>`
 
+test('a damaged workbook is refused in words, not in those of its reader', async () => {
+  const broken = [
+    '<table:table table:name="A"><table:shapes></table:table>',
+    '</table:table></a:b></office:p>',
+  ]
+  const messages = await Promise.all(
+    broken.map((tables) => readWorkbook(openDocument(tables), null).catch(String)),
+  )
+
+  expect(messages).toEqual(Array(2).fill('OpenError: the workbook cannot be read: it is damaged'))
+})
+
 test.each([
   ['#N/A', '#N/A'],
   ['#NV', '#VALUE!'],
