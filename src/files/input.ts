@@ -88,8 +88,9 @@ function hasChanged(path: string, bytes: number | null, read: number, isOver: bo
 }
 
 /**
- * The bytes of an input, in short parts, until `signal` is aborted, even while waiting for more. Throws an `OpenError` if it
- * cannot be read, or if a file has another length at its end than when it was opened: its last line may be half written.
+ * The bytes of an input, in short parts, until `signal` is aborted, even while waiting for more. Throws an
+ * `OpenError` if it cannot be read, or if a file has another length at its end than when it was opened: its last line
+ * may be half written.
  */
 export async function* readInput(
   { stream, bytes }: Input,

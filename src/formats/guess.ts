@@ -125,7 +125,10 @@ const areRising = (values: readonly string[]): boolean =>
   values.length > 2 &&
   values.every((text, row) => row === 0 || Number(text) > Number(values[row - 1]))
 
-/** The columns of a table without headings: the name is the only text, but for the family of a plant; ids rise before it. */
+/**
+ * The columns of a table without headings: the name is the only text, but for the family of a plant; ids rise before
+ * it.
+ */
 function findUnnamed({ values }: Sampled) {
   const texts = [...values.keys()].filter((place) => fit(values[place] ?? [], isText))
   const families = texts.filter((place) => fit(values[place] ?? [], isFamily))

@@ -16,8 +16,8 @@ export type Meaning =
 // Swedish, Danish and Norwegian, Finnish, Hungarian, Russian, Japanese, Chinese.
 const PHRASES: Readonly<Record<Meaning, string>> = {
   id: `
-    id, id no, id number, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number, item id, article no,
-    article number, product id, product no, product number, catalog no, catalog number, catalogue no, catalogue number,
+    id, id no, id number, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number,
+    item id, article no, article number, product id, product no, product number, catalog no, catalog number, catalogue no, catalogue number,
     accession no, accession number, record id, record number, stock number, species id, taxon id, taxon key, gbif id,
     inventory number, specimen number, row, sku
     artikel nr, artikelnr, artikelnummer, artikel nummer, nummer, lfd nr, laufende nummer, pflanzen nr, pflanzennummer, bestell nr, bestellnummer, kennnummer, inventarnummer

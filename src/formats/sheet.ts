@@ -120,7 +120,10 @@ function parse(content: Content, sheet: string | number): WorkBook {
   return parse_zip(archive, options)
 }
 
-/** The sheets that are not hidden, and those to try: the one of this name, or all. Throws an `OpenError` if there is none. */
+/**
+ * The sheets that are not hidden, and those to try: the one of this name, or all. Throws an `OpenError` if there is
+ * none.
+ */
 function choose(
   { SheetNames, Workbook }: WorkBook,
   wanted: string | null,
@@ -140,8 +143,8 @@ function choose(
 }
 
 /**
- * Reads a sheet of a workbook, in one long call. `hidden`: the places of sheets that are hidden, besides those that SheetJS
- * finds. Throws an `OpenError` if it is damaged, or a chart.
+ * Reads a sheet of a workbook, in one long call. `hidden`: the places of sheets that are hidden, besides those that
+ * SheetJS finds. Throws an `OpenError` if it is damaged, or a chart.
  */
 export function readSheet(content: Content, wanted: string | null, hidden: ReadonlySet<number>) {
   let book = parse(content, wanted ?? 0)

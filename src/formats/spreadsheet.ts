@@ -69,7 +69,9 @@ const KNOWN_ERROR = /^#(NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A)$/
 const knownError = (cell: string, before: string, error: string): string =>
   KNOWN_ERROR.test(error) ? cell : `${before}#VALUE!`
 
-/** A part of a workbook without what SheetJS misreads: large references, and errors in other words, such as `Err:522`. */
+/**
+ * A part of a workbook without what SheetJS misreads: large references, and errors in other words, such as `Err:522`.
+ */
 function mendPart(name: string, part: Uint8Array): Uint8Array {
   if (!/\.xml$/i.test(name)) return part
   const text = utf8.decode(part)
@@ -80,8 +82,8 @@ function mendPart(name: string, part: Uint8Array): Uint8Array {
 }
 
 /**
- * The places of the sheets of an OpenDocument spreadsheet that are hidden by their styles, which SheetJS does not look at.
- * `content`: its part `content.xml`.
+ * The places of the sheets of an OpenDocument spreadsheet that are hidden by their styles, which SheetJS does not look
+ * at. `content`: its part `content.xml`.
  */
 function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
   const [styles = '', ...tables] = utf8.decode(content).split('<table:table ')
