@@ -121,12 +121,14 @@ export const completion: Command = {
   summary: 'print a completion script for a shell',
   help: `To install it:
 
+  mkdir -p ~/.local/share/bash-completion/completions
   plantstore completion bash > \\
     ~/.local/share/bash-completion/completions/plantstore
 
   mkdir -p ~/.zfunc && plantstore completion zsh > ~/.zfunc/_plantstore
   # in ~/.zshrc, before compinit: fpath+=~/.zfunc
 
+  mkdir -p ~/.config/fish/completions
   plantstore completion fish > ~/.config/fish/completions/plantstore.fish`,
   options: [],
   async run(context) {

@@ -1,4 +1,5 @@
 # bash completion of plantstore. To keep it:
+#   mkdir -p ~/.local/share/bash-completion/completions
 #   plantstore completion bash > ~/.local/share/bash-completion/completions/plantstore
 # (with the package bash-completion), or in ~/.bashrc: source <(plantstore completion bash)
 _plantstore() {

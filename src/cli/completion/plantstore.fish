@@ -1,4 +1,6 @@
-# fish completion of plantstore. To keep it: plantstore completion fish > ~/.config/fish/completions/plantstore.fish
+# fish completion of plantstore. To keep it:
+#   mkdir -p ~/.config/fish/completions
+#   plantstore completion fish > ~/.config/fish/completions/plantstore.fish
 function __plantstore_complete
   set -l words (commandline -opc)
   for line in (plantstore completion for -- $words[2..] (commandline -ct) 2> /dev/null)

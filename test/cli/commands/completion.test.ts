@@ -208,6 +208,27 @@ test('says for each shell where its script goes', async () => {
   }
 })
 
+test('installs its scripts where there is no folder for them yet, by the lines of its help', async () => {
+  using folder = temporaryFolder()
+  const { out } = await runProgram(['completion', '--help'])
+  const lines = out.split('\n').filter((line) => line.startsWith('  '))
+  const steps = lines.slice(0, lines.findIndex((line) => line.includes('--help')))
+  const script = `set -e; plantstore() { ${asFunction} "$@"; }\n${steps.join('\n')}`
+  const { stderr } = Bun.spawnSync(['bash', '-c', script], {
+    cwd: folder.path,
+    env: { ...process.env, HOME: folder.path },
+  })
+
+  expect(stderr.toString()).toBe('')
+  for (const file of [
+    '.local/share/bash-completion/completions/plantstore',
+    '.zfunc/_plantstore',
+    '.config/fish/completions/plantstore.fish',
+  ]) {
+    expect(existsSync(folder.file(file))).toBe(true)
+  }
+})
+
 const syntaxOf = [
   ['bash', ['bash', '-n']],
   ['zsh', ['zsh', '-n']],
