@@ -81,13 +81,15 @@ export const forward: Command = {
 PLANTSTORE_TOKEN_FILE.
 
 A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is
-obeyed. 410 Gone ends the command. --cursor-file saves the cursor of the last delivered change, and the next start
-resumes after it. Without that file, forwarding starts with the oldest change, or after --after.
+obeyed. 410 Gone ends the command.
+
+--cursor-file and --secret-file are required. The first saves the cursor of the last delivered change, and the next
+start resumes after it. While it does not exist, forwarding starts with the oldest change, or after --after.
 
 To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
   options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
   wording: {
-    after: { help: 'without a cursor file: after this cursor, or "now"' },
+    after: { help: 'until the cursor file exists: after this one, or "now"' },
     ...sourceWording,
   },
   run: forwardChanges,
