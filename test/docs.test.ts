@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/cli/options'
 import { catalogue } from '../src/errors'
+import { loadCommands } from '../src/main'
 import { createMetrics } from '../src/metrics'
 import { exitCodes } from '../src/program'
 import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
@@ -207,11 +208,12 @@ test('docs/errors.md has every error number and no other', () => {
 
 describe('docs/configuration.md', () => {
   const page = 'docs/configuration.md'
+  const optionNames = Object.keys(options) as OptionName[]
 
   test('has every option with its variable and default, and no other', () => {
     const shown = (value: unknown) =>
       value === false ? 'off' : value === true ? 'on' : value === null ? '' : `${value}`
-    const expected = (Object.keys(options) as OptionName[]).map((name) => {
+    const expected = optionNames.map((name) => {
       const env = variableOf(name)
       const { default: preset } = options[name]
       return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
@@ -224,6 +226,41 @@ describe('docs/configuration.md', () => {
 
     expect(documented).toEqual(expected)
   })
+
+  // `serve`, `health`: …; all but `health`: …; without either, `serve`.
+  const NAMED = /(all but )?((?:`[a-z]+(?: [a-z]+)?`(?:, )?)+(?:, required)?): /g
+
+  test('names the commands of every option', async () => {
+    const commands = await loadCommands()
+    const names = commands.map((command) => command.name)
+    const documented = rowsOf(page)
+      .filter(
+        ([, env = '', , text = '']) => text !== '' && /^(`(PLANTSTORE|PGPASSWORD).*)?$/.test(env),
+      )
+      .flatMap(([flag = '', env = '', , text = '']) => {
+        const name = optionNames.find((it) =>
+          flag.startsWith('`--') ? `\`${toFlag(it)}\`` === flag : `\`${variableOf(it)}\`` === env,
+        )
+        return name === undefined ? [] : [[name, commandsIn(text, names)] as const]
+      })
+    const expected = optionNames.map((name) => [
+      name,
+      commands.filter((it) => it.options.includes(name)).map((it) => it.name),
+    ])
+
+    expect(documented).toEqual(expected)
+  })
+
+  /** The commands that the description of an option names, in the order of the help. */
+  function commandsIn(text: string, names: readonly string[]): string[] {
+    const groups = [...text.matchAll(NAMED)].map(([, but, list = '']) => {
+      const named = codeOf(list).map((code) => code.split(' ')[0])
+      return names.filter((name) => named.includes(name) !== (but !== undefined))
+    })
+    const isLed = text.search(NAMED) === 0
+    const found = [...groups.flat(), ...(isLed ? [] : ['serve'])]
+    return names.filter((name) => found.includes(name))
+  }
 })
 
 describe('docs/commands.md', () => {
@@ -316,6 +353,16 @@ describe('docs/monitoring.md', () => {
         expect([event, what]).toEqual([event, expect.any(String)])
     }
   })
+})
+
+test('docs/troubleshooting.md and docs/scaling.md quote messages of the program', () => {
+  const sources = [...new Bun.Glob('src/**/*.ts').scanSync(root)].map(read).join('\n')
+  const quoted = ['docs/troubleshooting.md', 'docs/scaling.md'].flatMap((page) =>
+    [...read(page).matchAll(/"([a-z][^"\n]+)"/g)].map(([, text = '']) => text),
+  )
+
+  expect(quoted).not.toBeEmpty()
+  expect(quoted.filter((text) => !sources.includes(text))).toEqual([])
 })
 
 test('docs/import.md shows what its commands print', async () => {
