@@ -2,7 +2,7 @@
 
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
-import { messageOf, UsageError } from '../../errors'
+import { messageOf } from '../../errors'
 import { openInput } from '../../files/input'
 import { prepend } from '../../formats/encoding'
 import { formatToRead } from '../../formats/format'
@@ -15,7 +15,7 @@ import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import type { Config } from '../config'
 import { COLUMNS, READING } from '../import/command-line'
-import { checkOptions, openFile } from '../import/file'
+import { checkOptions, openFile, refuseUnknown } from '../import/file'
 import { createRehearsal, importAll, type Run } from '../import/importing'
 import { openRefusedFile } from '../import/refused-file'
 import { Report } from '../import/report'
@@ -67,7 +67,7 @@ async function importFile(context: CommandContext): Promise<number> {
   const { config, args, err } = context
   const path = onlyArgument(args, 'FILE, or - for standard input')
   const format = config.format ?? formatToRead(path)
-  if (!format) throw new UsageError('unknown format; add --format csv, ndjson, json or xlsx')
+  if (!format) return refuseUnknown(path)
   checkOptions(config, format)
   const { name, isNew, files } = engineOf(config.database).locate(config.database)
   await using refusedFile =

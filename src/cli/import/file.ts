@@ -3,11 +3,12 @@
 import { OpenError, UsageError } from '../../errors'
 import { type Input, openInput, readInput } from '../../files/input'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
-import type { Format } from '../../formats/format'
+import { checkSignature, type Format } from '../../formats/format'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import type { WorkbookReader } from '../../formats/spreadsheet'
 import { openTable, type Table } from '../../formats/table'
+import { optionWords } from '../../formats/words'
 import { ofOptionalTexts } from '../../plant/plant'
 import type { Config } from '../config'
 import { heedSignals } from '../terminal/interrupt'
@@ -68,6 +69,29 @@ function findColumns(path: string, table: Table, config: Config): Columns {
   }
 }
 
+/** An error of a file, with the file's name before its message. */
+function withName(path: string, error: unknown): unknown {
+  if (!(error instanceof OpenError)) return error
+  const file = path === '-' ? 'standard input' : path
+  return new OpenError(`${file}: ${error.message}`, error.storage)
+}
+
+/** Refuses a file whose name does not give its format: says what it is, by its first bytes, or which option to add. */
+export async function refuseUnknown(path: string): Promise<never> {
+  const { stream, bytes } = openInput(path)
+  if (bytes !== null) {
+    for await (const head of stream) {
+      try {
+        checkSignature('csv', head, optionWords)
+        break
+      } catch (error) {
+        throw withName(path, error)
+      }
+    }
+  }
+  throw new UsageError('unknown format; add --format csv, ndjson, json or xlsx')
+}
+
 /** Opens a table and finds its columns. Throws an `OpenError` that names the file. */
 async function openColumns(
   path: string,
@@ -85,9 +109,7 @@ async function openColumns(
     const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
     return { table, columns: isEmpty ? none : findColumns(path, table, config) }
   } catch (error) {
-    if (!(error instanceof OpenError)) throw error
-    const file = path === '-' ? 'standard input' : path
-    throw new OpenError(`${file}: ${error.message}`, error.storage)
+    throw withName(path, error)
   }
 }
 

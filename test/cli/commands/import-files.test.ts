@@ -363,20 +363,21 @@ test.each([
   ['\xff\xd8\xff\xe0', 'a picture, not a table'],
   ['%PDF-1.7', 'a PDF'],
   ['SQLite format 3\0', 'an SQLite database'],
-])('a file that is no text is known by its first bytes: %j', async (head, message) => {
-  using folder = temporaryFolder()
-  await Bun.write(folder.file('a.csv'), Buffer.from(head + 'x'.repeat(100), 'latin1'))
+])(
+  'a file that is no text is known by its first bytes, whatever its name: %j',
+  async (head, message) => {
+    using folder = temporaryFolder()
+    for (const name of ['a.csv', 'a.pdf']) {
+      const file = folder.file(name)
+      await Bun.write(file, Buffer.from(head + 'x'.repeat(100), 'latin1'))
 
-  const { err, code } = await runProgram([
-    'import',
-    folder.file('a.csv'),
-    '--database',
-    folder.file('p.db'),
-  ])
+      const { err, code } = await runProgram(['import', file, '--database', folder.file('p.db')])
 
-  expect(err).toStartWith(`plantstore: ${folder.file('a.csv')}: this is ${message}`)
-  expect(code).toBe(1)
-})
+      expect(err).toStartWith(`plantstore: ${file}: this is ${message}`)
+      expect(code).toBe(1)
+    }
+  },
+)
 
 test('ids that are texts are refused with the option that numbers the rows', async () => {
   using folder = temporaryFolder()
