@@ -212,7 +212,10 @@ test('installs its scripts where there is no folder for them yet, by the lines o
   using folder = temporaryFolder()
   const { out } = await runProgram(['completion', '--help'])
   const lines = out.split('\n').filter((line) => line.startsWith('  '))
-  const steps = lines.slice(0, lines.findIndex((line) => line.includes('--help')))
+  const steps = lines.slice(
+    0,
+    lines.findIndex((line) => line.includes('--help')),
+  )
   const script = `set -e; plantstore() { ${asFunction} "$@"; }\n${steps.join('\n')}`
   const { stderr } = Bun.spawnSync(['bash', '-c', script], {
     cwd: folder.path,
