@@ -81,7 +81,7 @@ export const forward: Command = {
 PLANTSTORE_TOKEN_FILE.
 
 A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is
-obeyed. 410 Gone ends the command.
+obeyed. 410 Gone ends the command, with exit code 0.
 
 --cursor-file and --secret-file are required. The first saves the cursor of the last delivered change, and the next
 start resumes after it. While it does not exist, forwarding starts with the oldest change, or after --after.
