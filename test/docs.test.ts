@@ -241,7 +241,7 @@ describe('docs/configuration.md', () => {
         const name = optionNames.find((it) =>
           flag.startsWith('`--') ? `\`${toFlag(it)}\`` === flag : `\`${variableOf(it)}\`` === env,
         )
-        return name === undefined ? [] : [[name, commandsIn(text, names)] as const]
+        return name === undefined ? [] : [[name, commandsIn(text, names)]]
       })
     const expected = optionNames.map((name) => [
       name,
