@@ -11,6 +11,7 @@ import type { SharedPort } from './shared-port'
 // Only a backstop, as Bun's own 413 has no body: the app itself refuses bodies beyond its limit.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
 // Bun's idle timeout: from the first byte of a request to its last, until the answer, and while nothing is sent.
+// The first head on a TCP connection has only 10 seconds, which Bun has fixed.
 const REQUEST_SECONDS = 60
 // Busy clients send their next request within this time, even with pauses of some 10 ms, or on a busy machine.
 const SETTLED_MS = 100
