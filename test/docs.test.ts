@@ -172,6 +172,19 @@ describe('the figures of PostgreSQL', () => {
   })
 })
 
+test('other pages than docs/benchmarks.md name scripts as they run from the root', () => {
+  const bench = JSON.parse(read('bench/package.json')).scripts
+  const isKnown = ([, cwd, script = '']: RegExpMatchArray) =>
+    Object.hasOwn(cwd === undefined ? packageJson.scripts : bench, script)
+  const unknown = pages
+    .filter((page) => page !== 'docs/benchmarks.md' && page !== 'bench/README.md')
+    .flatMap((page) => [...read(page).matchAll(/bun run (--cwd bench )?([a-z][\w:-]*)/g)])
+    .filter((match) => !isKnown(match))
+    .map(([text]) => text)
+
+  expect(unknown).toEqual([])
+})
+
 test('docs/benchmarks.md names only scripts of bench/package.json', () => {
   const { scripts } = JSON.parse(read('bench/package.json'))
   const named = [...read('docs/benchmarks.md').matchAll(/^bun run ([\w-]+)/gm)]
