@@ -238,7 +238,8 @@ test('refuses a file that does not exist, and a format that nothing tells; makes
 
   for (const [path, word, expected] of [
     [folder.file('none.csv'), 'no such file', 1],
-    [folder.path, '--format', 2],
+    [folder.path, 'is a folder; name a file', 2],
+    [folder.file('none'), 'no such file', 1],
     ['-', '--format', 2],
   ] as const) {
     const { err, code } = await runProgram(['import', path, ...database])
