@@ -125,7 +125,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
 }
 
 /** The reason why SheetJS cannot read a workbook. A damaged one ends in a `TypeError`, or in a thrown string. */
-const reasonOf = (error: unknown): string =>
+const explainFailure = (error: unknown): string =>
   error instanceof Error && !(error instanceof TypeError) ? error.message : 'it is damaged'
 
 /** Reads a workbook in this thread. Throws an `OpenError` if it has no such sheet, or is damaged or too large. */
@@ -134,6 +134,6 @@ export const readWorkbook: WorkbookReader = async (bytes, sheet) => {
     return await openWorkbook(bytes, sheet)
   } catch (error) {
     if (error instanceof OpenError) throw error
-    throw new OpenError(`the workbook cannot be read: ${reasonOf(error)}`)
+    throw new OpenError(`the workbook cannot be read: ${explainFailure(error)}`)
   }
 }

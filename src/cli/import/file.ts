@@ -3,7 +3,7 @@
 import { OpenError, UsageError } from '../../errors'
 import { type Input, openInput, readInput } from '../../files/input'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
-import { checkSignature, type Format } from '../../formats/format'
+import { checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import type { WorkbookReader } from '../../formats/spreadsheet'
@@ -78,16 +78,13 @@ function withName(path: string, error: unknown): unknown {
 
 /** Refuses a file whose name does not give its format: says what it is, by its first bytes, or which option to add. */
 export async function refuseUnknown(path: string): Promise<never> {
-  const { stream, bytes } = openInput(path)
-  if (bytes !== null) {
-    for await (const head of stream) {
-      try {
-        checkSignature('csv', head, optionWords)
-        break
-      } catch (error) {
-        throw withName(path, error)
-      }
-    }
+  // What has no length may not be read twice.
+  const isFile = openInput(path).bytes !== null
+  try {
+    if (isFile)
+      checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), optionWords)
+  } catch (error) {
+    throw withName(path, error)
   }
   throw new UsageError('unknown format; add --format csv, ndjson, json or xlsx')
 }

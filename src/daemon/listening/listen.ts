@@ -26,8 +26,9 @@ export async function checkAddress(
   isNew: boolean,
 ): Promise<void> {
   if (unix === null) return checkPort(host, isNew ? port : 0)
+  if (!isNew) return
   const { checkSocket } = await import('./unix-socket')
-  if (isNew) await checkSocket(unix)
+  await checkSocket(unix)
 }
 
 /**

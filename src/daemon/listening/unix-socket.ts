@@ -63,10 +63,10 @@ function explain(error: unknown, path: string): OpenError {
 }
 
 /**
- * Calls `use` with the path of a new socket beside `path`, once nothing is at `path`. Rejects with an {@link OpenError}
- * on failure.
+ * Calls `use` with a private path for a socket, in the folder of `path`, where no other socket is left. Rejects with an
+ * {@link OpenError} on failure.
  */
-async function besidePath<T>(path: string, use: (made: string) => T): Promise<T> {
+async function withPrivatePath<T>(path: string, use: (made: string) => T): Promise<T> {
   try {
     using _lock = await waitForLock(path)
     await removeStale(path)
@@ -80,7 +80,7 @@ async function besidePath<T>(path: string, use: (made: string) => T): Promise<T>
 
 /** Rejects with an {@link OpenError} if a socket cannot be bound, before anything else is done. */
 export const checkSocket = (path: string): Promise<void> =>
-  besidePath(resolve(path), (made) => {
+  withPrivatePath(resolve(path), (made) => {
     Bun.serve({ unix: made, fetch: () => new Response() }).stop(true)
   })
 
@@ -91,7 +91,7 @@ export const checkSocket = (path: string): Promise<void> =>
 export function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
   const full = resolve(path)
   const inode = watchInode(full)
-  return besidePath(full, (made) => {
+  return withPrivatePath(full, (made) => {
     const listener = listen(made)
     chmodSync(made, mode)
     placeNew(made, full)

@@ -70,7 +70,7 @@ export async function readAndSend(
     await send(client, action, { plant, etag: now.etag })
 }
 
-export const isAboutPlant = ({ error }: Failure): boolean => error === 41201 || error === 40402
+const isAboutPlant = ({ error }: Failure): boolean => error === 41201 || error === 40402
 
 /** Shows plants as they were, as nothing was changed. */
 export function putBack(
@@ -99,6 +99,33 @@ export async function readAgain(
   // The answer of an earlier try may have been lost.
   if (tag !== undefined && hasSameTexts(now.value, withTag(plant, tag))) return null
   return { plant: now.value, why: CHANGED }
+}
+
+type Change = {
+  readonly action: BulkAction
+  /** The plant as it was read already. */
+  readonly checked?: Checked | undefined
+  /** Is told of a refusal that is not about the plant: it would hit all others too. */
+  readonly onRefusal?: (refusal: Failure) => void
+}
+
+/** Changes one plant, by a request of its own; null if it is as the action leaves it. */
+export async function changePlant(
+  session: Session,
+  list: PlantList,
+  plant: NewPlant,
+  { action, checked, onRefusal }: Change,
+): Promise<Skipped | null> {
+  const found = checked ?? (await check(session, list, plant))
+  if (isSkipped(found)) return found
+  const result = await session.persist<unknown>((client) => send(client, action, found))
+  if (result.ok) {
+    list.rows.settle(plant.id)
+    return null
+  }
+  if (isAboutPlant(result)) return readAgain(session, list, action, plant)
+  onRefusal?.(result)
+  return putBack(list, [plant], result)[0] ?? null
 }
 
 /** The reasons with the number of plants of each: `2 (someone changed it)`. */

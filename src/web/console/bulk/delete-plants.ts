@@ -5,16 +5,7 @@ import { plantText } from '../../../client/json.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { inBatches } from './batch.ts'
-import {
-  type BulkAction,
-  check,
-  isAboutPlant,
-  isSkipped,
-  putBack,
-  readAgain,
-  type Skipped,
-  send,
-} from './bulk-action.ts'
+import { type BulkAction, changePlant, putBack, readAgain, type Skipped } from './bulk-action.ts'
 
 const MAX_PLANTS = 1000
 // A body of the default limit has room for three times as many bytes.
@@ -59,19 +50,6 @@ export function sendDeletions(client: Client, plants: readonly NewPlant[]): void
   for (const group of groupsOf(plants, MAX_BYTES_ON_LEAVING)) void client.deletePlants(group)
 }
 
-/** Deletes a plant that no batch has room for. */
-async function deleteOne(session: Session, list: PlantList, plant: NewPlant) {
-  const found = await check(session, list, plant)
-  if (isSkipped(found)) return found
-  const result = await session.persist<unknown>((client) => send(client, DELETION, found))
-  if (result.ok) {
-    list.rows.settle(plant.id)
-    return null
-  }
-  if (isAboutPlant(result)) return readAgain(session, list, DELETION, plant)
-  return putBack(list, [plant], result)[0] ?? null
-}
-
 /**
  * Deletes plants; yields those of each request, null for each that is gone. After a refusal, which would hit all others
  * too, nothing more is sent.
@@ -95,7 +73,9 @@ export async function* deletePlants(
     } else if (result.error !== TOO_LARGE) {
       yield putBack(list, [...sent, ...groups.splice(0).flat()], result)
     } else if (sent.length === 1) {
-      for (const plant of sent) yield [await deleteOne(session, list, plant)]
+      // No batch has room for it.
+      for (const plant of sent)
+        yield [await changePlant(session, list, plant, { action: DELETION })]
     } else {
       const half = Math.ceil(sent.length / 2)
       groups.unshift(sent.slice(0, half), sent.slice(half))

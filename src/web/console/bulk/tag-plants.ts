@@ -4,17 +4,7 @@ import type { Failure, NewPlant } from '../../../client/client.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { inBatches } from './batch.ts'
-import {
-  type BulkAction,
-  type Checked,
-  check,
-  isAboutPlant,
-  isSkipped,
-  putBack,
-  readAgain,
-  type Skipped,
-  send,
-} from './bulk-action.ts'
+import { type BulkAction, type Checked, changePlant, putBack, type Skipped } from './bulk-action.ts'
 
 type Tagging = {
   readonly action: BulkAction
@@ -33,18 +23,11 @@ export async function* tagPlants(
   { action, plants, checked }: Tagging,
 ): AsyncGenerator<readonly (Skipped | null)[], void, void> {
   let refusal: Failure | null = null
-  const tag = async (plant: NewPlant): Promise<Skipped | null> => {
-    const found = checked.get(plant.id) ?? (await check(session, list, plant))
-    if (isSkipped(found)) return found
-    const result = await session.persist<unknown>((client) => send(client, action, found))
-    if (result.ok) {
-      list.rows.settle(plant.id)
-      return null
-    }
-    if (isAboutPlant(result)) return readAgain(session, list, action, plant)
-    refusal = result
-    return putBack(list, [plant], result)[0] ?? null
+  const onRefusal = (it: Failure): void => {
+    refusal = it
   }
+  const tag = (plant: NewPlant): Promise<Skipped | null> =>
+    changePlant(session, list, plant, { action, checked: checked.get(plant.id), onRefusal })
 
   let done = 0
   for await (const part of inBatches(plants, tag)) {
