@@ -11,6 +11,7 @@ setDefaultTimeout(PATIENCE_MS)
 const { daemon } = ownDaemon()
 const STORED = 5000
 const GROUP = 1000
+const REMEMBERED = 100_000
 
 const plantOf = (id: number): Plant => ({ id: BigInt(id), name: `plant ${id}` })
 
@@ -72,6 +73,23 @@ test('counts an id that comes again, however far apart', async () => {
     differing: 1,
     unchanged: 1,
   })
+})
+
+test('remembers the plants of a long file without becoming slower', async () => {
+  const { session } = await start()
+  const compare = createComparison(session)
+  /** The milliseconds that it takes to compare as many plants as are remembered, from an id on. */
+  async function timeOf(first: number): Promise<number> {
+    const started = performance.now()
+    for (let at = first; at < first + REMEMBERED; at += GROUP)
+      await compare(Array.from({ length: GROUP }, (_, next) => plantOf(1_000_000 + at + next)))
+    return performance.now() - started
+  }
+  const before = await timeOf(0)
+  const after = await timeOf(REMEMBERED)
+
+  expect(after).toBeLessThan(8 * before)
+  expect(await compare([plantOf(1_000_000 + REMEMBERED)])).toMatchObject({ unchanged: 1 })
 })
 
 test('says why there are no counts: too many pages, or none', async () => {

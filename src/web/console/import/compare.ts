@@ -18,19 +18,32 @@ export type NotCompared = 'too many' | 'unread'
 /** Compares the next plants of a file, and resolves to the sums so far. */
 export type Compare = (plants: readonly Plant[]) => Promise<Comparison | NotCompared>
 
-// As many plants of a file are remembered, for an id that comes again.
-const MAX_SEEN = 100_000
+// At least as many plants of a file are remembered, for an id that comes again.
+const REMEMBERED = 100_000
+
+/**
+ * The last plants that were set, by id: at least {@link REMEMBERED}, at most twice as many. Half of them are dropped at
+ * once: to drop the first key of a large Map each time passes all of the deleted ones before it.
+ */
+function createRecentPlants() {
+  let newer = new Map<bigint, Plant>()
+  let older = newer
+  return {
+    get: (id: bigint): Plant | undefined => newer.get(id) ?? older.get(id),
+    set(plant: Plant): void {
+      newer.set(plant.id, plant)
+      if (newer.size < REMEMBERED) return
+      older = newer
+      newer = new Map()
+    },
+  }
+}
 
 export function createComparison(session: Session): Compare {
   const stored = createStoredPlants(session)
-  // Those that are not stored so, the earliest first.
-  const seen = new Map<bigint, Plant>()
+  // Those that are not stored so.
+  const seen = createRecentPlants()
   let sums: Comparison | NotCompared = { created: 0, differing: 0, unchanged: 0 }
-
-  function remember(plant: Plant): void {
-    seen.set(plant.id, plant)
-    if (seen.size > MAX_SEEN) seen.delete(seen.keys().next().value ?? plant.id)
-  }
 
   async function add(
     before: Comparison,
@@ -44,7 +57,7 @@ export function createComparison(session: Session): Compare {
       else {
         if (known) differing += 1
         else created += 1
-        remember(plant)
+        seen.set(plant)
       }
     }
     return { created, differing, unchanged }
