@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import type { ChangeLogStats } from '../../../src/change-log/change-log'
 import { createMetrics } from '../../../src/metrics'
 import { byField } from '../../../src/web/console/editor/field-errors'
-import { extentOf, move, toScroll, toTop } from '../../../src/web/console/list/scroll-map'
 import { createP99, createRate, parseMetrics } from '../../../src/web/console/status/metrics-text'
+import { extentOf, move, toScroll, toTop } from '../../../src/web/console/table/scroll-map'
 
 const VIEW = 600
 const ROW = 44

@@ -1,11 +1,11 @@
 // The searches of the console: by the page itself among what it has read, and by the service. With real daemons.
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { describeFound } from '../../../src/web/console/list/found'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { finderOf, fold } from '../../../src/web/console/list/words'
 import type { Query } from '../../../src/web/console/query'
 import { createSession } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
+import { describeFound } from '../../../src/web/console/toolbar/found'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'

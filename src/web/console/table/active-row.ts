@@ -1,7 +1,7 @@
 // The active row: it stays with its plant as others come or go, and returns to a plant whose deletion is undone.
 
 import { signal } from '@preact/signals'
-import type { PlantRows } from './plant-rows.ts'
+import type { PlantRows } from '../list/plant-rows.ts'
 
 /** A plant and the row where it was last seen. */
 export type Mark = { readonly id: bigint; readonly row: number }

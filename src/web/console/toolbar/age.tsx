@@ -1,4 +1,4 @@
-import type { PlantList } from './plant-list.ts'
+import type { PlantList } from '../list/plant-list.ts'
 
 const OLD_MS = 60_000
 

@@ -1,8 +1,8 @@
 // Keyboard and scrolling of the table: the active row, the rows in view, and what keeps both in place as rows change.
 
 import { effect, signal, untracked } from '@preact/signals'
+import type { PlantList } from '../list/plant-list.ts'
 import { ActiveRow, type Mark, markOf } from './active-row.ts'
-import type { PlantList } from './plant-list.ts'
 import { ScrollPosition } from './scroll-position.ts'
 
 export class TableScroll {

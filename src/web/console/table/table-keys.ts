@@ -1,9 +1,9 @@
 // The keys of the table.
 
+import type { PlantList } from '../list/plant-list.ts'
+import type { Selection } from '../list/selection.ts'
 import type { CellEditing } from './cell-editing.ts'
-import type { PlantList } from './plant-list.ts'
 import type { RowActions } from './plant-row.tsx'
-import type { Selection } from './selection.ts'
 import type { TableScroll } from './table-scroll.ts'
 
 type TableParts = Pick<RowActions, 'onOpen' | 'onDelete'> & {

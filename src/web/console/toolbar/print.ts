@@ -1,9 +1,9 @@
 // Prints the plants that are held, as a plain table: the one on screen has only the rows in view.
 
 import { plantsOf } from '../counts.ts'
+import type { PlantList } from '../list/plant-list.ts'
 import { textOf } from '../query.ts'
 import { labelOf, TEXTS } from '../texts.ts'
-import type { PlantList } from './plant-list.ts'
 
 const COLUMNS = [...TEXTS.map(labelOf), 'ID']
 

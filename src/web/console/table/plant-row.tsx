@@ -3,9 +3,9 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
 import type { ComponentChildren, HTMLAttributes } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
+import type { Selection } from '../list/selection.ts'
 import { OTHER_TEXTS, type TextName } from '../texts.ts'
 import type { CellEditing } from './cell-editing.ts'
-import type { Selection } from './selection.ts'
 
 export type RowActions = {
   /** Opens the page of a plant, or its form. */

@@ -1,6 +1,6 @@
 import { Copy } from '../controls/copy.tsx'
+import type { PlantList } from '../list/plant-list.ts'
 import type { Query } from '../query.ts'
-import type { PlantList } from './plant-list.ts'
 import { chooseFiles } from './toolbar.tsx'
 
 const curlOf = (base: URL): string =>

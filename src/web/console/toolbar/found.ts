@@ -1,8 +1,8 @@
 // The sentence about the plants that are shown: how many, and who found them.
 
 import { plantsOf } from '../counts.ts'
+import type { PlantList } from '../list/plant-list.ts'
 import { isEverything } from '../query.ts'
-import type { PlantList } from './plant-list.ts'
 
 /** The progress of reading all plants, then of sorting them. */
 function progressOf({ rows, total }: PlantList): string {

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { hides, Menu } from '../controls/menu.tsx'
 import { isPhone } from '../controls/modal.tsx'
-import type { PlantList } from './plant-list.ts'
+import type { PlantList } from '../list/plant-list.ts'
 
 const ID = 'tag-list'
 const MAX_TAGS = 100
