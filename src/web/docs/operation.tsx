@@ -4,7 +4,7 @@ import { Fields, Row, TypeLink } from './fields'
 import { Inline } from './inline'
 import { Method } from './method'
 import { Responses } from './responses'
-import { TryIt, type TryItProps } from './try-it'
+import { TryIt, type TryItProps } from './try-it/try-it'
 
 const Parameters = ({ parameters }: { readonly parameters: readonly Parameter[] }) => (
   <section class="part flow">

@@ -3,11 +3,11 @@ import { useSignal } from '@preact/signals'
 import { keptToken } from '../kept-token.ts'
 import { type Description, groupsOf } from './description'
 import { Inline } from './inline'
-import type { Language } from './languages'
 import { Models } from './models'
 import { Navigation } from './navigation'
 import { OperationSection } from './operation'
 import { TokenField } from './token'
+import type { Language } from './try-it/languages'
 
 type Props = { readonly description: Description; readonly source: URL }
 

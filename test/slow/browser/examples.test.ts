@@ -9,8 +9,8 @@ import {
   type Operation,
   type Schemas,
 } from '../../../src/web/docs/description'
-import { type Language, languageNames, languages } from '../../../src/web/docs/languages'
-import { type Draft, firstDraft, toRequest } from '../../../src/web/docs/request'
+import { type Language, languageNames, languages } from '../../../src/web/docs/try-it/languages'
+import { type Draft, firstDraft, toRequest } from '../../../src/web/docs/try-it/request'
 import { root, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { run } from '../../harness/process'

@@ -8,9 +8,9 @@ import {
   type Schemas,
 } from '../../../src/web/docs/description'
 import { indent, parseExact, writeExact } from '../../../src/web/docs/json-text'
-import { languages } from '../../../src/web/docs/languages'
-import { firstDraft, missingIn, toRequest } from '../../../src/web/docs/request'
 import { exampleOf, limitsOf, typeText } from '../../../src/web/docs/schema'
+import { languages } from '../../../src/web/docs/try-it/languages'
+import { firstDraft, missingIn, toRequest } from '../../../src/web/docs/try-it/request'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 

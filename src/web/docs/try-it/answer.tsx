@@ -1,5 +1,5 @@
 // The answer to a request sent from the page.
-import { Code } from './code'
+import { Code } from '../code'
 import type { TryItResponse } from './send'
 
 type Props = { readonly answer: TryItResponse; readonly name: string }

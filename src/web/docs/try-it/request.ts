@@ -1,7 +1,7 @@
 // Builds the request of a form.
-import type { Media, Operation, Schemas } from './description'
-import { writeExact } from './json-text'
-import { exampleOf } from './schema'
+import type { Media, Operation, Schemas } from '../description'
+import { writeExact } from '../json-text'
+import { exampleOf } from '../schema'
 
 /** The input for an operation. Empty values are not sent. */
 export type Draft = {

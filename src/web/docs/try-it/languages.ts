@@ -1,6 +1,6 @@
 // A request of a form as code, with the token in the environment variable TOKEN, so that the code can be shared.
-import type { Operation } from './description'
-import { indent, parseExact, type Token, writeExact } from './json-text'
+import type { Operation } from '../description'
+import { indent, parseExact, type Token, writeExact } from '../json-text'
 import type { Draft, Request } from './request'
 
 /** A completed form, and its request. */

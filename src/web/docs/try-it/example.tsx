@@ -1,6 +1,6 @@
 // The request of a form as code, in a language shared by all forms.
 import type { Signal } from '@preact/signals'
-import { Code } from './code'
+import { Code } from '../code'
 import { type Filled, type Language, languageNames, languages } from './languages'
 
 type Props = { readonly filled: Filled; readonly language: Signal<Language> }

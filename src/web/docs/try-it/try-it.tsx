@@ -1,8 +1,8 @@
 // The form that sends a request and shows the answer.
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Operation, Schemas } from '../description'
 import { AnswerView } from './answer'
-import type { Operation, Schemas } from './description'
 import { Draft } from './draft'
 import { Example } from './example'
 import type { Language } from './languages'

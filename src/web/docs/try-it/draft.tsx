@@ -1,8 +1,8 @@
 // The form fields of a request: its parameters and its body.
 import type { Signal } from '@preact/signals'
-import type { Operation, Parameter } from './description'
+import type { Operation, Parameter } from '../description'
+import { typeText } from '../schema'
 import type { Draft as Typed } from './request'
-import { typeText } from './schema'
 
 type FieldProps = {
   readonly id: string
