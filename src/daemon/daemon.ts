@@ -69,7 +69,6 @@ async function prepare(started: Started) {
   for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
-  await checkAddress(config, place.isNew)
   const tls = await openTls(config, log)
   const backups = await openBackups(config, log)
   const metrics = createMetrics({
@@ -80,6 +79,8 @@ async function prepare(started: Started) {
   })
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
+  // After the options: which of them are wrong does not depend on other programs.
+  await checkAddress(config, place.isNew)
   return { ...started, lines, log, token, place, tls, backups, metrics, findClient, cors }
 }
 

@@ -75,13 +75,6 @@ test.skipIf(!hasOpenssl)('says HSTS with --hsts, on every answer, and not withou
   }
 })
 
-test('refuses --hsts without a certificate', async () => {
-  using folder = temporaryFolder()
-  expect((await runProgram(['serve', '--hsts', '1y'], { cwd: folder.path })).err).toBe(
-    'plantstore: --hsts needs --tls-cert; see "plantstore serve --help"\n',
-  )
-})
-
 /** Sends SIGHUP and waits until it has taken effect; resolves to the event that says how. */
 async function reload(daemon: Daemon) {
   const events = () => daemon.events().filter(({ event }) => /^certificate-/.test(event))
@@ -285,15 +278,25 @@ test.skipIf(!hasOpenssl)('does not start with a bad pair', async () => {
 })
 
 test.each([
+  [['--hsts', '1y'], '--hsts needs --tls-cert'],
   [['--tls-cert', 'x.crt'], '--tls-cert and --tls-key need each other'],
   [['--tls-key', 'x.key'], '--tls-cert and --tls-key need each other'],
-  [
-    ['--tls-cert', 'x.crt', '--tls-key', 'x.key', '--unix', 'x.sock'],
-    '--tls-cert needs a port: leave --unix out',
-  ],
-])('refuses the flags %j', async (flags, message) => {
-  const { err, code } = await runProgram(['serve', ...flags])
+])('refuses the flags %j, whether or not its port is free', async (flags, message) => {
+  using folder = temporaryFolder()
+  await using other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
+  const port = ['--port', String(other.port)]
+  const { err, code } = await runProgram(['serve', ...port, ...flags], { cwd: folder.path })
 
   expect(code).toBe(2)
   expect(err).toBe(`plantstore: ${message}; see "plantstore serve --help"\n`)
+})
+
+test('refuses a certificate for a unix socket', async () => {
+  const flags = ['--tls-cert', 'x.crt', '--tls-key', 'x.key', '--unix', 'x.sock']
+  const { err, code } = await runProgram(['serve', ...flags])
+
+  expect(code).toBe(2)
+  expect(err).toBe(
+    'plantstore: --tls-cert needs a port: leave --unix out; see "plantstore serve --help"\n',
+  )
 })
