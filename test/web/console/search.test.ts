@@ -157,8 +157,8 @@ describe('in a list that the page can hold', () => {
 
   test('follows what others change, and what is deleted here', async () => {
     const { list, names } = await openList(PLANTS, { name: 'rose' })
-    list.change(7n, { name: 'rósé 7' })
-    list.change(BigInt(PLANTS - 4), { name: 'no longer' })
+    list.changeAll(new Map([[7n, { name: 'rósé 7' }]]))
+    list.changeAll(new Map([[BigInt(PLANTS - 4), { name: 'no longer' }]]))
     expect(names()).toEqual(['rósé 7', 'rose, red', 'Guns’ rose'])
     list.rows.hide([7n])
     list.put({ id: 9000n, name: 'New rose' })

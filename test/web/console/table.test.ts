@@ -1,5 +1,7 @@
 // The plants of the console's table, of which it keeps a part: read from a real daemon.
+
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { effect } from '@preact/signals'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { createSession } from '../../../src/web/console/session'
 import { BY_ID, comparatorOf, type Sort, sortInSlices } from '../../../src/web/console/sort'
@@ -184,9 +186,9 @@ describe('a list that is sorted', () => {
   test('keeps its order when plants come, change and go', async () => {
     const { list, names } = await openList(small, { by: 'name', isDescending: false })
 
-    list.change(9n, { name: 'basil' })
-    list.change(4n, { name: 'apple' })
-    list.change(5n, null)
+    list.changeAll(new Map([[9n, { name: 'basil' }]]))
+    list.changeAll(new Map([[4n, { name: 'apple' }]]))
+    list.changeAll(new Map([[5n, null]]))
     list.rows.hide([1n])
 
     expect(names()).toEqual(['Aloe', 'apple', 'basil', 'Éclair', 'plant 9'])
@@ -200,10 +202,25 @@ describe('a list that is sorted', () => {
     const { list, names } = await openList(small, BY_ID, { name: 'nothing' })
     const opening = list.open({ query: {}, sort: { by: 'name', isDescending: false } })
 
-    list.change(6n, { name: 'Yucca' })
+    list.changeAll(new Map([[6n, { name: 'Yucca' }]]))
     await opening
 
     expect(names()).toEqual(['Éclair', 'eclipse', 'plant 9', 'plant 10', 'Yucca', 'zebra'])
+  })
+
+  test('is in order if very many plants changed while it was read', async () => {
+    const { list, names } = await openList(small, BY_ID, { name: 'nothing' })
+    const others = Array.from({ length: 5000 }, (_, at) => `other ${(at * 7919) % 5000}`)
+    const changes = new Map(others.map((name, at) => [BigInt(100 + at), { name }]))
+    const stop = effect(() => {
+      if (list.reader.isReadingAll.value) queueMicrotask(() => list.changeAll(changes))
+    })
+
+    await list.open({ query: {}, sort: { by: 'name', isDescending: false } })
+    stop()
+
+    const { compare } = new Intl.Collator(undefined, { numeric: true })
+    expect(names()).toEqual([...NAMES, ...others].sort(compare))
   })
 
   test('is sorted without a long task', async () => {

@@ -3,8 +3,8 @@
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, placeAmong } from '../sort.ts'
 
-// So many are put in their places within a few milliseconds.
-const MAX_PLACED = 2000
+/** So many are put in their places within a few milliseconds. */
+export const MAX_PLACED = 2000
 
 export class Arranged {
   #plants: NewPlant[]

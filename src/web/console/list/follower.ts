@@ -1,10 +1,13 @@
 // Follows the change log, if the service keeps one, so that the table shows the changes of others at once.
 
-import { ClientError, type Result } from '../../../client/client.ts'
+import { ClientError, type Plant, type Result } from '../../../client/client.ts'
 import type { Session } from '../session.ts'
+import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
 const PLACE_GONE = 41001
+// The changes of so long are shown together: drawing the rows takes longer than what one of them changes.
+const TOGETHER_MS = 50
 
 /** `onChange` is called with the id of each plant that changed, and awaited. */
 export function createFollower(
@@ -22,15 +25,29 @@ export function createFollower(
   }
 
   async function follow(from: string, signal: AbortSignal): Promise<void> {
+    let waiting = new Map<bigint, Plant | null>()
+    let showing = Promise.resolve()
+
+    async function showSoon(): Promise<void> {
+      await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
+      if (signal.aborted) return
+      const changes = waiting
+      waiting = new Map()
+      list.changeAll(changes)
+      for (const id of changes.keys()) await onChange(id)
+    }
+
     for (let cursor: string | undefined = from; cursor !== undefined && !signal.aborted; ) {
       let after: string = cursor
       const ended = await session.persist(async (client): Promise<Result<null>> => {
         try {
+          const pause = yieldToBrowser()
           list.isLive.value = true
           for await (const change of client.changes({ after, signal })) {
             after = change.cursor
-            list.change(change.id, change.after)
-            await onChange(change.id)
+            if (waiting.size === 0) showing = showing.then(showSoon)
+            waiting.set(change.id, change.after)
+            await pause()
           }
           return { ok: true, value: null }
         } catch (error) {

@@ -203,13 +203,14 @@ export class PlantList {
     if (!this.rows.showAs(plants)) void this.#arrange()
   }
 
-  /** Shows a change by others, unless the plant is about to be deleted here. */
-  change(id: bigint, plant: Plant | null): void {
-    if (this.rows.isHidden(id)) return
-    this.rows.set(
-      id,
-      plant && matches(this.listed.value, { id, ...plant }) ? { id, ...plant } : null,
-    )
+  /** Shows changes by others, but for plants that are about to be deleted here. */
+  changeAll(changes: ReadonlyMap<bigint, Plant | null>): void {
+    const shown = new Map<bigint, NewPlant | null>()
+    for (const [id, after] of changes) {
+      const plant = after && { id, ...after }
+      if (!this.rows.isHidden(id)) shown.set(id, plant && this.rows.lists(plant) ? plant : null)
+    }
+    if (!this.rows.setAll(shown)) void this.#arrange()
   }
 
   /** Removes a plant that is no longer stored. */

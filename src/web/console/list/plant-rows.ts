@@ -4,7 +4,7 @@
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, MAX_SORTED } from '../sort.ts'
-import { Arranged } from './arranged.ts'
+import { Arranged, MAX_PLACED } from './arranged.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import { type Part, readPart } from './part.ts'
 import { PartList } from './part-list.ts'
@@ -125,10 +125,9 @@ export class PlantRows {
   /** Puts many plants in their places, or takes them out. False if they must be sorted again. */
   setAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     if (this.#reads > 0) for (const [id, plant] of changes) this.#recent.set(id, plant)
-    this.parts.placeAll(changes)
-    const areInOrder = [this.#sorted, this.#narrowed].map((it) => it?.placeAll(changes) ?? true)
+    const isInOrder = this.#placeAll(changes)
     this.publish()
-    return areInOrder.every(Boolean)
+    return isInOrder
   }
 
   /** Keeps the changes from here on, until {@link endRead}. */
@@ -223,13 +222,21 @@ export class PlantRows {
   }
 
   #repeatChanges(): void {
-    if (this.#recent.size <= MAX_SINGLE) {
-      for (const [id, plant] of this.#recent) this.#place(id, plant)
-      return
+    const all = [...this.#recent]
+    for (let at = 0; at < all.length; at += MAX_PLACED) {
+      this.#placeAll(new Map(all.slice(at, at + MAX_PLACED)))
     }
-    this.parts.placeAll(this.#recent)
-    this.#sorted?.placeAll(this.#recent)
-    this.#narrowed?.placeAll(this.#recent)
+  }
+
+  /** As {@link setAll}, without telling. */
+  #placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
+    if (changes.size <= MAX_SINGLE) {
+      for (const [id, plant] of changes) this.#place(id, plant)
+      return true
+    }
+    this.parts.placeAll(changes)
+    const areInOrder = [this.#sorted, this.#narrowed].map((it) => it?.placeAll(changes) ?? true)
+    return areInOrder.every(Boolean)
   }
 
   #asPending(part: Part): Part {
