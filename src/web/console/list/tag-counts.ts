@@ -33,13 +33,18 @@ export function countTags(plants: Iterable<NewPlant>, isPart: boolean): CountedT
 export class TagCounter {
   /** The tags of all plants, from before a search. */
   readonly #beforeSearch = signal<CountedTags | null>(null)
+  #held = countTags([], true)
 
   constructor(readonly reader: PartReader) {}
 
-  /** The tags of the plants that are held. */
+  /** The tags of the plants that are held. While all are read, they are counted again only when there are twice as many. */
   held(): CountedTags {
-    const { parts } = this.reader.rows
-    return countTags(parts.held(), !parts.isHeld)
+    const { isReadingAll, rows } = this.reader
+    const { plants } = this.#held
+    const isEnough = rows.read.value >= plants && rows.read.value < 2 * plants
+    if (isReadingAll.value && isEnough) return this.#held
+    this.#held = countTags(rows.parts.held(), !rows.parts.isHeld)
+    return this.#held
   }
 
   /** The tags of all plants, as far as they were read, during a search too. */
@@ -64,17 +69,22 @@ export class TagCounter {
 
   clear(): void {
     this.#beforeSearch.value = null
+    this.#held = countTags([], true)
   }
 
   /** Reads the plants outside of the search, for their tags alone. */
   async #readOthers(): Promise<void> {
     const { session, generation } = this.reader
     const plants: NewPlant[] = []
+    let counted = 0
     for await (const page of readPages(session, {}, { isDescending: false })) {
       if (generation !== this.reader.generation) return
       plants.push(...page.plants)
+      const isLast = page.next === null || plants.length >= MAX_SORTED
+      if (!isLast && plants.length < 2 * counted) continue
+      counted = plants.length
       this.#beforeSearch.value = countTags(plants, page.next !== null)
-      if (plants.length >= MAX_SORTED) return
+      if (isLast) return
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { hides, Menu } from '../controls/menu.tsx'
 import { isPhone } from '../controls/modal.tsx'
 import type { PlantList } from '../list/plant-list.ts'
@@ -47,7 +47,10 @@ function Tags({ list }: { readonly list: PlantList }) {
   const sought = useSignal('')
   list.rows.version.value
   const { counts, untagged, plants, isPart } = list.tags.all()
-  const all = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
+  const all = useMemo(
+    () => [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1)),
+    [counts],
+  )
   const text = sought.value.trim().toLowerCase()
   const found = all.filter(([name]) => name.toLowerCase().includes(text))
   const { tag, isUntagged = false } = list.query.value
