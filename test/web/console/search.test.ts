@@ -99,6 +99,22 @@ describe('a name', () => {
   })
 })
 
+test('a number is looked for in a long name in a time that grows with its length', () => {
+  const timeOf = (zeros: number): number => {
+    const plant = { id: 1n, name: `1${'0'.repeat(zeros)}` }
+    const find = finderOf({ name: '00' })
+    expect(find(plant)).toBeFalse()
+    const started = performance.now()
+    for (let turn = 0; turn < 10; turn++) find(plant)
+    return performance.now() - started
+  }
+  timeOf(5000)
+  const few = timeOf(5000)
+
+  // Of as many zeros times eight.
+  expect(timeOf(40_000) / few).toBeLessThan(30)
+})
+
 describe('in a list that the page can hold', () => {
   test('what is typed is found at once among what was read, then among all', async () => {
     const { list, names, said } = await openList(PLANTS)

@@ -52,10 +52,12 @@ const isDigit = (text: string | undefined): boolean => text !== undefined && /\d
 /** True if a text has a word, anywhere; one that begins with a digit only where a number does, leading zeros aside. */
 function hasWord(text: string, word: string): boolean {
   if (!isDigit(word[0])) return text.includes(word)
-  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at)) {
     let start = at
     while (text[start - 1] === '0') start -= 1
     if (!isDigit(text[start - 1])) return true
+    // No other digit of this number begins it.
+    while (isDigit(text[at])) at += 1
   }
   return false
 }
