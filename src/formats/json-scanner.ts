@@ -56,17 +56,17 @@ const countNewlines = (text: string): number => {
 
 /** The end of a text that begins before `from`; -1 if it is not in this part. */
 function findTextEnd(span: Span, part: string, from: number): number {
-  let at = span.isEscaped ? from + 1 : from
-  let quote = part.indexOf('"', at)
-  for (;;) {
-    // A quote after an odd number of backslashes is a character.
-    const slash = part.indexOf('\\', at)
-    if (slash < 0 || (quote >= 0 && quote < slash)) break
-    at = slash + 2
-    if (quote >= 0 && quote < at) quote = part.indexOf('"', at)
+  for (let at = span.isEscaped ? from + 1 : from; ; ) {
+    const quote = part.indexOf('"', at)
+    const end = quote < 0 ? part.length : quote
+    let first = end
+    while (first > at && part[first - 1] === '\\') first -= 1
+    // What an odd number of backslashes precedes is a character.
+    span.isEscaped = (end - first) % 2 === 1
+    if (quote < 0) return -1
+    at = quote + 1
+    if (!span.isEscaped) return at
   }
-  span.isEscaped = at > part.length
-  return quote < 0 ? -1 : quote + 1
 }
 
 /** The end of a value; -1 if it is not in this part. */

@@ -102,6 +102,20 @@ test('a line that is too long, or not UTF-8, is refused alone, wherever it is cu
   }
 })
 
+test('reads an array in a time that grows with its length, however long its parts are', async () => {
+  const timeOf = async (rows: number): Promise<number> => {
+    const text = JSON.stringify(Array.from({ length: rows }, (_, id) => ({ id, name: 'Rose' })))
+    const started = performance.now()
+    expect((await read(text, text.length, text.length)).length).toBe(rows)
+    return performance.now() - started
+  }
+  await timeOf(20_000)
+  const few = await timeOf(20_000)
+
+  // Of as many rows times eight.
+  expect((await timeOf(160_000)) / few).toBeLessThan(20)
+})
+
 test('reads lines and arrays in UTF-16', async () => {
   for (const text of ['\ufeff{"a":"é"}\n', '\ufeff[{"a":"é"}]']) {
     expect(await read(Buffer.from(text, 'utf16le'), 3)).toEqual([{ line: 1, cells: { a: 'é' } }])
