@@ -21,3 +21,28 @@ test('reads a large file in pieces of at most 64 KB, whatever the browser hands 
   // A guess at the columns looks at no more than the first rows.
   expect(table.sample.length).toBeLessThan(10_000)
 })
+
+test('looks for the lists of a long JSON document without holding the page', async () => {
+  const list = Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'Rose' }))
+  const bytes = new TextEncoder().encode(JSON.stringify({ one: list, two: list }))
+  // Browsers hand on some megabytes at once.
+  const stream = () =>
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue(bytes)
+        controller.close()
+      },
+    })
+  const file = Object.assign(new Blob([bytes]), { stream })
+  const turns: number[] = [performance.now()]
+  const timer = setInterval(() => turns.push(performance.now()))
+  const settings = { ...USUAL_SETTINGS, list: null }
+  const opening = openFile(file, 'json', settings, new AbortController().signal)
+  await expect(opening).rejects.toThrow('2 lists of objects')
+  clearInterval(timer)
+  turns.push(performance.now())
+  const spans = turns.slice(1).map((turn, at) => turn - (turns[at] ?? 0))
+  const all = (turns.at(-1) ?? 0) - (turns[0] ?? 0)
+
+  expect(Math.max(...spans)).toBeLessThan(all / 4)
+})

@@ -5,7 +5,6 @@ import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
-import { yieldToBrowser } from '../yield.ts'
 import type { Compare, Comparison, NotCompared } from './compare.ts'
 import type { OpenedFile } from './file.ts'
 import { WORDS } from './words.ts'
@@ -46,7 +45,6 @@ export async function* analyze(
   columns: Columns,
   compare: Compare,
 ): AsyncGenerator<Analysis> {
-  const pause = yieldToBrowser()
   const first: Plant[] = []
   const problems: Problem[] = []
   const notices: string[] = []
@@ -86,7 +84,6 @@ export async function* analyze(
       waiting = []
     }
     if (part.length > 0) yield soFar(false)
-    await pause()
   }
   compared = await compare(waiting)
   yield soFar(true)

@@ -19,9 +19,10 @@ const CHECKED_BYTES = 64_000_000
 const ROWS_AT_ONCE = 500
 const PART_BYTES = 65_536
 
-/** The bytes of a file in parts; `onRead` gets the number of each. */
+/** The bytes of a file in parts, between which the page can respond; `onRead` gets the number of each. */
 async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader()
+  const pause = yieldToBrowser()
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       // Browsers read parts of some megabytes, which would take long at once.
@@ -29,6 +30,7 @@ async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGener
         const bytes = part.value.subarray(at, at + PART_BYTES)
         onRead(bytes.length)
         yield bytes
+        await pause()
       }
     }
   } finally {
@@ -50,7 +52,6 @@ export async function findFormat(file: File): Promise<Format> {
 export async function findEncoding(file: Blob): Promise<string | null> {
   if (encodingOf(await headOf(file)) !== 'utf-8') return null
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const pause = yieldToBrowser()
   let before = new Uint8Array()
   for await (const part of bytesOf(file.slice(0, CHECKED_BYTES), () => {})) {
     try {
@@ -61,7 +62,6 @@ export async function findEncoding(file: Blob): Promise<string | null> {
       return usualEncodings(all)[0] ?? null
     }
     before = part.slice(-4)
-    await pause()
   }
   return null
 }
@@ -90,7 +90,11 @@ async function readOnce(
 }
 
 async function* slices(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
-  for (let at = 0; at < lines.length; at += ROWS_AT_ONCE) yield lines.slice(at, at + ROWS_AT_ONCE)
+  const pause = yieldToBrowser()
+  for (let at = 0; at < lines.length; at += ROWS_AT_ONCE) {
+    yield lines.slice(at, at + ROWS_AT_ONCE)
+    await pause()
+  }
 }
 
 /** Opens a file, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be read. */

@@ -5,7 +5,6 @@ import { grouped, readPlants } from '../../../formats/plants.ts'
 import type { Entry } from '../../../formats/row.ts'
 import { createPlants, explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
-import { yieldToBrowser } from '../yield.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
 import type { ImportInput } from './detect.ts'
 import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
@@ -70,7 +69,6 @@ export async function run(
   update: Update,
 ): Promise<void> {
   const { table, rows } = opened
-  const pause = yieldToBrowser()
   const refuse = createRefusals(table, columns, update)
   const placed = createPlaces(({ line, stop }) =>
     update(() => ({ notRead: notReadFrom(line, stop), isOfFile: true })),
@@ -88,7 +86,6 @@ export async function run(
       const placedRows = placed(group)
       refuse(await send(placedRows, replaces, session, signal, update))
       update((it) => ({ rows: it.rows + placedRows.length, bytesRead }))
-      await pause()
     }
   } catch (error) {
     const isOfService = error instanceof ClientError
