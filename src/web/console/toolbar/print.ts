@@ -7,10 +7,11 @@ import { labelOf, TEXTS } from '../texts.ts'
 
 const COLUMNS = [...TEXTS.map(labelOf), 'ID']
 
-function element(name: string, text: string, ...inner: readonly Node[]): HTMLElement {
+function element(name: string, text: string, inner: readonly Node[] = []): HTMLElement {
   const made = document.createElement(name)
   made.textContent = text
-  made.append(...inner)
+  // One at a time: a call has room for some ten thousands of arguments.
+  for (const node of inner) made.append(node)
   return made
 }
 
@@ -19,19 +20,25 @@ function tableOf(list: PlantList): HTMLElement {
   const query = textOf(list.searched)
   const count = plantsOf(plants.length)
   const what = query === '' ? count : `${count} found by ${query}`
-  const head = element('tr', '', ...COLUMNS.map((name) => element('th', name)))
+  const head = element(
+    'tr',
+    '',
+    COLUMNS.map((name) => element('th', name)),
+  )
   const rows = plants.map((plant) => {
     const cells = [...TEXTS.map((text) => plant[text] ?? ''), String(plant.id)]
-    return element('tr', '', ...cells.map((text) => element('td', text)))
+    return element(
+      'tr',
+      '',
+      cells.map((text) => element('td', text)),
+    )
   })
   const caption = list.rows.isComplete.value ? what : `The first ${what}; there are more`
-  return element(
-    'table',
-    '',
+  return element('table', '', [
     element('caption', caption),
-    element('thead', '', head),
-    element('tbody', '', ...rows),
-  )
+    element('thead', '', [head]),
+    element('tbody', '', rows),
+  ])
 }
 
 /** Adds the table before the browser prints, and removes it afterwards. */
