@@ -16,6 +16,12 @@ export const ofTexts = <T>(make: (name: TextName) => T) =>
 /** The label of a text: its name with a capital letter. */
 export const labelOf = (name: TextName): string => name.charAt(0).toUpperCase() + name.slice(1)
 
+const MAX_SHOWN = 1000
+
+/** The beginning of a text, for where no more has room: browsers need seconds for a line of some megabytes. */
+export const beginningOf = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
+
 /** True if two plants have the same texts. */
 export const hasSameTexts = (a: Plant, b: Plant): boolean =>
   TEXTS.every((name) => a[name] === b[name])

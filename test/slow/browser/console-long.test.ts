@@ -1,11 +1,15 @@
-// Long lists in the console, in a real Chromium: `bun run test:browser`.
+// Long lists and long texts in the console, in a real Chromium: `bun run test:browser`.
 
 import { expect, test } from 'bun:test'
+import type { Locator } from 'playwright-core'
 import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { openConsole, ownBrowser } from './console-page'
 
 const PLANTS = 100_000
 const PATIENCE_MS = 240_000
+// What has room in a cell is far shorter.
+const SHOWN = 2000
+const LONG = 'word '.repeat(100_000)
 
 const browser = ownBrowser()
 
@@ -19,6 +23,10 @@ async function openStore(plants = '') {
   const console = await openConsole(browser, daemon.url)
   return {
     console,
+    chooseFile: (name: string, buffer: Buffer) =>
+      console.page
+        .getByLabel('File to import', { exact: true })
+        .setInputFiles({ name, mimeType: 'text/plain', buffer }),
     async [Symbol.asyncDispose]() {
       await console.close()
       await daemon.kill()
@@ -26,6 +34,9 @@ async function openStore(plants = '') {
     },
   }
 }
+
+const lengthOf = (element: Locator): Promise<number> =>
+  element.evaluate(({ textContent }) => textContent.length)
 
 test(
   'every plant of a long list is printed',
@@ -49,3 +60,26 @@ test(
   },
   PATIENCE_MS,
 )
+
+test('of a name that is a book, the table shows the beginning', async () => {
+  await using store = await openStore(`{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
+  const { console } = store
+  await console.row(1).waitFor()
+
+  expect(await lengthOf(console.row(1))).toBeLessThan(3 * SHOWN)
+  expect((await console.row(1).locator('.name').getAttribute('title'))?.length).toBeLessThan(SHOWN)
+})
+
+test('of a heading and a cell that are books, the preview of a file shows the beginning', async () => {
+  await using store = await openStore()
+  const { console, chooseFile } = store
+  await chooseFile('plants.csv', Buffer.from(`Nr,${LONG}\n7,${LONG}\n`))
+  await console.field('Name').selectOption({ index: 2 })
+  const cell = console.page.getByRole('dialog').locator('td bdi').first()
+  await cell.waitFor()
+
+  expect(await lengthOf(cell)).toBeLessThan(SHOWN)
+  expect(await lengthOf(console.field('Name'))).toBeLessThan(3 * SHOWN)
+  await console.button('Cancel').click()
+  await console.isClean()
+})

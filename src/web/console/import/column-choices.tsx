@@ -1,6 +1,6 @@
 import { INT64_MAX, OPTIONAL_TEXTS } from '../../../plant/plant.ts'
 import { Select } from '../controls/select.tsx'
-import { labelOf } from '../texts.ts'
+import { beginningOf, labelOf } from '../texts.ts'
 import type { Preview } from './preview.ts'
 
 const NONE = ''
@@ -14,7 +14,7 @@ function columnOptions({ opened }: Preview): (readonly [string, string])[] {
   return (table?.header ?? []).map((text, place) => {
     const cell = Array.isArray(first) ? first[place] : null
     const example = typeof cell === 'string' ? ` (${cell.slice(0, 20)})` : ''
-    return [String(place), text.trim() === '' ? `Column ${place + 1}${example}` : text.trim()]
+    return [String(place), beginningOf(text.trim()) || `Column ${place + 1}${example}`]
   })
 }
 

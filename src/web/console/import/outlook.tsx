@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { sentenceOf } from '../../sentence.ts'
-import { labelOf, TEXTS } from '../texts.ts'
+import { beginningOf, labelOf, TEXTS } from '../texts.ts'
 import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
 import type { Preview } from './preview.ts'
 
@@ -33,7 +33,7 @@ function First({ first }: Pick<Analysis, 'first'>) {
                 ) : plant[text] === '' ? (
                   <Absent>(empty)</Absent>
                 ) : (
-                  <bdi>{plant[text]}</bdi>
+                  <bdi>{beginningOf(plant[text])}</bdi>
                 )}
               </td>
             ))}

@@ -1,4 +1,5 @@
 import { Select } from '../controls/select.tsx'
+import { beginningOf } from '../texts.ts'
 import type { Preview } from './preview.ts'
 
 const DELIMITERS: readonly (readonly [string, string])[] = [
@@ -62,7 +63,10 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           name="import-list"
           label="List"
           value={settings.value.list ?? ''}
-          options={lists.map((it) => [it, it.includes('*') ? `All lists (${it})` : it] as const)}
+          options={lists.map((it) => {
+            const shown = beginningOf(it)
+            return [it, it.includes('*') ? `All lists (${shown})` : shown] as const
+          })}
           onChoose={(list) => void read({ list })}
         />
       ) : null}

@@ -4,7 +4,7 @@
 import type { ComponentChildren, HTMLAttributes } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
 import type { Selection } from '../list/selection.ts'
-import { OTHER_TEXTS, type TextName } from '../texts.ts'
+import { beginningOf, OTHER_TEXTS, type TextName } from '../texts.ts'
 import type { CellEditing } from './cell-editing.ts'
 
 export type RowActions = {
@@ -161,8 +161,8 @@ export function PlantRow(props: PlantRowProps) {
       <span role="gridcell" class="id" aria-readonly={cells ? true : undefined}>
         {String(id)}
       </span>
-      <TextCell {...cell} text="name" look="name" dir="auto" title={name}>
-        {name === '' ? <i>no name</i> : name}
+      <TextCell {...cell} text="name" look="name" dir="auto" title={beginningOf(name)}>
+        {name === '' ? <i>no name</i> : beginningOf(name)}
       </TextCell>
       <TextCell {...cell} text="tag" look="tag">
         {tag === undefined ? null : (
@@ -178,13 +178,20 @@ export function PlantRow(props: PlantRowProps) {
               else act()
             }}
           >
-            {tag === '' ? '(empty)' : tag}
+            {tag === '' ? '(empty)' : beginningOf(tag)}
           </button>
         )}
       </TextCell>
       {OTHER_TEXTS.map((text) => (
-        <TextCell key={text} {...cell} text={text} look="text" dir="auto" title={plant[text]}>
-          {plant[text]}
+        <TextCell
+          key={text}
+          {...cell}
+          text={text}
+          look="text"
+          dir="auto"
+          title={beginningOf(plant[text] ?? '')}
+        >
+          {beginningOf(plant[text] ?? '')}
         </TextCell>
       ))}
       <Actions {...props} tabIndex={tabIndex} />
