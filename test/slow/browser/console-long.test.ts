@@ -1,6 +1,7 @@
-// Long lists and long texts in the console, in a real Chromium: `bun run test:browser`.
+// Long lists, long texts and workbooks of many sheets in the console, in a real Chromium: `bun run test:browser`.
 
 import { expect, test } from 'bun:test'
+import { utils, write } from '@e965/xlsx'
 import type { Locator } from 'playwright-core'
 import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { openConsole, ownBrowser } from './console-page'
@@ -80,6 +81,27 @@ test('of a heading and a cell that are books, the preview of a file shows the be
 
   expect(await lengthOf(cell)).toBeLessThan(SHOWN)
   expect(await lengthOf(console.field('Name'))).toBeLessThan(3 * SHOWN)
+  await console.button('Cancel').click()
+  await console.isClean()
+})
+
+test('of a workbook of very many sheets, the first ones are looked through for names', async () => {
+  await using store = await openStore()
+  const { console, chooseFile } = store
+  const { page } = console
+  let threads = 0
+  page.on('worker', () => {
+    threads += 1
+  })
+  const book = utils.book_new()
+  for (let sheet = 0; sheet < 40; sheet++) {
+    utils.book_append_sheet(book, utils.aoa_to_sheet([['height'], [sheet]]), `Sheet ${sheet}`)
+  }
+  await chooseFile('sheets.xlsx', Buffer.from(write(book, { type: 'buffer', bookType: 'xlsx' })))
+
+  await console.field('Sheet').waitFor()
+  expect(await console.field('Sheet').locator('option').count()).toBe(40)
+  expect(threads).toBeLessThan(20)
   await console.button('Cancel').click()
   await console.isClean()
 })

@@ -49,10 +49,13 @@ async function hasNames({ table }: OpenedFile): Promise<boolean> {
   return columns.name.length > 0 || headerRow !== null
 }
 
-/** A workbook whose first sheet has no column of names may have one on another. */
+// Each is read by itself, from the whole workbook.
+const MAX_SHEETS = 10
+
+/** A workbook whose first sheet has no column of names may have one on another of the first sheets. */
 async function findSheet(file: File, opened: OpenedFile, signal: AbortSignal): Promise<OpenedFile> {
   if (await hasNames(opened)) return opened
-  for (const sheet of opened.table.sheets.slice(1)) {
+  for (const sheet of opened.table.sheets.slice(1, MAX_SHEETS)) {
     const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet }, signal)
     if (await hasNames(other)) return other
   }
