@@ -11,7 +11,7 @@ import type { Session } from '../session.ts'
 
 export type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 
-// Errors caused by single plants, by an id that comes twice, or by the size of the request.
+// Errors caused by single plants, or by the size of the request.
 const OF_PLANTS: readonly number[] = [40002, 41301]
 
 /** Sends plants in one request, in halves if that is refused. Throws a ClientError if it cannot continue. */
@@ -31,14 +31,37 @@ async function putAll<P extends NewPlant>(
     return { created: 0, replaced: 0, known: 0, refused: [{ plant, failure: result }] }
   }
   const half = Math.ceil(plants.length / 2)
-  const first = await putAll(client, plants.slice(0, half), signal)
-  const second = await putAll(client, plants.slice(half), signal)
-  return {
-    created: first.created + second.created,
-    replaced: first.replaced + second.replaced,
-    known: first.known + second.known,
-    refused: [...first.refused, ...second.refused],
+  return putEach(client, [plants.slice(0, half), plants.slice(half)], signal)
+}
+
+/** Sends groups of plants, one after the other, and sums their outcomes. */
+async function putEach<P extends NewPlant>(
+  client: Client,
+  groups: Iterable<readonly P[]>,
+  signal: AbortSignal,
+): Promise<ReplaceOutcome<P>> {
+  let sum: ReplaceOutcome<P> = { created: 0, replaced: 0, known: 0, refused: [] }
+  for (const group of groups) {
+    const { created, replaced, known, refused } = await putAll(client, group, signal)
+    sum = {
+      created: sum.created + created,
+      replaced: sum.replaced + replaced,
+      known: sum.known + known,
+      refused: [...sum.refused, ...refused],
+    }
   }
+  return sum
+}
+
+/** Plants in groups, in none of which an id comes twice: a request with one is refused. */
+function distinct<P extends NewPlant>(plants: readonly P[]): Iterable<readonly P[]> {
+  const counts = new Map<bigint, number>()
+  const groups = Map.groupBy(plants, ({ id }) => {
+    const count = (counts.get(id) ?? 0) + 1
+    counts.set(id, count)
+    return count
+  })
+  return groups.values()
 }
 
 /** Creates or replaces plants, with retries: a plant that is sent twice counts as already stored. */
@@ -49,7 +72,7 @@ export const replacePlants = <P extends NewPlant>(
 ) =>
   session.persist(async (client): Promise<Result<ReplaceOutcome<P>>> => {
     try {
-      return { ok: true, value: await putAll(client, plants, signal) }
+      return { ok: true, value: await putEach(client, distinct(plants), signal) }
     } catch (error) {
       if (error instanceof ClientError) return error.failure
       throw error

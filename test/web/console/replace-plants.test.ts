@@ -1,0 +1,26 @@
+// Plants of a file that replace stored ones, with a real daemon.
+import { expect, spyOn, test } from 'bun:test'
+import { replacePlants } from '../../../src/web/console/import/replace-plants'
+import { ownDaemon } from '../../harness/own-daemon'
+import { openList } from './opened-list'
+
+const { daemon, stored } = ownDaemon()
+const PLANTS = 500
+
+test('plants whose ids come twice are sent in few requests, and the last ones stay', async () => {
+  const { session } = await openList(daemon)
+  const plants = Array.from({ length: 2 * PLANTS }, (_, at) => ({
+    id: BigInt(at >> 1),
+    name: at % 2 ? 'second' : 'first',
+  }))
+  using fetched = spyOn(globalThis, 'fetch')
+  const { signal } = new AbortController()
+  const result = await replacePlants(session, plants, signal)
+
+  expect(result).toEqual({
+    ok: true,
+    value: { created: PLANTS, replaced: PLANTS, known: 0, refused: [] },
+  })
+  expect(fetched.mock.calls.length).toBeLessThan(PLANTS / 50)
+  expect(stored(7n)?.name).toBe('second')
+})
