@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { effect } from '@preact/signals'
+import { type Client, ClientError } from '../../../src/client/client'
 import { createFollower } from '../../../src/web/console/list/follower'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
@@ -30,4 +31,24 @@ test('many changes are shown by few drawings of the table', async () => {
 
   expect(drawn).toBeLessThan(CHANGES / 10)
   expect(list.rows.row(CHANGES - 1)?.id).toBe(BigInt(CHANGES - 1))
+})
+
+test('the last changes of a log that has gone are shown before the table is read again', async () => {
+  const { session, list } = await openList(daemon)
+  const steps: string[] = []
+  list.changeAll = () => void steps.push('changes')
+  Object.assign(list, { refresh: () => void steps.push('read') })
+  const gone = { ok: false, error: 41001, status: 410, message: 'gone' } as const
+  const changes = async function* () {
+    if (steps.length > 0) return
+    yield { id: 1n, after: { name: 'Rose' }, cursor: 'a' }
+    throw new ClientError(gone)
+  }
+  session.persist = async (make) => make({ changes } as unknown as Client)
+  const follower = createFollower(session, list, async () => {})
+  await follower.start()
+
+  await until('two steps', () => steps.length === 2)
+  follower.stop()
+  expect(steps).toEqual(['changes', 'read'])
 })

@@ -58,6 +58,8 @@ export function createFollower(
         }
       }, signal)
       if (ended.ok || ended.error !== PLACE_GONE) return
+      // What is read after them may be newer.
+      await showing
       cursor = await endOfLog(signal)
       list.refresh()
     }
