@@ -62,19 +62,29 @@ export async function makeCertificate(): Promise<void> {
 }
 
 /**
- * Puts the unix socket of the page into the file of a proxy; checks that it answers once `reload` has it read the file.
+ * Puts the unix socket of the page into the file of a proxy, and lets the proxy's user use it as the page says; checks
+ * that it answers once `reload` has it read the file.
  */
 export async function checkSocket(
   proxy: string,
   file: string,
   reload: () => unknown,
 ): Promise<void> {
-  const row = new RegExp(`^\\| ${proxy} \\| \`(.*?)\` \\| \`(.*?)\` \\|$`, 'm').exec(page)
-  const [, instead = '', write = ''] = row ?? []
-  expect(write !== '', `the page has no line for a socket of ${proxy}`)
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.replace(instead, write.replaceAll('\\|', '|')))
-  await startPlantstore('--unix', SOCKET, '--unix-mode', '0666')
+  const rows = [
+    ...page.matchAll(new RegExp(`^\\| ${proxy} \\| \`(.*?)\` \\| \`(.*?)\` \\|$`, 'gm')),
+  ]
+  expect(rows.length > 0, `the page has no line for a socket of ${proxy}`)
+  const before = readFileSync(file, 'utf8')
+  const text = rows.reduce(
+    (text, [, instead = '', write = '']) => text.replace(instead, write.replaceAll('\\|', '|')),
+    before,
+  )
+  writeFileSync(file, text)
+  const [, member = ''] = /^sudo (usermod .*)$/m.exec(page) ?? []
+  await sh('sh', '-c', `groupadd --force plantstore && ${member}`)
+  await startPlantstore('--unix', SOCKET)
+  // As if plantstore's own user had started it.
+  await sh('chgrp', 'plantstore', SOCKET)
   await reload()
   await checkUp()
 }
