@@ -378,6 +378,34 @@ test('docs/troubleshooting.md and docs/scaling.md quote messages of the program'
   expect(quoted.filter((text) => !sources.includes(text))).toEqual([])
 })
 
+test('docs/troubleshooting.md names events and metrics of docs/monitoring.md, and error numbers', () => {
+  const monitored = codeOf(
+    rowsOf('docs/monitoring.md')
+      .map(([name = '']) => name)
+      .join(' '),
+  )
+  const [, ...rows] = rowsOf('docs/troubleshooting.md')
+  const named = rows.flatMap(([, events = '', metrics = '']) => [
+    ...codeOf(events),
+    ...codeOf(metrics),
+  ])
+  const numbers = rows.flatMap(([symptom = '']) => symptom.match(/\b\d{5}\b/g) ?? [])
+
+  expect(named.length).toBeGreaterThan(20)
+  expect(numbers.length).toBeGreaterThan(5)
+  expect(named.filter((name) => !monitored.includes(name))).toEqual([])
+  expect(numbers.filter((number) => !(number in catalogue))).toEqual([])
+})
+
+test('every metric that a page names is in docs/monitoring.md', () => {
+  const documented = rowsOf('docs/monitoring.md').map(([name = '']) => name)
+  const named = pages.flatMap(
+    (page) => read(page).match(/`(?:plantstore|process)_[a-z]+_\w+`/g) ?? [],
+  )
+
+  expect(unique(named).filter((name) => !documented.includes(name))).toEqual([])
+})
+
 test('docs/import.md shows what its commands print', async () => {
   using folder = temporaryFolder()
   const database = join(realpathSync(folder.path), 'plants.db')
