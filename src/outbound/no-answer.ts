@@ -49,6 +49,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'no route to host',
   ENETUNREACH: 'network unreachable',
   ETIMEDOUT: 'the connection timed out',
+  EAI_AGAIN: 'no name server answers',
 }
 
 function decode(part: string): string {

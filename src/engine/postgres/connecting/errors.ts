@@ -99,13 +99,14 @@ export function hidePassword(error: unknown, password: string): unknown {
   return error
 }
 
-/** True if a host name resolves; true if no name server answers. */
-async function isResolved({ host }: Host): Promise<boolean> {
+/** The reason that nothing accepted a connection. Bun reports a name that does not resolve as a refusal. */
+async function explainRefusal({ host }: Host): Promise<string> {
   try {
     await lookup(host)
-    return true
+    return 'connection refused'
   } catch (error) {
-    return codeOf(error) !== 'ENOTFOUND'
+    const isUnknown = codeOf(error) === 'ENOTFOUND'
+    return `cannot resolve host ${host}${isUnknown ? '' : ': no name server answers'}`
   }
 }
 
@@ -125,7 +126,7 @@ export async function explainFailedConnection(
   switch (state || code) {
     case 'ERR_POSTGRES_CONNECTION_REFUSED':
       if (isSocket(host)) return 'no such unix socket, or nothing is listening on it'
-      return (await isResolved(host)) ? 'connection refused' : `cannot resolve host ${host.host}`
+      return explainRefusal(host)
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return `its certificate is not for ${host.host}; connect by a name in the certificate, or set sslmode=verify-ca in the URL`
     case '28P01':

@@ -1,0 +1,34 @@
+// What commands say while no name server answers.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** A command line that runs another, whose name server is one on which nothing listens. */
+const withoutNameServer = (file: string) => [
+  ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
+  `echo nameserver 127.0.0.9 > '${file}' && mount --bind '${file}' /etc/resolv.conf && exec "$@"`,
+  'sh',
+]
+
+function hasNamespaces(): boolean {
+  using folder = temporaryFolder()
+  return Bun.spawnSync([...withoutNameServer(folder.file('resolv.conf')), 'true']).exitCode === 0
+}
+
+test.skipIf(!hasNamespaces()).each([
+  [
+    ['health', '--host', 'nope.invalid'],
+    'no answer from http://nope.invalid:3000: no name server answers',
+  ],
+  [
+    ['check', '--database', 'postgres://u@nope.invalid/plants'],
+    'cannot connect to PostgreSQL at nope.invalid:5432: cannot resolve host nope.invalid: no name server answers',
+  ],
+])('%j says that no name server answers', async (args, reason) => {
+  using folder = temporaryFolder()
+  const under = withoutNameServer(folder.file('resolv.conf'))
+  const { err, code } = await runProgram(args, { under })
+
+  expect({ err, code }).toEqual({ err: `plantstore: ${reason}\n`, code: 1 })
+})
