@@ -93,9 +93,13 @@ test('finds a damaged page, and neither backs it up nor restores it', async () =
   const backup = await runProgram(['backup', folder.file('copy.db'), '--database', database])
   const restored = await runProgram(['restore', database, '--database', folder.file('other.db')])
   const exported = await runProgram(['export', folder.file('a.csv'), '--database', database])
+  const printed = await runProgram(['export', '--database', database])
 
   expect(check.code).toBe(1)
   expect(check.err).not.toBe('')
+  // The plants before the damaged page are printed by then.
+  expect(printed.code).toBe(74)
+  expect(printed.err).toMatch(/^plantstore: .*plants\.db is damaged.*\n$/)
   for (const { out, err, code } of [backup, restored, exported]) {
     expect({ out, code }).toEqual({ out: '', code: 74 })
     expect(err).toMatch(/^plantstore: .*plants\.db is damaged.*\n$/)

@@ -1,7 +1,7 @@
 // Reads or copies a database without writing to it or creating files beside it.
 
 import { Database } from 'bun:sqlite'
-import { closeSync, openSync, rmSync } from 'node:fs'
+import { closeSync, openSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeError } from '../../../errors'
@@ -9,6 +9,7 @@ import { copyBytes } from '../../../files/copy-bytes'
 import { makePrivateFolder } from '../../../files/private-folder'
 import { checkFolder } from '../../../files/resolve-path'
 import { fileSize } from '../file/database-file'
+import { explainFailedRead } from '../file/errors'
 import { filesOf } from '../file/sidecars'
 import { atOneMoment, openUri, RECOVERY_SUFFIXES } from './snapshot'
 
@@ -104,5 +105,9 @@ export async function readDatabase<T>(
   const copy = join(folder.path, 'copy.db')
   await copyMoment(path, copy).catch(refuse)
   using db = openUri(copy, 'immutable=1')
-  return await read(db)
+  try {
+    return await read(db)
+  } catch (error) {
+    throw explainFailedRead(error, realpathSync(path))
+  }
 }
