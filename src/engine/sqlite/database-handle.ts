@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
-import { ApiError, OpenError, writeError } from '../../errors'
+import { ApiError, CANNOT_READ, catalogue, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
 import { DONE, isDone, type Write } from '../commit/write'
@@ -140,7 +140,7 @@ export class DatabaseHandle {
     return this.#use((it) => {
       it.shared.begin()
       return act(it)
-    })
+    }, CANNOT_READ)
   }
 
   /** Writes with the connection of this thread, after ending its read transaction, which would block the write. */
@@ -184,18 +184,23 @@ export class DatabaseHandle {
     else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
-  /** Uses the connection of this thread. A storage failure begins an outage; a full disk or a lock does not. */
-  async #use<T>(act: (it: ServingConnection) => T): Promise<T> {
-    const connection = this.#requireOpen()
+  /** Uses the connection of this thread; `message` takes the place of that of a failed write. */
+  async #use<T>(act: (it: ServingConnection) => T, message?: string): Promise<T> {
     try {
-      return act(connection)
+      return act(this.#requireOpen())
     } catch (error) {
-      if (error instanceof ApiError) throw error
-      const failure = toFailure(error)
-      if (failure.kind === 'failed') this.#outage.begin(failure)
-      if (failure.kind === 'full') this.#refused.failed(failure, [])
-      throw this.#toError(failure)
+      const refusal = this.#refuse(error)
+      throw message && refusal.message === catalogue[50302] ? new ApiError(50302, message) : refusal
     }
+  }
+
+  /** The error of a failed use. A storage failure begins an outage; a full disk or a lock does not. */
+  #refuse(error: unknown): ApiError {
+    if (error instanceof ApiError) return error
+    const failure = toFailure(error)
+    if (failure.kind === 'failed') this.#outage.begin(failure)
+    if (failure.kind === 'full') this.#refused.failed(failure, [])
+    return this.#toError(failure)
   }
 
   // Writes without waiting for a lock.

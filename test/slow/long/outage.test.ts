@@ -111,7 +111,10 @@ test('a store that is closed refuses changes and reads', async () => {
 
   const plant = { id: 1n, name: 'late' }
   await expect(store.createPlant(plant)).rejects.toHaveProperty('error', 50302)
-  await expect(store.readPlant(1n)).rejects.toHaveProperty('error', 50302)
+  await expect(store.readPlant(1n)).rejects.toMatchObject({
+    error: 50302,
+    message: 'cannot read from the database',
+  })
 })
 
 class DyingWorker {
