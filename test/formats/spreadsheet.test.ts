@@ -1,8 +1,9 @@
 // The meaning of a workbook's cells, in each of its formats.
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
-import { strToU8, zipSync } from 'fflate'
+import { strToU8, unzipSync, zipSync } from 'fflate'
 import { readWorkbook } from '../../src/formats/spreadsheet'
+import { isWhole } from '../../src/formats/xml'
 import { open, read } from './reading'
 import { inlineText, MAIN, OFFICE, PACKAGE, packed, rowsOf } from './workbook'
 
@@ -156,6 +157,43 @@ test('a sheet whose texts are lost is refused, not read as an empty one', async 
   expect(await readWorkbook(bytes, null).catch(String)).toContain('the sheet "Plants" is damaged')
 })
 
+describe('a part that is cut off is refused, wherever it ends', () => {
+  const rows = Array.from({ length: 40 }, (_, place) => [place, `Fern ${place} & more`])
+  test.each([
+    ['xlsx', 'xl/worksheets/sheet1.xml'],
+    ['xlsx', 'xl/sharedStrings.xml'],
+    ['xlsb', 'xl/worksheets/sheet1.bin'],
+    ['xlsb', 'xl/sharedStrings.bin'],
+    ['ods', 'content.xml'],
+  ] as const)('of %s: %s', async (bookType, name) => {
+    const book = workbook([['id', 'name'], ...rows])
+    const whole = new Uint8Array(write(book, { bookType, bookSST: true, type: 'array' }))
+    const parts = unzipSync(whole)
+    const part = parts[name] ?? new Uint8Array()
+    expect(await rowsOf(whole)).toHaveLength(41)
+
+    for (let eighth = 0; eighth < 8; eighth++) {
+      const cut = part.subarray(0, (part.length * eighth) / 8)
+      expect(await rowsOf(zipSync({ ...parts, [name]: cut })).catch(String)).toBe(
+        `OpenError: the workbook is damaged: ${name} is not whole`,
+      )
+    }
+  })
+})
+
+test.each([
+  ['<a b=">" c=\'"\'><!-- < --><d/><![CDATA[</a>]]></a>', true],
+  ['<?xml version="1.0"?><a><b></b></a> ', true],
+  ['', false],
+  ['<?xml version="1.0"?>', false],
+  ['<a><b></a></b>', false],
+  ['<a><b></b>', false],
+  ['<a><b c="></b></a>', false],
+  ['<a/><!-- ', false],
+])('%s is a whole document: %p', (text, expected) => {
+  expect(isWhole(text)).toBe(expected)
+})
+
 test('a chart is no sheet to read', async () => {
   const relation = (id: string, type: string) =>
     `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${type}s/sheet1.xml"/>`
@@ -195,7 +233,9 @@ test('a damaged workbook is refused in words, not in those of its reader', async
     broken.map((tables) => readWorkbook(openDocument(tables), null).catch(String)),
   )
 
-  expect(messages).toEqual(Array(2).fill('OpenError: the workbook cannot be read: it is damaged'))
+  expect(messages).toEqual(
+    Array(2).fill('OpenError: the workbook is damaged: content.xml is not whole'),
+  )
 })
 
 test.each([
