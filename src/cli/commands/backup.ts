@@ -5,6 +5,7 @@ import { engineOf } from '../../engine/engine'
 import { UsageError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
 import { type Command, onlyArgument } from '../command'
+import { countOf } from '../count'
 import { copying } from '../terminal/copying'
 
 export const backup: Command = {
@@ -25,7 +26,7 @@ renamed. "plantstore restore FILE" restores it.`,
     return copying(out, err, async (onBytes) => {
       const write = (to: string) => copyDatabase(config.database, to, onBytes)
       const { plants } = await produceFile(path, 'refuse', write, { used, onSynced: onBytes })
-      return `backed up ${plants} plants to ${path}\n`
+      return `backed up ${countOf(plants, 'plant')} to ${path}\n`
     })
   },
 }

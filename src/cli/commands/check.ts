@@ -4,6 +4,7 @@ import { withoutPassword } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
+import { countOf } from '../count'
 import { databaseOptions } from '../options'
 
 export const check: Command = {
@@ -25,7 +26,9 @@ fails.`,
     const name = withoutPassword(database)
     for (const problem of problems) err.write(`plantstore: ${name}: ${problem}\n`)
     if (problems.length > 0) return exitCodes.failure
-    out.write(`ok: ${plants} plants, ${tokens} tokens, schema version ${schemaVersion}\n`)
+    out.write(
+      `ok: ${countOf(plants, 'plant')}, ${countOf(tokens, 'token')}, schema version ${schemaVersion}\n`,
+    )
     return exitCodes.ok
   },
 }

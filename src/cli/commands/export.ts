@@ -17,6 +17,7 @@ import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats
 import { type Writer, writers } from '../../formats/write'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
+import { countOf } from '../count'
 import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
@@ -133,7 +134,9 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
 
     function tell({ plants, isWhole }: Written): number {
       progress.end()
-      err.write(`exported ${plants} plants${isWhole ? '' : '; the reader closed the pipe'}\n`)
+      err.write(
+        `exported ${countOf(plants, 'plant')}${isWhole ? '' : '; the reader closed the pipe'}\n`,
+      )
       return exitCodes.ok
     }
 

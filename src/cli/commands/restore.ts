@@ -3,6 +3,7 @@
 import { worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { type Command, onlyArgument } from '../command'
+import { countOf } from '../count'
 import { copying } from '../terminal/copying'
 
 export const restore: Command = {
@@ -23,7 +24,7 @@ previous database is kept beside it, under the name that is printed.`,
     return copying(out, err, async (onBytes) => {
       const { plants, kept } = await restoreDatabase(path, config.database, suffix, onBytes)
       const previous = kept === null ? '' : `previous database kept as ${kept}\n`
-      return `restored ${plants} plants to ${config.database}\n${previous}`
+      return `restored ${countOf(plants, 'plant')} to ${config.database}\n${previous}`
     })
   },
 }

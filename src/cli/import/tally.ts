@@ -1,12 +1,11 @@
 // The account of an import: the result of each row, and the rows that were not read.
 
 import type { Entry } from '../../formats/row'
+import { countOf } from '../count'
 import type { Result } from './importing'
 
 /** Maximum number of refused rows shown. */
 export const REFUSED_SHOWN = 20
-
-const count = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`)
 
 export type Tally = {
   readonly counts: Readonly<Record<'created' | 'skipped' | 'replaced' | 'refused', number>>
@@ -63,5 +62,5 @@ export function summarize({ counts, rows, notRead }: Tally, isDry: boolean): str
     ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
     : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
-  return `${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
+  return `${done}; ${countOf(rows(), 'row')} read${rest === null ? '' : `; not read: ${rest}`}\n`
 }

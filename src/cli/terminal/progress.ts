@@ -1,6 +1,7 @@
 // A progress line on a terminal.
 
 import type { Output } from '../command'
+import { countOf } from '../count'
 
 const EVERY_MS = 200
 const MAX_BAR = 32
@@ -24,7 +25,7 @@ export function layOut(part: number | null, facts: readonly string[], columns: n
 }
 
 /** Formats a count, such as `12 plants`; a rate has `/s` appended. */
-export const inPlants = (count: number): string => `${Math.round(count)} plants`
+export const inPlants = (count: number): string => countOf(Math.round(count), 'plant')
 export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** A bar on a terminal, with rate and time left; nothing elsewhere. */

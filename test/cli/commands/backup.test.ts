@@ -16,8 +16,8 @@ test('backs up a database while a daemon serves it, tokens included', async () =
   const backup = await runProgram(['backup', copy, '--database', database])
   const check = await runProgram(['check', '--database', copy])
 
-  expect(backup).toEqual({ out: `backed up 1 plants to ${copy}\n`, err: '', code: 0 })
-  expect(check.out).toStartWith('ok: 1 plants, 1 tokens, ')
+  expect(backup).toEqual({ out: `backed up 1 plant to ${copy}\n`, err: '', code: 0 })
+  expect(check.out).toStartWith('ok: 1 plant, 1 token, ')
   expect(statSync(copy).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder.path).sort()).toEqual([
     'copy.db',

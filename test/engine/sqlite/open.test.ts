@@ -210,7 +210,7 @@ test.each(['deleted', 'emptied'])(
     expectLine(await serve(file), 74, `${file}-wal has changes`, 'plantstore restore')
     expect(readFileSync(`${file}-wal`).equals(wal)).toBeTrue()
     writeFileSync(file, database)
-    expect((await runProgram(['check', '--database', file])).out).toStartWith('ok: 1 plants, ')
+    expect((await runProgram(['check', '--database', file])).out).toStartWith('ok: 1 plant, ')
   },
 )
 

@@ -135,7 +135,7 @@ test('leaves the WAL and its index as they are beside a daemon', async () => {
   const checked = await runProgram(['check', '--database', database])
   const exported = await runProgram(['export', '--database', database])
 
-  expect(checked.out).toStartWith('ok: 1 plants')
+  expect(checked.out).toStartWith('ok: 1 plant')
   expect(exported.out).toBe('{"id":1,"name":"a"}\n')
   expect(fingerprint(folder.path)).toEqual(before)
   expect((await daemon.create('{"id":2,"name":"b"}')).status).toBe(200)

@@ -318,7 +318,7 @@ describeServers('the commands with %s', (started) => {
     }
 
     expect((await runProgram(['check'], { program, env })).out).toBe(
-      `ok: 1 plants, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
+      `ok: 1 plant, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
     )
   })
 })
