@@ -4,7 +4,7 @@ import { withoutPassword } from '../../engine/database-url'
 import type { Columns } from '../../formats/columns'
 import { formatToRead } from '../../formats/format'
 import type { Guess } from '../../formats/guess'
-import { ofColumnOptions, optionOf } from '../../formats/header'
+import { normalize, ofColumnOptions, optionOf } from '../../formats/header'
 import type { RefusedWriter } from '../../formats/refused'
 import { optionWords, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
@@ -61,18 +61,43 @@ const UNKNOWN = 'COLUMN'
 
 const usual = (column: string | null, name: string) => (column === name ? null : column)
 
-/** The options of a guess, where the user has not said otherwise. */
-export function guessed(guess: Guess, config: Config): Values {
-  const nameColumn = config.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
+/** True if a text or a number names one column of the header. */
+const isColumn = (header: readonly string[], column: string): boolean =>
+  header.filter((text) => text === column).length === 1 ||
+  header.filter((text) => normalize(text) === normalize(column)).length === 1 ||
+  (/^[1-9]\d{0,4}$/.test(column.trim()) && Number(column) <= header.length)
+
+/** The columns that the user named, without those that the file does not have. */
+function existing(config: Config, header: readonly string[]) {
+  const keep = (column: string | null) =>
+    column !== null && isColumn(header, column) ? column : null
+  return {
+    idColumn: keep(config.idColumn),
+    nameColumn: config.nameColumn?.every((it) => isColumn(header, it)) ? config.nameColumn : null,
+    ...ofColumnOptions((name) => keep(config[optionOf(name)])),
+  }
+}
+
+/** The options of a guess, where the user has not said otherwise. `header`: the first row, as it was read. */
+export function guessed(guess: Guess, config: Config, header: readonly string[]): Values {
+  // In another header, or without one, the columns of the user may be right.
+  const isSame = guess.headerRow === null && guess.header === config.header
+  const own = isSame ? existing(config, header) : config
+  const nameColumn = own.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
-  const id = { idColumn: usual(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
-  const { idColumn, numberFrom } = config
+  // Who named a column of ids does not want numbers instead.
+  const id =
+    config.idColumn !== null && guess.idColumn === null
+      ? { idColumn: UNKNOWN }
+      : { idColumn: usual(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
+  const { numberFrom } = config
+  const { idColumn } = own
   return {
     ...(guess.headerRow === null ? {} : { headerRow: guess.headerRow }),
     ...(guess.header ? {} : { header: false }),
     ...(idColumn === null && numberFrom === null ? id : { idColumn, numberFrom }),
     nameColumn: isUsual ? null : nameColumn,
-    ...ofColumnOptions((name) => config[optionOf(name)] ?? usual(guess[optionOf(name)], name)),
+    ...ofColumnOptions((name) => own[optionOf(name)] ?? usual(guess[optionOf(name)], name)),
   }
 }
 

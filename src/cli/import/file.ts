@@ -64,7 +64,7 @@ function findColumns(path: string, table: Table, config: Config): Columns {
   } catch (error) {
     if (!(error instanceof ColumnsError)) throw error
     throw new OpenError(
-      `${error.message}; try: ${commandLine(path, config, guessed(error.guess, config))}`,
+      `${error.message}; try: ${commandLine(path, config, guessed(error.guess, config, table.header))}`,
     )
   }
 }

@@ -177,6 +177,29 @@ test.each([
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
+test.each([
+  [['--id-column', 'nope'], 'id,name\n1,Fern\n', ''],
+  [['--name-column', 'nope'], 'id,name\n1,Fern\n', ''],
+  [['--tag-column', 'nope'], 'id,name\n1,Fern\n', ''],
+  [['--id-column', '9'], 'id,name\n1,Fern\n', ''],
+  [['--name-column', 'name'], 'id,name,name\n1,a,b\n', ' --name-column 2'],
+  [['--id-column', 'nope', '--name-column', 'n'], 'id,n\n1,Fern\n', ' --name-column n'],
+  [['--id-column', 'nope'], 'x,name\na,Fern\n', ' --id-column COLUMN'],
+])('proposes no column that the file does not have: %p of %p', async (flags, stdin, options) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), stdin, ...flags)
+
+  const database = quote(databaseAt(folder.file('plants.db')))
+  expect(err).toEndWith(
+    `; try: plantstore import - --format csv${options} --database ${database}\n`,
+  )
+  expect(code).toBe(1)
+  if (options.includes('COLUMN')) return
+  const words = options.split(' ').filter((word) => word !== '')
+  expect((await importCsv(folder.file('plants.db'), stdin, ...words)).code).toBe(0)
+})
+
 test("says what to try without the password of the database's URL", async () => {
   const { err, code } = await runProgram(['import', '-', '--format', 'csv'], {
     stdin: 'id,latin\n1,a\n',
