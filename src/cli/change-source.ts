@@ -30,8 +30,12 @@ export const sourceWording: Wording = {
 type Source = {
   /** The changes after a cursor, oldest first; `next` is the cursor of the following page. */
   page(after: string | undefined): Promise<ChangePage>
-  /** Every change after a cursor, past and future, until the signal is aborted. */
-  follow(after: string | undefined, signal: AbortSignal): AsyncIterable<Change>
+  /** Every change after a cursor, past and future, until the signal is aborted. `onAnswer`: called at the first answer. */
+  follow(
+    after: string | undefined,
+    signal: AbortSignal,
+    onAnswer?: () => void,
+  ): AsyncIterable<Change>
   close(): Promise<void>
 }
 
@@ -47,18 +51,24 @@ function daemonAt(url: string, config: Config, { sendRequest, tell }: Services):
   }
   const client = createClient({ url, token, fetch: send(false) })
   const { origin } = new URL(url)
-  const follower = createClient({
-    url,
-    token,
-    fetch: tellOutages(send(true), origin, tell, () => performance.now()),
-  })
+  const stream = tellOutages(send(true), origin, tell, () => performance.now())
+  const follower = (onAnswer: () => void) => {
+    let isAnswered = false
+    const watched: Fetch = async (to, init) => {
+      const answer = await stream(to, init)
+      if (answer.ok && !isAnswered) onAnswer()
+      isAnswered ||= answer.ok
+      return answer
+    }
+    return createClient({ url, token, fetch: watched })
+  }
   return {
     async page(after) {
       const page = await client.listChanges({ after, limit: LIMIT })
       if (page.ok) return page.value
       throw page.cause instanceof OpenError ? page.cause : new ClientError(page)
     },
-    follow: (after, signal) => follower.changes({ after, signal }),
+    follow: (after, signal, onAnswer = () => {}) => follower(onAnswer).changes({ after, signal }),
     close: async () => {},
   }
 }
@@ -76,8 +86,9 @@ async function openDatabase(config: Config): Promise<Source> {
     return { changes: entries, next }
   }
 
-  async function* follow(after: string | undefined, signal: AbortSignal) {
+  async function* follow(after: string | undefined, signal: AbortSignal, onAnswer = () => {}) {
     let news = Promise.withResolvers<void>()
+    let isAnswered = false
     const wake = () => news.resolve()
     const unwatch = changeLog().watch(wake)
     signal.addEventListener('abort', wake)
@@ -85,6 +96,8 @@ async function openDatabase(config: Config): Promise<Source> {
       for (let cursor = after; !signal.aborted; ) {
         news = Promise.withResolvers()
         const { changes, next } = await page(cursor)
+        if (!isAnswered) onAnswer()
+        isAnswered = true
         yield* changes
         cursor = next
         if (changes.length === 0 && !signal.aborted) await news.promise

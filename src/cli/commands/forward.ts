@@ -57,8 +57,9 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
       cursor = config.after === NOW ? next : config.after
       await keepCursor(cursorFile, cursor)
     }
-    tell(`forwarding to ${host}, from ${cursor ?? 'the oldest change'}`)
-    for await (const change of source.follow(cursor, signal)) {
+    const from = cursor ?? 'the oldest change'
+    const onAnswer = () => tell(`forwarding to ${host}, from ${from}`)
+    for await (const change of source.follow(cursor, signal, onAnswer)) {
       const outcome = await deliver(sendRequest, receiver, change, signal, (reason, seconds) =>
         tell(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
       )

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import { pauseAfter } from '../../../src/outbound/webhook'
-import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
+import { runProgram, startDaemon, startProgram, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
 
@@ -265,3 +265,17 @@ test('says at once that its source is down, and that it is back', async () => {
   expect(await child.exited).toBe(0)
   expect(child.err().split('waiting for the daemon')).toHaveLength(2)
 })
+
+test.each(['a database', 'a daemon'])(
+  'forwards nothing from %s without a change log, and does not say so',
+  async (source) => {
+    const plain = folder.file(`plain-${files++}.db`)
+    await using other = await startDaemon({ database: plain })
+    const from = source === 'a daemon' ? ['--url', other.url] : ['--database', plain]
+    const { child } = forward('http://127.0.0.1:1/', from, null)
+
+    expect(await child.finished).toBe(1)
+    expect(child.err()).not.toContain('forwarding')
+    expect(child.err()).toContain('change log')
+  },
+)
