@@ -3,7 +3,7 @@
 import { OpenError } from '../errors'
 import { concat } from './bytes'
 import type { Line } from './row'
-import { isWhole } from './xml'
+import { isWholePart } from './whole-part'
 import { unzip } from './zip'
 
 /** The largest workbook that is read, packed and unpacked. 450,000 plants have 6 MB and 60 MB, and need 0.6 GB of memory. */
@@ -82,27 +82,6 @@ function mendPart(name: string, part: Uint8Array): Uint8Array {
   )
 }
 
-/** The records that end a binary sheet and binary texts: BrtEndSheet and BrtEndSst ([MS-XLSB] 2.3.2). */
-const LAST_RECORDS = [
-  [/worksheets\/[^/]*\.bin$/i, '130,1,0'],
-  [/sharedStrings\.bin$/i, '160,1,0'],
-] as const
-
-/** The encoding of an XML document, by its byte order mark. */
-const xmlEncoding = ([first, second]: Uint8Array) =>
-  first === 0xff && second === 0xfe
-    ? 'utf-16le'
-    : first === 0xfe && second === 0xff
-      ? 'utf-16be'
-      : 'utf-8'
-
-/** True if a part is cut off, of which SheetJS reads what is left. */
-function isCutOff(name: string, part: Uint8Array): boolean {
-  if (/\.(xml|rels)$/i.test(name)) return !isWhole(new TextDecoder(xmlEncoding(part)).decode(part))
-  const end = part.subarray(-3).join()
-  return LAST_RECORDS.some(([names, last]) => names.test(name) && end !== last)
-}
-
 /**
  * The places of the sheets of an OpenDocument spreadsheet that are hidden by their styles, which SheetJS does not look
  * at. `content`: its part `content.xml`.
@@ -140,7 +119,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
     )
   }
   for (const [name, part] of parts) {
-    if (isCutOff(name, part)) throw new OpenError(`the workbook is damaged: ${name} is not whole`)
+    if (!isWholePart(name, part)) throw new OpenError(`the workbook is damaged: ${name} is cut off`)
   }
   return readSheet(
     new Map([...parts].map(([name, it]) => [name, mendPart(name, it)])),

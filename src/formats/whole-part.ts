@@ -1,0 +1,38 @@
+// Whether a part of a workbook is whole: of one that is cut off, SheetJS reads what is left.
+
+/** The records that end a binary sheet and binary texts: BrtEndSheet and BrtEndSst ([MS-XLSB] 2.3.2). */
+const LAST_RECORDS = [
+  [/worksheets\/[^/]*\.bin$/i, '130,1,0'],
+  [/sharedStrings\.bin$/i, '160,1,0'],
+] as const
+
+const ENDS_BYTES = 4096
+const NO_ELEMENT = /<!--.*?-->|<\?.*?\?>|<![^>]*>/gs
+
+/** The encoding of an XML document, by its byte order mark. */
+const xmlEncoding = ([first, second]: Uint8Array) =>
+  first === 0xff && second === 0xfe
+    ? 'utf-16le'
+    : first === 0xfe && second === 0xff
+      ? 'utf-16be'
+      : 'utf-8'
+
+/** True if a document ends with the end of its root element. */
+function isWholeXml(part: Uint8Array): boolean {
+  const decoder = new TextDecoder(xmlEncoding(part))
+  const [head, tail] = [part.subarray(0, ENDS_BYTES), part.subarray(-ENDS_BYTES)].map((bytes) =>
+    decoder.decode(bytes).replace(NO_ELEMENT, ''),
+  )
+  const [, root] = /<([^\s/>]+)/.exec(head ?? '') ?? []
+  const [, closed] = /<\/([^\s>]+)\s*>\s*$/.exec(tail ?? '') ?? []
+  // A root element without content has no other end.
+  const isEmpty = part.length <= ENDS_BYTES && /^[^<]*<[^<]*\/>\s*$/.test(tail ?? '')
+  return root !== undefined && (closed === root || isEmpty)
+}
+
+/** True if a part, by its name in the workbook, ends as such a part does; parts of other kinds are not looked at. */
+export function isWholePart(name: string, part: Uint8Array): boolean {
+  if (/\.(xml|rels)$/i.test(name)) return isWholeXml(part)
+  const end = part.subarray(-3).join()
+  return LAST_RECORDS.every(([names, last]) => !names.test(name) || end === last)
+}
