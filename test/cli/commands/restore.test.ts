@@ -321,3 +321,17 @@ test('removes what a process that was killed has left, and nothing that is used'
   expect(existsSync(join(folder.file('.plantstore-used'), 'made'))).toBeTrue()
   closeSync(used)
 })
+
+test.each([
+  ['/tmp', 'a folder'],
+  ['/dev/null', 'a device'],
+])('refuses %s as a backup, and blames no option', async (path, kind) => {
+  using folder = temporaryFolder()
+
+  expect(await restore(path, folder.file('plants.db'))).toEqual({
+    out: '',
+    err: `plantstore: ${path} is ${kind}; name a file; see "plantstore restore --help"\n`,
+    code: 2,
+  })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})

@@ -189,6 +189,7 @@ export async function restoreDatabase(
   const folder = dirname(path)
   const kept = `${path}.${suffix}`
   checkFolder(folder)
+  requireRegular(from)
   requireRegular(database)
   if (isSameFile(from, path)) throw new UsageError(`${from} is the database itself; name a backup`)
   const held = hold(path)
