@@ -26,9 +26,9 @@ import {
   type NumberCell,
   showText,
 } from './row'
-import { nameCell } from './spreadsheet'
 import type { Table } from './table'
 import type { Words } from './words'
+import { nameCell } from './workbook/workbook'
 
 type Values = { readonly [field: string]: unknown }
 

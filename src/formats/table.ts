@@ -5,11 +5,11 @@ import { MAX_BODY_BYTES } from '../plant/json'
 import { readCsv } from './csv'
 import { decodeText, joinFirst } from './encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
-import { openJson } from './json'
+import { openJson } from './json/json'
 import type { Cell, FileRow, Line } from './row'
 import { type Opener, replayable, type Source } from './source'
-import { collectWorkbook, type WorkbookReader } from './spreadsheet'
 import type { Words } from './words'
+import { collectWorkbook, type WorkbookReader } from './workbook/workbook'
 
 /** The settings for reading a file; null: detected from its first bytes and lines. */
 export type Settings = {

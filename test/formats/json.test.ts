@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Format } from '../../src/formats/format'
-import { openJson } from '../../src/formats/json'
-import { readWorkbook } from '../../src/formats/spreadsheet'
+import { openJson } from '../../src/formats/json/json'
 import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
 import { optionWords } from '../../src/formats/words'
+import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { cut } from './reading'
 
 /** Opens a document, `length` bytes at a time. */

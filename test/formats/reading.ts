@@ -3,9 +3,9 @@ import { resolveColumns } from '../../src/formats/columns'
 import type { Format } from '../../src/formats/format'
 import { type ColumnOptions, ofColumnOptions } from '../../src/formats/header'
 import { readPlants } from '../../src/formats/plants'
-import { readWorkbook } from '../../src/formats/spreadsheet'
 import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
 import { optionWords } from '../../src/formats/words'
+import { readWorkbook } from '../../src/formats/workbook/workbook'
 
 /** A text as a stream in parts of `length` bytes. */
 export async function* cut(bytes: Uint8Array, length: number) {

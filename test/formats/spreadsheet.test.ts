@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
 import { strToU8, unzipSync, zipSync } from 'fflate'
-import { readWorkbook } from '../../src/formats/spreadsheet'
-import { isWholePart } from '../../src/formats/whole-part'
+import { isWholePart } from '../../src/formats/workbook/whole-part'
+import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { open, read } from './reading'
 import { inlineText, MAIN, OFFICE, PACKAGE, packed, rowsOf } from './workbook'
 

@@ -1,7 +1,7 @@
 // Workbooks that are packed by hand, and their rows.
 import { type Zippable, zipSync } from 'fflate'
 import type { FileRow } from '../../src/formats/row'
-import { readWorkbook } from '../../src/formats/spreadsheet'
+import { readWorkbook } from '../../src/formats/workbook/workbook'
 
 export async function rowsOf(bytes: Uint8Array, sheet: string | null = null) {
   const { rows } = await readWorkbook(bytes, sheet)

@@ -1,7 +1,7 @@
 // Workbooks that are written, read back by the library.
 import { expect, test } from 'bun:test'
 import { read, utils } from '@e965/xlsx'
-import { writeWorkbook } from '../../src/formats/write-workbook'
+import { writeWorkbook } from '../../src/formats/workbook/write'
 
 const sheetOf = (bytes: Uint8Array) => {
   const { Sheets, SheetNames } = read(bytes, { type: 'array', cellStyles: true })

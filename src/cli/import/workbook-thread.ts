@@ -1,8 +1,8 @@
 // The thread in which the command reads a workbook, so that signals are answered, and its limit of memory.
 
 import { OpenError } from '../../errors'
-import { TOO_LARGE, type Workbook } from '../../formats/spreadsheet'
-import { readInThread, type Watch } from '../../formats/workbook-thread'
+import { readInThread, type Watch } from '../../formats/workbook/thread'
+import { TOO_LARGE, type Workbook } from '../../formats/workbook/workbook'
 
 const MAX_MEMORY_BYTES = 1_500_000_000
 const MEMORY_EVERY_MS = 100

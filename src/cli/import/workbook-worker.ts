@@ -1,7 +1,7 @@
 // The thread of the command that reads a workbook. Entry point of a Worker: loading it starts it.
 
-import { postWorkbook } from '../../formats/workbook-replies'
-import type { ToRead } from '../../formats/workbook-thread'
+import { postWorkbook } from '../../formats/workbook/replies'
+import type { ToRead } from '../../formats/workbook/thread'
 
 declare const self: Worker
 

@@ -1,6 +1,6 @@
 // Workbooks of hundreds of megabytes.
 import { describe, expect, test } from 'bun:test'
-import { readWorkbook } from '../../../src/formats/spreadsheet'
+import { readWorkbook } from '../../../src/formats/workbook/workbook'
 import { inlineText, packed, rowsOf } from '../../formats/workbook'
 
 describe('a workbook that is too large', () => {

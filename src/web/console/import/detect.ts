@@ -3,7 +3,7 @@
 import { OpenError } from '../../../errors.ts'
 import type { Columns } from '../../../formats/columns.ts'
 import type { Format } from '../../../formats/format.ts'
-import { ListsError } from '../../../formats/json-shape.ts'
+import { ListsError } from '../../../formats/json/shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
 import { type ColumnChoice, type Proposal, propose, toColumns } from './columns.ts'

@@ -8,8 +8,8 @@ import {
   SIGNATURE_BYTES,
 } from '../../../formats/format.ts'
 import type { Line } from '../../../formats/row.ts'
-import type { Workbook } from '../../../formats/spreadsheet.ts'
 import { openTable, type Settings, type Table } from '../../../formats/table.ts'
+import type { Workbook } from '../../../formats/workbook/workbook.ts'
 import { readWorkbookInThread } from '../workbooks/read.ts'
 import { yieldToBrowser } from '../yield.ts'
 import { WORDS } from './words.ts'

@@ -1,7 +1,7 @@
 // A workbook read in a thread.
 
-import type { Workbook } from '../../../formats/spreadsheet.ts'
-import { readInThread } from '../../../formats/workbook-thread.ts'
+import { readInThread } from '../../../formats/workbook/thread.ts'
+import type { Workbook } from '../../../formats/workbook/workbook.ts'
 import { startThread } from './thread.ts'
 
 /** Reads a sheet of a workbook, until `signal` is aborted. Throws an `OpenError` if it cannot be read. */

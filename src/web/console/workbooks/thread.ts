@@ -1,6 +1,6 @@
 // The thread in which the page reads and writes workbooks, so that it stays usable meanwhile.
 
-import type { ToRead } from '../../../formats/workbook-thread.ts'
+import type { ToRead } from '../../../formats/workbook/thread.ts'
 import type { ToWrite } from './written.ts'
 
 type Policy = { createScriptURL(address: string): string }

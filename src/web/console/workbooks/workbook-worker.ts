@@ -1,10 +1,10 @@
 // The thread of the page that reads or writes a workbook. Entry point of a Worker: loading it starts it.
 
 import { messageOf } from '../../../errors.ts'
-import { postWorkbook } from '../../../formats/workbook-replies.ts'
-import type { ToRead } from '../../../formats/workbook-thread.ts'
+import { postWorkbook } from '../../../formats/workbook/replies.ts'
+import type { ToRead } from '../../../formats/workbook/thread.ts'
+import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
-import { writeWorkbook } from '../../../formats/write-workbook.ts'
 import type { ToWrite, Written } from './written.ts'
 
 declare const self: Worker

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readWorkbook } from '../../../../src/formats/spreadsheet'
+import { readWorkbook } from '../../../../src/formats/workbook/workbook'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'

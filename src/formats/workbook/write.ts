@@ -1,8 +1,8 @@
 // Plants -> a workbook (.xlsx). Loaded only if one is written.
 
 import { utils, write } from '@e965/xlsx'
-import { FIELDS, TEXT_FIELDS } from '../plant/plant'
-import type { PlantToWrite } from './write'
+import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
+import type { PlantToWrite } from '../write'
 
 /** The most characters of a cell, as Excel limits it. */
 const MAX_CHARACTERS = 32_767

@@ -1,10 +1,10 @@
 // The shape of a JSON document: what its first value says, and where its lists of objects are.
 
-import { OpenError } from '../errors'
-import type { Format } from './format'
-import { JsonScanner } from './json-scanner'
-import { showText } from './row'
-import type { Words } from './words'
+import { OpenError } from '../../errors'
+import type { Format } from '../format'
+import { showText } from '../row'
+import type { Words } from '../words'
+import { JsonScanner } from './scanner'
 
 /** A list of objects within a document: the keys that lead to it, and its length. */
 type List = { readonly path: readonly string[]; count: number }

@@ -9,8 +9,8 @@ import {
   type WorkBook,
   type WorkSheet,
 } from '@e965/xlsx'
-import { OpenError } from '../errors'
-import type { Cell, Line } from './row'
+import { OpenError } from '../../errors'
+import type { Cell, Line } from '../row'
 
 declare module '@e965/xlsx' {
   // Exported, but left out of its types.

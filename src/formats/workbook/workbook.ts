@@ -1,8 +1,8 @@
 // Bytes -> rows, for workbooks: Excel's (.xlsx, .xlsm, .xlsb, .xls) and OpenDocument's (.ods).
 
-import { OpenError } from '../errors'
-import { concat } from './bytes'
-import type { Line } from './row'
+import { OpenError } from '../../errors'
+import { concat } from '../bytes'
+import type { Line } from '../row'
 import { isWholePart } from './whole-part'
 import { unzip } from './zip'
 

@@ -1,6 +1,6 @@
 // The parts of a ZIP archive (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), unpacked within a limit.
 
-import { concat } from './bytes'
+import { concat } from '../bytes'
 
 const CENTRAL_HEADER = 0x02014b50
 const END_OF_CENTRAL = 0x06054b50

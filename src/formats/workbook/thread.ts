@@ -1,8 +1,8 @@
 // A workbook read in a thread: SheetJS reads it in one long call, in which the other thread must still answer.
 
-import { OpenError } from '../errors'
-import type { Line } from './row'
-import type { Workbook } from './spreadsheet'
+import { OpenError } from '../../errors'
+import type { Line } from '../row'
+import type { Workbook } from './workbook'
 
 export type ToRead = { readonly bytes: Uint8Array; readonly sheet: string | null }
 

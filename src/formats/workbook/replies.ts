@@ -1,8 +1,8 @@
 // The thread's side of reading a workbook: the messages that answer a request.
 
-import { messageOf, OpenError } from '../errors'
-import { readWorkbook } from './spreadsheet'
-import type { ToRead, WorkbookPart } from './workbook-thread'
+import { messageOf, OpenError } from '../../errors'
+import type { ToRead, WorkbookPart } from './thread'
+import { readWorkbook } from './workbook'
 
 /** Reads a workbook and posts its parts as JSON, at last its end or the error. */
 export async function postWorkbook(
