@@ -120,6 +120,7 @@ describe('many at once', () => {
   test('are a few hundred, by one request', async () => {
     await using console = await openWith(240)
     const { page, ids, bar, box, grid } = console
+    await page.getByText(/^240 plants found/).waitFor()
     await box(at(ids, 0)).check()
     await grid.focus()
     await page.keyboard.press('End')
