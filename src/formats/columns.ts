@@ -27,6 +27,26 @@ export class ColumnsError extends OpenError {
 export const usedColumns = (columns: Columns): ReadonlySet<number | null> =>
   new Set([columns.id, ...columns.name, ...OPTIONAL_TEXTS.map((name) => columns[name])])
 
+/** The places of the columns with a text; if there are none and it `isNumber`, of the one with this number, from 1. */
+export function placesOf(
+  header: readonly string[],
+  text: string,
+  isNumber: boolean,
+  isNamed: boolean,
+): readonly number[] {
+  const wanted = normalize(text)
+  if (wanted === '') return []
+  const where = (is: (it: string) => boolean) =>
+    [...header.keys()].filter((place) => is(header[place] ?? ''))
+  // A key of JSON is the same only in the same case, if it is there in that.
+  const same = where((it) => it === text)
+  if (same.length > 0) return same
+  const alike = isNamed ? where((it) => normalize(it) === wanted) : []
+  if (alike.length > 0) return alike
+  const number = isNumber && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
+  return number >= 1 && number <= header.length ? [number - 1] : []
+}
+
 /**
  * Finds the columns of a file. `sample`: its first rows, for a guess. `described`: how its columns were told apart, for the
  * message. Throws a {@link ColumnsError} if they do not fit.
@@ -38,7 +58,6 @@ export function resolveColumns(
   isNamed = true,
   described = '',
 ): Columns {
-  const names = header.map((text) => (isNamed ? normalize(text) : ''))
   const fail = (reason: string): never => {
     throw new ColumnsError(
       `${reason}; found ${listColumns(header)}${described}`,
@@ -48,19 +67,13 @@ export function resolveColumns(
 
   /** The place of a column; null: there is none. */
   function find(text: string, isNumber: boolean): number | null {
-    const wanted = normalize(text)
-    // A key of JSON is the same only in the same case, if it is there in that.
-    for (const all of [header, names]) {
-      const it = all === header ? text : wanted
-      const [place, other] = [all.indexOf(it), all.lastIndexOf(it)]
-      if (place < 0 || wanted === '') continue
-      if (other === place) return place
-      fail(
-        `columns ${place + 1} and ${other + 1} are both ${showText(text)}; name one by its number`,
-      )
-    }
-    const number = isNumber && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
-    return number >= 1 && number <= header.length ? number - 1 : null
+    const places = placesOf(header, text, isNumber, isNamed)
+    const [place = null] = places
+    if (place === null || places.length === 1) return place
+    const other = places.at(-1) ?? place
+    return fail(
+      `columns ${place + 1} and ${other + 1} are both ${showText(text)}; name one by its number`,
+    )
   }
 
   const need = (option: string | null, usual: string): number =>

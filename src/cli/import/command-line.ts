@@ -1,10 +1,10 @@
 // The command lines that an import proposes: for the same file with other options, and for the rows that it refused.
 
 import { withoutPassword } from '../../engine/database-url'
-import type { Columns } from '../../formats/columns'
+import { type Columns, placesOf } from '../../formats/columns'
 import { formatToRead } from '../../formats/format'
 import type { Guess } from '../../formats/guess'
-import { normalize, ofColumnOptions, optionOf } from '../../formats/header'
+import { ofColumnOptions, optionOf } from '../../formats/header'
 import type { RefusedWriter } from '../../formats/refused'
 import { optionWords, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
@@ -61,19 +61,13 @@ const UNKNOWN = 'COLUMN'
 
 const usual = (column: string | null, name: string) => (column === name ? null : column)
 
-/** True if a text or a number names one column of the header. */
-const isColumn = (header: readonly string[], column: string): boolean =>
-  header.filter((text) => text === column).length === 1 ||
-  header.filter((text) => normalize(text) === normalize(column)).length === 1 ||
-  (/^[1-9]\d{0,4}$/.test(column.trim()) && Number(column) <= header.length)
-
 /** The columns that the user named, without those that the file does not have. */
 function existing(config: Config, header: readonly string[]) {
-  const keep = (column: string | null) =>
-    column !== null && isColumn(header, column) ? column : null
+  const isColumn = (column: string) => placesOf(header, column, true, config.header).length === 1
+  const keep = (column: string | null) => (column !== null && isColumn(column) ? column : null)
   return {
     idColumn: keep(config.idColumn),
-    nameColumn: config.nameColumn?.every((it) => isColumn(header, it)) ? config.nameColumn : null,
+    nameColumn: config.nameColumn?.every(isColumn) ? config.nameColumn : null,
     ...ofColumnOptions((name) => keep(config[optionOf(name)])),
   }
 }
