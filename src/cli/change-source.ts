@@ -30,7 +30,7 @@ export const sourceWording: Wording = {
 type Source = {
   /** The changes after a cursor, oldest first; `next` is the cursor of the following page. */
   page(after: string | undefined): Promise<ChangePage>
-  /** Every change after a cursor, past and future, until the signal is aborted. `onAnswer`: called at the first answer. */
+  /** Every change after a cursor, past and future, until the signal is aborted. `onAnswer`: called at each good answer. */
   follow(
     after: string | undefined,
     signal: AbortSignal,
@@ -53,11 +53,9 @@ function daemonAt(url: string, config: Config, { sendRequest, tell }: Services):
   const { origin } = new URL(url)
   const stream = tellOutages(send(true), origin, tell, () => performance.now())
   const follower = (onAnswer: () => void) => {
-    let isAnswered = false
     const watched: Fetch = async (to, init) => {
       const answer = await stream(to, init)
-      if (answer.ok && !isAnswered) onAnswer()
-      isAnswered ||= answer.ok
+      if (answer.ok) onAnswer()
       return answer
     }
     return createClient({ url, token, fetch: watched })
@@ -88,7 +86,6 @@ async function openDatabase(config: Config): Promise<Source> {
 
   async function* follow(after: string | undefined, signal: AbortSignal, onAnswer = () => {}) {
     let news = Promise.withResolvers<void>()
-    let isAnswered = false
     const wake = () => news.resolve()
     const unwatch = changeLog().watch(wake)
     signal.addEventListener('abort', wake)
@@ -96,8 +93,7 @@ async function openDatabase(config: Config): Promise<Source> {
       for (let cursor = after; !signal.aborted; ) {
         news = Promise.withResolvers()
         const { changes, next } = await page(cursor)
-        if (!isAnswered) onAnswer()
-        isAnswered = true
+        onAnswer()
         yield* changes
         cursor = next
         if (changes.length === 0 && !signal.aborted) await news.promise

@@ -58,7 +58,11 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
       await keepCursor(cursorFile, cursor)
     }
     const from = cursor ?? 'the oldest change'
-    const onAnswer = () => tell(`forwarding to ${host}, from ${from}`)
+    let isForwarding = false
+    const onAnswer = () => {
+      if (!isForwarding) tell(`forwarding to ${host}, from ${from}`)
+      isForwarding = true
+    }
     for await (const change of source.follow(cursor, signal, onAnswer)) {
       const outcome = await deliver(sendRequest, receiver, change, signal, (reason, seconds) =>
         tell(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
