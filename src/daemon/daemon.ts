@@ -79,7 +79,7 @@ async function prepare(started: Started) {
   })
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
-  // After the options: which of them are wrong does not depend on other programs.
+  // Last, so that a wrong option is told even if the port is in use.
   await checkAddress(config, place.isNew)
   return { ...started, lines, log, token, place, tls, backups, metrics, findClient, cors }
 }

@@ -62,7 +62,7 @@ test(
   PATIENCE_MS,
 )
 
-test('of a name that is a book, the table shows the beginning', async () => {
+test('of a very long name, the table shows the beginning', async () => {
   await using store = await openStore(`{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
   const { console } = store
   await console.row(1).waitFor()
@@ -71,7 +71,7 @@ test('of a name that is a book, the table shows the beginning', async () => {
   expect((await console.row(1).locator('.name').getAttribute('title'))?.length).toBeLessThan(SHOWN)
 })
 
-test('of a heading and a cell that are books, the preview of a file shows the beginning', async () => {
+test('of a very long heading and cell, the preview of a file shows the beginning', async () => {
   await using store = await openStore()
   const { console, chooseFile } = store
   await chooseFile('plants.csv', Buffer.from(`Nr,${LONG}\n7,${LONG}\n`))

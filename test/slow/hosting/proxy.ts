@@ -76,7 +76,8 @@ export async function checkSocket(
   expect(rows.length > 0, `the page has no line for a socket of ${proxy}`)
   const before = readFileSync(file, 'utf8')
   const text = rows.reduce(
-    (text, [, instead = '', write = '']) => text.replace(instead, write.replaceAll('\\|', '|')),
+    (changed, [, instead = '', write = '']) =>
+      changed.replace(instead, write.replaceAll('\\|', '|')),
     before,
   )
   writeFileSync(file, text)

@@ -30,6 +30,10 @@ export function countTags(plants: Iterable<NewPlant>, isPart: boolean): CountedT
   return { counts, untagged, plants: all, isPart }
 }
 
+/** True if so many plants are counted again: twice as many, so that counting takes no longer than reading. */
+const isDue = (plants: number, counted: number): boolean =>
+  plants >= 2 * counted || plants < counted
+
 export class TagCounter {
   /** The tags of all plants, from before a search. */
   readonly #beforeSearch = signal<CountedTags | null>(null)
@@ -37,12 +41,10 @@ export class TagCounter {
 
   constructor(readonly reader: PartReader) {}
 
-  /** The tags of the plants that are held. While all are read, they are counted again only when there are twice as many. */
+  /** The tags of the plants that are held; while all are read, those of the last count. */
   held(): CountedTags {
     const { isReadingAll, rows } = this.reader
-    const { plants } = this.#held
-    const isEnough = rows.read.value >= plants && rows.read.value < 2 * plants
-    if (isReadingAll.value && isEnough) return this.#held
+    if (isReadingAll.value && !isDue(rows.read.value, this.#held.plants)) return this.#held
     this.#held = countTags(rows.parts.held(), !rows.parts.isHeld)
     return this.#held
   }
@@ -81,7 +83,7 @@ export class TagCounter {
       if (generation !== this.reader.generation) return
       plants.push(...page.plants)
       const isLast = page.next === null || plants.length >= MAX_SORTED
-      if (!isLast && plants.length < 2 * counted) continue
+      if (!isLast && !isDue(plants.length, counted)) continue
       counted = plants.length
       this.#beforeSearch.value = countTags(plants, page.next !== null)
       if (isLast) return
