@@ -1,5 +1,5 @@
 // The browsers that people use, each installed where it is missing, as root on Debian.
-import { afterAll, beforeAll, describe, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { temporaryFolder } from '../../../harness/folder'
 import { Skipped } from '../../faults/fault'
@@ -59,7 +59,10 @@ async function startBrowser(name: BrowserName) {
   }
 }
 
-/** Defines tests for each browser, which runs while they do; where it is missing, a skipped test has the reason. */
+/**
+ * Defines tests for each browser, which runs while they do; where it is missing, a skipped test has the reason. Each
+ * test begins with an empty page, in a new browser if the one before answers no more.
+ */
 export async function inEachBrowser(
   define: (
     person: ReturnType<typeof handsOn>,
@@ -76,6 +79,15 @@ export async function inEachBrowser(
       let browser: Awaited<ReturnType<typeof startBrowser>>
       beforeAll(async () => {
         browser = await startBrowser(name)
+      })
+      beforeEach(async () => {
+        try {
+          await browser.driver.open('about:blank')
+        } catch (error) {
+          console.error(`${name} is started again: ${error}`)
+          await browser[Symbol.asyncDispose]()
+          browser = await startBrowser(name)
+        }
       })
       afterAll(() => browser[Symbol.asyncDispose]())
       define(

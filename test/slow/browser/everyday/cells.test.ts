@@ -49,7 +49,6 @@ await inEachBrowser((person, browser) => {
 
   beforeEach(async () => {
     await daemon.fetch('/plants/batch', { method: 'PUT', json: { plants: PLANTS } })
-    await browser().driver.open('about:blank')
     await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
     await person.find(labels.row('1'))
     const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`

@@ -31,7 +31,6 @@ await inEachBrowser((person, browser) => {
     for (const { id } of storedPlants(database))
       await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
     await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
-    await browser().driver.open('about:blank')
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.click(labels.connect)

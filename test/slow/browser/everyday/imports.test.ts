@@ -28,7 +28,6 @@ await inEachBrowser((person, browser) => {
       await daemon.fetch('/plants/batch-delete', { json: { plants: all.slice(at, at + 1000) } })
     }
     await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
-    await browser().driver.open('about:blank')
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.click(labels.connect)

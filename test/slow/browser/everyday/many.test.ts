@@ -26,7 +26,6 @@ beforeAll(async () => {
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    await browser().driver.open('about:blank')
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')

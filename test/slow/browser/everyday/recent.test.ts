@@ -16,7 +16,6 @@ await inEachBrowser((person, browser) => {
       await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
       await daemon.create(`{"id":${id},"name":"plant ${id}","tag":"fern"}`)
     }
-    await browser().driver.open('about:blank')
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')

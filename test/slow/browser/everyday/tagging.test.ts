@@ -30,7 +30,6 @@ const withTag = (tag: string | null): number =>
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    await browser().driver.open('about:blank')
     const before = storedPlants(database).map(({ id, name, tag }) => ({
       id: Number(id),
       name,

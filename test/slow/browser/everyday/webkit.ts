@@ -3,16 +3,20 @@
 import { join } from 'node:path'
 import { freePort } from '../../../../tools/postgres/server'
 import { startProcess } from '../../../harness/process'
-import { until } from '../../../harness/until'
+import { inTime, until } from '../../../harness/until'
 import { actionsOf, type Driver } from './driver'
 
+// Once its page has crashed, the driver answers nothing any more.
+const PATIENCE_MS = 15_000
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 
 type Value<T> = { readonly value: T & { readonly message?: string } }
 
 /** Sends a command to a driver; resolves to its value. */
 async function command<T>(method: string, url: string, body?: object): Promise<T> {
-  const answer = await fetch(url, { method, ...(body ? { body: JSON.stringify(body) } : {}) })
+  const sent = JSON.stringify(body)
+  const asking = fetch(url, { method, ...(body ? { body: sent } : {}) })
+  const answer = await inTime(() => `${method} ${url} ${sent}`, asking, PATIENCE_MS)
   const { value }: Value<T> = await answer.json()
   if (!answer.ok) throw new Error(`${method} ${url}: ${value.message}`)
   return value
