@@ -1,7 +1,7 @@
 // The meaning of a workbook's cells, in each of its formats.
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
-import { strToU8, unzipSync, zipSync } from 'fflate'
+import { deflateSync, strToU8, unzipSync, zipSync } from 'fflate'
 import { isWholePart } from '../../src/formats/workbook/whole-part'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { open, read } from './reading'
@@ -176,6 +176,32 @@ describe('a part that is cut off is refused, wherever it ends', () => {
       const cut = part.subarray(0, (part.length * eighth) / 8)
       expect(await rowsOf(zipSync({ ...parts, [name]: cut })).catch(String)).toBe(
         `OpenError: the workbook is damaged: ${name} is cut off`,
+      )
+    }
+  })
+})
+
+describe('a part with a byte that differs is refused', () => {
+  test.each([
+    ['packed', 6, 0],
+    ['not packed', 0, 0],
+    ['not packed, in more than one block', 0, 200_000],
+  ] as const)('%s', async (_, level, blanks) => {
+    const rows = `<row r="1">${inlineText('name')}</row><row r="2">${inlineText('Fern')}</row>`
+    const name = 'xl/worksheets/sheet1.xml'
+    const { [name]: sheet = new Uint8Array(), ...others } = unzipSync(
+      packed(rows + ' '.repeat(blanks)),
+    )
+    const whole = zipSync({ [name]: sheet, ...others }, { level })
+    expect(await textsOf(whole)).toEqual([['Fern']])
+
+    // The bytes of the first part follow its name.
+    const start = 30 + name.length
+    const end = start + (level === 0 ? sheet.length : deflateSync(sheet).length)
+    for (let at = start; at < end; at += Math.ceil((end - start) / 300)) {
+      const damaged = whole.with(at, (whole[at] ?? 0) ^ 1)
+      expect(await rowsOf(damaged).catch(String)).toBe(
+        `OpenError: the workbook cannot be read: ${name} is damaged`,
       )
     }
   })

@@ -9,10 +9,11 @@ const IN_ZIP64 = 0xffffffff
 const STORED = 0
 const DEFLATED = 8
 
-/** A part of an archive as its directory lists it. `size`: of the unpacked part, as claimed. */
+/** A part of an archive as its directory lists it. `size` and `checksum`: of the unpacked part, as claimed. */
 type Part = {
   readonly name: string
   readonly method: number
+  readonly checksum: number
   readonly packed: number
   readonly size: number
   readonly offset: number
@@ -53,23 +54,52 @@ function listParts(bytes: Uint8Array): Part[] {
       view.getUint32(at + 20, true),
       view.getUint32(at + 42, true),
     ])
-    const method = view.getUint16(at + 10, true)
-    parts.push({ name: utf8.decode(bytes.subarray(name, extra)), method, packed, size, offset })
+    parts.push({
+      name: utf8.decode(bytes.subarray(name, extra)),
+      method: view.getUint16(at + 10, true),
+      checksum: view.getUint32(at + 16, true),
+      packed,
+      size,
+      offset,
+    })
     at = comment + view.getUint16(at + 32, true)
   }
   return parts
 }
 
-function packedBytes(bytes: Uint8Array, { offset, packed }: Part): Uint8Array {
+function packedBytes(bytes: Uint8Array, { offset, packed }: Part): Uint8Array<ArrayBuffer> {
   const view = viewOf(bytes)
   const start = offset + 30 + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true)
-  return bytes.subarray(start, start + packed)
+  return bytes.slice(start, start + packed)
+}
+
+const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, DEFLATED, 0, 0, 0, 0, 0, 0, 0xff)
+const MAX_BLOCK_BYTES = 0xffff
+
+/** Bytes as blocks that are not compressed (RFC 1951, section 3.2.4). */
+function* storedBlocks(bytes: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>> {
+  let at = 0
+  do {
+    const block = bytes.subarray(at, at + MAX_BLOCK_BYTES)
+    at += MAX_BLOCK_BYTES
+    const { length } = block
+    yield Uint8Array.of(at >= bytes.length ? 1 : 0, length, length >> 8, ~length, ~length >> 8)
+    yield block
+  } while (at < bytes.length)
+}
+
+/** A part as a file of gzip (RFC 1952), of which the runtime checks the checksum and the size. */
+function toGzip(packed: Uint8Array<ArrayBuffer>, { method, checksum, size }: Part): Blob {
+  const end = new DataView(new ArrayBuffer(8))
+  end.setUint32(0, checksum, true)
+  end.setUint32(4, size, true)
+  const blocks = method === STORED ? storedBlocks(packed) : [packed]
+  return new Blob([GZIP_HEADER, ...blocks, end])
 }
 
 /** Unpacks a part of at most `limit` bytes, whatever the directory claims; null: it is longer. */
-async function inflate(packed: Uint8Array, limit: number): Promise<Uint8Array | null> {
-  const stream = new Blob([packed.slice()]).stream()
-  const reader = stream.pipeThrough(new DecompressionStream('deflate-raw')).getReader()
+async function unpack(gzip: Blob, limit: number): Promise<Uint8Array | null> {
+  const reader = gzip.stream().pipeThrough(new DecompressionStream('gzip')).getReader()
   const chunks: Uint8Array[] = []
   let length = 0
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
@@ -100,9 +130,10 @@ export async function unzip(
     if (part.method !== STORED && part.method !== DEFLATED) {
       throw new Error(`${part.name} is packed with an unknown method`)
     }
-    const packed = packedBytes(bytes, part)
-    const content = part.method === STORED ? packed : await inflate(packed, left)
-    if (content === null || content.length > left) return null
+    const content = await unpack(toGzip(packedBytes(bytes, part), part), left).catch(() => {
+      throw new Error(`${part.name} is damaged`)
+    })
+    if (content === null) return null
     left -= content.length
     unpacked.set(part.name, content)
   }

@@ -2,7 +2,9 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { unzipSync, zipSync } from 'fflate'
 import { readWorkbook } from '../../../../src/formats/workbook/workbook'
+import { inlineText, packed } from '../../../formats/workbook'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
@@ -81,6 +83,17 @@ await inEachBrowser((person, browser) => {
       ['1', 'Fern'],
       ['2', 'Ivy'],
     ])
+  })
+
+  test('a workbook in which a letter has changed is refused', async () => {
+    const rows = ['name', 'Moss'].map((text) => `<row>${inlineText(text)}</row>`).join('')
+    const bytes = Buffer.from(zipSync(unzipSync(packed(rows)), { level: 0 }))
+    bytes.write('B', bytes.indexOf('Moss'))
+    const file = folder.file('damaged.xlsx')
+    await Bun.write(file, bytes)
+    await person.chooseFile(labels.file, file)
+
+    await person.find(labels.status('xl/worksheets/sheet1.xml is damaged'))
   })
 
   test('a long import is stopped, and completed when it is repeated', async () => {
