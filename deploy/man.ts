@@ -23,9 +23,9 @@ const paragraphs = (text: string): string =>
 const item = (head: string, text: string): string =>
   `.TP\n.B ${escapeText(head)}\n${escapeText(text)}`
 
-const optionsOf = ({ options: names, wording }: Command): string[] =>
+const optionsOf = ({ options: names, overrides }: Command): string[] =>
   names.map((name) => {
-    const { head, help, notes } = describeOption(name, wording)
+    const { head, help, notes } = describeOption(name, overrides)
     return item(head, notes ? `${help} (${notes})` : help)
   })
 

@@ -68,7 +68,12 @@ async function runCommand(
   out: Output,
   err: Output,
 ): Promise<number> {
-  const { config, args, help: isHelp, ignoredVariables } = parseConfig(words, command.options)
+  const {
+    config,
+    args,
+    help: isHelp,
+    ignoredVariables,
+  } = parseConfig(words, command.options, command.overrides)
   if (isHelp) {
     out.write(await help(command.name))
     return exitCodes.ok

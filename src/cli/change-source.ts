@@ -14,7 +14,7 @@ import { tellOutages } from '../outbound/outages'
 import type { SendRequest } from '../outbound/request'
 import type { Config } from './config'
 import { readTokenText } from './configured-token'
-import { databaseOptions, type Wording } from './options'
+import { databaseOptions, type OptionOverrides } from './options'
 
 const LIMIT = 1000
 const PATIENCE_SECONDS = 30
@@ -22,7 +22,7 @@ const PATIENCE_SECONDS = 30
 /** The options that name a source. */
 export const sourceOptions = ['url', ...databaseOptions, 'token', 'tokenFile'] as const
 
-export const sourceWording: Wording = {
+export const sourceOverrides: OptionOverrides = {
   token: { help: 'the token for --url' },
   tokenFile: { help: 'a file with the token for --url' },
 }

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../errors'
 import type { Config } from './config'
-import type { OptionName, Wording } from './options'
+import type { OptionName, OptionOverrides } from './options'
 
 /** An output of a command: text to a stream of the process. */
 export type Output = {
@@ -41,8 +41,8 @@ export type Command = {
   /** The text of `--help` above the options. Paragraphs that are not indented are wrapped. */
   readonly help: string
   readonly options: readonly OptionName[]
-  /** Changes to the description of an option for this command. */
-  readonly wording?: Wording
+  /** What is different about options in this command. */
+  readonly overrides?: OptionOverrides
   /** The options accepted by only one of its actions, with the action. */
   readonly owners?: Readonly<Partial<Record<OptionName, string>>>
   /**

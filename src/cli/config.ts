@@ -8,6 +8,7 @@ import {
   flagName,
   isFlag,
   type OptionName,
+  type OptionOverrides,
   type Options,
   options,
   toFlag,
@@ -66,18 +67,21 @@ const isOfKubernetes = (name: OptionName, text: string, env: Environment): boole
   name === 'port' && /^(?:tcp|udp|sctp):\/\//.test(text) && Boolean(env.PLANTSTORE_SERVICE_HOST)
 
 /**
- * Reads the options of a command, whose names are `names`: a flag overrides the environment, the environment the
- * default. `ignoredVariables`: those set by Kubernetes. Throws a {@link UsageError} for an unknown flag or a bad value.
+ * Reads the options of a command: those of these names, with its overrides. A flag has precedence over the environment,
+ * the environment over the default. `ignoredVariables`: those set by Kubernetes. Throws a {@link UsageError} for an
+ * unknown flag or a bad value.
  */
 export function parseConfig(
   argv: readonly string[],
   names: readonly OptionName[],
+  overrides: OptionOverrides = {},
   env: Environment = Bun.env,
 ) {
   const { texts, args, help } = parseFlags(argv, names)
   const ignoredVariables: string[] = []
-  const entries = Object.entries(options).map(([key, it]) => {
+  const entries = Object.entries(options).map(([key, option]) => {
     const name = key as OptionName
+    const it = { ...option, ...overrides[name] }
     if (!names.includes(name)) return [name, it.default]
     const flags = texts.get(name)
     const flag = flags?.at(-1)

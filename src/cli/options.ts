@@ -50,10 +50,10 @@ const wholeNumber = (from: number, to: number) => ({
   rule: `must be a whole number from ${from} to ${to}`,
 })
 
-const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
+export const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
   choices: values,
   parse: (text) => values.find((value) => value === text),
-  rule: `must be ${values.join(' or ')}`,
+  rule: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
 })
 
 const nonEmpty = {
@@ -251,9 +251,9 @@ export function variableOf(name: OptionName): string | null {
   return `PLANTSTORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-/** Changes to the descriptions of options for a command. */
-export type Wording = {
-  readonly [Name in OptionName]?: Partial<Pick<Option<unknown>, 'value' | 'help' | 'choices'>>
+/** What is different about options in a command: what they take, and their descriptions. */
+export type OptionOverrides = {
+  readonly [Name in OptionName]?: Partial<Kind<unknown> & Pick<Option<unknown>, 'value' | 'help'>>
 }
 
 /** An option as shown by help, the manual and completions. */
@@ -266,8 +266,8 @@ export type Description = Pick<Option<unknown>, 'value' | 'help'> & {
   readonly notes: string
 }
 
-export function describeOption(name: OptionName, wording: Wording = {}): Description {
-  const option: Option<unknown> = { ...options[name], ...wording[name] }
+export function describeOption(name: OptionName, overrides: OptionOverrides = {}): Description {
+  const option: Option<unknown> = { ...options[name], ...overrides[name] }
   const { value, choices, help, default: preset } = option
   const flag = toFlag(name)
   const variable = variableOf(name) ?? ''

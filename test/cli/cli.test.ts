@@ -212,6 +212,17 @@ test.each([
     ['import', 'x.csv', '--refused', '-'],
     '--refused must name a file; see "plantstore import --help"',
   ],
+  [
+    ['serve', '--log-level', 'debug'],
+    '--log-level must be info, warn or error; see "plantstore serve --help"',
+  ],
+  ...['', 'xlsx'].map(
+    (format) =>
+      [
+        ['export', '--format', format],
+        '--format must be ndjson or csv; see "plantstore export --help"',
+      ] as const,
+  ),
   [['backup', ''], 'give exactly one FILE; see "plantstore backup --help"'],
   [['serve', '--no-port'], 'unknown option --no-port; see "plantstore serve --help"'],
   [

@@ -15,7 +15,7 @@ export const backup: Command = {
   help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is
 renamed. "plantstore restore FILE" restores it.`,
   options: ['database'],
-  wording: { database: { value: 'FILE', help: 'the database file' } },
+  overrides: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
     const { backup: copyDatabase, locate } = engineOf(config.database)
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)

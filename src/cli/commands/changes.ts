@@ -4,7 +4,7 @@ import type { Change } from '../../client/client'
 import { createSendRequest } from '../../outbound/request'
 import { toJson } from '../../plant/json'
 import { exitCodes } from '../../program'
-import { openSource, sourceOptions, sourceWording } from '../change-source'
+import { openSource, sourceOptions, sourceOverrides } from '../change-source'
 import type { Command } from '../command'
 import { readProxies } from '../config'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
@@ -19,7 +19,7 @@ export const changes: Command = {
 in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage.
 Each line has a cursor: pass the last one to --after to resume.`,
   options: ['after', 'follow', ...sourceOptions],
-  wording: sourceWording,
+  overrides: sourceOverrides,
   async run({ config, out, err }) {
     const source = await openSource(config, {
       sendRequest: createSendRequest(readProxies()),

@@ -27,10 +27,10 @@ const OF_PROGRAM: Offer = [
 const NAMES_WITHIN_MS = 1000
 
 /** The flags of a command for an action; without an action, all of them. */
-const flagsOf = ({ options, wording, owners = {} }: Command, action: string | undefined) => [
+const flagsOf = ({ options, overrides, owners = {} }: Command, action: string | undefined) => [
   ...options
     .filter((it) => isFlag(it) && (action === undefined || (owners[it] ?? action) === action))
-    .map((option) => describeOption(option, wording)),
+    .map((option) => describeOption(option, overrides)),
   helpFlag,
 ]
 
@@ -51,9 +51,9 @@ function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
 }
 
 /** The arguments of a command and its settings so far; null while they are invalid. */
-function parse(words: readonly string[], { options }: Command) {
+function parse(words: readonly string[], { options, overrides }: Command) {
   try {
-    return parseConfig(words, options)
+    return parseConfig(words, options, overrides)
   } catch {
     return null
   }

@@ -18,7 +18,7 @@ import { type Writer, writers } from '../../formats/write'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
-import { databaseOptions } from '../options'
+import { databaseOptions, oneOf } from '../options'
 import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
 import { createProgress, inPlants } from '../terminal/progress'
@@ -75,16 +75,12 @@ function isReplaced(path: string, files: readonly string[]): boolean {
   return false
 }
 
-/** The format to write: from the option, or from the file's name. */
+/** The format to write, by the file's name if no option says it. */
 function formatOf(option: string | null, path: string | undefined): WrittenFormat {
   const byName = path === undefined ? 'ndjson' : formatToWrite(path)
   const format = writtenFormats.find((it) => it === (option ?? byName))
   if (format) return format
-  throw new UsageError(
-    option === null
-      ? 'unknown format; add --format ndjson or csv'
-      : '--format must be ndjson or csv',
-  )
+  throw new UsageError('unknown format; add --format ndjson or csv')
 }
 
 export const exportPlants: Command = {
@@ -97,8 +93,8 @@ name once it is complete, and replaces any file of that name. --escape-formulas 
 spreadsheet: it prefixes formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which
 Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to the database.`,
   options: [...databaseOptions, 'format', 'escapeFormulas'],
-  wording: {
-    format: { help: 'ndjson or csv; default: by the file name', choices: writtenFormats },
+  overrides: {
+    format: { ...oneOf(writtenFormats), help: 'ndjson or csv; default: by the file name' },
   },
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name

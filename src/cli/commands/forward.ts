@@ -9,7 +9,7 @@ import { checkReplaceable, produceFile } from '../../files/replace-file'
 import { createSendRequest } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { exitCodes } from '../../program'
-import { openSource, sourceOptions, sourceWording } from '../change-source'
+import { openSource, sourceOptions, sourceOverrides } from '../change-source'
 import type { Command, CommandContext } from '../command'
 import { type Config, readProxies } from '../config'
 import { watchInterrupt } from '../terminal/interrupt'
@@ -93,9 +93,9 @@ start resumes after it. While it does not exist, forwarding starts with the olde
 
 To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
   options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
-  wording: {
+  overrides: {
     after: { help: 'until the cursor file exists: after this one, or "now"' },
-    ...sourceWording,
+    ...sourceOverrides,
   },
   run: forwardChanges,
 }

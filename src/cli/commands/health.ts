@@ -16,7 +16,7 @@ export const health: Command = {
   help: `Requests GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers
 and supervisors.`,
   options: ['host', 'port', 'unix', 'tlsCert'],
-  wording: {
+  overrides: {
     host: { help: 'address that the daemon listens on' },
     port: { help: 'port that the daemon listens on' },
     unix: { help: 'connect to this unix socket instead of a port' },

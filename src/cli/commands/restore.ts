@@ -13,7 +13,7 @@ export const restore: Command = {
   help: `Checks the backup first. Refuses while another program has the database open: stop the daemon first. The
 previous database is kept beside it, under the name that is printed.`,
   options: ['database'],
-  wording: { database: { value: 'FILE', help: 'the database file' } },
+  overrides: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
     const { restore: restoreDatabase } = engineOf(config.database)
     if (!restoreDatabase) {
