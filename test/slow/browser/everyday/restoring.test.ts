@@ -4,6 +4,7 @@ import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
@@ -12,10 +13,9 @@ const { daemon, database } = ownDaemon({ args: ['--keep-changes', '1d'] })
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    for (const id of [1, 2]) {
+    for (const { id } of storedPlants(database))
       await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
-      await daemon.create(`{"id":${id},"name":"plant ${id}","tag":"fern"}`)
-    }
+    for (const id of [1, 2]) await daemon.create(`{"id":${id},"name":"plant ${id}","tag":"fern"}`)
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
@@ -52,5 +52,25 @@ await inEachBrowser((person, browser) => {
     await person.isIn('dialog *')
 
     expect(storedPlants(database)[0]).toEqual({ id: 1n, name: 'plant 1', tag: 'fern' })
+  })
+
+  test('the deletion of many, but for an id that is taken', async () => {
+    const MANY = 200
+    const others = Array.from({ length: MANY - 2 }, (_, at) => ({ id: at + 3, name: 'plant' }))
+    await daemon.fetch('/plants/batch', { json: { plants: others } })
+    await person.find(labels.row('9'))
+    const before = storedPlants(database)
+    await person.focus(labels.table)
+    await person.press('Control', 'a')
+    await person.find(labels.selected(`All ${MANY} selected`))
+    await person.click(labels.deleteAll)
+    await until('the end of the deletion', () => storedPlants(database).length === 0)
+    await daemon.create('{"id":7,"name":"theirs"}')
+    await person.click(labels.control(`Restore ${MANY} plants`))
+    await person.find(labels.text(`${MANY - 1} plants restored; left out: 1 (the ID is taken)`))
+
+    await person.find(labels.row('1'), labels.row('2'))
+    const theirs = { id: 7n, name: 'theirs', tag: null }
+    expect(storedPlants(database)).toEqual(before.map((it) => (it.id === 7n ? theirs : it)))
   })
 })

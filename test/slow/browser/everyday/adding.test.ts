@@ -1,0 +1,68 @@
+// New plants in the console, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, stored } = ownDaemon()
+
+await inEachBrowser((person, browser) => {
+  beforeEach(async () => {
+    for (const { id } of storedPlants(database))
+      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await daemon.create('{"id":200,"name":"plant 200","tag":"houseplant"}')
+    await browser().driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
+    await person.find(labels.row('200'))
+    await person.focus(labels.table)
+  })
+
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const isProposed = (id: string) =>
+    person.until('the next id', async () => (await person.textOf(labels.id)) === id)
+  const marked = `document.querySelector('.row.added .id')?.textContent ?? null`
+
+  test('a plant is duplicated under the next id, and shown', async () => {
+    await person.press('Enter')
+    await person.click(labels.control('Duplicate'))
+    await person.find(labels.heading('Add a plant'))
+    expect(await person.textOf(labels.name)).toBe('plant 200')
+    await isProposed('201')
+    // Nothing was typed: nothing is asked.
+    await person.press('Escape')
+    await person.lose(labels.heading('Add a plant'))
+    await person.focus(labels.table)
+    await person.press('Enter')
+    await person.click(labels.control('Duplicate'))
+    await isProposed('201')
+    await person.click(labels.saveNew)
+
+    await person.find(labels.cell('201', 'plant 200'), labels.cell('201', 'houseplant'))
+    expect(stored(201n)).toMatchObject({ name: 'plant 200', tag: 'houseplant' })
+    expect(await evaluate(marked)).toBe('201')
+    await person.until('the end of the mark', async () => (await evaluate(marked)) === null)
+  })
+
+  test('plants are added one after another, each with the next id and the tag of the last', async () => {
+    await person.press('n')
+    await isProposed('201')
+    await person.fill(labels.name, 'Aloe')
+    await person.fill(labels.tag, 'succulent')
+    await person.press('Escape')
+    await person.click(labels.control('Add and add another'))
+    await isProposed('202')
+    await person.isIn('#name')
+    for (const letter of 'Agave') await person.press(letter)
+    await person.press('Enter')
+    await person.lose(labels.heading('Add a plant'))
+
+    await person.find(labels.cell('201', 'Aloe'), labels.cell('202', 'Agave'))
+    expect(stored(202n)).toMatchObject({ name: 'Agave', tag: 'succulent' })
+    expect(await evaluate(marked)).toBe('202')
+  })
+})
