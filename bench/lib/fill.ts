@@ -27,12 +27,6 @@ export async function seed(server: Running, from: number, to: number): Promise<v
   await Promise.all(Array.from({ length: 64 }, client))
 }
 
-/** Imports plants, as lines of NDJSON, into the database of a stopped daemon. */
-export function importLines(folder: string, lines: ReadableStream) {
-  const argv = [executable, 'import', '-', '--format', 'ndjson', '--database', database(folder)]
-  return run({ argv }, lines)
-}
-
 /** Imports the plants `from` to `to - 1` into the database of a stopped daemon. */
 export async function importPlants(folder: string, order: Order, from: number, to: number) {
   const encoder = new TextEncoder()
@@ -47,5 +41,6 @@ export async function importPlants(folder: string, order: Order, from: number, t
       controller.enqueue(encoder.encode(text))
     },
   })
-  await importLines(folder, plants)
+  const argv = [executable, 'import', '-', '--format', 'ndjson', '--database', database(folder)]
+  await run({ argv }, plants)
 }

@@ -19,7 +19,7 @@ const round = (value: unknown) =>
 const oneLine = (value: unknown) => JSON.stringify(value, (_, inner) => round(inner))
 
 /** JSON with one line per field and per row of a table, for readable diffs. */
-export function format(results: object): string {
+function format(results: object): string {
   const fields = Object.entries(results).map(([key, value]) => {
     const isTable = Array.isArray(value) && typeof value[0] === 'object'
     const rows = isTable ? value.map((row) => `    ${oneLine(row)}`).join(',\n') : ''

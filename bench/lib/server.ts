@@ -6,12 +6,12 @@ import type { Subprocess } from 'bun'
 import { type Command, readLog, start, stop, temporaryFolder } from './processes.ts'
 
 /** The request of a create, as wrk sends it; '#' in the body becomes the id. */
-export type Create = { path: string; token: string; body: string }
+type Create = { path: string; token: string; body: string }
 
 export type Server = {
   name: string
   description: string
-  /** True if a create is synced to disk before its answer. */
+  /** 'yes': a create is synced to disk before its answer. */
   durable: 'yes' | 'no' | 'stores nothing'
   /** It does not sync by libc: its disk cannot be slowed down. */
   syncsByItself?: boolean
