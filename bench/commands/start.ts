@@ -3,6 +3,7 @@
 // start.
 import { copyFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { freePort } from '../../tools/free-port.ts'
 import { controlGroup } from '../lib/control-group.ts'
 import { cpuTime } from '../lib/cpu.ts'
 import { number, readFlags } from '../lib/flags.ts'
@@ -10,7 +11,7 @@ import { database, executable, plantstore, project } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
 import { removeFolder, run, start, stop, temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
-import { freePort, type Server, startServer, untilFirstAnswer } from '../lib/server.ts'
+import { type Server, startServer, untilFirstAnswer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
 import { range } from '../lib/statistics.ts'
 import { decimals, megabytes, table } from '../lib/table.ts'
@@ -66,7 +67,7 @@ async function charged(server: Server, file: string): Promise<number> {
   const group = controlGroup()
   if (!group) return Number.NaN
   const folder = temporaryFolder()
-  const port = await freePort()
+  const port = freePort()
   const command = server.command(port, folder)
   const copy = join(folder, 'executable')
   copyFileSync(file, copy)

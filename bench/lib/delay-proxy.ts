@@ -1,8 +1,8 @@
 // A long way to a server on this machine: a proxy in Rust, built from servers/delay-proxy, that costs little CPU
 // itself.
 import { join } from 'node:path'
+import { freePort } from '../../tools/free-port.ts'
 import { run, start, stop, temporaryFolder } from './processes.ts'
-import { freePort } from './server.ts'
 
 const source = join(import.meta.dir, '..', 'servers', 'delay-proxy')
 const executable = join(source, 'target', 'release', 'delay-proxy')
@@ -17,7 +17,7 @@ export async function buildDelayProxy(): Promise<void> {
 
 /** Passes TCP on to a port, with so many milliseconds of round trip. */
 export async function startDelayProxy(target: number, milliseconds: number): Promise<DelayProxy> {
-  const port = await freePort()
+  const port = freePort()
   const numbers = [port, target, milliseconds * 500].map(String)
   const child = start({ argv: [executable, ...numbers] }, join(temporaryFolder(), 'log'))
   return { port, stop: () => stop(child) }

@@ -1,8 +1,8 @@
 // Starts a server and waits until it answers.
 import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { freePort } from '../../tools/free-port.ts'
 import { type Command, readLog, start, stop, temporaryFolder } from './processes.ts'
 
 /** The request of a create, as wrk sends it; '#' in the body becomes the id. */
@@ -31,17 +31,6 @@ export type Running = {
   startMs: number
   create: Create
   stop: () => Promise<void>
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
 }
 
 function answers(port: number): Promise<boolean> {
@@ -80,7 +69,7 @@ export async function startServer(
   wrapped: (command: Command) => Command = (command) => command,
 ): Promise<Running> {
   mkdirSync(folder, { recursive: true })
-  const port = await freePort()
+  const port = freePort()
   const url = `http://127.0.0.1:${port}`
   const log = join(folder, 'log')
   const command = server.command(port, folder)

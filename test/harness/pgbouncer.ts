@@ -1,7 +1,8 @@
 // PgBouncer in transaction mode, before a PostgreSQL server of a test.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, PASSWORD, type PostgresServer } from '../../tools/postgres/server'
+import { freePort } from '../../tools/free-port'
+import { PASSWORD, type PostgresServer } from '../../tools/postgres/server'
 import { AS_NOBODY } from './commands'
 import { PATIENCE_MS, root, temporaryFolder } from './daemon'
 import { startProcess } from './process'

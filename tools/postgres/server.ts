@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { SQL } from 'bun'
+import { freePort } from '../free-port'
 
 export type Installation = { readonly name: string; readonly bin: string }
 
@@ -40,14 +41,6 @@ const under = [
   ...(isRoot ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []),
 ]
 const STARTS_WITHIN_MS = 60_000
-
-/** A port that was free a moment ago. */
-export function freePort(): number {
-  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = server
-  server.stop(true)
-  return port
-}
 
 export type ServerOptions = {
   /** Settings of postgresql.conf. */

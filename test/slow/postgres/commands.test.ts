@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema/migrations'
-import { freePort, PASSWORD } from '../../../tools/postgres/server'
+import { freePort } from '../../../tools/free-port'
+import { PASSWORD } from '../../../tools/postgres/server'
 import {
   builtProgram,
   PATIENCE_MS,

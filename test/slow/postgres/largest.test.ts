@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, createServer, type Socket } from 'node:net'
 import { LIMITS } from '../../../src/engine/commit/plant-writes'
-import { freePort } from '../../../tools/postgres/server'
+import { freePort } from '../../../tools/free-port'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'

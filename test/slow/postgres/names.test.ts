@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { freePort } from '../../../tools/postgres/server'
+import { freePort } from '../../../tools/free-port'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'

@@ -1,7 +1,7 @@
 // WebKit as GTK has it, by its WebDriver (https://www.w3.org/TR/webdriver2/), in a display that nobody sees.
 
 import { join } from 'node:path'
-import { freePort } from '../../../../tools/postgres/server'
+import { freePort } from '../../../../tools/free-port'
 import { startProcess } from '../../../harness/process'
 import { inTime, until } from '../../../harness/until'
 import { actionsOf, type Driver } from './driver'
