@@ -58,9 +58,8 @@ async function rehearse(job: Job, isNew: boolean): Promise<boolean> {
     rehearsal.add(group)
     report.update()
   }
-  const compare = (stored: Parameters<typeof rehearsal.end>[0]) => rehearsal.end(stored)
-  if (isNew) return compare([])
-  return engineOf(config.database).readAll(config.database, config, 'once', compare)
+  if (isNew) return rehearsal.end([])
+  return engineOf(config.database).readAll(config.database, config, 'once', rehearsal.end)
 }
 
 async function importFile(context: CommandContext): Promise<number> {

@@ -1,5 +1,6 @@
 // Imports plants into a store, in groups that share a commit, and counts the results.
 
+import type { PlantParts } from '../../engine/engine'
 import { ApiError } from '../../errors'
 import type { Entry } from '../../formats/row'
 import { hasSameTexts, type Int64, listWords, type Plant, TEXT_FIELDS } from '../../plant/plant'
@@ -32,11 +33,10 @@ async function refusalOf(change: Promise<void>): Promise<ApiError | null> {
   }
 }
 
-/** The problem of an entry without a plant; null if it has one. */
-function problemOf(entry: Entry): { readonly problem: string } | null {
-  if ('plant' in entry) return null
-  return { problem: 'stop' in entry ? entry.stop : entry.problem }
-}
+/** The problem of an entry without a plant. */
+const problemOf = (entry: Exclude<Entry, { readonly plant: Plant }>) => ({
+  problem: 'stop' in entry ? entry.stop : entry.problem,
+})
 
 const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
@@ -53,7 +53,7 @@ function explainTaken(plant: Plant, stored: Plant | null): string {
 }
 
 async function importEntry({ store }: Run, entry: Entry): Promise<Result> {
-  if (!('plant' in entry)) return problemOf(entry) ?? 'skipped'
+  if (!('plant' in entry)) return problemOf(entry)
   const { plant } = entry
   const taken = await refusalOf(store.createPlant(plant, { origin }))
   if (!taken) return 'created'
@@ -78,16 +78,16 @@ async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
 /** Creates or replaces the plants of a group as one change. False: a strict import ends here. */
 async function putGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
   const refused = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
-  const taken = refused === -1 ? entries : entries.slice(0, refused + 1)
-  const counts = await run.store.putPlants(plantsOf(taken), { origin })
+  const read = refused === -1 ? entries : entries.slice(0, refused + 1)
+  const counts = await run.store.putPlants(plantsOf(read), { origin })
   // The store says how many plants ended so, and the account needs no more.
   const results: Result[] = [
     ...Array<Result>(counts.created).fill('created'),
     ...Array<Result>(counts.replaced).fill('replaced'),
     ...Array<Result>(counts.unchanged).fill('skipped'),
   ]
-  for (const entry of taken) {
-    run.account(entry, problemOf(entry) ?? results.shift() ?? 'skipped')
+  for (const entry of read) {
+    run.account(entry, 'plant' in entry ? (results.shift() ?? 'skipped') : problemOf(entry))
   }
   return refused === -1
 }
@@ -107,7 +107,7 @@ async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean
   if (replaces) return putGroup(run, entries)
   const isWhole = entries.every((entry) => 'plant' in entry)
   if ((isWhole || !isStrict) && (await createAll(run, entries))) {
-    for (const entry of entries) account(entry, problemOf(entry) ?? 'created')
+    for (const entry of entries) account(entry, 'plant' in entry ? 'created' : problemOf(entry))
     return true
   }
   if (isStrict) return importUntilRefused(run, entries)
@@ -150,7 +150,7 @@ export function createRehearsal({ isStrict, replaces, account }: Omit<Run, 'stor
 
   /** The result of an entry. `found`: the plants that would be stored by then, which it changes. */
   function rehearse(entry: Entry, found: Map<Int64, Plant>): Result {
-    if (!('plant' in entry)) return problemOf(entry) ?? 'skipped'
+    if (!('plant' in entry)) return problemOf(entry)
     const { plant } = entry
     const before = found.get(plant.id)
     if (!before || replaces) found.set(plant.id, plant)
@@ -162,9 +162,7 @@ export function createRehearsal({ isStrict, replaces, account }: Omit<Run, 'stor
   return {
     add: (group: readonly Entry[]) => void entries.push(...group),
     /** Resolves to false if a strict import would end at a refused row. */
-    async end(
-      stored: AsyncIterable<readonly Plant[]> | Iterable<readonly Plant[]>,
-    ): Promise<boolean> {
+    async end(stored: PlantParts): Promise<boolean> {
       const wanted = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
       const found = new Map<Int64, Plant>()
       for await (const plants of stored) {
