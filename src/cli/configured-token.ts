@@ -1,27 +1,31 @@
 // The token of the configuration: PLANTSTORE_TOKEN, or the file named by PLANTSTORE_TOKEN_FILE.
 
-import { UsageError } from '../errors'
+import { messageOf, UsageError } from '../errors'
 import { readSecret } from '../files/input'
 import type { Log } from '../log'
 import { issueToken, isToken, MAX_TOKEN, type Token } from '../token/token'
 import type { Config } from './config'
 
+/** The variable that has the token of a configuration. */
+const sourceOf = ({ tokenFile }: Config): string =>
+  tokenFile === null ? 'PLANTSTORE_TOKEN' : 'PLANTSTORE_TOKEN_FILE'
+
 /** The token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
-export function readTokenText({ token, tokenFile }: Config): string | null {
+export function readTokenText(config: Config): string | null {
+  const { token, tokenFile } = config
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
   }
   const text = tokenFile === null ? token : readSecret('PLANTSTORE_TOKEN_FILE', tokenFile).trim()
   if (text === null || isToken(text)) return text
-  const source = tokenFile === null ? 'PLANTSTORE_TOKEN' : 'PLANTSTORE_TOKEN_FILE'
-  throw new UsageError(`${source} must be 16 to ${MAX_TOKEN} letters, digits and -._~+/ (RFC 6750)`)
+  const rule = `must be 16 to ${MAX_TOKEN} letters, digits and -._~+/ (RFC 6750)`
+  throw new UsageError(`${sourceOf(config)} ${rule}`)
 }
 
 function readConfiguredToken(config: Config): Token | null {
   const text = readTokenText(config)
   if (text === null) return null
-  const source = config.token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
-  return issueToken(source, 'write', null, 0, text).token
+  return issueToken(sourceOf(config), 'write', null, 0, text).token
 }
 
 /** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one remains. */
@@ -35,7 +39,7 @@ export function watchToken(config: Config, log: Log) {
         token = readConfiguredToken(config)
         log('info', 'token-file-read', { file: config.tokenFile })
       } catch (error) {
-        log('error', 'token-file-refused', { detail: (error as Error).message })
+        log('error', 'token-file-refused', { detail: messageOf(error) })
       }
     },
   }
