@@ -1,7 +1,7 @@
 // The server's socket: opens it, and closes it without losing a request.
 
 import type { AnyElysia } from 'elysia'
-import { OpenError } from '../../errors'
+import { codeOf, messageOf, OpenError } from '../../errors'
 import { UNREAD_SECONDS } from '../../http/answers/answer-budget'
 import { answerError, toApiError } from '../../http/answers/errors'
 import { type Handler, routesOf } from '../../http/elysia'
@@ -54,7 +54,7 @@ export function checkPort(host: string, port: number): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
   } catch (error) {
-    throw listenError(error as NodeJS.ErrnoException, host, port)
+    throw listenError(error, host, port)
   }
 }
 
@@ -218,12 +218,12 @@ function serve(
     })
   } catch (error) {
     if ('unix' in at) throw error
-    throw listenError(error as NodeJS.ErrnoException, at.host, at.port)
+    throw listenError(error, at.host, at.port)
   }
 }
 
-function listenError({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
-  switch (code) {
+function listenError(error: unknown, host: string, port: number): OpenError {
+  switch (codeOf(error)) {
     case 'EADDRINUSE':
       return new OpenError(
         `${host}:${port} is already in use; choose another --port, or stop the other program`,
@@ -236,9 +236,9 @@ function listenError({ code, message }: NodeJS.ErrnoException, host: string, por
     case 'ENOENT':
     case 'ENOTFOUND':
     case 'EINVAL':
-    case undefined:
+    case '':
       return new OpenError(`cannot resolve host ${host}`)
     default:
-      return new OpenError(`cannot listen on ${host}:${port}: ${message}`)
+      return new OpenError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
   }
 }

@@ -1,7 +1,7 @@
 // Sends the steps of a lane one after another. If an answer is lost, the client is answered once the fate of the commit
 // is known.
 
-import { ApiError } from '../../../errors'
+import { ApiError, messageOf } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connecting/errors'
 import type { Primary } from '../connecting/primary'
@@ -151,7 +151,7 @@ export class Writer {
     for (const run of runs) {
       if (!run.isInDoubt) run.reject(error)
       else if (this.storeUser.outlivesOutages) this.#queue.push(run)
-      else run.reject(new ApiError(50302, `${(error as Error).message}; ${ADVICE}`))
+      else run.reject(new ApiError(50302, `${messageOf(error)}; ${ADVICE}`))
     }
   }
 }
