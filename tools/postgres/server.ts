@@ -67,45 +67,98 @@ const copy = (data: string, port: number) => [
   `host=127.0.0.1 port=${port} user=admin password=${PASSWORD} application_name=standby`,
 ]
 
-export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
+/** Gives a file or a folder to the user of the server. */
+function give(path: string): void {
+  if (isRoot) chownSync(path, NOBODY, NOBODY)
+}
 
-/** Starts a server on a loopback port and a unix socket. `await using` ends it and removes its folder. */
-export async function startPostgres({ bin }: Installation, options: ServerOptions = {}) {
-  const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'plantstore-postgres-'))
-  const file = (name: string) => join(folder, name)
-  const data = file('data')
-  // Not in its folder, whose disk a test may fill up.
-  const logFile = join(tmpdir(), `${basename(folder)}.log`)
-  const port = freePort()
-  const put = (path: string, text: string) => {
-    writeFileSync(path, text, { mode: 0o600 })
-    if (isRoot) chownSync(path, NOBODY, NOBODY)
-  }
-  if (isRoot) chownSync(folder, NOBODY, NOBODY)
-  mkdirSync(file('socket'), { mode: 0o755 })
-  if (isRoot) chownSync(file('socket'), NOBODY, NOBODY)
-  put(file('password'), PASSWORD)
-  const [maker = '', ...words] = options.standbyOf
-    ? copy(data, options.standbyOf.port)
-    : initdb(data, file('password'))
+function put(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 })
+  give(path)
+}
+
+/** Makes what a server has in its folder: its data, and a folder for its socket. */
+async function makeFiles(bin: string, folder: string, { standbyOf, files = {} }: ServerOptions) {
+  const data = join(folder, 'data')
+  const socket = join(folder, 'socket')
+  const passwords = join(folder, 'password')
+  give(folder)
+  mkdirSync(socket, { mode: 0o755 })
+  give(socket)
+  put(passwords, PASSWORD)
+  const [maker = '', ...words] = standbyOf ? copy(data, standbyOf.port) : initdb(data, passwords)
   const made = Bun.spawn([...under, join(bin, maker), ...words], {
     cwd: folder,
     stdout: 'ignore',
     stderr: 'pipe',
   })
   if ((await made.exited) !== 0) throw new Error(await new Response(made.stderr).text())
-  for (const [name, text] of Object.entries(options.files ?? {})) put(join(data, name), text)
+  for (const [name, text] of Object.entries(files)) put(join(data, name), text)
+  return { data, socket }
+}
 
-  const settings = {
+/** The command line that starts a server on its files. */
+function commandOf(
+  bin: string,
+  { data, socket }: Awaited<ReturnType<typeof makeFiles>>,
+  port: number,
+  { settings, wrapped = (argv) => argv }: ServerOptions,
+): string[] {
+  const all = {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: file('socket'),
-    ...options.settings,
+    unix_socket_directories: socket,
+    ...settings,
   }
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const argv = [...under, join(bin, 'postgres'), '-D', data, ...flags]
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return [...wrapped([...under, join(bin, 'postgres'), '-D', data, ...flags])]
+}
+
+/** Runs statements as `admin` on a connection of their own. */
+async function queryAt(port: number, database: string, statement: string) {
+  const sql = new SQL({
+    adapter: 'postgres',
+    hostname: '127.0.0.1',
+    port,
+    username: 'admin',
+    password: PASSWORD,
+    database,
+    tls: 'disable',
+    max: 1,
+  })
+  try {
+    return await sql.unsafe(statement).simple()
+  } finally {
+    await sql.close({ timeout: 0 })
+  }
+}
+
+/** Waits until a server answers. Rejects with the last error if it has ended, or takes too long. */
+async function untilAnswer(port: number, isRunning: () => boolean): Promise<void> {
+  const end = performance.now() + STARTS_WITHIN_MS
+  for (;;) {
+    try {
+      await queryAt(port, 'postgres', 'SELECT 1')
+      return
+    } catch (error) {
+      if (!isRunning() || performance.now() > end) throw error
+      await Bun.sleep(20)
+    }
+  }
+}
+
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
+
+/** Starts a server on a loopback port and a unix socket. `await using` ends it and removes its folder. */
+export async function startPostgres({ bin }: Installation, options: ServerOptions = {}) {
+  const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'plantstore-postgres-'))
+  // Not in its folder, whose disk a test may fill up.
+  const logFile = join(tmpdir(), `${basename(folder)}.log`)
+  const port = freePort()
+  const files = await makeFiles(bin, folder, options)
+  const argv = commandOf(bin, files, port, options)
   const start = () =>
-    Bun.spawn([...(options.wrapped?.(argv) ?? argv)], {
+    Bun.spawn(argv, {
       cwd: folder,
       stdin: 'ignore',
       stdout: 'ignore',
@@ -115,46 +168,19 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   let child = start()
   const isRunning = () => child.exitCode === null && child.signalCode === null
   const pid = () => child.pid
-  /**
-   * Runs statements as `admin`, one after another, on a connection of its own. `at`: a database, or the end of its URL.
-   */
-  async function query(statement: string, at = 'postgres') {
-    const sql = new SQL({
-      adapter: 'postgres',
-      hostname: '127.0.0.1',
-      port,
-      username: 'admin',
-      password: PASSWORD,
-      database: at.slice(at.lastIndexOf('/') + 1),
-      tls: 'disable',
-      max: 1,
-    })
-    try {
-      return await sql.unsafe(statement).simple()
-    } finally {
-      await sql.close({ timeout: 0 })
-    }
-  }
+  /** Runs statements as `admin`, one after another. `at`: a database, or the end of its URL. */
+  const query = (statement: string, at = 'postgres') =>
+    queryAt(port, at.slice(at.lastIndexOf('/') + 1), statement)
 
   const url = (database = 'postgres', host = '127.0.0.1', at = port) =>
     `postgres://admin:${PASSWORD}@${host}:${at}/${database}`
 
   const log = () => readFileSync(logFile, 'utf8')
 
-  async function untilReady(): Promise<void> {
-    const end = performance.now() + STARTS_WITHIN_MS
-    for (;;) {
-      try {
-        await query('SELECT 1')
-        return
-      } catch (error) {
-        if (!isRunning() || performance.now() > end) {
-          throw new Error(`${log()}\n${error instanceof Error ? error.message : error}`)
-        }
-        await Bun.sleep(20)
-      }
-    }
-  }
+  const untilReady = () =>
+    untilAnswer(port, isRunning).catch((error) => {
+      throw new Error(`${log()}\n${error instanceof Error ? error.message : error}`)
+    })
 
   /** Ends the server: SIGINT as a fast stop, SIGQUIT as a crash. */
   async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
@@ -178,18 +204,18 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   return {
     port,
     /** The folder of its unix socket. */
-    socket: file('socket'),
+    socket: files.socket,
     pid,
     query,
     stop,
     /** Writes a file of its data anew, with the same owner and mode. */
-    rewrite: (name: string, text: string) => writeFileSync(join(data, name), text),
+    rewrite: (name: string, text: string) => writeFileSync(join(files.data, name), text),
     /** All that it has logged since its last start. */
     log,
     /** Starts it again after it was ended. */
     async restart(): Promise<void> {
       // A process that was killed may not be reaped yet, and would count as running.
-      rmSync(join(data, 'postmaster.pid'), { force: true })
+      rmSync(join(files.data, 'postmaster.pid'), { force: true })
       child = start()
       await untilReady()
     },
