@@ -9,6 +9,7 @@ import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import type { Config } from '../config'
+import { countOf } from '../count'
 import { databaseOptions, options, toFlag } from '../options'
 import { attended } from '../terminal/suspend'
 
@@ -120,7 +121,7 @@ async function revoke(store: Store, { args, out, err }: CommandContext): Promise
 
 async function prune(store: Store, { config, out }: CommandContext): Promise<number> {
   const count = await store.pruneTokens(Date.now() - (config.olderThan ?? 0))
-  out.write(`removed ${count} ${count === 1 ? 'token' : 'tokens'}\n`)
+  out.write(`removed ${countOf(count, 'token')}\n`)
   return exitCodes.ok
 }
 
