@@ -189,36 +189,31 @@ function readTls(hosts: readonly Host[], parameters: Parameters) {
 }
 
 // libpq applies them to the client's end; here, each query has a deadline at that end.
-const TCP_SETTINGS = {
-  tcp_user_timeout: 'tcp_user_timeout',
-  keepalives_idle: 'tcp_keepalives_idle',
-  keepalives_interval: 'tcp_keepalives_interval',
-  keepalives_count: 'tcp_keepalives_count',
-} as const
-const TCP_PARAMETERS = [
-  'tcp_user_timeout',
-  'keepalives_idle',
-  'keepalives_interval',
-  'keepalives_count',
+const TCP_SETTINGS = [
+  ['tcp_user_timeout', 'tcp_user_timeout'],
+  ['keepalives_idle', 'tcp_keepalives_idle'],
+  ['keepalives_interval', 'tcp_keepalives_interval'],
+  ['keepalives_count', 'tcp_keepalives_count'],
 ] as const
 
 function readTcp(parameters: Parameters): Record<string, string> {
   oneOf('keepalives', parameters.keepalives, ['1'])
   return Object.fromEntries(
-    TCP_PARAMETERS.flatMap((name) => {
+    TCP_SETTINGS.flatMap(([name, setting]) => {
       const value = parameters[name]
       if (value === undefined) return []
       if (!/^[1-9]\d{0,8}$/.test(value)) {
         throw new UsageError(`the database URL: ${name} must be a whole number above 0`)
       }
-      return [[TCP_SETTINGS[name], value]]
+      return [[setting, value]]
     }),
   )
 }
 
 function readPrepare(parameters: Parameters): boolean {
   const prepare = oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false'
-  const dropped = ['options' as const, ...TCP_PARAMETERS].find((name) => parameters[name])
+  const tcp = TCP_SETTINGS.map(([name]) => name)
+  const dropped = ['options' as const, ...tcp].find((name) => parameters[name])
   if (prepare || !dropped) return prepare
   throw new UsageError(
     `the database URL: a pooler drops ${dropped}; remove it, and give the setting to the role: ALTER ROLE … SET`,
