@@ -55,6 +55,9 @@ export class ApiError extends Error {
   }
 }
 
+/** The refusal of a request whose client disconnected before its turn. */
+export const clientGone = (): ApiError => new ApiError(50301, 'the client disconnected')
+
 /** An error of a database, a server or a file that cannot be used: the reason and the fix, in one line. */
 export class OpenError extends Error {
   override readonly name = 'OpenError'

@@ -4,7 +4,7 @@
 //   are counted until no more writes arrive.
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
-import { ApiError } from '../../errors'
+import { ApiError, clientGone } from '../../errors'
 import type { PutCounts } from '../../plant/plants'
 import type { PlantRow } from '../../plant/row'
 import {
@@ -90,7 +90,7 @@ function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
   if (!signal?.aborted) return true
-  reject(new ApiError(50301, 'the client disconnected'))
+  reject(clientGone())
   return false
 }
 

@@ -69,7 +69,7 @@ export function errorNumberOf(error: unknown): ErrorNumber {
 const UNTRUSTED =
   /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
 
-const CLOSED = 'the server closed the connection'
+export const CLOSED = 'the server closed the connection'
 const NO_POSTGRES = 'not a PostgreSQL server; check the host and the port'
 const OTHER_METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.conf'
 

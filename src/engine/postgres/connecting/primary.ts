@@ -5,7 +5,7 @@ import type { SQL } from 'bun'
 import { ApiError, CANNOT_READ, codeOf, messageOf } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import { type Ask, type Connection, connect } from './connection'
-import { explainUnusableServer, isInDoubt, isReadOnlyServer } from './errors'
+import { CLOSED, explainUnusableServer, isInDoubt, isReadOnlyServer } from './errors'
 import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
 import type { Refusals } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
@@ -91,7 +91,7 @@ export class Primary {
       const connections = this.#current
       if (connections) {
         if (!Object.values(connections).some((it) => it.isLost)) return connections
-        this.lose(connections, new Error('the server closed the connection'))
+        this.lose(connections, new Error(CLOSED))
       }
       const left = this.#lostAt + patience - performance.now()
       if (this.#end.signal.aborted || left <= 0) throw this.#refusal(message)

@@ -1,7 +1,7 @@
 // Long reads, such as searches, share a few milliseconds of each event loop turn and queue for more, so that any number
 // of them leaves time for other requests.
 
-import { ApiError } from '../../../errors'
+import { ApiError, clientGone } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
 
 const TURN_MS = 4
@@ -60,7 +60,7 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
       return Promise.reject(new ApiError(50301, TOO_MANY_READS))
     return new Promise((resolve, reject) => {
       const run = () => {
-        if (signal?.aborted) reject(new ApiError(50301, 'the client disconnected'))
+        if (signal?.aborted) reject(clientGone())
         else read().then(resolve, reject)
       }
       waiting.push({ signal, run })
