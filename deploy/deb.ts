@@ -10,6 +10,10 @@ const here = import.meta.dir
 const repository = join(here, '..')
 const doc = 'usr/share/doc/plantstore'
 
+/** The units of systemd. A release has them as files too, like those for operators. */
+export const UNITS = ['plantstore.service', 'plantstore-forward@.service']
+export const FOR_OPERATORS = ['plantstore.env', 'plantstore.rules.yml', 'grafana-dashboard.json']
+
 type DebOptions = {
   readonly version: string
   readonly architecture: 'amd64' | 'arm64'
@@ -97,11 +101,11 @@ export async function makeDeb(options: DebOptions): Promise<void> {
       chmodSync(join(root, to), mode)
     }
     await add('usr/bin/plantstore', Bun.file(options.executable), 0o755)
-    for (const unit of ['plantstore.service', 'plantstore-forward@.service']) {
+    for (const unit of UNITS) {
       await add(join('usr/lib/systemd/system', unit), Bun.file(join(here, unit)))
     }
     // No conffile: postinst copies the settings to /etc once, and an upgrade leaves them alone.
-    for (const file of ['plantstore.env', 'plantstore.rules.yml', 'grafana-dashboard.json']) {
+    for (const file of FOR_OPERATORS) {
       await add(join('usr/share/plantstore', file), Bun.file(join(here, file)))
     }
     await add(join(doc, 'copyright'), await copyright())

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
 import { releaseCompose, releaseDockerfile } from './container'
-import { makeDeb } from './deb'
+import { FOR_OPERATORS, makeDeb, UNITS } from './deb'
 import { listLicenses } from './licenses'
 import { manualPage } from './man'
 import { listParts } from './parts'
@@ -98,13 +98,7 @@ try {
   })
   await Promise.all(debs)
 
-  for (const file of [
-    'plantstore.service',
-    'plantstore-forward@.service',
-    'plantstore.env',
-    'plantstore.rules.yml',
-    'grafana-dashboard.json',
-  ]) {
+  for (const file of [...UNITS, ...FOR_OPERATORS]) {
     copyFileSync(join(root, 'deploy', file), add(file))
   }
   await Bun.write(add('Dockerfile'), await releaseDockerfile(version))

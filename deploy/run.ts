@@ -1,3 +1,5 @@
+// Runs a program of the machine, such as git or gzip.
+
 type RunOptions = { readonly cwd?: string; readonly stdin?: Blob }
 
 /** Runs a program to its end; returns what it prints. Throws with what it says if it fails. */

@@ -1,6 +1,7 @@
+// The checksums of files, as md5sum and sha256sum print them.
 import { join } from 'node:path'
 
-/** The sums of files in a folder, as md5sum and sha256sum print them. */
+/** The sums of files in a folder, a line each. */
 export async function sumsOf(
   algorithm: 'md5' | 'sha256',
   folder: string,
