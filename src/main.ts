@@ -87,11 +87,7 @@ async function runCommand(
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */
-export async function runProgram(
-  argv: readonly string[],
-  out: Output,
-  err: Output,
-): Promise<number> {
+async function runProgram(argv: readonly string[], out: Output, err: Output): Promise<number> {
   const [name = '--help', ...rest] = argv
   try {
     // Checked before any message can repeat a password.

@@ -257,7 +257,7 @@ export type OptionOverrides = {
 }
 
 /** An option as shown by help, the manual and completions. */
-export type Description = Pick<Option<unknown>, 'value' | 'help'> & {
+type Description = Pick<Option<unknown>, 'value' | 'help'> & {
   readonly choices: Option<unknown>['choices'] | undefined
   /** Its flag with the value, or the variable of an option without a flag. */
   readonly head: string

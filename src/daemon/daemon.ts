@@ -29,7 +29,7 @@ const OPENED_WITHIN_MS = 500
 const LAST_LINES_MS = 500
 
 /** The circumstances of the start. */
-export type Started = {
+type Started = {
   readonly config: Config
   /** Ignored variables: see `parseConfig`. */
   readonly ignoredVariables: readonly string[]

@@ -18,7 +18,7 @@ import { openSqlite } from './sqlite/store'
 import type { StoreUser } from './store-user'
 
 /** The location of a database. */
-export type Place = {
+type Place = {
   /** Its absolute path, or its URL without the password. */
   readonly name: string
   /** The paths of its files, existing or not; none on a server. */

@@ -45,12 +45,14 @@ export const storeOwner = (
   onCommit,
 })
 
+type Guest = Pick<StoreUser, 'makesDatabase'> & Partial<Pick<StoreUser, 'uninterrupted' | 'log'>>
+
 /** A process that uses a store briefly, and does not interfere with a daemon. */
 export const storeGuest = ({
   makesDatabase,
   uninterrupted = (commit) => commit(),
   log = () => {},
-}: Pick<StoreUser, 'makesDatabase'> & Partial<StoreUser>): StoreUser => ({
+}: Guest): StoreUser => ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,

@@ -56,7 +56,7 @@ const text = (description: string, example: string) =>
     error: 'expected a string without U+0000 and without unpaired surrogates',
   })
 
-export const Name = text('Name of the plant.', 'Monstera deliciosa')
+const Name = text('Name of the plant.', 'Monstera deliciosa')
 export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
 /**
@@ -75,7 +75,6 @@ export const ofOptionalTexts = <T>(make: (name: OptionalText) => T) =>
 
 /** The fields besides the id, in the same order. */
 export const TEXT_FIELDS = ['name', ...OPTIONAL_TEXTS] as const
-export type Text = (typeof TEXT_FIELDS)[number]
 
 export const FIELDS = ['id', ...TEXT_FIELDS] as const
 export type Field = (typeof FIELDS)[number]

@@ -47,7 +47,7 @@ export type PutCounts = {
 }
 
 /** The result of a batch of deletes: the number of deleted plants, and the ids of the others. */
-export type Deleted = {
+type Deleted = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */
   readonly changed: readonly Int64[]

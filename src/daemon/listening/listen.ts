@@ -47,7 +47,7 @@ export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions,
   return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
 }
 
-export type Tls = Awaited<ReturnType<typeof openTls>>
+type Tls = Awaited<ReturnType<typeof openTls>>
 
 /** Returns the function that determines a client's address, from its peer's and `X-Forwarded-For`. */
 export async function openClients({ trustedProxies }: ListeningOptions) {

@@ -94,7 +94,7 @@ function deleteAll({ rows, origin }: DeleteAll, state: State, changeLog?: NewEnt
 }
 
 /** The id of the plant that a change concerns. */
-export const idOf = (change: WriteOfStored): RowId =>
+const idOf = (change: WriteOfStored): RowId =>
   change.kind === 'replace' ? change.row[0] : change.id
 
 function rowAfter(change: WriteOfStored, before: PlantRow): PlantRow | null {
