@@ -13,6 +13,8 @@ const SO_ATTACH_REUSEPORT_CBPF = 51
 // BPF_RET | BPF_K: a program that returns a constant.
 const RETURN_CONSTANT = 6
 
+const UNSUPPORTED = 'this kernel does not support port sharing; restart to use the new certificate'
+
 export type SharedPort = ReturnType<typeof createSharedPort>
 
 /** Calls a function that opens a socket, and finds its descriptor, which Bun does not expose. */
@@ -42,14 +44,12 @@ export function createSharedPort() {
   const fds: number[] = []
   let newest = -1
 
-  function setOption(fd: number, name: number, value: Uint8Array): void {
-    if (setsockopt(fd, SOL_SOCKET, name, value, value.length) === 0) return
-    throw new Error('this kernel does not support port sharing; restart to use the new certificate')
-  }
+  const setOption = (fd: number, name: number, value: Uint8Array): boolean =>
+    setsockopt(fd, SOL_SOCKET, name, value, value.length) === 0
 
-  function directToNewest(): void {
+  function directToNewest(): boolean {
     filter.setUint32(4, fds.indexOf(newest), true)
-    setOption(newest, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(program.buffer))
+    return setOption(newest, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(program.buffer))
   }
 
   function forget(fd: number): void {
@@ -63,22 +63,22 @@ export function createSharedPort() {
      * closes it with `stop`. Throws, and opens none, if the system cannot share a port.
      */
     open<T>(listen: (isShared: boolean) => T, stop: (listener: T) => void) {
-      for (const fd of fds) setOption(fd, SO_REUSEPORT, new Uint8Array([1, 0, 0, 0]))
+      const isShared = fds.every((fd) => setOption(fd, SO_REUSEPORT, new Uint8Array([1, 0, 0, 0])))
+      if (!isShared) throw new Error(UNSUPPORTED)
       const { opened: listener, fd } = openingSocket(() => listen(fds.length > 0))
       const before = newest
       fds.push(fd)
       newest = fd
-      try {
-        if (fds.length > 1) directToNewest()
-      } catch (error) {
+      if (fds.length > 1 && !directToNewest()) {
         stop(listener)
         forget(fd)
         newest = before
-        throw error
+        throw new Error(UNSUPPORTED)
       }
       const close = () => {
         stop(listener)
         forget(fd)
+        // Fails if the newest is closed already: the daemon stops.
         if (fds.length > 1) directToNewest()
       }
       return { listener, close }
