@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { createCsvReader, findDelimiter, readCsv } from '../../src/formats/csv'
 import type { Line } from '../../src/formats/row'
+import { cpuTime } from '../harness/cpu-time'
 
 const LIMIT = 1000
 
@@ -168,12 +169,12 @@ test.each([
 
 test('reads a long cell in time that grows with its length', () => {
   const cell = `${'x\n'.repeat(4_000_000)}`
-  const from = performance.now()
+  const from = cpuTime()
 
   const rows = readAll(`"${cell}"\n`, 100, 10_000_000)
 
   expect(cellsOf(rows)).toEqual([[cell]])
-  expect(performance.now() - from).toBeLessThan(5000)
+  expect(cpuTime() - from).toBeLessThan(5000)
 })
 
 describe('the delimiter', () => {
@@ -239,9 +240,9 @@ describe('in a file of tabs', () => {
 
   test('a quote in each row costs no more than its length', () => {
     const text = `a\tb\n${'1\t"open\n'.repeat(200_000)}`
-    const from = performance.now()
+    const from = cpuTime()
 
     expect(rowsOf(text, 65_536)).toHaveLength(200_001)
-    expect(performance.now() - from).toBeLessThan(5000)
+    expect(cpuTime() - from).toBeLessThan(5000)
   })
 })

@@ -5,6 +5,7 @@ import { openJson } from '../../src/formats/json/json'
 import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
 import { optionWords } from '../../src/formats/words'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
+import { cpuTime } from '../harness/cpu-time'
 import { cut } from './reading'
 
 /** Opens a document, `length` bytes at a time. */
@@ -105,9 +106,9 @@ test('a line that is too long, or not UTF-8, is refused alone, wherever it is cu
 test('reads an array in a time that grows with its length, however long its parts are', async () => {
   const timeOf = async (rows: number): Promise<number> => {
     const text = JSON.stringify(Array.from({ length: rows }, (_, id) => ({ id, name: 'Rose' })))
-    const started = performance.now()
+    const started = cpuTime()
     expect((await read(text, text.length, text.length)).length).toBe(rows)
-    return performance.now() - started
+    return cpuTime() - started
   }
   await timeOf(20_000)
   const few = await timeOf(20_000)
@@ -234,12 +235,12 @@ describe('the first value says what a document is', () => {
   })
 
   test('many blanks, backslashes or levels cost time by their number', async () => {
-    const from = performance.now()
+    const from = cpuTime()
     const text = JSON.stringify([{ a: '\\"'.repeat(1_000_000), b: 1 }])
     const blanks = ' \n'.repeat(2_000_000)
 
     expect((await rowsOf(blanks + text, { limit: 10_000_000 })).rows).toHaveLength(1)
     expect(await rowsOf('{"a":'.repeat(1_000_000)).catch(String)).toContain('1000 levels deep')
-    expect(performance.now() - from).toBeLessThan(5000)
+    expect(cpuTime() - from).toBeLessThan(5000)
   })
 })

@@ -6,6 +6,7 @@ import type { Query } from '../../../src/web/console/query'
 import { createSession } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { describeFound } from '../../../src/web/console/toolbar/found'
+import { cpuTime } from '../../harness/cpu-time'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
@@ -104,9 +105,9 @@ test('a number is looked for in a long name in a time that grows with its length
     const plant = { id: 1n, name: `1${'0'.repeat(zeros)}` }
     const find = finderOf({ name: '00' })
     expect(find(plant)).toBeFalse()
-    const started = performance.now()
+    const started = cpuTime()
     for (let turn = 0; turn < 10; turn++) find(plant)
-    return performance.now() - started
+    return cpuTime() - started
   }
   timeOf(5000)
   const few = timeOf(5000)
