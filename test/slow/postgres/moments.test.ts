@@ -21,7 +21,10 @@ async function openBesideMove(server: PostgresServer) {
   const url = await newDatabase(server)
   const store = await openAt(url)
   await store.createPlant(ROSE)
-  const other = new SQL({ adapter: 'postgres', url, tls: 'disable', max: 1 })
+  const connect = () => new SQL({ adapter: 'postgres', url, tls: 'disable', max: 1 })
+  const [other, watcher] = [connect(), connect()]
+  // A write waits for a lock only so long: the connection that sees it is open before.
+  await watcher.unsafe(WAITING)
   await other
     .unsafe(`BEGIN; DELETE FROM plants WHERE id = 20; INSERT INTO plants VALUES (18, 'rose')`)
     .simple()
@@ -29,11 +32,11 @@ async function openBesideMove(server: PostgresServer) {
     store,
     /** Commits once a write of the store waits for it. */
     async commit() {
-      await until('a waiting lock', async () => (await server.query(WAITING, url)).length)
+      await until('a waiting lock', async () => (await watcher.unsafe(WAITING)).length)
       await other.unsafe('COMMIT').simple()
     },
     async [Symbol.asyncDispose]() {
-      await other.close({ timeout: 0 })
+      await Promise.all([other.close({ timeout: 0 }), watcher.close({ timeout: 0 })])
       await store.close()
     },
   }
