@@ -141,6 +141,21 @@ describe('many at once', () => {
 })
 
 describe('changes by another user meanwhile', () => {
+  test('that delete the beginning of a range leave its end to be ticked, and say nothing', async () => {
+    await using console = await openWith(4)
+    const { page, ids, bar, box } = console
+    await console.tick(at(ids, 0))
+    await daemon.fetch(`/plants/${at(ids, 0)}`, { method: 'DELETE' })
+    await console.button('Reload').click()
+    await console.row(at(ids, 0)).waitFor({ state: 'detached' })
+    await box(at(ids, 2)).click({ modifiers: ['Shift'] })
+    await bar.getByText('2 selected').waitFor()
+    expect(await page.locator('.said').textContent()).toBe('')
+    expect(await box(at(ids, 2)).isChecked()).toBeTrue()
+    expect(await box(at(ids, 1)).isChecked()).toBeFalse()
+    await console.isClean()
+  })
+
   test('before the table was read again is counted, and the rest is deleted', async () => {
     await using console = await openWith(3)
     const { page, ids, bar } = console

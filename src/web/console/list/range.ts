@@ -58,8 +58,10 @@ export async function readEverything(list: PlantList): Promise<Range> {
 export async function readRange(list: PlantList, one: bigint, other: bigint): Promise<Range> {
   const { rows } = list
   const places = [rows.rowOf(one), rows.rowOf(other)]
-  const held = heldRange(list, Math.min(...places), Math.max(...places))
-  if (held || rows.isSorted || rows.isNarrowed) return held ?? 'too many'
+  const [first, last] = [Math.min(...places), Math.max(...places)]
+  const held = heldRange(list, first, last)
+  // One of them may be gone: then there is no range.
+  if (held || rows.isSorted || rows.isNarrowed) return held ?? (first < 0 ? [] : 'too many')
   const isForward = rows.parts.order.isBefore(one, other)
   return isForward ? readBetween(list, one, other) : readBetween(list, other, one)
 }
