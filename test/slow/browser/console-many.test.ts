@@ -287,6 +287,19 @@ test('a read-only token sees no boxes, and Space ticks nothing', async () => {
   await console.isClean()
 })
 
+test('on a phone the note of a change has the number of plants, however long their tag is', async () => {
+  await using console = await openWith(3, 390)
+  await console.tick(...console.ids)
+  await console.field('Tag for all of them').fill('a tag that has more words than one line')
+  await console.page.keyboard.press('Enter')
+  const note = console.page.getByRole('region', { name: 'Latest changes' })
+  const number = await note.getByText('3 plants').boundingBox()
+  const undo = await note.getByRole('button').boundingBox()
+  expect((number?.x ?? 0) + (number?.width ?? 0)).toBeLessThan(undo?.x ?? 0)
+  await note.getByRole('button').click()
+  await console.isClean()
+})
+
 test('on a phone what can be done to many stays in reach at the bottom', async () => {
   await using console = await openWith(30, 390)
   await console.tick(at(console.ids, 0))
