@@ -106,6 +106,24 @@ test('from twenty tags on, the menu of tags has a field to look for one', async 
   await console.isClean()
 })
 
+test('a tag that is long leaves the numbers of all tags in sight', async () => {
+  const tag = 'typed into the wrong column, with all that was to be said of the plant'
+  await daemon.create(JSON.stringify({ id: 300, name: 'x', tag }))
+  await using console = await open()
+  const { page } = console
+  await console.row(300).waitFor()
+  await console.button('Tags').click()
+  const menu = page.locator(':popover-open')
+  await menu.getByText(tag).waitFor()
+  const right = await menu.evaluate((it) => it.getBoundingClientRect().right)
+  const numbers = await menu
+    .locator('small')
+    .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().right))
+  expect(numbers.filter((it) => it > right)).toEqual([])
+  await daemon.fetch('/plants/300', { method: 'DELETE' })
+  await console.isClean()
+})
+
 test('a press picks one, for many plants too', async () => {
   await using console = await open()
   const { page } = console
