@@ -124,6 +124,19 @@ test('a tag that is long leaves the numbers of all tags in sight', async () => {
   await console.isClean()
 })
 
+test('another name for a tag that no plant has is refused with the reason', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.search('tag:missing')
+  await console.button('Rename tag…').click()
+  await console.field('New name').fill('succulent')
+  await page.getByText('1 plant has it already: the two become one.').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('No plant has this tag', { exact: true }).waitFor()
+  expect(await page.getByRole('region', { name: 'Latest changes' }).count()).toBe(0)
+  await console.isClean()
+})
+
 test('a press picks one, for many plants too', async () => {
   await using console = await open()
   const { page } = console

@@ -12,6 +12,7 @@ import type { PendingActions } from './pending-actions.ts'
 const PROBLEMS = {
   'too many': `At most ${MAX_RANGE.toLocaleString()} plants can be changed at once`,
   failed: 'Nothing was changed: the plants cannot be read',
+  none: 'No plant has this tag',
 }
 
 type RenameTagProps = {
@@ -37,8 +38,9 @@ export function RenameTag({ tag, list, pending, onClose }: RenameTagProps) {
     problem.value = text.value.trim() === '' || text.value === tag ? 'Type another tag' : undefined
     if (problem.value) return
     isReading.value = true
-    const plants = await readTagged(list, tag)
+    const tagged = await readTagged(list, tag)
     isReading.value = false
+    const plants = tagged.length === 0 ? 'none' : tagged
     if (typeof plants === 'string') {
       problem.value = PROBLEMS[plants]
       return
@@ -66,7 +68,7 @@ export function RenameTag({ tag, list, pending, onClose }: RenameTagProps) {
           hint={
             others === undefined
               ? 'On every plant that has it.'
-              : `${plantsOf(others)} have it already: the two become one.`
+              : `${plantsOf(others)} ${others === 1 ? 'has' : 'have'} it already: the two become one.`
           }
           tags={() => counts}
         />
