@@ -178,6 +178,15 @@ test('the form for another token has no barriers', async () => {
   await shoot(console.page, 'revoked')
 })
 
+test('on a phone the badge of a read-only token stands apart from the link beside it', async () => {
+  const token = await createToken('badge', '--scope', 'read')
+  await using console = await openConsole(browser, daemon.url, { token, ...phone })
+  const { page } = console
+  const badge = await page.getByText('Read-only token').boundingBox()
+  const link = await page.getByRole('link', { name: 'API reference' }).boundingBox()
+  expect((link?.x ?? 0) - (badge?.x ?? 0) - (badge?.width ?? 0)).toBeGreaterThan(4)
+})
+
 test('the table can be read at 200 %: nothing is cut off that scrolls nowhere', async () => {
   await using console = await openConsole(browser, daemon.url, {
     viewport: { width: 640, height: 400 },

@@ -32,6 +32,11 @@ test('one line has how many plants there are, and unfolds into what an operator 
   for (const id of [6, 7]) await daemon.create(`{"id":${id},"name":"later"}`)
   await strip.getByText('7 plants', { exact: true }).waitFor()
   await strip.getByRole('img', { name: /^Creates per second/ }).waitFor()
+  // Beside its chart, a figure stays on one line with its unit.
+  await console.page.setViewportSize({ width: 768, height: 900 })
+  const figures = strip.getByRole('definition')
+  const heights = await figures.evaluateAll((all) => all.map((it) => it.clientHeight))
+  expect(new Set(heights).size).toBe(1)
   await daemon.fetch('/plants/6', { method: 'DELETE' })
   await strip.getByText('6 plants', { exact: true }).waitFor()
   await console.isClean()
