@@ -10,9 +10,10 @@ type AgeProps = {
 
 /** "Updates live" if the table follows others; its age if it is older than a minute. */
 export function Age({ list, now }: AgeProps) {
+  if (!list.session.isReachable.value) return null
   if (list.isLive.value) return <span>Updates live</span>
   const age = now - list.readAt.value
-  if (age < OLD_MS || !list.session.isReachable.value) return null
+  if (age < OLD_MS) return null
   const minutes = Math.floor(age / OLD_MS)
   return (
     <span>
