@@ -72,7 +72,7 @@ function actionsOf({ list, scroll, editor, selection, pending, recent, cells }: 
     onTag: (tag: string): void => void list.refine({ tag }),
     onDelete(plants: readonly NewPlant[]): void {
       void pending.remove(plants)
-      selection.drop(plants)
+      selection.drop(plants.map(({ id }) => id))
       if (plants.some(({ id }) => id === editor.openId)) editor.leave()
     },
     onUndo(): void {

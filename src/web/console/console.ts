@@ -84,8 +84,13 @@ async function untilCounted({ monitor }: Console): Promise<void> {
 
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
-  const { session, list, editor, monitor } = parts
-  const follower = createFollower(session, list, (id) => editor.changed(id))
+  const { session, list, editor, selection, monitor } = parts
+  const follower = createFollower(session, list, async (changes) => {
+    const deleted = [...changes].filter(([, after]) => after === null).map(([id]) => id)
+    // Another change would end the reading of a range.
+    if (deleted.some((id) => selection.has(id))) selection.drop(deleted)
+    for (const id of changes.keys()) await editor.changed(id)
+  })
 
   async function begin(): Promise<void> {
     // First, so that no change is missed.

@@ -293,6 +293,11 @@ describe('with a change log', () => {
     await it.kept.create('{"id":4,"name":"Fern of another"}')
     await console.row(4).waitFor()
     expect(await console.row(3).count()).toBe(0)
+    await console.page.getByRole('checkbox', { name: 'Select all' }).click()
+    await console.page.getByText('All 2 selected').waitFor()
+    await it.kept.fetch('/plants/4', { method: 'DELETE' })
+    await console.row(4).waitFor({ state: 'detached' })
+    await console.page.getByText('1 selected', { exact: true }).waitFor()
     await console.isClean()
   })
 

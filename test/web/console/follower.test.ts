@@ -15,7 +15,11 @@ const BATCH = 1000
 test('many changes are shown by few drawings of the table', async () => {
   const { session, list } = await openList(daemon)
   const told: bigint[] = []
-  const follower = createFollower(session, list, async (id) => void told.push(id))
+  const follower = createFollower(
+    session,
+    list,
+    async (changes) => void told.push(...changes.keys()),
+  )
   await follower.start()
   let drawn = 0
   effect(() => {

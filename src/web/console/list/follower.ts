@@ -9,11 +9,11 @@ const PLACE_GONE = 41001
 // The changes of so long are shown together: drawing the rows takes longer than what one of them changes.
 const TOGETHER_MS = 50
 
-/** `onChange` is called with the id of each plant that changed, and awaited. */
+/** `onChanges` is called with the plants that changed, null for those that were deleted, and awaited. */
 export function createFollower(
   session: Session,
   list: PlantList,
-  onChange: (id: bigint) => Promise<void>,
+  onChanges: (changes: ReadonlyMap<bigint, Plant | null>) => Promise<void>,
 ) {
   let abort = new AbortController()
 
@@ -34,7 +34,7 @@ export function createFollower(
       const changes = waiting
       waiting = new Map()
       list.changeAll(changes)
-      for (const id of changes.keys()) await onChange(id)
+      await onChanges(changes)
     }
 
     for (let cursor: string | undefined = from; cursor !== undefined && !signal.aborted; ) {

@@ -51,9 +51,9 @@ export class Selection {
     this.#set(new Map([...this.plantsById.value, ...added]))
   }
 
-  drop(plants: readonly NewPlant[]): void {
+  drop(ids: readonly bigint[]): void {
     const next = new Map(this.plantsById.value)
-    for (const { id } of plants) next.delete(id)
+    for (const id of ids) next.delete(id)
     this.#set(next)
   }
 
