@@ -429,6 +429,27 @@ describe('a delete', () => {
     expect(stored(25n)?.name).toBe('still wanted')
     await console.isClean()
   })
+
+  test('that ends with its note below the pointer, as the plant was changed, stops no later one', async () => {
+    await using console = await open()
+    const { page } = console
+    const { promise: isChanged, resolve: go } = Promise.withResolvers<void>()
+    await page.route('**/plants/26', async (route) => {
+      await isChanged
+      await route.continue()
+    })
+    await console.button('Delete plant 26').click()
+    await console.button(undo(26)).hover()
+    await put(26, 'still wanted')
+    go()
+    await page.getByText('Plant 26 has changed; check it before you delete it').waitFor()
+
+    await console.button('Delete plant 27').click()
+    await console.button(undo(27)).waitFor()
+    await until('the removal of plant 27', () => !stored(27n))
+    expect(stored(26n)?.name).toBe('still wanted')
+    await console.isClean()
+  })
 })
 
 test('a file that is chosen while the daemon is away is imported once it is back', async () => {

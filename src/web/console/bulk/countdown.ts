@@ -28,6 +28,8 @@ export class Countdown<T extends Waiting> {
   /** Changes the actions that wait; null takes one out. */
   update(change: (it: T) => T | null): void {
     this.waiting.value = this.waiting.value.map(change).filter((it) => it !== null)
+    // A pointer does not leave what is no longer shown.
+    if (this.waiting.value.length === 0) this.isPaused.value = false
   }
 
   #tick(): void {
@@ -38,6 +40,5 @@ export class Countdown<T extends Waiting> {
     if (this.waiting.value.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.isPaused.value = false
   }
 }
