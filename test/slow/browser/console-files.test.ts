@@ -788,6 +788,30 @@ describe('an export', () => {
     await console.isClean()
   })
 
+  test('of a search that is only typed has the plants that it shows', async () => {
+    await using store = await openStore(content)
+    const { console } = store
+    const { page } = console
+    await page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    await console.field('Search').fill('plant 7')
+    await page.getByText(/^\d+ plants found; accents and word order ignored$/).waitFor()
+    await console.button('Export').click()
+    const offered = await page.locator('#exported').textContent()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      console.button('NDJSON').click(),
+    ])
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n')
+    expect(offered).toBe(`Export ${lines.length} plants`)
+    expect(lines.every((line) => /"name":"plant 7/.test(line))).toBeTrue()
+    await page.getByRole('button', { name: 'Remove Name plant 7' }).waitFor()
+    await console.isClean()
+  })
+
   test('of a tag has the plants of the tag', async () => {
     await using store = await openStore(content)
     const { console } = store

@@ -5,7 +5,7 @@ import { hides, Menu } from '../controls/menu.tsx'
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { isEverything, parseQuery } from '../query.ts'
-import type { Exporter } from './exporter.ts'
+import type { Exporter, ExportFormat } from './exporter.ts'
 import { printAll } from './print.ts'
 import { TagList } from './tag-list.tsx'
 
@@ -162,14 +162,20 @@ const FORMATS = [
 ] as const
 
 /** The plants that an export has. */
-function exportedOf({ query, rows, total }: PlantList): string {
-  const count = rows.isNarrowed ? rows.found.value : total
+function exportedOf({ searched, rows, total }: PlantList): string {
+  const found = rows.parts.isHeld ? rows.found.value : undefined
+  const count = rows.isNarrowed ? found : total
   if (count !== undefined) return plantsOf(count)
-  return isEverything(query.value) ? 'all plants' : 'the plants found'
+  return isEverything(searched) ? 'all plants' : 'the plants found'
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
 function More({ list, exporter, isReadOnly, onRecent }: MoreProps) {
+  function startExport(format: ExportFormat): void {
+    // As Enter does: what is exported is what is shown.
+    if (list.typed.value) void list.show(list.searched)
+    void exporter.start(format, list.query.value, list.foundHere)
+  }
   return (
     <Menu
       id={MENU}
@@ -194,7 +200,7 @@ function More({ list, exporter, isReadOnly, onRecent }: MoreProps) {
           aria-disabled={exporter.written.value !== null}
           aria-describedby="exported"
           {...hides(MENU)}
-          onClick={() => void exporter.start(format, list.query.value, list.foundHere)}
+          onClick={() => startExport(format)}
         >
           {name}
         </button>
