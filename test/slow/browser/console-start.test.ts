@@ -85,7 +85,10 @@ test('an empty store offers twelve sample plants, which one press removes', asyn
   await using empty = await startDaemon({ database })
   await using console = await openConsole(browser, empty.url)
   const { page } = console
-  await page.getByText('A file may be CSV, TSV, Excel (.xlsx), JSON or NDJSON.').waitFor()
+  const files = 'A file may be CSV, TSV, a workbook (.xlsx, .xls, .ods), JSON or NDJSON.'
+  await page.getByText(files).waitFor()
+  const chosen = await console.field('File to import').getAttribute('accept')
+  expect(chosen?.split(',')).toEqual(expect.arrayContaining(['.xlsx', '.xls', '.ods', '.geojson']))
   await console.button('Add twelve sample plants to look around').click()
   await console.row(12).waitFor()
   expect(storedPlants(database).length).toBe(12)

@@ -31,7 +31,8 @@ function Start({ list, onAdd, onSamples }: EmptyProps) {
         </button>
       </p>
       <p>
-        A file may be CSV, TSV, Excel (.xlsx), JSON or NDJSON. You can also drop it on this page.
+        A file may be CSV, TSV, a workbook (.xlsx, .xls, .ods), JSON or NDJSON. You can also drop it
+        on this page.
       </p>
       <p>
         <button type="button" class="quiet" onClick={onSamples}>

@@ -253,7 +253,7 @@ export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
               class="visually-hidden"
               type="file"
               aria-label="File to import"
-              accept=".csv,.tsv,.tab,.txt,.xlsx,.xlsm,.json,.ndjson,.jsonl"
+              accept=".csv,.tsv,.tab,.txt,.xlsx,.xlsm,.xlsb,.xls,.ods,.json,.geojson,.ndjson,.jsonl"
               multiple
               tabIndex={-1}
               onChange={(event) => {
