@@ -188,7 +188,7 @@ function explainId(
     return `id: ${showText(id)} may be ${thousands} or ${thousands}000; write it without the dot`
   if (/^-?\d+$/.test(id))
     return `id: ${id.slice(0, 40)} is beyond the range of ids, ${INT64_MIN} to ${INT64_MAX}`
-  return `id: ${showText(id)} is not a whole number; ids must be whole numbers (use ${numbering} to number the rows)`
+  return `id: ${showText(id)} is not a whole number; ids must be whole numbers (${numbering})`
 }
 
 /** The cells beyond the header that are not empty. */

@@ -1,7 +1,7 @@
 // The words of messages about a file: options of the command, or their names on a page.
 
 export type Words = {
-  /** The option that numbers the rows. */
+  /** The advice to number the rows. */
   readonly numbering: string
   /** The advice for another encoding; null: there is no guess. */
   readonly encoding: (guess: string | null) => string
@@ -15,7 +15,7 @@ export type Words = {
 
 export const optionWords: Words = {
   reading: 'name its list with --list, or save it to a file and import that',
-  numbering: '--number-from',
+  numbering: 'use --number-from to number the rows',
   encoding: (guess) =>
     guess === null ? 'try another --encoding' : `use --encoding ${guess}, or whichever it is`,
   workbook: (ending) => `rename it to ${ending}, or use --format xlsx`,

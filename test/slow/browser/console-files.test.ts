@@ -139,8 +139,9 @@ describe('an import', () => {
     await panelOf(console).getByText('columns not used: "note"').waitFor()
 
     expect(storedPlants(database)).toEqual(storedPlants(other))
+    const advice = 'use --number-from to number the rows'
     const ofCommand = [...err.matchAll(/^line (\d+): (.*)$/gm)].map(
-      ([, line, it]) => `Line ${line} ${it?.replace('--number-from', '"Number the rows from"')}`,
+      ([, line, it]) => `Line ${line} ${it?.replace(advice, 'choose "Number the rows" as the ID')}`,
     )
     expect(ofCommand.length).toBe(3)
     expect(await refusedLines(console)).toEqual(ofCommand)

@@ -280,7 +280,7 @@ describe('a file as people have them', () => {
         {
           line: 5,
           problem:
-            'id: "P-0" is not a whole number; ids must be whole numbers (use "Number the rows from" to number the rows)',
+            'id: "P-0" is not a whole number; ids must be whole numbers (choose "Number the rows" as the ID)',
         },
         { line: 6 },
         { line: 7 },

@@ -3,7 +3,7 @@ import type { Words } from '../../../formats/words.ts'
 
 /** The labels of the form, for messages about a file. */
 export const WORDS: Words = {
-  numbering: '"Number the rows from"',
+  numbering: 'choose "Number the rows" as the ID',
   encoding: (guess) =>
     guess === null ? 'choose another encoding' : `choose another encoding, such as ${guess}`,
   reading: 'save its list as a file of its own',
