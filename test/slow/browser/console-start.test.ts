@@ -129,6 +129,23 @@ test('on a phone the page is as high as its window, with ticked plants too', asy
   expect(await console.barriers()).toEqual([])
 })
 
+test('the page says that it reads the plants which are to be ticked', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  const { page } = console
+  await console.row(1).waitFor()
+  const { promise: isSeen, resolve: read } = Promise.withResolvers<void>()
+  await page.route('**/plants?*', async (route) => {
+    await isSeen
+    await route.continue()
+  })
+  await page.getByRole('checkbox', { name: 'Select all' }).click()
+  await page.getByText('Selecting…', { exact: true }).waitFor()
+  expect(await page.getByRole('region', { name: 'Selected plants' }).count()).toBe(0)
+  read()
+  await page.getByText('All 300 selected').waitFor()
+  await console.isClean()
+})
+
 describe('what is printed', () => {
   const printed = async (url: string) => {
     const console = await openConsole(browser, url)

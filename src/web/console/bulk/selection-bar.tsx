@@ -14,14 +14,19 @@ type SelectionBarProps = {
 export function SelectionBar({ selection, tags, onTag, onDelete }: SelectionBarProps) {
   const tag = useSignal('')
   const { size, hasAll } = selection
-  if (size === 0) return null
+  const isReading = selection.isReading.value
+  if (size === 0 && !isReading) return null
+  const status = (
+    <b role="status">
+      {isReading
+        ? 'Selecting…'
+        : `${hasAll && size > 1 ? 'All ' : ''}${size.toLocaleString()} selected`}
+    </b>
+  )
+  if (size === 0) return status
   return (
     <section class="selected" aria-label="Selected plants">
-      <b role="status">
-        {selection.isReading.value
-          ? 'Selecting…'
-          : `${hasAll && size > 1 ? 'All ' : ''}${size.toLocaleString()} selected`}
-      </b>
+      {status}
       <form
         onSubmit={(event) => {
           event.preventDefault()
