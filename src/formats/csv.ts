@@ -3,7 +3,7 @@
 import type { Line } from './row'
 
 /** The delimiters that are looked for, the most usual first. */
-export const DELIMITERS = [',', ';', '\t', '|'] as const
+const DELIMITERS = [',', ';', '\t', '|'] as const
 
 type Cells = readonly (string | null)[]
 

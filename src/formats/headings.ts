@@ -157,7 +157,7 @@ const PHRASES: Readonly<Record<Meaning, string>> = {
 }
 
 /** The words of a heading, also of one in camel case or with signs between them: lower case, without accents. */
-export const wordsOf = (heading: string): string =>
+const wordsOf = (heading: string): string =>
   heading
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .normalize('NFKD')

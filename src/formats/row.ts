@@ -27,7 +27,7 @@ export type Unreadable = {
 }
 
 /** The place from which on a file cannot be read, and why. Nothing follows it. */
-export type Stop = { readonly line: number; readonly stop: string; readonly column?: number }
+type Stop = { readonly line: number; readonly stop: string; readonly column?: number }
 
 export type Line = FileRow | Unreadable | Stop
 

@@ -171,7 +171,7 @@ async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
 }
 
 /** The way to read a JSON document. `list`: the path of its rows; null: as its first value says. */
-export type JsonSettings = { readonly encoding: string | null; readonly list: string | null }
+type JsonSettings = { readonly encoding: string | null; readonly list: string | null }
 
 /**
  * Opens a document, which `open` reads from its beginning, again and again. A value has at most `limit` characters. Throws an

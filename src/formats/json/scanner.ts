@@ -5,7 +5,7 @@
 type Path = readonly string[] | null
 
 /** The receivers of what the scanner finds. */
-export type Found = {
+type Found = {
   /** True if each value of this array, or this object as a whole, is a row. The path of the document is empty. */
   readonly isRows: (path: readonly string[], isArray: boolean) => boolean
   /** True if documents of the same kind may follow the first: arrays an array, objects an object. */
@@ -19,7 +19,7 @@ export type Found = {
 }
 
 /** The reason why reading stops, and its line. */
-export type Fault = { readonly line: number; readonly stop: string }
+type Fault = { readonly line: number; readonly stop: string }
 
 type Frame = { readonly isArray: boolean; readonly path: Path; readonly isRows: boolean }
 

@@ -41,7 +41,7 @@ export type Media = {
   readonly example?: unknown
   readonly examples?: Readonly<Record<string, Example>>
 }
-export type Content = Readonly<Record<string, Media>>
+type Content = Readonly<Record<string, Media>>
 
 type Header = {
   readonly $ref?: string

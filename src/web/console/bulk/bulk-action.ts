@@ -6,7 +6,7 @@ import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
 
-export const CHANGED = 'someone changed it'
+const CHANGED = 'someone changed it'
 export const GONE = 'someone deleted it'
 
 /** Sets a tag, or removes it (''); without a tag, deletes the plants. */

@@ -9,7 +9,7 @@ import type { Session } from '../session.ts'
 
 const RESTORABLE_MS = 30_000
 
-export type Deletion = { readonly key: number; readonly plants: readonly NewPlant[] }
+type Deletion = { readonly key: number; readonly plants: readonly NewPlant[] }
 
 export class Deletions {
   /** The deletions that can be taken back, in their order. */

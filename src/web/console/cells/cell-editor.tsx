@@ -22,7 +22,7 @@ const LINE_END = /[\r\n]/
 
 type Place = { readonly id: bigint; readonly text: TextName }
 
-export type CellParts = {
+type CellParts = {
   readonly session: Session
   readonly list: PlantList
   readonly scroll: TableScroll

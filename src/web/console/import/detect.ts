@@ -31,7 +31,7 @@ export type DetectedFile = {
 }
 
 /** The settings chosen for a kind of file. */
-export type RememberedChoice = {
+type RememberedChoice = {
   readonly settings: Settings
   readonly columns: ColumnChoice
   /** The file itself: importing it again numbers its rows as before. */

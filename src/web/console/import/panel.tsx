@@ -7,7 +7,7 @@ import type { Import } from './state.ts'
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
 /** The outcome in numbers, worded like the command. */
-export function countsOf({ rows, created, known, replaced, refused, notRead }: Import): string {
+function countsOf({ rows, created, known, replaced, refused, notRead }: Import): string {
   const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
   const changed = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
   const counts = `created ${created.toLocaleString()}, ${skipped}${changed}refused ${refused.toLocaleString()}`

@@ -9,7 +9,7 @@ import {
 } from '../../../client/client.ts'
 import type { Session } from '../session.ts'
 
-export type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
+type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 
 // Errors caused by single plants, or by the size of the request.
 const OF_PLANTS: readonly number[] = [40002, 41301]

@@ -7,7 +7,7 @@ import { MAX_SORTED } from '../sort.ts'
 import type { PartReader } from './part-reader.ts'
 import { readPages } from './plant-pages.ts'
 
-export type CountedTags = {
+type CountedTags = {
   readonly counts: ReadonlyMap<string, number>
   /** The number of plants without one. */
   readonly untagged: number
@@ -18,7 +18,7 @@ export type CountedTags = {
 }
 
 /** Counts the tags of plants; an empty one is none. */
-export function countTags(plants: Iterable<NewPlant>, isPart: boolean): CountedTags {
+function countTags(plants: Iterable<NewPlant>, isPart: boolean): CountedTags {
   const counts = new Map<string, number>()
   let all = 0
   let untagged = 0

@@ -8,7 +8,7 @@ const MAX_POINTS = 30
 // p99 covers several periods, as a quiet store has few creates in each.
 const P99_PERIODS = 5
 
-export type Point = {
+type Point = {
   readonly rate: number | null
   readonly p99: number | null
   /** The requests that failed since the point before. */

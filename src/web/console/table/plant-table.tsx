@@ -123,7 +123,7 @@ const Head = ({ list, selection, isReadOnly }: HeadProps) => (
   </div>
 )
 
-export type TableProps = RowActions & {
+type TableProps = RowActions & {
   readonly list: PlantList
   readonly scroll: TableScroll
   readonly isReadOnly: boolean

@@ -6,7 +6,7 @@ const HIGHEST_PX = 10_000_000
 const JUMP_VIEWS = 2
 
 /** Heights in pixels: of all rows, of the visible part, and of the element that is scrolled. */
-export type Extent = { readonly content: number; readonly view: number; readonly track: number }
+type Extent = { readonly content: number; readonly view: number; readonly track: number }
 
 export const extentOf = (rows: number, rowHeight: number, view: number): Extent => {
   const content = rows * rowHeight

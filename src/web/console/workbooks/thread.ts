@@ -23,7 +23,7 @@ export function trustThread(): void {
 }
 
 /** The thread as a page uses it; `Message`: a message that it sends. */
-export type Thread<Message> = {
+type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
   postMessage(message: ToRead | ToWrite): void
