@@ -69,7 +69,8 @@ const isErrorCell = (cell: unknown): cell is ErrorCell => isObject(cell) && 'err
 /** The text of a table's cell; undefined: it is empty. */
 function toText(cell: unknown): unknown {
   if (cell === null || cell === undefined) return undefined
-  return isNumberCell(cell) ? cell.shown : cell
+  // A format may hide a number, such as zeros.
+  return isNumberCell(cell) ? cell.shown || undefined : cell
 }
 
 /** A table, and the columns of its plants. */

@@ -1,11 +1,11 @@
 // The meaning of a workbook's cells, in each of its formats.
 import { describe, expect, test } from 'bun:test'
-import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
+import { type BookType, type CellObject, CFB, utils, type WorkBook, write } from '@e965/xlsx'
 import { deflateSync, strToU8, unzipSync, zipSync } from 'fflate'
 import { isWholePart } from '../../src/formats/workbook/whole-part'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { open, read } from './reading'
-import { inlineText, MAIN, OFFICE, PACKAGE, packed, rowsOf } from './workbook'
+import { inlineText, MAIN, OFFICE, openDocument, PACKAGE, packed, rowsOf } from './workbook'
 
 /** A workbook of one sheet, with these cells below a header. */
 function workbook(rows: readonly (readonly (CellObject | string | number | null)[])[]): WorkBook {
@@ -238,16 +238,6 @@ test('a chart is no sheet to read', async () => {
   expect(await readWorkbook(bytes, 'Chart').catch(String)).toContain('a chart has no rows: "Chart"')
 })
 
-/** An OpenDocument spreadsheet. */
-const openDocument = (tables: string, styles = '') =>
-  zipSync({
-    'META-INF/manifest.xml': strToU8('<manifest:manifest xmlns:manifest="m"/>'),
-    'content.xml': strToU8(
-      `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:style="s" xmlns:calcext="c"><office:automatic-styles>${styles}</office:automatic-styles><office:body><office:spreadsheet>${tables}</office:spreadsheet></office:body></office:document-content>`,
-    ),
-    'styles.xml': strToU8('<office:document-styles xmlns:office="o"/>'),
-  })
-
 const odfText = (text: string, attributes = '') =>
   `<table:table-cell office:value-type="string"${attributes}><text:p>${text}</text:p></table:table-cell>`
 
@@ -274,6 +264,118 @@ test.each([
   )
 
   expect(await rowsOf(bytes)).toEqual([{ line: 1, cells: [{ error }, text] }])
+})
+
+describe('a cell of OpenDocument', () => {
+  const cell = (attributes: string, inside?: string) =>
+    inside === undefined
+      ? `<table:table-cell ${attributes}/>`
+      : `<table:table-cell ${attributes}>${inside}</table:table-cell>`
+  const date = (value: string) => `office:value-type="date" office:date-value="${value}"`
+  const time = (value: string) => `office:value-type="time" office:time-value="${value}"`
+  const shape = '<draw:g><draw:g><draw:rect><text:p>Sale</text:p></draw:rect></draw:g></draw:g>'
+  const picture = '<draw:frame><draw:image><text:p/></draw:image></draw:frame>'
+
+  test.each([
+    ['a number without a text', cell('office:value-type="float" office:value="5"'), '5'],
+    [
+      'a text in its attribute',
+      cell('office:value-type="string" office:string-value="Fern"'),
+      'Fern',
+    ],
+    [
+      'a text in its attribute alone',
+      cell('office:value-type="string" office:string-value="Fern"', ''),
+      'Fern',
+    ],
+    [
+      'a boolean without a text',
+      cell('office:value-type="boolean" office:boolean-value="true"'),
+      'TRUE',
+    ],
+    ['a date without a text', cell(date('2026-05-01')), '2026-05-01'],
+    ['a date before 1900', cell(date('1753-05-01'), '<text:p>5/1/1753</text:p>'), '1753-05-01'],
+    ['a time of a formula', cell(time('PT12H36M29.9999999S'), '<text:p>x</text:p>'), '12:36:30'],
+    ['a negative time', cell(time('-PT06H30M00S'), '<text:p>-06:30</text:p>'), '-06:30'],
+    [
+      'a formula that shows a date',
+      cell('office:value-type="float" office:value="46143"', '<text:p>01.05.26</text:p>'),
+      '01.05.26',
+    ],
+    ['what Excel would decode', cell('', '<text:p>_x0041_</text:p>'), '_x0041_'],
+    ['a shape before the text', cell('', `${shape}<text:p>Fern</text:p>`), 'Fern'],
+    ['a shape after the text', cell('', `<text:p>Fern</text:p>${shape}`), 'Fern'],
+    ['a picture after the text', cell('', `<text:p>Fern</text:p>${picture}`), 'Fern'],
+    ['a shape alone', cell('', shape), null],
+  ])('%s', async (_, xml, text) => {
+    const row = (cells: string) => `<table:table-row>${cells}</table:table-row>`
+    const first = odfText('x')
+    const bytes = openDocument(
+      `<table:table table:name="A">${row(first)}${row(first + xml + first)}</table:table>`,
+    )
+
+    expect(await textsOf(bytes)).toEqual([['x', text, 'x']])
+  })
+
+  test('that is repeated is in each of its places', async () => {
+    const repeated = cell(
+      'office:value-type="string" office:string-value="Fern" table:number-columns-repeated="2"',
+    )
+    const bytes = openDocument(
+      `<table:table table:name="A"><table:table-row table:number-rows-repeated="2">${repeated}</table:table-row></table:table>`,
+    )
+
+    expect((await rowsOf(bytes)).map(({ cells }) => cells)).toEqual(Array(2).fill(['Fern', 'Fern']))
+  })
+})
+
+test('a formula without a stored value refuses its row, and one of an empty text does not', async () => {
+  const rows = [
+    '<c r="C2"><f>A2&amp;"x"</f><v></v></c>',
+    '<c r="C3" t="n"><f t="shared" si="0"/><v/></c>',
+    '<c r="C4"><f>1+1</f></c>',
+    '<c r="C5" t="str"><f>""</f><v></v></c>',
+    '<c r="C6"><f>1+1</f><v>2</v></c>',
+  ].map((cell, at) => `<row r="${at + 2}"><c><v>${at}</v></c>${inlineText('Fern')}${cell}</row>`)
+  const header = `<row r="1">${['id', 'name', 'tag'].map(inlineText).join('')}</row>`
+  const { entries } = await read('xlsx', packed(header + rows.join('')))
+
+  const refused = (line: number) => ({
+    line,
+    problem: `tag: a formula without a stored value in cell C${line}`,
+  })
+  expect(entries).toEqual([
+    refused(2),
+    refused(3),
+    refused(4),
+    { line: 5, plant: { id: 3n, name: 'Fern' } },
+    { line: 6, plant: { id: 4n, name: 'Fern', tag: '2' } },
+  ])
+})
+
+test('a date that Excel does not have refuses its row', async () => {
+  const dates = [-3, 2_958_466].map((date) => number(date, 'yyyy-mm-dd'))
+  const rows = dates.map((date, at) => [at, 'Fern', date])
+  const { entries } = await read('xlsx', bytesOf(workbook([['id', 'name', 'tag'], ...rows])))
+
+  expect(entries).toEqual([2, 3].map((line) => ({ line, problem: `tag: ##### in cell C${line}` })))
+})
+
+test('a number that its format hides is an empty cell, but for its digits as an id', async () => {
+  const hidden = number(0, '0;-0;;@')
+  const bytes = bytesOf(
+    workbook([
+      ['id', 'name', 'tag'],
+      [hidden, 'Fern', hidden],
+      [1, hidden, null],
+    ]),
+  )
+  const { entries } = await read('xlsx', bytes)
+
+  expect(entries).toEqual([
+    { line: 2, plant: { id: 0n, name: 'Fern' } },
+    { line: 3, problem: expect.stringContaining('(cell B3 is empty') },
+  ])
 })
 
 test('a sheet that OpenDocument hides is not chosen', async () => {

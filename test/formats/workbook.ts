@@ -1,5 +1,5 @@
 // Workbooks that are packed by hand, and their rows.
-import { type Zippable, zipSync } from 'fflate'
+import { strToU8, type Zippable, zipSync } from 'fflate'
 import type { FileRow } from '../../src/formats/row'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 
@@ -26,3 +26,13 @@ export function packed(sheetData: string, others: Zippable = {}): Uint8Array {
 }
 
 export const inlineText = (xml: string) => `<c t="inlineStr"><is><t>${xml}</t></is></c>`
+
+/** An OpenDocument spreadsheet. */
+export const openDocument = (tables: string, styles = '') =>
+  zipSync({
+    'META-INF/manifest.xml': strToU8('<manifest:manifest xmlns:manifest="m"/>'),
+    'content.xml': strToU8(
+      `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x" xmlns:style="s" xmlns:calcext="c"><office:automatic-styles>${styles}</office:automatic-styles><office:body><office:spreadsheet>${tables}</office:spreadsheet></office:body></office:document-content>`,
+    ),
+    'styles.xml': strToU8('<office:document-styles xmlns:office="o"/>'),
+  })

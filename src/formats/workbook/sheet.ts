@@ -46,15 +46,19 @@ function showDate(value: number, is1904: boolean): string {
   if (value < 1 && day === 0) return showTime(seconds)
   // Excel counts a day that 1900 did not have (ECMA-376, part 1, section 18.17.4.1).
   const first = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, day < 60 ? 31 : 30)
-  const date = new Date(first + day * SECONDS_A_DAY * 1000).toISOString().slice(0, 10)
+  const date = new Date(first + day * SECONDS_A_DAY * 1000).toISOString().replace(/T.*/, '')
   return seconds === 0 ? date : `${date} ${showTime(seconds)}`
 }
 
 const DURATION = /\[(h+|m+|s+)\]/i
 
+const DIGITS = /^-?\d+([.,]\d+)?(E[+-]?\d+)?$/i
+
 /** A number as a cell shows it, but for its exact digits where the cell has no format. */
 function showNumber(value: number, { w: shown }: CellObject, format: string): string {
-  if (shown === undefined || (format === 'General' && Number.isSafeInteger(value)))
+  // A formula without a format may show a date in OpenDocument.
+  const isDigits = shown === undefined || DIGITS.test(shown)
+  if (shown === undefined || (format === 'General' && isDigits && Number.isSafeInteger(value)))
     return String(value)
   return shown.trim()
 }
@@ -64,8 +68,11 @@ function toCell(cell: CellObject, is1904: boolean): Cell {
   if (type === 'e') return { error: cell.w ?? '#ERROR!' }
   if (type === 'b') return value ? 'TRUE' : 'FALSE'
   if (typeof value === 'number') {
-    const isDate = SSF.is_date(String(format)) && value >= 0
-    if (isDate && !DURATION.test(String(format))) return showDate(value, is1904)
+    const isDate = SSF.is_date(String(format))
+    // Excel shows so what it has no date for: before 1900, or after 9999.
+    if (isDate && cell.w === '') return { error: '#####' }
+    const isDuration = DURATION.test(String(format)) || cell.w?.startsWith('-')
+    if (isDate && !isDuration) return showDate(value, is1904)
     if (isDate) return cell.w ?? String(value)
     return { number: String(value), shown: showNumber(value, cell, String(format)) }
   }

@@ -3,6 +3,7 @@
 import { OpenError } from '../../errors'
 import { concat } from '../bytes'
 import type { Line } from '../row'
+import { mendPart } from './mend'
 import { isWholePart } from './whole-part'
 import { unzip } from './zip'
 
@@ -52,35 +53,7 @@ const PARTS = /\.(xml|rels|bin)$/i
 const NO_CELLS =
   /(^|\/)(media|drawings|charts|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
 
-/** Characters beyond 16 bits that are written as numbers, which SheetJS cuts to 16 bits. */
-const LARGE_REFERENCE = /&#(?:x0*([\da-f]{5,6})|0*(\d{5,7}));/gi
-
-function resolveReference(reference: string, hex?: string, decimal?: string): string {
-  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-  return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference
-}
-
 const utf8 = new TextDecoder()
-const toUtf8 = new TextEncoder()
-
-/** An error in a cell of OpenDocument. */
-const ODF_ERROR = /(calcext:value-type="error"[^>]*>\s*<text:p>)([^<]*)/g
-const KNOWN_ERROR = /^#(NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A)$/
-
-const knownError = (cell: string, before: string, error: string): string =>
-  KNOWN_ERROR.test(error) ? cell : `${before}#VALUE!`
-
-/**
- * A part of a workbook without what SheetJS misreads: large references, and errors in other words, such as `Err:522`.
- */
-function mendPart(name: string, part: Uint8Array): Uint8Array {
-  if (!/\.xml$/i.test(name)) return part
-  const text = utf8.decode(part)
-  if (!text.includes('&#') && !text.includes('calcext:value-type="error"')) return part
-  return toUtf8.encode(
-    text.replace(LARGE_REFERENCE, resolveReference).replace(ODF_ERROR, knownError),
-  )
-}
 
 /**
  * The places of the sheets of an OpenDocument spreadsheet that are hidden by their styles, which SheetJS does not look

@@ -210,7 +210,7 @@ describe('a file as people have them', () => {
     },
   )
 
-  test('workbook.xlsx is shown by the sheet that has names, with the cell that is empty', async () => {
+  test('workbook.xlsx is shown by the sheet that has names, with the cell that has no stored value', async () => {
     await using console = await start()
     const { importer } = console
 
@@ -221,7 +221,7 @@ describe('a file as people have them', () => {
     expect(preview.analysis.value?.problems).toEqual([
       expect.objectContaining({
         line: 4,
-        problem: 'name is missing (cell B4 is empty, or a formula without a stored value)',
+        problem: 'name: a formula without a stored value in cell B4',
       }),
     ])
     preview.choose({ tag: 2 })

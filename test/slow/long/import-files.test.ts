@@ -296,7 +296,7 @@ test('a workbook gets in, and names the cell of a formula that has no stored val
 
   expect(await importFile(folder, 'workbook.xlsx', ...words)).toEqual({
     out: 'created 4, skipped 0, replaced 0, refused 1; 5 rows read\n',
-    err: 'line 4: name is missing (cell B4 is empty, or a formula without a stored value)\ncolumns not used: "Planted", "Watered"\nsheet "Plants"; use --sheet to read "Notes"\n',
+    err: 'line 4: name: a formula without a stored value in cell B4\ncolumns not used: "Planted", "Watered"\nsheet "Plants"; use --sheet to read "Notes"\n',
     code: 1,
     plants: [
       [1n, 'Fern', 'shade'],

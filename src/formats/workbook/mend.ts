@@ -1,0 +1,73 @@
+// What SheetJS misreads in the parts of a workbook, mended in their text.
+
+const utf8 = new TextDecoder()
+const toUtf8 = new TextEncoder()
+
+/** Characters beyond 16 bits that are written as numbers, which SheetJS cuts to 16 bits. */
+const LARGE_REFERENCE = /&#(?:x0*([\da-f]{5,6})|0*(\d{5,7}));/gi
+
+function resolveReference(reference: string, hex?: string, decimal?: string): string {
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+  return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference
+}
+
+/** A cell of Excel with a formula, but no value: programs write it that do not calculate. */
+const UNCALCULATED =
+  /<(\w+:)?c( [^<>]*)?>\s*<(?:\w+:)?f(?: [^<>]*)?(?:\/>|>[^<]*<\/(?:\w+:)?f>)(?:\s*<(?:\w+:)?v(?: ?\/>|><\/(?:\w+:)?v>))?\s*<\/(?:\w+:)?c>/g
+
+/** Makes an error of it, which refuses its row. A text may be empty. */
+const mendUncalculated = (cell: string, prefix = '', attributes = ''): string =>
+  / t="(?!n")/.test(attributes)
+    ? cell
+    : `<${prefix}c${attributes.replace(' t="n"', '')} t="e"><${prefix}v>a formula without a stored value</${prefix}v></${prefix}c>`
+
+/** An error in a cell of OpenDocument. */
+const ODF_ERROR = /(calcext:value-type="error"[^>]*>\s*<text:p>)([^<]*)/g
+const KNOWN_ERROR = /^#(NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A)$/
+
+const knownError = (cell: string, before: string, error: string): string =>
+  KNOWN_ERROR.test(error) ? cell : `${before}#VALUE!`
+
+/** A cell of OpenDocument without a text, which SheetJS leaves out, even if it has a value. */
+const ODF_WITHOUT_TEXT = /<table:table-cell ([^<>]*)(?:\/>|>\s*<\/table:table-cell>)/g
+
+const addEmptyText = (cell: string, attributes: string): string =>
+  attributes.includes('office:value-type=')
+    ? `<table:table-cell ${attributes}><text:p></text:p></table:table-cell>`
+    : cell
+
+/** A time of OpenDocument, whose fraction SheetJS drops: 29.999999 seconds, of a formula, are 30. */
+const ODF_SECONDS = /(:time-value="-?PT\d+H\d+M)(\d+\.\d+)S"/g
+
+const roundSeconds = (_: string, before: string, seconds: string): string =>
+  `${before}${Math.round(Number(seconds))}S"`
+
+/** Leaves out pictures and shapes, whose texts SheetJS takes for those of the cells below. */
+function withoutDrawings(xml: string): string {
+  let [kept, from, depth] = ['', 0, 0]
+  for (const { 0: tag, 1: end, index } of xml.matchAll(/<(\/?)draw:[^<>]*>/g)) {
+    if (depth === 0) kept += xml.slice(from, index)
+    if (end === '/') depth -= 1
+    else if (!tag.endsWith('/>')) depth += 1
+    from = index + tag.length
+  }
+  return kept + xml.slice(from)
+}
+
+const mendOpenDocument = (xml: string): string =>
+  withoutDrawings(xml)
+    .replace(ODF_ERROR, knownError)
+    .replace(ODF_WITHOUT_TEXT, addEmptyText)
+    .replace(ODF_SECONDS, roundSeconds)
+    // Only Excel writes A as _x0041_.
+    .replace(/_(x[\da-f]{4}_)/gi, '_x005F_$1')
+
+/** A part of a workbook without what SheetJS misreads. */
+export function mendPart(name: string, part: Uint8Array): Uint8Array {
+  if (!/\.xml$/i.test(name)) return part
+  const text = utf8.decode(part)
+  let mended = text.includes('&#') ? text.replace(LARGE_REFERENCE, resolveReference) : text
+  if (name === 'content.xml') mended = mendOpenDocument(mended)
+  else if (/<(?:\w+:)?f[ />]/.test(text)) mended = mended.replace(UNCALCULATED, mendUncalculated)
+  return mended === text ? part : toUtf8.encode(mended)
+}
