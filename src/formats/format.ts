@@ -56,6 +56,9 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
   [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
 ]
 
+// A "<" after white space, which programs of all kinds write with the name of a workbook.
+const MARKUP = /^(efbbbf)?(09|0a|0d|20)*3c/
+
 const ANY_ZIP = /^504b0[357]0/
 
 /** Describes a file that is no text, and what to do about it. */
@@ -87,6 +90,11 @@ export function checkSignature(format: Format, head: Uint8Array, words: Words): 
   if (format === 'xlsx' && (hex.startsWith(ZIP) || isOldWorkbook(hex))) return
   const kind = kindOf(hex, words)
   if (kind) throw new OpenError(`this is ${kind}`)
+  if (format === 'xlsx' && MARKUP.test(hex)) {
+    throw new OpenError(
+      'this is a web page or another XML file; open it in a spreadsheet, and save it as .xlsx',
+    )
+  }
   if (format === 'xlsx') {
     throw new OpenError('this is not a workbook; rename it to .csv if it is text')
   }

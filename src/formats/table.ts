@@ -181,7 +181,7 @@ export async function openTable(
 ): Promise<Table> {
   const { open, release } = replayable(source, MAX_ROW, words)
   const head = await headOf(open)
-  if (head) checkSignature(format, head, words)
+  checkSignature(format, head ?? new Uint8Array(), words)
   if (format === 'json' || format === 'ndjson') {
     const { list, lines } = await openJson(format, open, settings, MAX_ROW, words)
     release()

@@ -113,7 +113,9 @@ test.each([
   const bytes = damage(bytesOf(workbook([['id', 'name']])).slice())
   bytes.set([0x50, 0x4b, 3, 4])
 
-  expect(await readWorkbook(bytes, null).catch(String)).toContain('the workbook cannot be read: ')
+  expect(await readWorkbook(bytes, null).catch(String)).toBe(
+    'OpenError: the workbook cannot be read: it is damaged',
+  )
 })
 
 test('names the sheets that are not hidden, and reads the one that is asked for', async () => {
@@ -376,6 +378,32 @@ test('a number that its format hides is an empty cell, but for its digits as an 
     { line: 2, plant: { id: 0n, name: 'Fern' } },
     { line: 3, problem: expect.stringContaining('(cell B3 is empty') },
   ])
+})
+
+test('a workbook with a password is refused in a sentence', async () => {
+  const excel = CFB.utils.cfb_new()
+  CFB.utils.cfb_add(excel, '/EncryptionInfo', new Uint8Array(64))
+  CFB.utils.cfb_add(excel, '/EncryptedPackage', new Uint8Array(64))
+  const openDocument = zipSync({
+    'content.xml': new Uint8Array(64).fill(7),
+    'META-INF/manifest.xml': strToU8(
+      '<manifest:manifest><manifest:file-entry><manifest:encryption-data/></manifest:file-entry></manifest:manifest>',
+    ),
+  })
+
+  for (const bytes of [new Uint8Array(CFB.write(excel, { type: 'array' })), openDocument]) {
+    expect(await readWorkbook(bytes, null).catch(String)).toBe(
+      'OpenError: the workbook cannot be read: it is protected by a password; save it without one',
+    )
+  }
+})
+
+test.each([
+  ['', 'this is not a workbook'],
+  ['id,name', 'this is not a workbook'],
+  ['\ufeff\r\n<html><table>', 'this is a web page or another XML file'],
+])('what only has the name of a workbook is refused: %p', async (text, message) => {
+  expect(await open('xlsx', text).catch(String)).toContain(message)
 })
 
 test('a sheet that OpenDocument hides is not chosen', async () => {

@@ -76,6 +76,8 @@ function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
   )
 }
 
+const PROTECTED = 'it is protected by a password; save it without one'
+
 const ZIP = 0x504b0304
 
 const isZip = (bytes: Uint8Array): boolean =>
@@ -91,6 +93,9 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
       `the workbook is larger than ${MAX_UNPACKED_BYTES / 1_000_000} MB when it is unpacked; ${TOO_LARGE}`,
     )
   }
+  if (utf8.decode(parts.get('META-INF/manifest.xml')).includes(':encryption-data')) {
+    throw new OpenError(`the workbook cannot be read: ${PROTECTED}`)
+  }
   for (const [name, part] of parts) {
     if (!isWholePart(name, part)) throw new OpenError(`the workbook is damaged: ${name} is cut off`)
   }
@@ -101,9 +106,9 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
   )
 }
 
-/** The reason why SheetJS cannot read a workbook. A damaged one ends in a `TypeError`, or in a thrown string. */
+/** The reason why SheetJS cannot read a workbook, which it says in words of its own. */
 const explainFailure = (error: unknown): string =>
-  error instanceof Error && !(error instanceof TypeError) ? error.message : 'it is damaged'
+  error instanceof Error && /password|encrypt/i.test(error.message) ? PROTECTED : 'it is damaged'
 
 /** Reads a workbook in this thread. Throws an `OpenError` if it has no such sheet, or is damaged or too large. */
 export const readWorkbook: WorkbookReader = async (bytes, sheet) => {

@@ -1,5 +1,6 @@
 // The parts of a ZIP archive (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), unpacked within a limit.
 
+import { OpenError } from '../../errors'
 import { concat } from '../bytes'
 
 const CENTRAL_HEADER = 0x02014b50
@@ -128,10 +129,12 @@ export async function unzip(
   const unpacked = new Map<string, Uint8Array>()
   for (const part of parts) {
     if (part.method !== STORED && part.method !== DEFLATED) {
-      throw new Error(`${part.name} is packed with an unknown method`)
+      throw new OpenError(
+        `the workbook cannot be read: ${part.name} is packed with an unknown method`,
+      )
     }
     const content = await unpack(toGzip(packedBytes(bytes, part), part), left).catch(() => {
-      throw new Error(`${part.name} is damaged`)
+      throw new OpenError(`the workbook cannot be read: ${part.name} is damaged`)
     })
     if (content === null) return null
     left -= content.length
