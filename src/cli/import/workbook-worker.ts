@@ -5,5 +5,8 @@ import type { ToRead } from '../../formats/workbook/thread'
 
 declare const self: Worker
 
+// SheetJS writes there what it does not know of a workbook, such as formats of numbers.
+console.error = () => {}
+
 self.onmessage = ({ data }: MessageEvent<ToRead>) =>
   postWorkbook(data, (text) => self.postMessage(text))

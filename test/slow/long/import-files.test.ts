@@ -4,6 +4,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { utils, write } from '@e965/xlsx'
+import { openDocument } from '../../formats/workbook'
 import { PATIENCE_MS, root, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 
@@ -305,6 +306,25 @@ test('a workbook gets in, and names the cell of a formula that has no stored val
       [9223372036854775807n, 'Ivy "Anna"\nwhite', 'climber'],
     ],
   })
+})
+
+test('says nothing of formats of numbers that it does not know', async () => {
+  using folder = temporaryFolder()
+  const cells = ['id', 'name'].map(
+    (it) => `<table:table-cell><text:p>${it}</text:p></table:table-cell>`,
+  )
+  const format =
+    '<number:number-style style:name="N1"><style:map style:condition="value()&lt;0"/></number:number-style>'
+  const row = `<table:table-row>${cells.join('')}</table:table-row>`
+  await Bun.write(
+    folder.file('a.ods'),
+    openDocument(`<table:table table:name="A">${row}</table:table>`, format),
+  )
+
+  const database = folder.file('plants.db')
+  const { err } = await runProgram(['import', folder.file('a.ods'), '--database', database])
+
+  expect(err).toBe(`created database ${database}\n`)
 })
 
 test('dates and booleans of a workbook become what it shows', async () => {
