@@ -305,6 +305,12 @@ describe('a cell of OpenDocument', () => {
       '01.05.26',
     ],
     ['what Excel would decode', cell('', '<text:p>_x0041_</text:p>'), '_x0041_'],
+    ['a date after 9999', cell(date('12026-05-01'), '<text:p>x</text:p>'), { error: '#####' }],
+    [
+      'a time beyond all dates',
+      cell(time('PT9999999999999H00M00S'), '<text:p>x</text:p>'),
+      { error: '#####' },
+    ],
     ['a shape before the text', cell('', `${shape}<text:p>Fern</text:p>`), 'Fern'],
     ['a shape after the text', cell('', `<text:p>Fern</text:p>${shape}`), 'Fern'],
     ['a picture after the text', cell('', `<text:p>Fern</text:p>${picture}`), 'Fern'],

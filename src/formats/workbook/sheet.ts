@@ -29,6 +29,8 @@ const OPTIONS = {
 } as const
 
 const SECONDS_A_DAY = 86_400
+/** Its first day. */
+const YEAR_10000 = 2_958_466
 const pad = (number: number): string => String(number).padStart(2, '0')
 
 /** A time of day; its seconds only if it has any. */
@@ -70,7 +72,7 @@ function toCell(cell: CellObject, is1904: boolean): Cell {
   if (typeof value === 'number') {
     const isDate = SSF.is_date(String(format))
     // Excel shows so what it has no date for: before 1900, or after 9999.
-    if (isDate && cell.w === '') return { error: '#####' }
+    if (isDate && (cell.w === '' || Math.abs(value) >= YEAR_10000)) return { error: '#####' }
     const isDuration = DURATION.test(String(format)) || cell.w?.startsWith('-')
     if (isDate && !isDuration) return showDate(value, is1904)
     if (isDate) return cell.w ?? String(value)
