@@ -118,6 +118,18 @@ test.each([
   )
 })
 
+test('a part in another encoding than its own is refused, not read with other characters', async () => {
+  const sheet = `<worksheet xmlns="${MAIN}"><sheetData><row>${inlineText('Caf\u00e9')}</row></sheetData></worksheet>`
+  const name = 'xl/worksheets/sheet1.xml'
+
+  expect(await rowsOf(packed('', { [name]: strToU8(sheet) }))).toEqual([
+    { line: 1, cells: ['Caf\u00e9'] },
+  ])
+  expect(await rowsOf(packed('', { [name]: strToU8(sheet, true) })).catch(String)).toBe(
+    'OpenError: the workbook cannot be read: it is damaged',
+  )
+})
+
 test('names the sheets that are not hidden, and reads the one that is asked for', async () => {
   const book: WorkBook = {
     SheetNames: ['Lists', 'Shade', 'Sun'],

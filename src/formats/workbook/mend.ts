@@ -1,6 +1,7 @@
 // What SheetJS misreads in the parts of a workbook, mended in their text.
 
-const utf8 = new TextDecoder()
+import { xmlEncoding } from './whole-part'
+
 const toUtf8 = new TextEncoder()
 
 /** Characters beyond 16 bits that are written as numbers, which SheetJS cuts to 16 bits. */
@@ -62,10 +63,10 @@ const mendOpenDocument = (xml: string): string =>
     // Only Excel writes A as _x0041_.
     .replace(/_(x[\da-f]{4}_)/gi, '_x005F_$1')
 
-/** A part of a workbook without what SheetJS misreads. */
+/** A part of a workbook without what SheetJS misreads. Throws a `TypeError` if its text has bytes of another encoding. */
 export function mendPart(name: string, part: Uint8Array): Uint8Array {
   if (!/\.xml$/i.test(name)) return part
-  const text = utf8.decode(part)
+  const text = new TextDecoder(xmlEncoding(part), { fatal: true }).decode(part)
   let mended = text.includes('&#') ? text.replace(LARGE_REFERENCE, resolveReference) : text
   if (name === 'content.xml') mended = mendOpenDocument(mended)
   else if (/<(?:\w+:)?f[ />]/.test(text)) mended = mended.replace(UNCALCULATED, mendUncalculated)

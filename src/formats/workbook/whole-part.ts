@@ -10,7 +10,7 @@ const ENDS_BYTES = 4096
 const NO_ELEMENT = /<!--.*?-->|<\?.*?\?>|<![^>]*>/gs
 
 /** The encoding of an XML document, by its byte order mark. */
-const xmlEncoding = ([first, second]: Uint8Array) =>
+export const xmlEncoding = ([first, second]: Uint8Array) =>
   first === 0xff && second === 0xfe
     ? 'utf-16le'
     : first === 0xfe && second === 0xff
