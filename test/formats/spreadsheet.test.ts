@@ -118,6 +118,24 @@ test.each([
   )
 })
 
+test('of an old workbook, its author and title are not read, whatever number of them it claims', async () => {
+  const file = CFB.read(bytesOf(workbook([['name'], ['Fern']]), 'biff8'), { type: 'array' })
+  const summary = new DataView(new ArrayBuffer(4096))
+  const kind = Buffer.from('e0859ff2f94f6810ab9108002b27b3d9', 'hex')
+  summary.setUint16(0, 0xfffe, true)
+  // One set of properties, of this kind, at this place, with this number of them.
+  summary.setUint32(24, 1, true)
+  for (const [at, byte] of kind.entries()) summary.setUint8(28 + at, byte)
+  summary.setUint32(44, 48, true)
+  summary.setUint32(48, 4048, true)
+  summary.setUint32(52, 4_000_000, true)
+  CFB.utils.cfb_add(file, '/\u0005SummaryInformation', new Uint8Array(summary.buffer))
+  const from = performance.now()
+
+  expect(await textsOf(new Uint8Array(CFB.write(file, { type: 'array' })))).toEqual([['Fern']])
+  expect(performance.now() - from).toBeLessThan(500)
+})
+
 test('a part in another encoding than its own is refused, not read with other characters', async () => {
   const sheet = `<worksheet xmlns="${MAIN}"><sheetData><row>${inlineText('Caf\u00e9')}</row></sheetData></worksheet>`
   const name = 'xl/worksheets/sheet1.xml'

@@ -3,8 +3,8 @@
 import {
   type CellObject,
   CFB,
+  parse_xlscfb,
   parse_zip,
-  read,
   SSF,
   type WorkBook,
   type WorkSheet,
@@ -14,6 +14,7 @@ import type { Cell, Line } from '../row'
 
 declare module '@e965/xlsx' {
   // Exported, but left out of its types.
+  export function parse_xlscfb(file: object, options: ParsingOptions): WorkBook
   export function parse_zip(archive: object, options: ParsingOptions): WorkBook
 }
 
@@ -122,7 +123,14 @@ type Content = ReadonlyMap<string, Uint8Array> | Uint8Array
 
 function parse(content: Content, sheet: string | number): WorkBook {
   const options = { ...OPTIONS, sheets: sheet }
-  if (content instanceof Uint8Array) return read(content, { ...options, type: 'array' })
+  if (content instanceof Uint8Array) {
+    const file = CFB.read(content, { type: 'array' })
+    if (CFB.find(file, '/EncryptedPackage')) throw new Error('File is password-protected')
+    // Author and title, in which SheetJS reads on for minutes if a byte of their lengths has changed.
+    for (const entry of file.FileIndex)
+      if (entry.name.endsWith('SummaryInformation')) entry.size = 0
+    return parse_xlscfb(file, options)
+  }
   const archive: object = CFB.utils.cfb_new()
   // SheetJS leaves its place in what it has read, and would read on from there.
   for (const [name, part] of content) CFB.utils.cfb_add(archive, `/${name}`, part.subarray())
