@@ -51,7 +51,7 @@ export async function collectWorkbook(stream: AsyncIterable<Uint8Array>): Promis
 // Pictures, macros, drawings and documents within the document say nothing of cells.
 const PARTS = /\.(xml|rels|bin)$/i
 const NO_CELLS =
-  /(^|\/)(media|drawings|charts|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
+  /(^|\/)(media|drawings|charts|customXml|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
 
 const utf8 = new TextDecoder()
 
