@@ -1,5 +1,6 @@
 // One daemon for all tests of a file.
-import { type DaemonOptions, runProgram, startDaemon } from './daemon'
+import { createClient } from '../../src/client/client'
+import { type DaemonOptions, runProgram, startDaemon, TOKEN } from './daemon'
 import { own } from './own'
 import { ownFolder } from './own-folder'
 import { type StoredPlant, storedPlants } from './plants'
@@ -15,16 +16,26 @@ export function ownDaemon(options: DaemonOptions = {}) {
     if (code !== 0) throw new Error(err)
     return out.trim()
   }
+  const daemon = own(
+    () => startDaemon({ ...options, database }),
+    (it) => it.kill(),
+  )
   return {
-    daemon: own(
-      () => startDaemon({ ...options, database }),
-      (daemon) => daemon.kill(),
-    ),
+    daemon,
     folder,
     database,
     /** A plant of the database, read from the file. */
     stored: (id: bigint): StoredPlant | undefined =>
       storedPlants(database).find((plant) => plant.id === id),
+    /** Deletes every plant. */
+    async removePlants(): Promise<void> {
+      const client = createClient({ url: daemon.url, token: TOKEN })
+      const plants = storedPlants(database).map(({ tag, ...it }) =>
+        tag === null ? it : { ...it, tag },
+      )
+      for (let at = 0; at < plants.length; at += 1000)
+        await client.deletePlants(plants.slice(at, at + 1000))
+    },
     /** Creates a token by the command: `createToken('reader', '--scope', 'read')`. */
     createToken: (name: string, ...flags: readonly string[]) => token('create', name, ...flags),
     revokeToken: (name: string) => token('revoke', name),

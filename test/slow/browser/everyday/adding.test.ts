@@ -3,17 +3,15 @@ import { beforeEach, expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database, stored } = ownDaemon()
+const { daemon, removePlants, stored } = ownDaemon()
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    for (const { id } of storedPlants(database))
-      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await removePlants()
     await daemon.create('{"id":200,"name":"plant 200","tag":"houseplant"}')
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
@@ -57,7 +55,7 @@ await inEachBrowser((person, browser) => {
     await person.click(labels.control('Add and add another'))
     await isProposed('202')
     await person.isIn('#name')
-    for (const letter of 'Agave') await person.press(letter)
+    await person.type('Agave')
     await person.press('Enter')
     await person.lose(labels.heading('Add a plant'))
 

@@ -38,9 +38,6 @@ const TRIES = { retry: 2 }
 
 await inEachBrowser((person, browser) => {
   const evaluate = (expression: string) => browser().driver.evaluate(expression)
-  const type = async (text: string): Promise<void> => {
-    for (const character of text) await person.press(character)
-  }
   /** Edits a cell by the mouse. */
   async function edit(cell: labels.Target): Promise<void> {
     await person.doubleClick(cell)
@@ -59,7 +56,7 @@ await inEachBrowser((person, browser) => {
     await edit(BOSTON)
     await person.find(NAME)
     expect(await person.textOf(NAME)).toBe('Boston fern')
-    await type('Sword')
+    await person.type('Sword')
     await person.press('Enter')
     await person.find(labels.cell('1', 'Sword'), labels.text('Plant 1 was changed'))
 
@@ -73,14 +70,14 @@ await inEachBrowser((person, browser) => {
     TRIES,
     async () => {
       await edit(FERN)
-      await type('oi')
+      await person.type('oi')
       await person.press('ArrowDown')
       await person.press('Enter')
       expect(await person.textOf(TAG)).toBe('aroid')
       await person.press('Enter')
       await isStored(1, { tag: 'aroid' })
       await edit({ kind: '.tag', name: '', row: '2' })
-      await type('new')
+      await person.type('new')
       await person.press('Enter')
       await isStored(2, { tag: 'new' })
 
@@ -92,7 +89,7 @@ await inEachBrowser((person, browser) => {
 
   test('one click opens the plant, and Escape gives a text back', TRIES, async () => {
     await edit(BOSTON)
-    await type('x')
+    await person.type('x')
     await person.press('Escape')
     await person.isIn(TABLE)
     await person.find(BOSTON)
@@ -104,13 +101,13 @@ await inEachBrowser((person, browser) => {
 
   test('Tab saves and goes on, past a text of two lines; Shift+Tab goes back', TRIES, async () => {
     await edit(BOSTON)
-    await type('Sword')
+    await person.type('Sword')
     await person.press('Tab')
-    await type('x')
+    await person.type('x')
     await person.press('Tab')
-    await type('Swiss')
+    await person.type('Swiss')
     await person.press('Tab')
-    await type('y')
+    await person.type('y')
     await person.press('Tab')
     await person.find(labels.cellField('Tag', '3'))
     await person.press('Shift', 'Tab')
@@ -130,7 +127,7 @@ await inEachBrowser((person, browser) => {
     await person.press('Enter')
     await person.lose(labels.row('1'))
     await edit(labels.tagOf('3', 'aroid'))
-    await type('x')
+    await person.type('x')
     await person.press('Tab')
     await person.find(labels.cellField('Name', '4'))
     await person.lose(labels.row('3'))
@@ -162,7 +159,7 @@ await inEachBrowser((person, browser) => {
     await person.press('ArrowDown')
     await person.press('Enter')
     await person.find(labels.cellField('Tag', '2'))
-    await type('x')
+    await person.type('x')
     await person.press('Enter')
     await isStored(2, { tag: 'x' })
     await person.isIn(TABLE)
@@ -180,7 +177,7 @@ await inEachBrowser((person, browser) => {
     TRIES,
     async () => {
       await edit(BOSTON)
-      await type('Sword')
+      await person.type('Sword')
       await person.press('Tab')
       await person.press('Delete')
       await person.press('Enter')
@@ -200,7 +197,7 @@ await inEachBrowser((person, browser) => {
     TRIES,
     async () => {
       await edit(BOSTON)
-      await type('Sword')
+      await person.type('Sword')
       await person.click(labels.search)
       await isStored(1, { name: 'Sword' })
       await person.find(labels.control('Undo the name of plant 1'))
@@ -214,11 +211,11 @@ await inEachBrowser((person, browser) => {
 
   test('Undo leaves what someone else has typed too', TRIES, async () => {
     await edit(BOSTON)
-    await type('Sword')
+    await person.type('Sword')
     await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Sword' } })
     await person.press('Enter')
     await edit(FERN)
-    await type('x')
+    await person.type('x')
     await person.press('Enter')
     await person.click(labels.control('Undo the tag of plant 1'))
     await isStored(1, { name: 'Sword', tag: 'fern' })
@@ -236,11 +233,11 @@ await inEachBrowser((person, browser) => {
     TRIES,
     async () => {
       await edit(BOSTON)
-      await type('mine')
+      await person.type('mine')
       await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
       await person.press('Tab')
       // The open cell comes first.
-      await type('x')
+      await person.type('x')
       await person.press('Enter')
       await person.find(labels.control('Save mine'))
       expect(await person.textOf(labels.name)).toBe('mine')
@@ -263,7 +260,7 @@ await inEachBrowser((person, browser) => {
     })() ?? null`)
       await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
       await edit(BOSTON)
-      await type('mine')
+      await person.type('mine')
       await person.press('Enter')
       await person.find(labels.cell('1', 'mine'))
       await evaluate('answer() ?? null')
@@ -274,7 +271,7 @@ await inEachBrowser((person, browser) => {
 
   test('what was typed is there to copy if someone else deletes the plant', TRIES, async () => {
     await edit(BOSTON)
-    await type('mine')
+    await person.type('mine')
     await daemon.fetch('/plants/1', { method: 'DELETE' })
     await person.press('Enter')
     await person.find(
@@ -286,7 +283,7 @@ await inEachBrowser((person, browser) => {
   test('a form with typed text comes first', TRIES, async () => {
     await person.click(labels.add)
     await person.isIn('#name')
-    await type('typed')
+    await person.type('typed')
     await person.doubleClick(labels.tagOf('1', 'fern'))
     await person.click(labels.control('Keep editing'))
     expect(await person.textOf(labels.name)).toBe('typed')

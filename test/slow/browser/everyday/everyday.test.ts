@@ -11,7 +11,7 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database, folder } = ownDaemon()
+const { daemon, database, folder, removePlants } = ownDaemon()
 
 const PLANTS = [
   { id: -7, name: 'Boston fern', tag: 'fern' },
@@ -28,8 +28,7 @@ const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id =
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    for (const { id } of storedPlants(database))
-      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await removePlants()
     await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)

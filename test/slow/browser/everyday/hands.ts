@@ -142,6 +142,10 @@ export function handsOn(driver: () => Driver) {
           )) === true,
       ),
     press: (...chord: string[]): Promise<void> => driver().keys([chord]),
+    /** Types a text where the keyboard is. */
+    async type(text: string): Promise<void> {
+      for (const character of text) await driver().keys([[character]])
+    },
     chooseFile: (target: Target, path: string): Promise<void> =>
       driver().chooseFile(finding(target), path),
   }

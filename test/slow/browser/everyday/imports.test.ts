@@ -14,7 +14,7 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database, folder } = ownDaemon()
+const { daemon, database, folder, removePlants } = ownDaemon()
 
 const PLANTS = [
   { id: 1, name: 'Fern' },
@@ -25,10 +25,7 @@ const PATIENCE_MS = 20_000
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    const all = storedPlants(database).map(({ id, name }) => ({ id: Number(id), name }))
-    for (let at = 0; at < all.length; at += 1000) {
-      await daemon.fetch('/plants/batch-delete', { json: { plants: all.slice(at, at + 1000) } })
-    }
+    await removePlants()
     await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)

@@ -9,7 +9,7 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database, folder } = ownDaemon()
+const { daemon, database, folder, removePlants } = ownDaemon()
 
 const PLANTS = 800
 const TABLE = '[role=grid]'
@@ -20,28 +20,18 @@ const plants = Array.from({ length: PLANTS }, (_, at) => ({
 }))
 
 await inEachBrowser((person, browser) => {
-  const type = async (text: string): Promise<void> => {
-    for (const character of text) await person.press(character)
-  }
-
-  async function open(): Promise<void> {
-    await browser().driver.open('about:blank')
-    await browser().driver.open(daemon.url)
-    await person.fill(labels.token, TOKEN)
-    await person.press('Enter')
-    await person.find(labels.table)
-  }
-
   beforeEach(async () => {
     const stored = storedPlants(database)
     if (
       stored.length !== PLANTS ||
       stored.some(({ name, tag }) => tag === 'x' || !name.startsWith('plant'))
     ) {
-      for (const { id } of stored) await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+      await removePlants()
       await daemon.fetch('/plants/batch', { json: { plants } })
     }
-    await open()
+    await browser().driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
     await person.find(labels.row('1'))
     await person.focus(labels.table)
   })
@@ -50,7 +40,7 @@ await inEachBrowser((person, browser) => {
     test('after n', async () => {
       await person.press('n')
       await person.find(labels.heading('Add a plant'))
-      await type('Aloe vera')
+      await person.type('Aloe vera')
 
       expect(await person.textOf(labels.name)).toBe('Aloe vera')
     })
@@ -58,7 +48,7 @@ await inEachBrowser((person, browser) => {
     test('after F2', async () => {
       await person.press('F2')
       await person.find(labels.heading('Edit plant 1'))
-      await type('!')
+      await person.type('!')
 
       expect(await person.textOf(labels.name)).toContain('!')
     })
@@ -71,7 +61,7 @@ await inEachBrowser((person, browser) => {
       await person.find(labels.heading('plant 1'))
       await person.press('F2')
       await person.find(labels.heading('Edit plant 1'))
-      await type('!')
+      await person.type('!')
 
       expect(await person.textOf(labels.name)).toContain('!')
     })
@@ -168,7 +158,7 @@ await inEachBrowser((person, browser) => {
     const edit = async (): Promise<void> => {
       await person.press('F2')
       await person.find(labels.heading('Edit plant 1'))
-      await type('!')
+      await person.type('!')
     }
     // By the mouse: without a window, no key presses a button of Firefox.
     const press = (label: string): Promise<void> => person.click(labels.control(label))
@@ -182,7 +172,7 @@ await inEachBrowser((person, browser) => {
     test('Set tag, and Undo', async () => {
       await tick()
       await person.focus({ kind: 'input', name: 'Tag for all of them' })
-      await type('x')
+      await person.type('x')
       await press('Set tag')
       await person.isIn(TABLE)
       await press('Undo the tag of plant 1')

@@ -9,12 +9,11 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, database, removePlants } = ownDaemon({ args: ['--keep-changes', '1d'] })
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    for (const { id } of storedPlants(database))
-      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await removePlants()
     for (const id of [1, 2]) await daemon.create(`{"id":${id},"name":"plant ${id}","tag":"fern"}`)
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)

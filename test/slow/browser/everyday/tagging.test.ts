@@ -9,7 +9,7 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database } = ownDaemon()
+const { daemon, database, removePlants } = ownDaemon()
 
 const HOUSE_PLANTS = 120
 const OTHERS = 35
@@ -30,12 +30,7 @@ const withTag = (tag: string | null): number =>
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    const before = storedPlants(database).map(({ id, name, tag }) => ({
-      id: Number(id),
-      name,
-      ...(tag === null ? {} : { tag }),
-    }))
-    if (before.length > 0) await daemon.fetch('/plants/batch-delete', { json: { plants: before } })
+    await removePlants()
     expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
     await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
