@@ -1,62 +1,57 @@
 // The errors of the program: refusals of requests, and reasons to end a command.
 
-/**
- * Every error number of the service, with its default message. A number is the HTTP status times 100 plus a count. It
- * is never reused and never changes its meaning.
- */
-export const catalogue = {
-  40001: 'the body is not valid JSON in UTF-8',
-  40002: 'a field or parameter is invalid',
-  40101: 'no credentials; send the header "Authorization: Bearer TOKEN"',
-  40102: 'the token is unknown, expired or revoked',
-  40301: 'this token is read-only; use a write token',
-  40401: 'no such path; see GET /openapi.json',
-  40402: 'no plant has this id',
-  40403: 'no change log is kept; start the daemon with --keep-changes, such as --keep-changes 30d',
-  40501: 'method not allowed',
-  40901:
+/** Each error of the service, by its name, with its default message. Any client may see it. */
+export const MESSAGES = {
+  'not JSON': 'the body is not valid JSON in UTF-8',
+  invalid: 'a field or parameter is invalid',
+  'no credentials': 'no credentials; send the header "Authorization: Bearer TOKEN"',
+  'invalid token': 'the token is unknown, expired or revoked',
+  'read-only token': 'this token is read-only; use a write token',
+  'no such path': 'no such path; see GET /openapi.json',
+  'no such plant': 'no plant has this id',
+  'no change log':
+    'no change log is kept; start the daemon with --keep-changes, such as --keep-changes 30d',
+  'method not allowed': 'method not allowed',
+  'stored already':
     'this plant is already stored, with the same fields; an earlier attempt may have succeeded',
-  40902: 'this id belongs to a different plant',
-  41001: 'this cursor has expired; list the plants again, then follow from now on',
-  41201: 'the plant does not meet If-Match or If-None-Match; read it again',
-  41301: 'the body is too large',
-  41501: 'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',
-  42901: 'too many requests with this token; retry shortly',
-  50001: 'unexpected error; the server log has the details',
-  50301: 'busy: the write queue is full or the database is locked; retry shortly',
-  50302: 'cannot write to the database; nothing was stored',
-  50701: 'disk full; nothing was stored',
+  taken: 'this id belongs to a different plant',
+  'cursor expired': 'this cursor has expired; list the plants again, then follow from now on',
+  'precondition failed': 'the plant does not meet If-Match or If-None-Match; read it again',
+  'too large': 'the body is too large',
+  'unsupported type':
+    'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',
+  'too many requests': 'too many requests with this token; retry shortly',
+  unexpected: 'unexpected error; the server log has the details',
+  busy: 'busy: the write queue is full or the database is locked; retry shortly',
+  'cannot read': 'cannot read from the database',
+  'cannot write': 'cannot write to the database; nothing was stored',
+  'disk full': 'disk full; nothing was stored',
 } as const
 
-/** The message of a 50302 that refuses a read. */
-export const CANNOT_READ = 'cannot read from the database'
+/** The name of an error of the service; `http/answers/errors.ts` has its number. */
+export type ErrorName = keyof typeof MESSAGES
 
-/** A number of the {@link catalogue}. */
-export type ErrorNumber = keyof typeof catalogue
+/** The errors of a database that fails. */
+export type FailedAccess = Extract<ErrorName, 'cannot read' | 'cannot write'>
 
-/** A refused request: a number of the catalogue, and a message that any client may see. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  /** Headers of the answer, besides those of every answer with this number. */
+/** A refused request: the name of the error, and a message that any client may see. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  /** Headers of the answer, besides those of every answer with this error. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    readonly error: ErrorNumber,
-    message: string = catalogue[error],
-    { headers = {}, ...options }: ErrorOptions & Partial<Pick<ApiError, 'headers'>> = {},
+    readonly error: ErrorName,
+    message: string = MESSAGES[error],
+    { headers = {}, ...options }: ErrorOptions & Partial<Pick<RequestError, 'headers'>> = {},
   ) {
     super(message, options)
     this.headers = headers
   }
-
-  /** The HTTP status (RFC 9110, section 15). */
-  get status(): number {
-    return Math.floor(this.error / 100)
-  }
 }
 
 /** The refusal of a request whose client disconnected before its turn. */
-export const clientGone = (): ApiError => new ApiError(50301, 'the client disconnected')
+export const clientGone = (): RequestError => new RequestError('busy', 'the client disconnected')
 
 /** An error of a database, a server or a file that cannot be used: the reason and the fix, in one line. */
 export class OpenError extends Error {
@@ -102,7 +97,7 @@ export const cutUrls = (text: string): string =>
   })
 
 const isOwn = (error: unknown): boolean =>
-  [ApiError, OpenError, UsageError].some((it) => error instanceof it)
+  [RequestError, OpenError, UsageError].some((it) => error instanceof it)
 
 /**
  * The message of an error, for users and logs. The program's own errors are unchanged; those of the runtime or of a

@@ -6,7 +6,7 @@ import type { Command, Output } from './cli/command'
 import { parseConfig } from './cli/config'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { refusePasswords } from './engine/database-url'
-import { ApiError, cutUrls, OpenError, safeMessage, UsageError } from './errors'
+import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
 import { exitCodes } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
@@ -31,6 +31,8 @@ export const loadCommands = (): Promise<readonly Command[]> =>
   Promise.all(Object.values(commands).map((load) => load()))
 
 const VERSION = ['version', '--version', '-V', '-v']
+// The errors of a database that fails, for the exit code.
+const STORAGE_ERRORS: ReadonlySet<ErrorName> = new Set(['cannot read', 'cannot write', 'disk full'])
 const HELP = ['help', '--help', '-h']
 
 /** Adds the command for help, unless the message makes a suggestion. */
@@ -56,8 +58,8 @@ async function help(word?: string): Promise<string> {
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage
   const isStorage =
-    error instanceof ApiError
-      ? error.error === 50302 || error.error === 50701
+    error instanceof RequestError
+      ? STORAGE_ERRORS.has(error.error)
       : error instanceof OpenError && error.storage
   return isStorage ? exitCodes.storage : exitCodes.failure
 }

@@ -168,7 +168,7 @@ export type Metrics = {
   /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */
   committed(changes: number, milliseconds: number): void
   created(plants: number): void
-  /** Counts a token refused with 40102. */
+  /** Counts a token refused with `invalid token`. */
   failedCredentials(): void
   /** All metrics in the Prometheus text format, version 0.0.4. */
   render(stats: StoreStats, gauges?: Partial<LiveGauges>): string

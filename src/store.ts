@@ -5,11 +5,11 @@ import type { Plants } from './plant/plants'
 import type { Tokens } from './token/tokens'
 
 /**
- * A store of plants. Each method may reject with a {@link ApiError}: 50301 if the queue is full, 50302 if the storage
- * fails, 50701 if the disk is full, or an error that the method documents. After a rejection nothing was stored, with
- * one exception: a command does not wait for failed storage to recover, so its last changes may have been stored. A
- * method that changes something resolves when the change is durable: it survives the end of the process and a loss of
- * power.
+ * A store of plants. Each method may reject with a {@link RequestError}: `busy` if the queue is full, `cannot write` if
+ * the storage fails, `disk full` if the disk is full, or an error that the method documents. After a rejection nothing
+ * was stored, with one exception: a command does not wait for failed storage to recover, so its last changes may have
+ * been stored. A method that changes something resolves when the change is durable: it survives the end of the process
+ * and a loss of power.
  */
 export interface Store extends Plants, Tokens {
   /** undefined if there is none. Read it on each use; another process may enable or disable the change log. */

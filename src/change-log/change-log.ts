@@ -47,9 +47,9 @@ export const NOW = 'now'
  * The change log of a store: the changes that took effect, in the order of their commits. A change is in it from the
  * moment it is durable, exactly once; no new entry appears before one that was read.
  *
- * A cursor names a place in a change log, and the commit that led to it. 40002: it is malformed. 41001: it is of
- * another change log or another history of this one, or its place was removed. 40403: another process has ended the
- * change log.
+ * A cursor names a place in a change log, and the commit that led to it. `invalid`: it is malformed. `cursor expired`:
+ * it is of another change log or another history of this one, or its place was removed. `no change log`: another
+ * process has ended the change log.
  */
 export interface ChangeLog {
   /**

@@ -5,7 +5,7 @@
 // - read: pages of entries after a cursor, or of the history of one plant before a cursor.
 // - remove: entries older than the retention period are removed, oldest first (retention.ts). Their cursors expire.
 
-import { ApiError } from '../errors'
+import { RequestError } from '../errors'
 import type { Origin } from '../plant/plants'
 import { fieldsOf, type PlantRecord, type PlantRow, type RowId, toRow } from '../plant/row'
 import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
@@ -89,9 +89,9 @@ export type ChangeLogRow = {
   readonly mark: bigint | null
 }
 
-/** The state of the change log in a row; 40403 if there is none. */
+/** The state of the change log in a row; `no change log` if there is none. */
 export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLogState {
-  if (!row || row.log === null) throw new ApiError(40403)
+  if (!row || row.log === null) throw new RequestError('no change log')
   const { log: name, mark } = row
   const last = { number: Number(row.last), mark: row.last_mark ?? row.start_mark }
   const before = row.first === null ? last.number : Number(row.first) - 1
@@ -113,20 +113,20 @@ function toCursor(
   return `${named.toString(16).padStart(16, '0')}-${number}`
 }
 
-/** The number in a cursor; null for no cursor and {@link NOW}. 40002: it is malformed. */
+/** The number in a cursor; null for no cursor and {@link NOW}. `invalid`: it is malformed. */
 export function numberIn(after: string | undefined, orElse = ''): number | null {
   if (after === undefined || (after === NOW && orElse)) return null
   const [, , digits] = CURSOR.exec(after) ?? []
-  if (digits === undefined) throw new ApiError(40002, `after: expected a cursor${orElse}`)
+  if (digits === undefined) throw new RequestError('invalid', `after: expected a cursor${orElse}`)
   return Number(digits)
 }
 
-/** The words of 40002 where {@link NOW} is accepted. */
+/** The words of `invalid` where {@link NOW} is accepted. */
 export const OR_NOW = ', or "now"'
 
 const expired = ({ name, last }: ChangeLogState) =>
-  new ApiError(
-    41001,
+  new RequestError(
+    'cursor expired',
     `this cursor has expired; list the plants again, then follow from ${toCursor(name, last)}`,
   )
 
@@ -162,7 +162,8 @@ export const toChangeLogEntry = (changeLog: string, row: EntryRow): ChangeLogEnt
 })
 
 /**
- * The page of the rows found after a number. 41001 if there is a gap: the entries in between were removed meanwhile.
+ * The page of the rows found after a number. `cursor expired` if there is a gap: the entries in between were removed
+ * meanwhile.
  */
 export function pageAfter(
   place: Place,

@@ -9,7 +9,7 @@ import {
 } from '../client/client'
 import { openStore } from '../engine/engine'
 import { storeGuest } from '../engine/store-user'
-import { ApiError, OpenError, UsageError } from '../errors'
+import { OpenError, RequestError, UsageError } from '../errors'
 import { tellOutages } from '../outbound/outages'
 import type { SendRequest } from '../outbound/request'
 import type { Config } from './config'
@@ -75,7 +75,7 @@ async function openDatabase(config: Config): Promise<Source> {
   const store = await openStore(config.database, storeGuest({ makesDatabase: false }), config)
 
   function changeLog() {
-    if (!store.changeLog) throw new ApiError(40403)
+    if (!store.changeLog) throw new RequestError('no change log')
     return store.changeLog
   }
 

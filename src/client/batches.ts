@@ -2,7 +2,7 @@
 
 import { plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
-import type { Created, ListQuery, NewPlant, PlantPage } from './types.ts'
+import { type Created, ERRORS, type ListQuery, type NewPlant, type PlantPage } from './types.ts'
 
 const MAX_PLANTS = 1000
 // At most three times as many bytes in UTF-8, which fits in a body of the default limit.
@@ -10,7 +10,12 @@ const MAX_CHARACTERS = 300_000
 const PARTS = 10
 const INT64_MIN = -(2n ** 63n)
 // Errors caused by single plants, or by their number: smaller batches find the plants at fault.
-const OF_PLANTS: readonly number[] = [40002, 40901, 40902, 41301]
+const OF_PLANTS: readonly number[] = [
+  ERRORS.invalid,
+  ERRORS['stored already'],
+  ERRORS.taken,
+  ERRORS['too large'],
+]
 
 /** A plant that was not created, and the reason. */
 export type Refusal<P extends NewPlant = NewPlant> = {
@@ -64,7 +69,7 @@ function entryOf<P extends NewPlant>(plant: P): Entry<P> {
     return { plant, id: plant.id, text: plantText(plant) }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { plant, id: 0n, text: '', failure: refuse(40002, 400, message) }
+    return { plant, id: 0n, text: '', failure: refuse(ERRORS.invalid, 400, message) }
   }
 }
 
@@ -113,7 +118,7 @@ async function create(run: Run, entries: readonly Entry[]): Promise<void> {
   const result = await run.createPlants(entries.map(({ text }) => text))
   if (result.ok) run.created += entries.length
   else if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
-  else if (others.length === 0 && result.error === 40901) run.known++
+  else if (others.length === 0 && result.error === ERRORS['stored already']) run.known++
   else if (others.length === 0) entry.failure = result
   else if (result.status === 409) await createMissing(run, entries, true)
   else for (const part of partsOf(entries)) await settle(run, part)
@@ -158,7 +163,7 @@ async function lookUp(run: Run, entries: readonly Entry[]) {
       const text = stored.get(entry.id)
       if (text === undefined) missing.push(entry)
       else if (text === entry.text) run.known++
-      else entry.failure = refuse(40902, 409, `id ${entry.id} belongs to a different plant`)
+      else entry.failure = refuse(ERRORS.taken, 409, `id ${entry.id} belongs to a different plant`)
     }
     unread = unread.slice(read.length)
     if (read.length < Math.min(entries.length, MAX_PLANTS) / PARTS) return { missing, unread }

@@ -3,10 +3,16 @@
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
 import { backOff, type Opened, openEvents, pause, type Sender, SILENT_MS } from './send.ts'
-import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
+import {
+  type Change,
+  type ChangePage,
+  type ChangesQuery,
+  ERRORS,
+  type Plant,
+  type PlantPage,
+} from './types.ts'
 
 const PAUSE_SECONDS = { first: 0.25, longest: 30 }
-const GONE = 41001
 
 /**
  * The events of `follow`. `reset`: drop the copy. Otherwise the plant `id` is now `after`: `list`, as found; other
@@ -120,7 +126,7 @@ type CopyRequests = {
 }
 
 const isGone = (error: unknown): boolean =>
-  error instanceof ClientError && error.failure.error === GONE
+  error instanceof ClientError && error.failure.error === ERRORS['cursor expired']
 
 /**
  * Yields the plants, then every change, without end: they make an exact copy. The list overlaps with the first changes;

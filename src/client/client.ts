@@ -33,6 +33,7 @@ export type * from './result.ts'
 export { ClientError } from './result.ts'
 export type { Fetch } from './send.ts'
 export type * from './types.ts'
+export { ERRORS } from './types.ts'
 
 export type ClientOptions = {
   /** The address of the daemon, with its path prefix if it has one. */

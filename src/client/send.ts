@@ -2,6 +2,7 @@
 
 import { fieldsOf, parseJson } from './json.ts'
 import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
+import { ERRORS } from './types.ts'
 
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
@@ -12,7 +13,7 @@ const EVENTS = 'text/event-stream'
 // nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
 const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
 // Temporary refusals: nothing was stored.
-const PASSING: readonly number[] = [42901, 50301]
+const PASSING: readonly number[] = [ERRORS['too many requests'], ERRORS.busy]
 
 /** Sends a request: the platform's `fetch`, or a replacement. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -47,7 +48,7 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
   for (let tries = 0; ; tries++) {
     const result = await attempt(sender, call)
     if (result.ok) return result
-    if (unanswered && call.landed !== undefined && result.error === 40901) {
+    if (unanswered && call.landed !== undefined && result.error === ERRORS['stored already']) {
       const { requestId } = result
       return { ok: true, value: call.landed, ...(requestId === undefined ? {} : { requestId }) }
     }

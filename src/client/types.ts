@@ -120,10 +120,30 @@ export type Health = {
   readonly status: 'ok'
 }
 
-export const KNOWN_ERRORS = [
-  40001, 40002, 40101, 40102, 40301, 40402, 40403, 40901, 40902, 41001, 41201, 41301, 41501, 42901,
-  50001, 50301, 50302, 50701,
-] as const
+/** The number of each error of the service. */
+export const ERRORS = {
+  'not JSON': 40001,
+  invalid: 40002,
+  'no credentials': 40101,
+  'invalid token': 40102,
+  'read-only token': 40301,
+  'no such path': 40401,
+  'no such plant': 40402,
+  'no change log': 40403,
+  'method not allowed': 40501,
+  'stored already': 40901,
+  taken: 40902,
+  'cursor expired': 41001,
+  'precondition failed': 41201,
+  'too large': 41301,
+  'unsupported type': 41501,
+  'too many requests': 42901,
+  unexpected: 50001,
+  busy: 50301,
+  'cannot read': 50302,
+  'cannot write': 50302,
+  'disk full': 50701,
+} as const
 
 /** Every error number that the service documents. */
-export type KnownError = (typeof KNOWN_ERRORS)[number]
+export type KnownError = (typeof ERRORS)[keyof typeof ERRORS]

@@ -1,6 +1,6 @@
 // The health of a storage, as shown by its commits.
 
-import { ApiError } from '../errors'
+import { RequestError } from '../errors'
 
 // /health is public, and a probe writes to the disk: a write confirmed within the last second is enough.
 const PROBE_EVERY_MS = 1000
@@ -47,7 +47,7 @@ type Watched = {
   /** Maximum wait for a confirmation before the storage counts as unwritable. */
   readonly stalledMs: number
   /** The known reason that the storage cannot write; null if there is none. */
-  readonly problem: () => ApiError | null
+  readonly problem: () => RequestError | null
   /** Writes without changing anything. */
   readonly write: () => Promise<unknown>
 }
@@ -65,11 +65,11 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
   }
 
   /** The reason that the storage cannot write, or is stalled; null if neither is known. */
-  function current(): ApiError | null {
+  function current(): RequestError | null {
     const known = problem()
     const seconds = Math.floor(confirmations.stalledFor() / 1000)
     if (known || seconds * 1000 < stalledMs) return known
-    return new ApiError(50302, `${storage} has confirmed no write for ${seconds} s`)
+    return new RequestError('cannot write', `${storage} has confirmed no write for ${seconds} s`)
   }
 
   /** Rejects with the reason if the storage cannot write. Waits briefly, even for a full queue or a stall. */
@@ -84,7 +84,7 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
     const reason = current()
     if (reason) throw reason
     // A full queue is not the storage's fault.
-    if (refusal && !(refusal instanceof ApiError && refusal.error === 50301)) throw refusal
+    if (refusal && !(refusal instanceof RequestError && refusal.error === 'busy')) throw refusal
   }
 
   return { problem: current, probe }

@@ -1,7 +1,7 @@
 // The HTTP interface: the routes, and everything that they share.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../errors'
+import { type ErrorName, RequestError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
@@ -12,7 +12,7 @@ import { createRateLimit } from './access/rate-limit'
 import { createOptionsOf, type RequestContext, requestContext } from './access/request-context'
 import { createRequestLog } from './access/request-log'
 import { createAnswerBudget } from './answers/answer-budget'
-import { answerError, toApiError } from './answers/errors'
+import { answerError, toRequestError } from './answers/errors'
 import { createBodies } from './bodies/body'
 import { createDiscarder } from './bodies/refused-body'
 import { allowedMethods, SETTINGS } from './elysia'
@@ -95,10 +95,10 @@ export function createApp(deps: AppDeps) {
   }
 
   // A browser's preflight has no token, and uses a method that no path has.
-  function refuseRoute(request: Request, error: ApiError): Response {
+  function refuseRoute(request: Request, error: ErrorName, headers = {}): Response {
     const preflight = cors?.answerPreflight(request)
     if (preflight) return preflight
-    throw error
+    throw new RequestError(error, undefined, { headers })
   }
 
   const app = new Elysia(SETTINGS)
@@ -114,10 +114,10 @@ export function createApp(deps: AppDeps) {
         observe({ request, route, token, started, entry }, responseValue)
     })
     .onError(async ({ request, route, token, started, entry, error }) => {
-      const refusal = toApiError(error, log)
-      if (refusal.error === 40102) metrics.failedCredentials()
+      const refusal = toRequestError(error, log)
+      if (refusal.error === 'invalid token') metrics.failedCredentials()
       const isRead = await discardRest(request)
-      const isGone = refusal.error === 50301 && request.signal.aborted
+      const isGone = refusal.error === 'busy' && request.signal.aborted
       const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
       if (!isRead) response.headers.set('connection', 'close')
       observe({ request, route, token, started, entry }, response)
@@ -138,9 +138,7 @@ export function createApp(deps: AppDeps) {
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods that it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of allowedMethods(app)) {
-    app.all(path, ({ request }) =>
-      refuseRoute(request, new ApiError(40501, undefined, { headers: { allow } })),
-    )
+    app.all(path, ({ request }) => refuseRoute(request, 'method not allowed', { allow }))
   }
-  return app.all('/*', ({ request }) => refuseRoute(request, new ApiError(40401)))
+  return app.all('/*', ({ request }) => refuseRoute(request, 'no such path'))
 }

@@ -3,7 +3,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
-import { ApiError } from '../errors'
+import { RequestError } from '../errors'
 import type { Validator } from '../plant/mismatch'
 import type { SentHeaders } from './access/precondition'
 
@@ -99,11 +99,11 @@ export const queryOf = <Schema extends TObject>(query: Schema) => ({
   transform: ({ request: { url } }: { readonly request: Request }): void => {
     const start = url.indexOf('?')
     if (start < 0) return
-    if (!isUtf8(url.slice(start))) throw new ApiError(40002, 'the query is not UTF-8')
+    if (!isUtf8(url.slice(start))) throw new RequestError('invalid', 'the query is not UTF-8')
     const sent = new URLSearchParams(url.slice(start))
     const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
     if (repeated.length > 0)
-      throw new ApiError(40002, `given more than once: ${repeated.join(', ')}`)
+      throw new RequestError('invalid', `given more than once: ${repeated.join(', ')}`)
   },
 })
 

@@ -3,9 +3,9 @@
 import * as t from '@sinclair/typebox'
 import { type AnyElysia, Elysia } from 'elysia'
 import packageJson from '../../package.json'
-import { catalogue, type ErrorNumber } from '../errors'
+import { type ErrorName, MESSAGES } from '../errors'
 import { answerBlob } from './answers/answer'
-import { headersOf } from './answers/errors'
+import { ERRORS, statusOf } from './answers/errors'
 import { ACCEPT_ENCODING } from './bodies/body'
 import { type DescribedRoute, describedRoutes } from './elysia'
 import { answers, header, headers } from './routes/describe'
@@ -14,9 +14,9 @@ import { ErrorBody } from './routes/schemas'
 type Json = { readonly [key: string]: unknown }
 
 // The errors of routes with a body, of reads, and of changes.
-const BODY = [40001, 40002, 41301, 41501] as const
-const READING = [40101, 40102, 42901, 50302] as const
-const WRITING = [...READING, 40301, 50301, 50701] as const
+const BODY = ['not JSON', 'invalid', 'too large', 'unsupported type'] as const
+const READING = ['no credentials', 'invalid token', 'too many requests', 'cannot write'] as const
+const WRITING = [...READING, 'read-only token', 'busy', 'disk full'] as const
 
 const TAGS = [
   { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
@@ -72,25 +72,28 @@ const SHARED_HEADERS = Object.fromEntries(
 function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
   const { security, refusals = [] } = detail
   const ofToken = method === 'GET' ? READING : WRITING
-  const errors = new Set<ErrorNumber>([
+  const errors = new Set<ErrorName>([
     ...(body ? BODY : []),
-    ...(params || query ? [40002 as const] : []),
+    ...(params || query ? ['invalid' as const] : []),
     ...(security ? [] : ofToken),
     ...refusals,
-    50001,
+    'unexpected',
   ])
-  return [...errors].sort()
+  return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
 /** The answer to the refusals of one status. `accepts`: the headers of a 415. */
-function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string, string>>): Json {
-  const sent = errors.map((error) => (error === 41501 ? accepts : headersOf[error]))
+function refusal(errors: readonly ErrorName[], accepts: Readonly<Record<string, string>>): Json {
+  const sent = errors.map((error) =>
+    error === 'unsupported type' ? accepts : ERRORS[error].headers,
+  )
   const examples = errors.map((error) => {
-    const message = catalogue[error]
-    return [error, { summary: message, value: { error, message } }]
+    const message = MESSAGES[error]
+    const { number } = ERRORS[error]
+    return [number, { summary: message, value: { error: number, message } }]
   })
   return {
-    description: errors.map((error) => `${error}: ${catalogue[error]}`).join('; '),
+    description: errors.map((error) => `${ERRORS[error].number}: ${MESSAGES[error]}`).join('; '),
     headers: headers(Object.assign({}, ...sent)),
     content: {
       [JSON_TYPE]: { schema: ErrorBody, examples: Object.fromEntries(examples) },
@@ -102,7 +105,7 @@ function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string
 function answersOf(route: DescribedRoute): Json {
   const { answers, media } = route.detail
   const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
-  const byStatus = Map.groupBy(refusalsOf(route), (error) => Math.floor(error / 100))
+  const byStatus = Map.groupBy(refusalsOf(route), statusOf)
   const refused = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
   const all = { ...answers?.(), ...Object.fromEntries(refused) }
   const described = Object.entries<Json>(all).map(([status, answer]) => [

@@ -1,6 +1,6 @@
 // Plants as JSON, with exact int64 ids.
 
-import { ApiError } from '../errors'
+import { RequestError } from '../errors'
 import { exactNumber, INT64_MAX, INT64_MIN, type Int64, parseInt64 } from './plant'
 
 /** Maximum size of any request body in bytes. */
@@ -84,13 +84,13 @@ export function readInt64(text: string): Int64 | null {
   return value !== null && value >= INT64_MIN && value <= INT64_MAX ? value : null
 }
 
-/** Parses the JSON of a body like {@link parseJson}. 40001: it is not JSON in UTF-8. */
+/** Parses the JSON of a body like {@link parseJson}. `not JSON`: it is not JSON in UTF-8. */
 export function parseBody(bytes: Uint8Array): unknown {
   try {
     return parseJson(UTF8.decode(bytes))
   } catch (cause) {
     const message = cause instanceof RangeError ? TOO_DEEP : undefined
-    throw new ApiError(40001, message, { cause })
+    throw new RequestError('not JSON', message, { cause })
   }
 }
 

@@ -66,9 +66,9 @@ export type ChangeOptions = CreateOptions & {
  * it was called. A change whose signal is aborted before it is written, because its client disconnected, is not made.
  */
 export interface Plants {
-  /** Adds a plant. 40901: it already exists with the same fields; 40902: its id has other fields. */
+  /** Adds a plant. `stored already`: it already exists with the same fields; `taken`: its id has other fields. */
   createPlant(plant: Plant, options?: CreateOptions): Promise<void>
-  /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
+  /** Adds all plants or none. `stored already` and `taken` name the first plant that could not be added. */
   createPlants(plants: readonly Plant[], options?: CreateOptions): Promise<void>
   /**
    * Creates those that are new and replaces those that differ: all or none. What is unchanged is not written, and has
@@ -77,7 +77,10 @@ export interface Plants {
   putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
   /** Removes the plants that are stored with exactly these fields, in one commit; leaves those that differ. */
   deletePlants(plants: readonly Plant[], options?: CreateOptions): Promise<Deleted>
-  /** Replaces all fields of the plant with this id. 40402: there is none; 41201: the precondition fails. */
+  /**
+   * Replaces all fields of the plant with this id. `no such plant`: there is none; `precondition failed`: the
+   * precondition fails.
+   */
   replacePlant(plant: Plant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the changed plant. Rejects like `replacePlant`. */
   patchPlant(id: Int64, patch: ChangedTexts, options?: ChangeOptions): Promise<Plant>

@@ -8,9 +8,9 @@ import {
   type ChangePage,
   type Created,
   type Deleted,
+  ERRORS,
   type Health,
   type HistoryPage,
-  KNOWN_ERRORS,
   type ListQuery,
   type NewPlant,
   OPTIONAL_TEXTS,
@@ -20,6 +20,7 @@ import {
   type PlantPage,
   type PutCounts,
 } from '../../src/client/types'
+import { ERRORS as SERVED_ERRORS } from '../../src/http/answers/errors'
 import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
 
@@ -152,12 +153,20 @@ test('every operation is a method, with the parameters of its query', () => {
   expect(parameters.map(({ name }) => name).sort()).toEqual(Object.keys(query).sort())
 })
 
-test('the known errors are those that the operations describe', () => {
+test('the errors are those of the service, by the same names', () => {
+  const numbers = Object.entries(SERVED_ERRORS).map(([name, { number }]) => [name, number])
+
+  expect(ERRORS).toEqual(Object.fromEntries(numbers))
+})
+
+test('the operations describe every error but those of another path or method', () => {
   const names = JSON.stringify(operations.map((it) => it.responses)).matchAll(/"(\d{5})":/g)
 
   const found = new Set(Array.from(names, ([, number]) => Number(number)))
 
-  expect([...found].sort()).toEqual([...KNOWN_ERRORS])
+  const elsewhere: number[] = [ERRORS['no such path'], ERRORS['method not allowed']]
+  const known = new Set(Object.values(ERRORS).filter((number) => !elsewhere.includes(number)))
+  expect([...found].sort()).toEqual([...known])
 })
 
 test('every field of a plant is written and read', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog, ChangeLogEntry, KeepChanges } from '../../src/change-log/change-log'
-import { ApiError, type ErrorNumber } from '../../src/errors'
+import { type ErrorName, RequestError } from '../../src/errors'
 import type { Plant, PlantFields } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
@@ -49,14 +49,14 @@ export async function follow(
 
 const end = async (store: Store) => (await changeLogOf(store).read({ after: 'now', limit: 1 })).next
 
-async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): Promise<string> {
+async function expectRefusal(error: ErrorName, act: () => Promise<unknown>): Promise<string> {
   const reason: unknown = await act().then(
     () => null,
     (it) => it,
   )
-  expect(reason).toBeInstanceOf(ApiError)
+  expect(reason).toBeInstanceOf(RequestError)
   expect(reason).toHaveProperty('error', error)
-  return reason instanceof ApiError ? reason.message : ''
+  return reason instanceof RequestError ? reason.message : ''
 }
 
 /** The plants that entries make of an empty store; each must start from the result of the previous one. */
@@ -181,11 +181,13 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     await store.createPlants(range(1, 2))
     const before = await end(store)
 
-    await expectRefusal(40901, () => store.createPlant({ id: 1n, name: 'n0' }))
-    await expectRefusal(40902, () => store.createPlants([...range(3, 2), { id: 2n, name: 'x' }]))
-    await expectRefusal(40402, () => store.deletePlant(9n))
+    await expectRefusal('stored already', () => store.createPlant({ id: 1n, name: 'n0' }))
+    await expectRefusal('taken', () => store.createPlants([...range(3, 2), { id: 2n, name: 'x' }]))
+    await expectRefusal('no such plant', () => store.deletePlant(9n))
     const precondition = { ifMatch: ['"other"'] }
-    await expectRefusal(41201, () => store.patchPlant(1n, { name: 'x' }, { precondition }))
+    await expectRefusal('precondition failed', () =>
+      store.patchPlant(1n, { name: 'x' }, { precondition }),
+    )
 
     expect(await follow(store, before)).toEqual([])
     expect(await end(store)).toBe(before)
@@ -276,12 +278,14 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
     store = await database.open(DAY_MS)
     await store.deletePlant(2n)
 
-    const message = await expectRefusal(41001, () =>
+    const message = await expectRefusal('cursor expired', () =>
       changeLogOf(store).read({ after: old, limit: 1 }),
     )
     expect(message).toEndWith(`follow from ${await end(store)}`)
     expect((await follow(store)).map(brief)).toEqual([['delete', 2n, { name: 'n1' }, null]])
-    await expectRefusal(41001, () => changeLogOf(store).history(2n, { after: old, limit: 1 }))
+    await expectRefusal('cursor expired', () =>
+      changeLogOf(store).history(2n, { after: old, limit: 1 }),
+    )
   })
 
   test('refuses a cursor of another store, of the future, and what is none', async () => {
@@ -293,8 +297,8 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
     const future = (await end(store)).replace(/\d+$/, '2')
 
     const read = (after: string) => () => changeLogOf(store).read({ after, limit: 1 })
-    await expectRefusal(41001, read(foreign))
-    await expectRefusal(41001, read(future))
+    await expectRefusal('cursor expired', read(foreign))
+    await expectRefusal('cursor expired', read(future))
     for (const after of [
       '',
       'NOW',
@@ -305,8 +309,8 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
       `${future}${'0'.repeat(99)}`,
       'x'.repeat(10_000_000),
     ]) {
-      await expectRefusal(40002, read(after))
-      await expectRefusal(40002, () => changeLogOf(store).history(1n, { after, limit: 1 }))
+      await expectRefusal('invalid', read(after))
+      await expectRefusal('invalid', () => changeLogOf(store).history(1n, { after, limit: 1 }))
     }
   })
 
@@ -343,9 +347,13 @@ function testHistories(make: () => Promise<ChangeLogDatabase>): void {
     for (const id of [5n, 6n, 7n]) await store.createPlant({ id, name: 'n' })
 
     for (const after of [lost, third?.cursor ?? '']) {
-      const message = await expectRefusal(41001, () => changeLogOf(store).read({ after, limit: 9 }))
+      const message = await expectRefusal('cursor expired', () =>
+        changeLogOf(store).read({ after, limit: 9 }),
+      )
       expect(message).toEndWith(`follow from ${await end(store)}`)
-      await expectRefusal(41001, () => changeLogOf(store).history(1n, { after, limit: 9 }))
+      await expectRefusal('cursor expired', () =>
+        changeLogOf(store).history(1n, { after, limit: 9 }),
+      )
     }
     expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
   })
@@ -369,7 +377,7 @@ function testHistories(make: () => Promise<ChangeLogDatabase>): void {
     const own = await end(store)
     await untilEmpty(changeLogOf(store))
 
-    await expectRefusal(41001, () => changeLogOf(store).read({ after: lost, limit: 9 }))
+    await expectRefusal('cursor expired', () => changeLogOf(store).read({ after: lost, limit: 9 }))
     expect(await follow(store, own)).toEqual([])
   })
 }
@@ -461,7 +469,7 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
     expect(await changeLogOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
     expect(await changeLogOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })
     expect(await follow(store, last)).toEqual([])
-    await expectRefusal(41001, () =>
+    await expectRefusal('cursor expired', () =>
       changeLogOf(store).read({ after: first?.cursor ?? '', limit: 1 }),
     )
     store = await database.open(DAY_MS)

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { createLedger, turns } from '../harness/ledger'
 
-test('refuses with 50301 what is one too many to wait, and commits what waits', async () => {
+test('refuses with "busy" what is one too many to wait, and commits what waits', async () => {
   const { group, submit, batches, run, end } = createLedger({ queuedWrites: 2 })
   const taken = [submit('a')]
   await turns()
   taken.push(submit('b'), submit('c'))
 
-  await expect(submit('d')).rejects.toHaveProperty('error', 50301)
+  await expect(submit('d')).rejects.toHaveProperty('error', 'busy')
   expect(group.queued).toBe(2)
   await end()
   await end()
@@ -20,13 +20,13 @@ test('refuses with 50301 what is one too many to wait, and commits what waits', 
   await later
 })
 
-test('refuses with 50301 what holds too many bytes, but never a change that waits alone', async () => {
+test('refuses with "busy" what holds too many bytes, but never a change that waits alone', async () => {
   const { submit, batches, end } = createLedger({ queuedBytes: 10 })
   const taken = [submit('a', 1000)]
   await turns()
   taken.push(submit('b', 6), submit('c', 4))
 
-  await expect(submit('d', 1)).rejects.toHaveProperty('error', 50301)
+  await expect(submit('d', 1)).rejects.toHaveProperty('error', 'busy')
   await end()
   await end()
   await Promise.all(taken)

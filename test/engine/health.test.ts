@@ -1,10 +1,10 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { Confirmations, watchHealth } from '../../src/engine/health'
-import { ApiError } from '../../src/errors'
+import { RequestError } from '../../src/errors'
 import { until } from '../harness/until'
 
-function watch(write: () => Promise<unknown>, known: { problem: ApiError | null }) {
+function watch(write: () => Promise<unknown>, known: { problem: RequestError | null }) {
   const confirmations = new Confirmations()
   const { problem, probe } = watchHealth({
     confirmations,
@@ -40,9 +40,9 @@ test('simultaneous probes share one write, and do not wait for its end', async (
   await Promise.all([probe(), probe(), probe()])
   await probe()
   expect(writes).toBe(1)
-  reject(new ApiError(50302))
+  reject(new RequestError('cannot write'))
   await promise.catch(() => {})
-  await expect(probe()).rejects.toMatchObject({ error: 50302 })
+  await expect(probe()).rejects.toMatchObject({ error: 'cannot write' })
   expect(writes).toBe(2)
 })
 
@@ -62,13 +62,13 @@ test('keeps nothing of probes that a stalled write did not answer', async () => 
 })
 
 test('a write that is refused makes a probe fail, but for a full queue; a known problem comes first', async () => {
-  let refusal = new ApiError(50701)
-  const known: { problem: ApiError | null } = none()
+  let refusal = new RequestError('disk full')
+  const known: { problem: RequestError | null } = none()
   const { probe } = watch(() => Promise.reject(refusal), known)
-  await expect(probe()).rejects.toMatchObject({ error: 50701 })
-  refusal = new ApiError(50301)
+  await expect(probe()).rejects.toMatchObject({ error: 'disk full' })
+  refusal = new RequestError('busy')
   await probe()
-  known.problem = new ApiError(50302, 'the server has been lost for 3 s')
+  known.problem = new RequestError('cannot write', 'the server has been lost for 3 s')
   await expect(probe()).rejects.toBe(known.problem)
 })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { createUseRecorder } from '../../src/engine/commit/last-use'
 import { openStore } from '../../src/engine/engine'
 import { storeOwner } from '../../src/engine/store-user'
-import { ApiError } from '../../src/errors'
+import { RequestError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
 import { issueToken, type Token } from '../../src/token/token'
 import { configured, serveStore } from '../../tools/service'
@@ -85,7 +85,7 @@ test('a million uses in a minute are one write, and so are those around a write 
   const writes: [string, number][] = []
   const record = createUseRecorder((hash, hour) => {
     writes.push([hash, hour])
-    return Promise.reject(new ApiError(50302))
+    return Promise.reject(new RequestError('cannot write'))
   })
   const token = stored('laptop')
 

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { ApiError, type ErrorNumber } from '../../src/errors'
+import { type ErrorName, RequestError } from '../../src/errors'
 import { entityTagOf, type Precondition } from '../../src/plant/entity-tag'
 import type { Plant } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
@@ -12,16 +12,16 @@ const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
 
 /** Expects a refusal with a number, and that the store is as it was; resolves to the message. */
-async function refused(store: Store, error: ErrorNumber, change: () => Promise<unknown>) {
+async function refused(store: Store, error: ErrorName, change: () => Promise<unknown>) {
   const before = await allPlants(store)
   const reason = await change().then(
     () => null,
     (it: unknown) => it,
   )
-  expect(reason).toBeInstanceOf(ApiError)
+  expect(reason).toBeInstanceOf(RequestError)
   expect(reason).toHaveProperty('error', error)
   expect(await allPlants(store)).toEqual(before)
-  return reason instanceof ApiError ? reason.message : ''
+  return reason instanceof RequestError ? reason.message : ''
 }
 
 /** The contract of `src/store.ts`, for an engine whose empty stores `open` makes. */
@@ -62,11 +62,13 @@ function testPlants(open: () => Promise<TestedStore>): void {
     await store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' })
     await store.createPlant({ id: 2n, name: 'Rose' })
 
-    await refused(store, 40901, () => store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' }))
-    await refused(store, 40901, () => store.createPlant({ id: 2n, name: 'Rose' }))
-    await refused(store, 40902, () => store.createPlant({ id: 1n, name: 'rose', tag: 'shrub' }))
-    await refused(store, 40902, () => store.createPlant({ id: 1n, name: 'Rose' }))
-    await refused(store, 40902, () => store.createPlant({ id: 2n, name: 'Rose', tag: '' }))
+    await refused(store, 'stored already', () =>
+      store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' }),
+    )
+    await refused(store, 'stored already', () => store.createPlant({ id: 2n, name: 'Rose' }))
+    await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'rose', tag: 'shrub' }))
+    await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'Rose' }))
+    await refused(store, 'taken', () => store.createPlant({ id: 2n, name: 'Rose', tag: '' }))
   })
 
   test('creates all plants of a batch or none', async () => {
@@ -76,15 +78,15 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await allPlants(store)).toHaveLength(1000)
 
     const other = { id: 200n, name: 'other' }
-    const message = await refused(store, 40902, () =>
+    const message = await refused(store, 'taken', () =>
       store.createPlants([...range(0, 3), other, ...range(3, 3)]),
     )
     expect(message).toContain('plants[3]')
     expect(message).toContain('200')
     const again = () => store.createPlants([{ id: 1n, name: 'a' }, ...range(100, 1)])
-    expect(await refused(store, 40901, again)).toContain('plants[1]')
+    expect(await refused(store, 'stored already', again)).toContain('plants[1]')
     const twice = { id: 5n, name: 'a' }
-    await refused(store, 40901, () => store.createPlants([twice, twice]))
+    await refused(store, 'stored already', () => store.createPlants([twice, twice]))
     expect(await allPlants(await tested.reopen())).toHaveLength(1000)
   })
 
@@ -174,8 +176,8 @@ function testPlants(open: () => Promise<TestedStore>): void {
     await store.replacePlant({ id: 1n, name: 'n1', tag: 'b' })
     await store.deletePlant(2n)
 
-    await refused(store, 40402, () => store.replacePlant({ id: 2n, name: 'a' }))
-    await refused(store, 40402, () => store.deletePlant(2n))
+    await refused(store, 'no such plant', () => store.replacePlant({ id: 2n, name: 'a' }))
+    await refused(store, 'no such plant', () => store.deletePlant(2n))
     const left = [
       { id: MIN, name: 'other' },
       { id: 1n, name: 'n1', tag: 'b' },
@@ -242,7 +244,7 @@ function testConditions(open: () => Promise<TestedStore>): void {
     expect(await store.patchPlant(id, { tag: 'c' })).toEqual({ id, name: '', tag: 'c' })
     expect(await store.patchPlant(id, { tag: null })).toEqual({ id, name: '' })
     expect(await store.patchPlant(id, { name: 'd', tag: '' })).toEqual({ id, name: 'd', tag: '' })
-    await refused(store, 40402, () => store.patchPlant(6n, { name: 'a' }))
+    await refused(store, 'no such plant', () => store.patchPlant(6n, { name: 'a' }))
     const left = [{ id, name: 'd', tag: '' }]
     expect((await allPlants(await tested.reopen())).filter((it) => it.id !== 5n)).toEqual(left)
   })
@@ -268,7 +270,8 @@ function testConditions(open: () => Promise<TestedStore>): void {
       { ifMatch: [now], ifNoneMatch: [now] },
     ]
     for (const precondition of failing) {
-      for (const change of changes(precondition)) await refused(store, 41201, change)
+      for (const change of changes(precondition))
+        await refused(store, 'precondition failed', change)
     }
     for (const change of changes({ ifMatch: '*', ifNoneMatch: [stale] })) {
       await change()
@@ -289,9 +292,13 @@ function testConditions(open: () => Promise<TestedStore>): void {
       { ifMatch: ['"a"'] },
       { ifNoneMatch: '*' },
     ] as const) {
-      await refused(store, 40402, () => store.replacePlant({ id: 1n, name: 'a' }, { precondition }))
-      await refused(store, 40402, () => store.patchPlant(1n, { name: 'a' }, { precondition }))
-      await refused(store, 40402, () => store.deletePlant(1n, { precondition }))
+      await refused(store, 'no such plant', () =>
+        store.replacePlant({ id: 1n, name: 'a' }, { precondition }),
+      )
+      await refused(store, 'no such plant', () =>
+        store.patchPlant(1n, { name: 'a' }, { precondition }),
+      )
+      await refused(store, 'no such plant', () => store.deletePlant(1n, { precondition }))
     }
   })
 
@@ -306,7 +313,7 @@ function testConditions(open: () => Promise<TestedStore>): void {
     )
 
     const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
-    expect(errors).toEqual([null, ...Array(49).fill(41201)])
+    expect(errors).toEqual([null, ...Array(49).fill('precondition failed')])
     expect(await allPlants(store)).toEqual([{ id: 1n, name: 'n0' }])
   })
 }
@@ -343,8 +350,8 @@ function testOrder(open: () => Promise<TestedStore>): void {
     ])
 
     const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
-    const made = [40402, null, 40902, null, 40901, null, null, null]
-    expect(errors).toEqual([...made, null, null, null, null, null, 40402])
+    const made = ['no such plant', null, 'taken', null, 'stored already', null, null, null]
+    expect(errors).toEqual([...made, null, null, null, null, null, 'no such plant'])
     expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
   })
 

@@ -56,7 +56,7 @@ export function createTestClock() {
 }
 
 function outcomeOf(write: string, batches: readonly string[][]): BatchOutcome {
-  if (write.startsWith('no')) return { error: 40902, message: write }
+  if (write.startsWith('no')) return { error: 'taken', message: write }
   const isFirst = batches.flat().filter((it) => it === write).length === 1
   return write.startsWith('later') && isFirst ? POSTPONED : DONE
 }

@@ -1,7 +1,6 @@
 // Plants as they are in the database file, and refusals as a client sees them.
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import type { ErrorNumber } from '../../src/errors'
 import type { Daemon } from './daemon'
 import { databaseAt, query } from './server-database'
 
@@ -44,7 +43,7 @@ export async function plantsCounted(daemon: Pick<Daemon, 'fetch'>): Promise<numb
 }
 
 /** Expects a refusal: this error number, its status, and exactly an Error as the body. Resolves to the message. */
-export async function expectError(answer: Response, error: ErrorNumber): Promise<string> {
+export async function expectError(answer: Response, error: number): Promise<string> {
   const text = await answer.text()
   const { error: number, message, ...rest } = JSON.parse(text)
   expect({ number, status: answer.status }).toEqual({

@@ -3,7 +3,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog } from '../../src/change-log/change-log'
 import { openStore } from '../../src/engine/engine'
 import { storeOwner } from '../../src/engine/store-user'
-import { ApiError } from '../../src/errors'
+import { RequestError } from '../../src/errors'
 import { createAnswerBudget } from '../../src/http/answers/answer-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
 import type { Store } from '../../src/store'
@@ -100,7 +100,7 @@ test('a client that is refused, or has gone before it is answered, is not counte
   const unread = await followers.follow(changeLog, 'now', new Request(url), token)
   await unread.body?.cancel()
 
-  expect(refusal).toBeInstanceOf(ApiError)
+  expect(refusal).toBeInstanceOf(RequestError)
   expect(followers.count()).toBe(0)
 })
 
@@ -110,8 +110,8 @@ test('one too many is refused with 50301, until another has gone', async () => {
   const second = await open(followers)
 
   const refusal = await open(followers).catch((error) => error)
-  expect(refusal).toBeInstanceOf(ApiError)
-  expect(refusal.error).toBe(50301)
+  expect(refusal).toBeInstanceOf(RequestError)
+  expect(refusal.error).toBe('busy')
 
   await first.return()
   await Bun.sleep(50)

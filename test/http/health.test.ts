@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ApiError } from '../../src/errors'
+import { RequestError } from '../../src/errors'
 import type { Store } from '../../src/store'
 import { configured, serveStore } from '../../tools/service'
 import { TOKEN } from '../harness/daemon'
@@ -37,7 +37,7 @@ test('is healthy while creates wait', async () => {
 
 test('is healthy where the queue refuses creates', async () => {
   await using service = serve({
-    createPlant: () => Promise.reject(new ApiError(50301)),
+    createPlant: () => Promise.reject(new RequestError('busy')),
     probe: async () => {},
   })
 
@@ -45,8 +45,8 @@ test('is healthy where the queue refuses creates', async () => {
 })
 
 test.each([
-  ['full', new ApiError(50701), 'disk full; nothing was stored'],
-  ['suspended', new ApiError(50302, 'the file was moved'), 'the file was moved'],
+  ['full', new RequestError('disk full'), 'disk full; nothing was stored'],
+  ['suspended', new RequestError('cannot write', 'the file was moved'), 'the file was moved'],
   ['broken', new Error('/secret/path'), 'cannot write to the database; nothing was stored'],
 ])('is 503 where the store cannot write: %s', async (_, reason, message) => {
   await using service = serve({ probe: () => Promise.reject(reason) })

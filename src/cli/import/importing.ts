@@ -1,7 +1,7 @@
 // Imports plants into a store, in groups that share a commit, and counts the results.
 
 import type { PlantParts } from '../../engine/engine'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Entry } from '../../formats/row'
 import { hasSameTexts, type Int64, listWords, type Plant, TEXT_FIELDS } from '../../plant/plant'
 import type { Store } from '../../store'
@@ -20,15 +20,15 @@ export type Run = {
 }
 
 // The refusals of a plant whose id is taken.
-const TAKEN = [40901, 40902]
+const TAKEN = ['stored already', 'taken']
 
 /** Makes a change. Resolves to its refusal if the id is taken, or to null on success. */
-async function refusalOf(change: Promise<void>): Promise<ApiError | null> {
+async function refusalOf(change: Promise<void>): Promise<RequestError | null> {
   try {
     await change
     return null
   } catch (error) {
-    if (error instanceof ApiError && TAKEN.includes(error.error)) return error
+    if (error instanceof RequestError && TAKEN.includes(error.error)) return error
     throw error
   }
 }
@@ -57,7 +57,7 @@ async function importEntry({ store }: Run, entry: Entry): Promise<Result> {
   const { plant } = entry
   const taken = await refusalOf(store.createPlant(plant, { origin }))
   if (!taken) return 'created'
-  if (taken.error === 40901) return 'skipped'
+  if (taken.error === 'stored already') return 'skipped'
   return { problem: explainTaken(plant, await store.readPlant(plant.id)) }
 }
 

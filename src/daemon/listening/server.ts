@@ -3,7 +3,7 @@
 import type { AnyElysia } from 'elysia'
 import { codeOf, messageOf, OpenError } from '../../errors'
 import { UNREAD_SECONDS } from '../../http/answers/answer-budget'
-import { answerError, toApiError } from '../../http/answers/errors'
+import { answerError, toRequestError } from '../../http/answers/errors'
 import { type Handler, routesOf } from '../../http/elysia'
 import type { Log } from '../../log'
 import type { SharedPort } from './shared-port'
@@ -213,7 +213,7 @@ function serve(
       // (oven-sh/bun#43816).
       idleTimeout: ('unix' in at ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
-      error: (error) => answerError(toApiError(error, log)),
+      error: (error) => answerError(toRequestError(error, log)),
       routes: Object.fromEntries(routes),
     })
   } catch (error) {

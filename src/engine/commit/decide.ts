@@ -28,7 +28,7 @@ export type State = {
 
 /** The refusal of a row whose id is taken by a stored row. */
 export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal => ({
-  error: stored && isSame(row, stored) ? 40901 : 40902,
+  error: stored && isSame(row, stored) ? 'stored already' : 'taken',
 })
 
 const create = (row: PlantRow, state: State): Refusal | typeof DONE =>
@@ -40,7 +40,9 @@ function createAll(rows: readonly PlantRow[], state: State): Refusal | typeof DO
     if (isDone(outcome)) continue
     const { error } = outcome
     const reason =
-      error === 40901 ? 'is already stored, with the same fields' : 'belongs to a different plant'
+      error === 'stored already'
+        ? 'is already stored, with the same fields'
+        : 'belongs to a different plant'
     return { error, message: `nothing was created: plants[${index}], id ${row[0]} ${reason}` }
   }
   return DONE
@@ -54,7 +56,7 @@ function putAll({ rows, origin }: PutAll, state: State, changeLog?: NewEntry[]):
       const before = within.read(row[0])
       if (!before) {
         // Only a trigger of another program discards it.
-        if (!within.insert(row)) return { error: 50001 }
+        if (!within.insert(row)) return { error: 'unexpected' }
         put.created += 1
         if (changeLog) entries.push(creation(row, origin))
       } else if (isSame(row, before)) put.unchanged += 1
@@ -113,8 +115,8 @@ function changeStored(change: WriteOfStored, state: State, changeLog?: NewEntry[
   const plant = idOf(change)
   const before = state.read(plant)
   // A missing plant has no entity tag, so this comes first.
-  if (!before) return { error: 40402 }
-  if (precondition && !holds(precondition, toPlant(before))) return { error: 41201 }
+  if (!before) return { error: 'no such plant' }
+  if (precondition && !holds(precondition, toPlant(before))) return { error: 'precondition failed' }
   const after = rowAfter(change, before)
   if (after) state.update(after)
   else state.remove(plant)

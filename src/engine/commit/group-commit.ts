@@ -4,7 +4,7 @@
 //   are counted until no more writes arrive.
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
-import { ApiError, clientGone } from '../../errors'
+import { clientGone, RequestError } from '../../errors'
 import type { PutCounts } from '../../plant/plants'
 import type { PlantRow } from '../../plant/row'
 import {
@@ -76,8 +76,8 @@ function answer(batch: readonly Waiting<unknown>[], outcomes: readonly BatchOutc
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
     if (isDone(outcome)) resolve(outcome)
-    else if (outcome === undefined) reject(new ApiError(50001))
-    else if (outcome !== POSTPONED) reject(new ApiError(outcome.error, outcome.message))
+    else if (outcome === undefined) reject(new RequestError('unexpected'))
+    else if (outcome !== POSTPONED) reject(new RequestError(outcome.error, outcome.message))
   }
 }
 
@@ -136,7 +136,7 @@ export class GroupCommit<Write> {
   }
 
   /**
-   * Resolves when the write is durable. Rejects with 50301, and stores nothing, if the queue is full or the signal is
+   * Resolves when the write is durable. Rejects with `busy`, and stores nothing, if the queue is full or the signal is
    * aborted before the commit.
    */
   submit(write: Write, bytes: number, signal?: AbortSignal): Promise<void> {
@@ -148,21 +148,21 @@ export class GroupCommit<Write> {
   /** Like {@link submit}, for a write that returns a row. */
   async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
     const done = await this.#done(write, bytes, signal)
-    if (done === DONE || !('row' in done)) throw new ApiError(50001)
+    if (done === DONE || !('row' in done)) throw new RequestError('unexpected')
     return done.row
   }
 
   /** Like {@link submit}, for a batch of puts: resolves to its counts. */
   async submitForCounts(write: Write, bytes: number, signal?: AbortSignal): Promise<PutCounts> {
     const counts = putCounts(await this.#done(write, bytes, signal))
-    if (!counts) throw new ApiError(50001)
+    if (!counts) throw new RequestError('unexpected')
     return counts
   }
 
   /** Like {@link submit}, for a batch of deletes: resolves to its rows. */
   async submitForDeleted(write: Write, bytes: number, signal?: AbortSignal): Promise<DeletedRows> {
     const rows = deletedRows(await this.#done(write, bytes, signal))
-    if (!rows) throw new ApiError(50001)
+    if (!rows) throw new RequestError('unexpected')
     return rows
   }
 
@@ -185,7 +185,7 @@ export class GroupCommit<Write> {
       this.queued >= queuedWrites ||
       (this.#waitingBytes + this.#postponedBytes + bytes > queuedBytes && this.queued > 0)
     if (isFull) {
-      reject(new ApiError(50301))
+      reject(new RequestError('busy'))
       return
     }
     this.#waiting.push(waiting)

@@ -1,6 +1,6 @@
 // Writes and their outcomes, shared by every engine. Nothing here knows a database.
 
-import type { ErrorNumber } from '../../errors'
+import type { ErrorName } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
 import type { Origin, PutCounts } from '../../plant/plants'
@@ -60,7 +60,7 @@ export const isPlantWrite = (write: Write): write is PlantWrite => !MAINTENANCE.
 
 /** The reason that nothing of a write was stored; `detail` is for the log. */
 export type Refusal = {
-  readonly error: ErrorNumber
+  readonly error: ErrorName
   readonly message?: string
   readonly detail?: string
 }

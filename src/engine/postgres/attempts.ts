@@ -21,7 +21,7 @@ const patienceFor = (batch: readonly Write[]) => ({ left: 2 + Math.ceil(Math.log
 function outcomeOf(error: unknown): BatchOutcome {
   if (error instanceof LockedRowError) return POSTPONED
   const state = sqlStateOf(error)
-  return { error: 50001, detail: state === DISCARDED ? DISCARDS : `${state} ${error}` }
+  return { error: 'unexpected', detail: state === DISCARDED ? DISCARDS : `${state} ${error}` }
 }
 
 /** Returns the functions that attempt to commit the batches of a store. */

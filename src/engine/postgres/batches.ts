@@ -1,5 +1,6 @@
 // Batches of group commit as steps of the writer.
 
+import type { ErrorName } from '../../errors'
 import type { Committed } from '../commit/group-commit'
 import { type BatchOutcome, hasWritten, isDone, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
@@ -9,10 +10,18 @@ import type { Writer } from './lane/writer'
 import type { LockedRows } from './locked-rows'
 import { stepOf, stepOfFreeRows, transactionStep } from './sql/apply-writes'
 
+// Errors of the server, not of a write.
+const OF_SERVER: ReadonlySet<ErrorName> = new Set([
+  'unexpected',
+  'busy',
+  'cannot write',
+  'disk full',
+])
+
 /** The kinds of writes proved by a batch: one wrote something, and the server refused none. */
 function provedBy(batch: readonly Write[], outcomes: readonly BatchOutcome[]): Set<string> {
   const isRefused = (it: BatchOutcome | undefined) =>
-    typeof it === 'object' && !isDone(it) && it.error >= 50000
+    typeof it === 'object' && !isDone(it) && OF_SERVER.has(it.error)
   const made = kindsOf(batch.filter((_, index) => hasWritten(outcomes[index])))
   return made.difference(kindsOf(batch.filter((_, index) => isRefused(outcomes[index]))))
 }
@@ -37,7 +46,7 @@ export function createBatches(
       const again = await attemptRest(missing, transactionStep, onDoubt)
       for (const [place, index] of open.entries()) outcomes[index] = again[place]
     }
-    return outcomes.map((it) => (it === undefined ? { error: 50001 } : it))
+    return outcomes.map((it) => (it === undefined ? { error: 'unexpected' } : it))
   }
 
   /** Commits a batch. Writes of locked rows are tried after the others, now and then, and postponed. */

@@ -51,7 +51,7 @@ export class LockedRows {
       this.#loggedAt = now
       this.log('warn', 'plant-locked', { id: String(rowsOf(write)[0]) })
     }
-    return { error: 50301 }
+    return { error: 'busy' }
   }
 
   #found(write: Write): void {

@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
-import { ApiError, CANNOT_READ, catalogue, OpenError, writeError } from '../../errors'
+import { type FailedAccess, MESSAGES, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
 import { DONE, isDone, type Write } from '../commit/write'
@@ -41,7 +41,7 @@ export class DatabaseHandle {
   /** True if a change log was kept when the storage was opened. */
   readonly keepsChangeLog: boolean
   readonly #checkpoints: CheckpointWatch
-  readonly #toError: (failure: StorageFailure) => ApiError
+  readonly #toError: (failure: StorageFailure) => RequestError
   readonly #outage: Outage
   readonly #lock: ForeignLock
   readonly #refused: RefusedWrites
@@ -85,8 +85,8 @@ export class DatabaseHandle {
   }
 
   /**
-   * Makes a batch durable. Rejects if nothing was stored: 50301, 50302 or 50701. In doubt, it promises the outcomes for
-   * when the disk has been read again; a command gets an error instead.
+   * Makes a batch durable. Rejects if nothing was stored: `busy`, `cannot write` or `disk full`. In doubt, it promises
+   * the outcomes for when the disk has been read again; a command gets an error instead.
    */
   async commit(batch: readonly Write[]): Promise<Committed> {
     const refusal = this.#refused.blocking()
@@ -106,15 +106,15 @@ export class DatabaseHandle {
     this.#connection?.shared.end()
     if (answer === DONE || 'outcomes' in answer) {
       const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
-      if (outcomes.some((it) => !isDone(it) && it.error === 50001)) this.#refused.suspect()
+      if (outcomes.some((it) => !isDone(it) && it.error === 'unexpected')) this.#refused.suspect()
       observeCommit(this.storeUser, batch, outcomes, performance.now() - started)
       return outcomes
     }
     const error = this.#fail(answer.failure, batch, performance.now() - started)
     if (!('inDoubt' in answer)) throw error
     if (!this.storeUser.outlivesOutages) {
-      throw new ApiError(
-        50302,
+      throw new RequestError(
+        'cannot write',
         `${error.message}; the last changes may or may not be on disk: run it again`,
       )
     }
@@ -140,7 +140,7 @@ export class DatabaseHandle {
     return this.#use((it) => {
       it.shared.begin()
       return act(it)
-    }, CANNOT_READ)
+    }, 'cannot read')
   }
 
   /** Writes with the connection of this thread, after ending its read transaction, which would block the write. */
@@ -152,13 +152,13 @@ export class DatabaseHandle {
   }
 
   /** The reason that commits fail or are delayed; null if they are not. */
-  obstacle(): ApiError | null {
+  obstacle(): RequestError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
 
   /** The reason that the store cannot write, or soon will not (the write-ahead log grows); null if there is none. */
-  problem(): ApiError | null {
+  problem(): RequestError | null {
     return this.obstacle() ?? this.#refused.reason()
   }
 
@@ -184,19 +184,21 @@ export class DatabaseHandle {
     else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
-  /** Uses the connection of this thread; `message` takes the place of that of a failed write. */
-  async #use<T>(act: (it: ServingConnection) => T, message?: string): Promise<T> {
+  async #use<T>(
+    act: (it: ServingConnection) => T,
+    failure: FailedAccess = 'cannot write',
+  ): Promise<T> {
     try {
       return act(this.#requireOpen())
     } catch (error) {
       const refusal = this.#refuse(error)
-      throw message && refusal.message === catalogue[50302] ? new ApiError(50302, message) : refusal
+      throw refusal.message === MESSAGES['cannot write'] ? new RequestError(failure) : refusal
     }
   }
 
   /** The error of a failed use. A storage failure begins an outage; a full disk or a lock does not. */
-  #refuse(error: unknown): ApiError {
-    if (error instanceof ApiError) return error
+  #refuse(error: unknown): RequestError {
+    if (error instanceof RequestError) return error
     const failure = toFailure(error)
     if (failure.kind === 'failed') this.#outage.begin(failure)
     if (failure.kind === 'full') this.#refused.failed(failure, [])
@@ -228,7 +230,7 @@ export class DatabaseHandle {
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
 
-  #fail(failure: StorageFailure, batch: readonly Write[], milliseconds: number): ApiError {
+  #fail(failure: StorageFailure, batch: readonly Write[], milliseconds: number): RequestError {
     if (failure.kind === 'busy') {
       return this.storeUser.outlivesOutages
         ? this.#lock.waited(milliseconds)
@@ -241,7 +243,7 @@ export class DatabaseHandle {
   /** The connection of this thread; throws during an outage and after the end. */
   #requireOpen(): ServingConnection {
     const { reason } = this.#outage
-    if (reason || !this.#connection) throw reason ?? new ApiError(50302)
+    if (reason || !this.#connection) throw reason ?? new RequestError('cannot write')
     return this.#connection
   }
 

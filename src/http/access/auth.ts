@@ -2,7 +2,7 @@
 
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { allows, hashToken, isValid, MAX_TOKEN, type Token } from '../../token/token'
 import type { RateLimit } from './rate-limit'
@@ -35,17 +35,17 @@ export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
 
 /**
  * Normalizes a header for the plugin, which reads `tok` from `BearerXtok`, nothing from `bearer tok`, and without a
- * scheme `?access_token=`. 40101: no header, or another scheme.
+ * scheme `?access_token=`. `no credentials`: no header, or another scheme.
  */
 function checkScheme(authorization = ''): string {
-  if (!SCHEME.test(authorization)) throw new ApiError(40101)
+  if (!SCHEME.test(authorization)) throw new RequestError('no credentials')
   return `Bearer${authorization.slice('Bearer'.length)}`
 }
 
-/** The credentials after the scheme, trimmed. 40102: they cannot be a token. */
+/** The credentials after the scheme, trimmed. `invalid token`: they cannot be a token. */
 function checkToken(sent: string): string {
   const token = CREDENTIALS.exec(sent)?.[1]
-  if (token === undefined || token.length > MAX_TOKEN) throw new ApiError(40102)
+  if (token === undefined || token.length > MAX_TOKEN) throw new RequestError('invalid token')
   return token
 }
 
@@ -61,7 +61,7 @@ export function authenticate(deps: AuthDeps) {
     const known = hashes.get(sent)
     const hash = known ?? hashToken(checkToken(sent))
     const token = await findToken(deps, hash)
-    if (!token) throw new ApiError(40102)
+    if (!token) throw new RequestError('invalid token')
     if (!known) hashes.set(sent, hash)
     if (hashes.size > MAX_HASHES) hashes.delete(hashes.keys().next().value ?? '')
     if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
@@ -83,9 +83,9 @@ export function authenticate(deps: AuthDeps) {
       const token = found.get(bearer) ?? (await find(bearer))
       // Before the checks: the request log names the token of a refused request too.
       context.token = token
-      if (!isValid(token, now())) throw new ApiError(40102)
+      if (!isValid(token, now())) throw new RequestError('invalid token')
       rateLimit?.spend(token, route)
       const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
-      if (!allows(token, scope)) throw new ApiError(40301)
+      if (!allows(token, scope)) throw new RequestError('read-only token')
     })
 }

@@ -1,6 +1,6 @@
 // Reads the conditions of a request: If-Match and If-None-Match (RFC 9110, section 13.1).
 
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { type EntityTags, type Precondition, restoreTag } from '../../plant/entity-tag'
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g
@@ -21,10 +21,12 @@ function readTags(name: string, text: string): EntityTags {
   // Empty elements of a list are ignored (section 5.6.1.2).
   const isList = elements.every((element) => ['', PLACEHOLDER].includes(element.trim()))
   if (tags.length > 0 && isList) return tags
-  throw new ApiError(40002, `${name}: expected * or entity tags in quotes, such as "xyzzy"`)
+  throw new RequestError('invalid', `${name}: expected * or entity tags in quotes, such as "xyzzy"`)
 }
 
-/** The entity tags of a page's `If-None-Match`, where weak tags compare like strong ones. 40002: it is malformed. */
+/**
+ * The entity tags of a page's `If-None-Match`, where weak tags compare like strong ones. `invalid`: it is malformed.
+ */
 export function readIfNoneMatch(text: string): EntityTags {
   const tags = readTags('If-None-Match', text)
   return tags === '*' ? tags : tags.map((tag) => tag.replace(WEAK, ''))
@@ -37,7 +39,7 @@ function readPlantTags(name: string, text: string): EntityTags {
   return tags === '*' ? tags : tags.map(restoreTag)
 }
 
-/** The conditions of a request for a plant; null if there are none. 40002: a header is malformed. */
+/** The conditions of a request for a plant; null if there are none. `invalid`: a header is malformed. */
 export function readPrecondition(headers: SentHeaders): Precondition | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers
   if (match === undefined && noneMatch === undefined) return null

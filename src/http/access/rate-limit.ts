@@ -1,6 +1,6 @@
 // The rate limit: requests per second for each token.
 
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Token } from '../../token/token'
 
 // Beyond this many keys, the least recently used one is dropped: its bucket is full again.
@@ -36,7 +36,7 @@ export function createBuckets(perSecond: number, now: () => number, most = MAX_K
 const isLimited = (route: string): boolean => route !== '/metrics'
 
 export type RateLimit = {
-  /** Counts a request. Throws 42901 if its token has none left. */
+  /** Counts a request. Throws `too many requests` if its token has none left. */
   spend(token: Token, route: string): void
 }
 
@@ -45,7 +45,7 @@ export function createRateLimit(perSecond: number, now: () => number): RateLimit
   const buckets = createBuckets(perSecond, now)
   return {
     spend({ hash }, route) {
-      if (isLimited(route) && !buckets.take(hash)) throw new ApiError(42901)
+      if (isLimited(route) && !buckets.take(hash)) throw new RequestError('too many requests')
     },
   }
 }

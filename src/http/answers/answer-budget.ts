@@ -1,6 +1,6 @@
 // Limits the total size of unread answers. Bun keeps them in memory, beyond the buffers of the kernel.
 
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { charactersOf, type Plant } from '../../plant/plant'
 import { createByteBudget, type Holding } from '../bodies/byte-budget'
 import { type Body, encode, jsonHeaders } from './answer'
@@ -26,13 +26,13 @@ export type AnswerBudget = {
   /** Reserves bytes for a stream; null if there is no room. */
   hold(bytes: number): Holding | null
   /**
-   * A success with a body, by default 200 with JSON. A long one is refused with 50301 if there is no room, unless it
+   * A success with a body, by default 200 with JSON. A long one is refused with `busy` if there is no room, unless it
    * answers a change.
    */
   answer(request: Request, body: Body, headers?: Headers, status?: number): Response
   /** Like `answer`, compressed if that pays and the client accepts it. */
   answerZipped(request: Request, text: string): Response
-  /** Makes a change that is answered with a plant. 50301, and no change, if there is no room for the answer. */
+  /** Makes a change that is answered with a plant. `busy`, and no change, if there is no room for the answer. */
   change<T>(plant: Plant, make: () => Promise<T>): Promise<T>
   /** Like `change`, for a plant that only the store knows: `read` reads it. */
   changeStored<T>(read: () => Promise<Plant | null>, make: () => Promise<T>): Promise<T>
@@ -96,14 +96,14 @@ export function createAnswerBudget(
     if (method === 'HEAD') return new Response(body, { headers, status })
     if (request.signal.aborted) return new Response(null, { headers, status })
     // A change is already made, and had room when it began.
-    if (method === 'GET' && !hasRoom(body.length)) throw new ApiError(50301, TOO_MANY)
+    if (method === 'GET' && !hasRoom(body.length)) throw new RequestError('busy', TOO_MANY)
     return new Response(streamOf(request, body), { headers, status })
   }
 
   function change<T>(plant: Plant, make: () => Promise<T>): Promise<T> {
     const characters = charactersOf(plant)
     if (characters <= SHORT) return make()
-    if (!hasRoom(characters)) throw new ApiError(50301, TOO_MANY)
+    if (!hasRoom(characters)) throw new RequestError('busy', TOO_MANY)
     return holdWhile(characters, make)
   }
 
@@ -114,7 +114,7 @@ export function createAnswerBudget(
     const isMeasured = unmeasured >= UNMEASURED_CHANGES || !hasRoom(LONG + 1)
     const plant = isMeasured ? await read() : null
     const characters = plant ? charactersOf(plant) : 0
-    if (!hasRoom(characters)) throw new ApiError(50301, TOO_MANY)
+    if (!hasRoom(characters)) throw new RequestError('busy', TOO_MANY)
     if (isMeasured) return holdWhile(characters * COPIES, make)
     unmeasured++
     return make().finally(() => {

@@ -1,7 +1,7 @@
 // Reads the bodies of requests as JSON.
 
 import type { TSchema } from '@sinclair/typebox'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { parseBody } from '../../plant/json'
 import { listMismatches } from '../../plant/mismatch'
 import { FIELDS } from '../../plant/plant'
@@ -98,10 +98,11 @@ export const MERGE_PATCH: Media = {
 function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {
   const sent = headers['content-type'] ?? ''
   const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
-  if (!types.includes(type ?? '')) throw new ApiError(41501, rule, { headers: accepts })
+  if (!types.includes(type ?? ''))
+    throw new RequestError('unsupported type', rule, { headers: accepts })
   // Only here: the header would blame the encoding.
   if (headers['content-encoding'] !== undefined) {
-    throw new ApiError(41501, ENCODED, { headers: ACCEPT_ENCODING })
+    throw new RequestError('unsupported type', ENCODED, { headers: ACCEPT_ENCODING })
   }
 }
 
@@ -115,8 +116,8 @@ export type Bodies = {
    */
   readonly none: { transform(context: Context): Promise<void> }
   /**
-   * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with 41501,
-   * 41301, 50301, 40001 and 40002.
+   * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with
+   * `unsupported type`, `too large`, `busy`, `not JSON` and `invalid`.
    */
   of<Schema extends TSchema>(body: Schema, media?: Media): ReturnType<typeof bodyOf<Schema>>
 }
@@ -129,7 +130,7 @@ export function createBodies(limit: number): Bodies {
 
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
   async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
-    if (budget.held() >= budget.limit) throw new ApiError(50301, TOO_MANY)
+    if (budget.held() >= budget.limit) throw new RequestError('busy', TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
     const bytes = createBuffer()
@@ -141,12 +142,12 @@ export function createBodies(limit: number): Bodies {
         isRead = done
         if (done) return bytes.all()
         const { byteLength } = value
-        if (bytes.length + byteLength > limit) throw new ApiError(41301)
-        if (chunksLeft === 0) throw new ApiError(41301, TOO_MANY_CHUNKS)
+        if (bytes.length + byteLength > limit) throw new RequestError('too large')
+        if (chunksLeft === 0) throw new RequestError('too large', TOO_MANY_CHUNKS)
         chunksLeft -= 1
         bytes.add(value)
         holding.add(byteLength)
-        if (budget.held() > budget.limit) throw new ApiError(50301, TOO_MANY)
+        if (budget.held() > budget.limit) throw new RequestError('busy', TOO_MANY)
       }
     } finally {
       holding.release()
@@ -158,14 +159,14 @@ export function createBodies(limit: number): Bodies {
   async function readBytes(request: Request, headers: SentHeaders): Promise<Uint8Array> {
     const announced = headers['content-length'] ?? ''
     const length = DIGITS.test(announced) ? Number(announced) : null
-    if (length !== null && length > limit) throw new ApiError(41301)
+    if (length !== null && length > limit) throw new RequestError('too large')
     const isSmall = length !== null && length <= SMALL_BODY_BYTES
     try {
       if (isSmall) return await request.bytes()
       return await readCounted(request, length === null ? maxChunks : Number.POSITIVE_INFINITY)
     } catch (cause) {
-      if (cause instanceof ApiError) throw cause
-      throw new ApiError(40001, 'the body was cut off', { cause })
+      if (cause instanceof RequestError) throw cause
+      throw new RequestError('not JSON', 'the body was cut off', { cause })
     }
   }
 
@@ -182,7 +183,7 @@ export function createBodies(limit: number): Bodies {
         requireType(headers, media)
         const value = parse(await readBytes(request, headers))
         const schema = validator()
-        if (!schema.Check(value)) throw new ApiError(40002, listMismatches(schema, value))
+        if (!schema.Check(value)) throw new RequestError('invalid', listMismatches(schema, value))
         return value
       }
 

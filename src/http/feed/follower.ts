@@ -1,6 +1,6 @@
 // One client that follows the change log, in a loop: sends the next page, or waits for one.
 
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { type AnswerBudget, UNREAD_SECONDS } from '../answers/answer-budget'
 import { type EventPage, type EventPages, firstEvent, KEEP_ALIVE } from './event-pages'
@@ -60,7 +60,7 @@ export class Follower {
         await this.#run(controller, first)
       } catch (error) {
         // Its cursor has expired, or the store fails: the client gets the error when it reconnects.
-        if (!(error instanceof ApiError)) throw error
+        if (!(error instanceof RequestError)) throw error
       } finally {
         onEnd()
       }

@@ -2,7 +2,7 @@
 // new changes, and ends the streams of a revoked token.
 
 import type { ChangeLog } from '../../change-log/change-log'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { isValid, type Token } from '../../token/token'
 import { findToken, type TokenDeps } from '../access/auth'
 import { jsonHeaders } from '../answers/answer'
@@ -57,14 +57,14 @@ export class Followers {
     return this.#followers.size
   }
 
-  /** Streams the changes after a cursor. Rejects like `ChangeLog.read`, or with 50301. */
+  /** Streams the changes after a cursor. Rejects like `ChangeLog.read`, or with `busy`. */
   async follow(
     changeLog: ChangeLog,
     after: string | undefined,
     request: Request,
     { hash }: Token,
   ): Promise<Response> {
-    if (this.count() >= (this.#deps.most ?? MAX_FOLLOWERS)) throw new ApiError(50301, TOO_MANY)
+    if (this.count() >= (this.#deps.most ?? MAX_FOLLOWERS)) throw new RequestError('busy', TOO_MANY)
     // Before any `await`, so that the limit binds.
     const follower = this.#add(changeLog, hash)
     let body: ReadableStream | null = null

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { toJson } from '../../plant/json'
 import type { Int64 } from '../../plant/plant'
 import type { Store } from '../../store'
@@ -27,10 +27,10 @@ const example = {
   request: null,
 }
 
-const REFUSALS = [40403, 41001, 50301] as const
+const REFUSALS = ['no change log', 'cursor expired', 'busy'] as const
 
 function changeLogOf({ changeLog }: Pick<Store, 'changeLog'>): ChangeLog {
-  if (!changeLog) throw new ApiError(40403)
+  if (!changeLog) throw new RequestError('no change log')
   return changeLog
 }
 

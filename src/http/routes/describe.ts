@@ -1,7 +1,7 @@
 // The routes' descriptions of their answers, for OpenAPI.
 
 import type { TSchema } from '@sinclair/typebox'
-import type { ErrorNumber } from '../../errors'
+import type { ErrorName } from '../../errors'
 import { CONDITION_PATTERN } from '../access/precondition'
 import type { Media } from '../bodies/body'
 
@@ -14,7 +14,7 @@ declare module 'elysia/types' {
      */
     answers?: () => Readonly<Record<string, object>>
     /** Errors besides those of every route that has a body, reads or changes something. */
-    refusals?: readonly ErrorNumber[]
+    refusals?: readonly ErrorName[]
   }
 }
 
@@ -29,7 +29,7 @@ const conditional = (name: string, description: string) => ({
 
 /** The conditional headers and the errors of all routes of a stored plant. */
 export const STORED_PLANT = {
-  refusals: [40402 as const, 41201 as const],
+  refusals: ['no such plant' as const, 'precondition failed' as const],
   parameters: [
     conditional('If-Match', 'Entity tags, one of which the plant must have, or *; otherwise 412.'),
     conditional(

@@ -1,7 +1,7 @@
 // The routes of one plant.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
 import {
@@ -27,7 +27,7 @@ const tagged = { example: storedExample, headers: { etag } }
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id)
-    throw new ApiError(40002, 'id: must match the id in the path, or be left out')
+    throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
 }
 
 // Only the schema's fields that were sent.
@@ -42,8 +42,8 @@ const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
 
 // As the condition was that there is none, the plant that is there is no conflict.
 function refuseTaken(error: unknown): never {
-  const isTaken = error instanceof ApiError && [40901, 40902].includes(error.error)
-  throw isTaken ? new ApiError(41201) : error
+  const isTaken = error instanceof RequestError && ['stored already', 'taken'].includes(error.error)
+  throw isTaken ? new RequestError('precondition failed') : error
 }
 
 function conditionally(
@@ -81,10 +81,10 @@ function reading(deps: PlantDeps) {
     async ({ params, headers, request }) => {
       const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
       const plant = await store.readPlant(BigInt(params.id))
-      if (!plant) throw new ApiError(40402)
+      if (!plant) throw new RequestError('no such plant')
       const tag = entityTagOf(plant)
       // RFC 9110, section 13.2.2: If-Match is checked first.
-      if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
+      if (ifMatch && !isAmong(ifMatch, tag)) throw new RequestError('precondition failed')
       if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
       return answerPlant(deps, request, plant, { tag })
     },

@@ -2,7 +2,7 @@
 
 import * as t from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Metrics, OpenFiles } from '../../metrics'
 import type { Store } from '../../store'
 import { answerJson } from '../answers/answer'
@@ -17,7 +17,10 @@ export function health(store: Store) {
     '/health',
     async () => {
       await store.probe().catch((error) => {
-        throw new ApiError(50302, error instanceof ApiError ? error.message : undefined)
+        throw new RequestError(
+          'cannot write',
+          error instanceof RequestError ? error.message : undefined,
+        )
       })
       return answerJson({ status: 'ok' })
     },
@@ -27,7 +30,7 @@ export function health(store: Store) {
         summary: 'Check whether the store can write',
         description: 'For supervisors and load balancers. Needs no token.',
         security: [],
-        refusals: [50302],
+        refusals: ['cannot write'],
         answers: () => answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
       },
     },

@@ -1,7 +1,7 @@
 // The route of the request's own token.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { requestContext } from '../access/request-context'
 import { answerJson } from '../answers/answer'
@@ -20,7 +20,7 @@ export function ownToken(store: Pick<Store, 'changeLog'>) {
   return new Elysia({ name: 'own-token' }).use(requestContext()).get(
     '/token',
     ({ token }) => {
-      if (!token) throw new ApiError(40101)
+      if (!token) throw new RequestError('no credentials')
       const { name, scope, expiresAt } = token
       const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }
       return answerJson({ name, scope, ...expires, changeLog: store.changeLog !== undefined })

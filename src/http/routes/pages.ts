@@ -1,7 +1,7 @@
 // The console and the API reference: files bundled and compressed by the build, and read on request.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import { isAmong } from '../../plant/entity-tag'
 import { readIfNoneMatch } from '../access/precondition'
 import { chooseCoding } from '../answers/accept-encoding'
@@ -98,7 +98,7 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()
     const file = files.find((it) => it.page === page && it.name === name)
-    if (!file) throw new ApiError(40401)
+    if (!file) throw new RequestError('no such path')
     return answerFile(file, request, readOnce)
   }
 

@@ -1,7 +1,7 @@
 // The routes of the collection of plants.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { Metrics } from '../../metrics'
 import { toJson } from '../../plant/json'
 import { listProblems } from '../../plant/mismatch'
@@ -49,7 +49,7 @@ function requireDistinctIds(plants: readonly Plant[]): void {
     if (before === undefined) first.set(id, index)
     else repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${before}]`)
   }
-  throw new ApiError(40002, listProblems(repeats))
+  throw new RequestError('invalid', listProblems(repeats))
 }
 
 function plantsOf({ plants }: PlantBatch): Plant[] {
@@ -91,7 +91,7 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
           operationId: 'createPlant',
           summary: 'Create a plant',
           description: 'Answers once the plant is durable. An id identifies one plant.',
-          refusals: [40901, 40902],
+          refusals: ['stored already', 'taken'],
           answers: () =>
             answers(200, 'The plant is durable.', PlantFields, {
               example: monstera,
@@ -114,7 +114,7 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
           operationId: 'createPlants',
           summary: 'Create up to 1000 plants, all or none',
           description: 'Answers once all plants are durable. If one is refused, none is created.',
-          refusals: [40901, 40902],
+          refusals: ['stored already', 'taken'],
           answers: () =>
             answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
         },

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { toClientError, toCommandError, toFailure } from '../../../src/engine/sqlite/file/errors'
-import { catalogue } from '../../../src/errors'
+import { MESSAGES } from '../../../src/errors'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -36,11 +36,11 @@ test('says whether a database is full, locked or damaged', () => {
     toCommandError(failure).message,
   ])
   expect(told).toEqual([
-    [50301, 'the database is locked by another program'],
-    [50701, 'disk full'],
-    [50302, 'cannot write to the database: SQLITE_ERROR no such table: none'],
+    ['busy', 'the database is locked by another program'],
+    ['disk full', 'disk full'],
+    ['cannot write', 'cannot write to the database: SQLITE_ERROR no such table: none'],
   ])
-  expect(toClientError(failed).message).toBe(catalogue[50302])
+  expect(toClientError(failed).message).toBe(MESSAGES['cannot write'])
 })
 
 test('says why a token cannot be stored', async () => {

@@ -71,8 +71,8 @@ test('is the last row of each plant that a batch changed', () => {
 test('leaves out changes that were refused', () => {
   expect(
     effect(
-      [create([1, 'a', null]), { error: 40902 }],
-      [{ kind: 'delete', id: 2, ...asked }, { error: 40402 }],
+      [create([1, 'a', null]), { error: 'taken' }],
+      [{ kind: 'delete', id: 2, ...asked }, { error: 'no such plant' }],
       [
         {
           kind: 'patch',
@@ -81,7 +81,7 @@ test('leaves out changes that were refused', () => {
           precondition: { ifMatch: '*' },
           origin: null,
         },
-        { error: 41201 },
+        { error: 'precondition failed' },
       ],
       [create([3, 'c', null]), DONE],
       [{ kind: 'delete', id: 3, ...asked }, DONE],

@@ -195,7 +195,7 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
     { ...made, number: 4 },
     { ...made, mark: '1' },
   ]) {
-    expect(settled(other)).toEqual([{ error: 50302 }, { error: 50302 }])
+    expect(settled(other)).toEqual([{ error: 'cannot write' }, { error: 'cannot write' }])
   }
   expect(settled(null)).toEqual([DONE, DONE])
   db.close(true)

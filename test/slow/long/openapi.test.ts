@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { catalogue } from '../../../src/errors'
+import { MESSAGES } from '../../../src/errors'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
@@ -96,7 +96,7 @@ test('makes a client whose types compile, and which creates, reads, lists, repla
       replaced: { id: 1, name: 'Fern' },
       tagged: { id: 1, name: 'Fern', tag: 'fern' },
       deleted: 204,
-      gone: { error: 40402, message: catalogue[40402] },
+      gone: { error: 40402, message: MESSAGES['no such plant'] },
     })
   } finally {
     rmSync(client, { recursive: true, force: true })

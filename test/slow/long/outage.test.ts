@@ -53,7 +53,7 @@ test('ends with an answer to each batch in doubt, also to one that a probe waite
   const unanswered = Bun.sleep(5000).then(() => 'unanswered')
   expect(await Promise.all(doubts.map((it) => Promise.race([it, unanswered])))).toEqual([
     [DONE],
-    [{ error: 50302 }],
+    [{ error: 'cannot write' }],
     [DONE],
   ])
 })

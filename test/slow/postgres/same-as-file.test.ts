@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import type { PlantChanges } from '../../../src/engine/commit/plant-writes'
-import { ApiError } from '../../../src/errors'
+import { RequestError } from '../../../src/errors'
 import { entityTagOf, type Precondition } from '../../../src/plant/entity-tag'
 import { INT64_MAX, INT64_MIN, isText } from '../../../src/plant/plant'
 import type { PlantQuery } from '../../../src/plant/plants'
@@ -62,7 +62,7 @@ async function answerOf(store: Store, [name, ...args]: Call): Promise<unknown> {
   try {
     return await (store[name] as (...args: unknown[]) => Promise<unknown>)(...args)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
+    if (!(error instanceof RequestError)) throw error
     return { error: error.error, message: error.message }
   }
 }

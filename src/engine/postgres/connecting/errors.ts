@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
-import { codeOf, type ErrorNumber, messageOf, OpenError, safeMessage } from '../../../errors'
+import { codeOf, type ErrorName, messageOf, OpenError, safeMessage } from '../../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
 /** A missed deadline: the query may or may not have been executed. */
@@ -57,12 +57,12 @@ export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlSt
 /** The SQLSTATE of a write with fewer rows written than sent: `division_by_zero`, see apply-writes.ts. */
 export const DISCARDED = '22012'
 
-/** The error number for a server's error. */
-export function errorNumberOf(error: unknown): ErrorNumber {
+/** The error shown to clients for a server that lacks resources or a lock; null for any other. */
+export function errorNameOf(error: unknown): ErrorName | null {
   const state = sqlStateOf(error)
-  if (state === '53100') return 50701
-  if (state.startsWith('53') || isLockTimeout(error)) return 50301
-  return 50302
+  if (state === '53100') return 'disk full'
+  if (state.startsWith('53') || isLockTimeout(error)) return 'busy'
+  return null
 }
 
 // OpenSSL error codes, as Bun names them.

@@ -2,7 +2,7 @@
 // the hosts are tried in turn until one accepts writes again.
 
 import type { SQL } from 'bun'
-import { ApiError, CANNOT_READ, codeOf, messageOf } from '../../../errors'
+import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import { type Ask, type Connection, connect } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt, isReadOnlyServer } from './errors'
@@ -76,17 +76,17 @@ export class Primary {
   }
 
   /** The reason that commits are impossible at the moment; null if there is none. */
-  problem(): ApiError | null {
+  problem(): RequestError | null {
     if (this.#current) return null
     const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
-    return new ApiError(50302, `no connection to the database server for ${seconds} s`)
+    return new RequestError('cannot write', `no connection to the database server for ${seconds} s`)
   }
 
   /**
    * The connections. If the server is lost, waits until it has been lost for `patience` milliseconds, then rejects with
-   * 50302 and this message.
+   * this error.
    */
-  async ready(patience: number, message?: string): Promise<Connections> {
+  async ready(patience: number, failure: FailedAccess = 'cannot write'): Promise<Connections> {
     for (;;) {
       const connections = this.#current
       if (connections) {
@@ -94,7 +94,7 @@ export class Primary {
         this.lose(connections, new Error(CLOSED))
       }
       const left = this.#lostAt + patience - performance.now()
-      if (this.#end.signal.aborted || left <= 0) throw this.#refusal(message)
+      if (this.#end.signal.aborted || left <= 0) throw this.#refusal(failure)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.push(resolve)
       const timer = setTimeout(resolve, left)
@@ -107,7 +107,7 @@ export class Primary {
   reader(kind: keyof Connections): Ask {
     return async (query) => {
       const { promise, reject } = Promise.withResolvers<never>()
-      const timer = setTimeout(() => reject(new ApiError(50302, CANNOT_READ)), READ_MS)
+      const timer = setTimeout(() => reject(new RequestError('cannot read')), READ_MS)
       try {
         return await Promise.race([this.#read(kind, query), promise])
       } finally {
@@ -147,26 +147,29 @@ export class Primary {
 
   async #read<T>(kind: keyof Connections, query: (sql: SQL) => PromiseLike<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
+      const connections = await this.ready(READ_PATIENCE_MS, 'cannot read')
       const connection = connections[kind]
       try {
         const answer = await connection.within(READER_SILENT_MS, query(connection.sql))
         this.refusals.answered(kind)
         return answer
       } catch (error) {
-        if (!isInDoubt(error)) throw this.refusals.refuse(error, [kind], CANNOT_READ)
+        if (!isInDoubt(error)) throw this.refusals.refuse(error, [kind], 'cannot read')
         // A bug in this program says nothing about the server.
         if (codeOf(error) === '' && !connection.isLost) throw error
         this.lose(connections, error)
-        if (tries === 2) throw this.#refusal(CANNOT_READ)
+        if (tries === 2) throw this.#refusal('cannot read')
       }
     }
   }
 
-  /** `message`: shown to clients instead of the reason. */
-  #refusal(message?: string): ApiError {
-    if (this.storeUser.outlivesOutages) return new ApiError(50302, message)
-    return new ApiError(50302, `the connection to the database server was lost: ${this.#reason}`)
+  // The user of a command sees no log.
+  #refusal(failure: FailedAccess): RequestError {
+    if (this.storeUser.outlivesOutages) return new RequestError(failure)
+    return new RequestError(
+      failure,
+      `the connection to the database server was lost: ${this.#reason}`,
+    )
   }
 
   #announce(): void {

@@ -1,6 +1,6 @@
 // The reading connections of a daemon.
 
-import { ApiError } from '../../../errors'
+import { RequestError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
 import { type Ask, type Connection, connect } from './connection'
 import { limitReads } from './settings'
@@ -46,11 +46,11 @@ export async function openReaders(
   throw failed?.reason
 }
 
-/** Rejects with 50301 beyond {@link MAX_WAITING_READS} waiting reads per connection. */
+/** Rejects with `busy` beyond {@link MAX_WAITING_READS} waiting reads per connection. */
 export function limitWaiting(ask: Ask): Ask {
   let waiting = 0
   return async (query) => {
-    if (waiting === MAX_WAITING_READS) throw new ApiError(50301, TOO_MANY_READS)
+    if (waiting === MAX_WAITING_READS) throw new RequestError('busy', TOO_MANY_READS)
     waiting += 1
     try {
       return await ask(query)

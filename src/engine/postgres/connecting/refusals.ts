@@ -3,10 +3,10 @@
 // reads. A rehearsal tries all kinds, and is a kind itself. It writes nothing, so it misses full disks and policies:
 // after a refused change, a trial writes a plant and rolls back.
 
-import { ApiError, codeOf, messageOf } from '../../../errors'
+import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
 import type { PlantWrite } from '../../commit/write'
 import type { StoreUser } from '../../store-user'
-import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
+import { errorNameOf, isDataError, isRetried, sqlStateOf } from './errors'
 
 // Each SQLSTATE is logged once, then from time to time.
 const LOGGED_EVERY_MS = 60_000
@@ -27,7 +27,7 @@ const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
   TRIAL,
 ]
 
-type Refused = { readonly problem: ApiError; readonly at: number }
+type Refused = { readonly problem: RequestError; readonly at: number }
 
 export class Refusals {
   /** The last refusal of each kind: the name of a change, a reading connection, {@link REHEARSAL} or {@link TRIAL}. */
@@ -38,18 +38,22 @@ export class Refusals {
   constructor(private readonly storeUser: StoreUser) {}
 
   /** The error shown to a client or a user when the server refuses statements of these kinds. */
-  refuse(error: unknown, kinds: Iterable<string>, message?: string): ApiError {
-    if (error instanceof ApiError) return error
-    const number = errorNumberOf(error)
+  refuse(
+    error: unknown,
+    kinds: Iterable<string>,
+    failure: FailedAccess = 'cannot write',
+  ): RequestError {
+    if (error instanceof RequestError) return error
+    const name = errorNameOf(error) ?? failure
     const state = sqlStateOf(error)
     if (state !== '' && !isRetried(error) && !isDataError(error)) {
       if (!PASSING.includes(state)) this.#note(error, kinds)
       this.#log(error)
     }
     if (!this.storeUser.outlivesOutages) {
-      return new ApiError(number, `the database server answered: ${messageOf(error)}`)
+      return new RequestError(name, `the database server answered: ${messageOf(error)}`)
     }
-    return new ApiError(number, number === 50302 ? message : undefined)
+    return new RequestError(name)
   }
 
   /** Notes a successful read of this kind. */
@@ -90,7 +94,7 @@ export class Refusals {
   }
 
   /** The latest refusal by the server that still counts; null if there is none. */
-  problem(): ApiError | null {
+  problem(): RequestError | null {
     const counting = [...this.#refused.values()].filter((it) => this.#counts(it))
     return counting.at(-1)?.problem ?? null
   }
@@ -101,7 +105,9 @@ export class Refusals {
 
   #note(error: unknown, kinds: Iterable<string>): void {
     const reason = `the database server refuses statements (SQLSTATE ${stateOf(error)}); see the log`
-    const problem = isDiskFull(error) ? new ApiError(50701) : new ApiError(50302, reason)
+    const problem = isDiskFull(error)
+      ? new RequestError('disk full')
+      : new RequestError('cannot write', reason)
     const at = performance.now()
     for (const kind of kinds) {
       // The newest is last.
@@ -122,4 +128,4 @@ export class Refusals {
 }
 
 const stateOf = (error: unknown): string => sqlStateOf(error) || codeOf(error)
-const isDiskFull = (error: unknown): boolean => errorNumberOf(error) === 50701
+const isDiskFull = (error: unknown): boolean => errorNameOf(error) === 'disk full'

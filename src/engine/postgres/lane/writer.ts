@@ -1,7 +1,7 @@
 // Sends the steps of a lane one after another. If an answer is lost, the client is answered once the fate of the commit
 // is known.
 
-import { ApiError, messageOf } from '../../../errors'
+import { messageOf, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connecting/errors'
 import type { Primary } from '../connecting/primary'
@@ -49,8 +49,8 @@ export class Writer {
 
   /**
    * Commits a step, after all earlier ones. Rejects with the server's error, with a {@link LockedRowError}, or with
-   * 50302 if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is unknown until
-   * the server is found again.
+   * `cannot write` if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is
+   * unknown until the server is found again.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -88,12 +88,12 @@ export class Writer {
     if (run.isInDoubt) {
       run.isInDoubt = false
       const { verdict } = this.lane
-      if (verdict === 'unknown') run.reject(new ApiError(50001, UNKNOWN))
+      if (verdict === 'unknown') run.reject(new RequestError('unexpected', UNKNOWN))
       else if (verdict !== 'not made') run.finish(verdict.refused)
       if (verdict !== 'not made') return true
     }
     if (run.tries > 0 && performance.now() > run.startedAt + PATIENCE_MS) {
-      run.reject(new ApiError(50302))
+      run.reject(new RequestError('cannot write'))
       return true
     }
     run.tries += 1
@@ -106,7 +106,7 @@ export class Writer {
       } else if (sent !== 'elsewhere') run.finish(sent.refused)
       if (sent !== 'elsewhere') return true
       await this.primary.renew(connections)
-      return await this.#pause(run, new ApiError(50302))
+      return await this.#pause(run, new RequestError('cannot write'))
     } catch (error) {
       if (isLockTimeout(error)) this.#countTimeout(sentAt)
       return this.#recover(run, connections, error)
@@ -126,7 +126,7 @@ export class Writer {
       return false
     }
     if (isRetried(error)) {
-      const isOver = await this.#pause(run, new ApiError(50301))
+      const isOver = await this.#pause(run, new RequestError('busy'))
       if (!isOver) this.counts.retries += 1
       return isOver
     }
@@ -135,7 +135,7 @@ export class Writer {
   }
 
   /** Pauses before a step is sent again. Resolves to true if it was refused after too many attempts. */
-  async #pause(run: Run, refusal: ApiError): Promise<boolean> {
+  async #pause(run: Run, refusal: RequestError): Promise<boolean> {
     if (run.tries >= MAX_TRIES) {
       run.reject(refusal)
       return true
@@ -151,7 +151,7 @@ export class Writer {
     for (const run of runs) {
       if (!run.isInDoubt) run.reject(error)
       else if (this.storeUser.outlivesOutages) this.#queue.push(run)
-      else run.reject(new ApiError(50302, `${messageOf(error)}; ${ADVICE}`))
+      else run.reject(new RequestError('cannot write', `${messageOf(error)}; ${ADVICE}`))
     }
   }
 }

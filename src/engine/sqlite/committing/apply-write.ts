@@ -88,7 +88,7 @@ export function prepareWrites(db: Database, removeEntries: (time: number) => voi
       return apply(write, entries)
     } catch (error) {
       if (!(error instanceof SQLiteError && STATEMENT_ERROR.test(error.code ?? ''))) throw error
-      return { error: 50001, detail: `${error.code} ${error.message}` }
+      return { error: 'unexpected', detail: `${error.code} ${error.message}` }
     }
   }
 }

@@ -3,7 +3,14 @@
 import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ApiError, codeOf, type ErrorNumber, messageOf, OpenError, reasonOf } from '../../../errors'
+import {
+  codeOf,
+  type ErrorName,
+  messageOf,
+  OpenError,
+  RequestError,
+  reasonOf,
+} from '../../../errors'
 import { noFreeInodes, targetOf } from '../../../files/resolve-path'
 import { filesOf } from './sidecars'
 
@@ -25,15 +32,16 @@ export function toFailure(error: unknown): StorageFailure {
   return { kind: 'failed', detail }
 }
 
-const numbers: Readonly<Record<StorageFailure['kind'], ErrorNumber>> = {
-  full: 50701,
-  busy: 50301,
-  failed: 50302,
-  altered: 50302,
+const numbers: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
+  full: 'disk full',
+  busy: 'busy',
+  failed: 'cannot write',
+  altered: 'cannot write',
 }
 
 /** The error for clients of a daemon. */
-export const toClientError = ({ kind }: StorageFailure): ApiError => new ApiError(numbers[kind])
+export const toClientError = ({ kind }: StorageFailure): RequestError =>
+  new RequestError(numbers[kind])
 
 export const LOCKED = 'the database is locked by another program'
 
@@ -45,8 +53,8 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
 }
 
 /** The error for the user of a command, who sees no log. */
-export const toCommandError = ({ kind, detail }: StorageFailure): ApiError =>
-  new ApiError(
+export const toCommandError = ({ kind, detail }: StorageFailure): RequestError =>
+  new RequestError(
     numbers[kind],
     kind === 'full' || kind === 'busy' ? reasons[kind] : `${reasons[kind]}: ${detail}`,
   )

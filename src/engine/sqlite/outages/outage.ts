@@ -4,7 +4,7 @@
 // - settle: batches in doubt get their outcomes (settle.ts), and the outage ends.
 // A command ends with an error instead of recovering.
 
-import type { ApiError } from '../../../errors'
+import type { RequestError } from '../../../errors'
 import type { Outcome } from '../../commit/write'
 import type { StoreUser } from '../../store-user'
 import type { StorageFailure } from '../file/errors'
@@ -15,7 +15,7 @@ const RETRY_MS = 1000
 
 /** The outages of one storage. */
 export class Outage {
-  #reason: ApiError | null = null
+  #reason: RequestError | null = null
   /** Batches in doubt, and the probes sent after them. */
   #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
   #recovery: Promise<void> | undefined
@@ -24,12 +24,12 @@ export class Outage {
   /** `reopen` closes everything, and reads it from the disk again. */
   constructor(
     private readonly storeUser: StoreUser,
-    private readonly toError: (failure: StorageFailure) => ApiError,
+    private readonly toError: (failure: StorageFailure) => RequestError,
     private readonly reopen: () => Promise<ServingConnection>,
   ) {}
 
   /** The reason that reads and writes are suspended; null if they are not. */
-  get reason(): ApiError | null {
+  get reason(): RequestError | null {
     return this.#reason
   }
 

@@ -1,7 +1,7 @@
 // Writes refused by the disk or the database. The store counts as unwritable until as much has been written as a create
 // does, or, on a full disk, as the refused batch. That is tried each second: a smaller write may well succeed.
 
-import type { ApiError } from '../../../errors'
+import type { RequestError } from '../../../errors'
 import { isPlantWrite, type PlantWrite, type Write } from '../../commit/write'
 import type { StoreUser } from '../../store-user'
 import type { StorageFailure } from '../file/errors'
@@ -13,13 +13,13 @@ const LOGGED_EVERY_MS = 60_000
 /** The refused writes of one storage. */
 export type RefusedWrites = {
   /** The reason that the store counts as unwritable; null if it does not. */
-  reason(): ApiError | null
+  reason(): RequestError | null
   /** The reason that changes are refused untried, as another try would suspend the storage again. */
-  blocking(): ApiError | null
+  blocking(): RequestError | null
   /** The changes that a full disk refused, for the next rehearsal. */
   changes(): readonly PlantWrite[]
   /** Notes that a batch failed; returns the reason. */
-  failed(failure: StorageFailure, batch: readonly Write[]): ApiError
+  failed(failure: StorageFailure, batch: readonly Write[]): RequestError
   /** Notes that a change was refused for a reason that may affect others. */
   suspect(): void
   /** Notes the result of a rehearsal; a lock says nothing about the disk. */
@@ -30,7 +30,7 @@ export type RefusedWrites = {
 /** `rehearse` writes as much as was refused, and reports the result; rejects if it cannot be tried now. */
 export function watchRefusedWrites(
   storeUser: StoreUser,
-  toError: (failure: StorageFailure) => ApiError,
+  toError: (failure: StorageFailure) => RequestError,
   rehearse: () => Promise<void>,
 ): RefusedWrites {
   let refused: { readonly failure: StorageFailure; readonly since: number } | null = null

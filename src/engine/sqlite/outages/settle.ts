@@ -63,5 +63,5 @@ export function settle(
   const isMade = lastEntry
     ? changeLog.has(lastEntry)
     : [...netEffect(batch, outcomes)].every(([id, row]) => isStored(plants, id, row))
-  return isMade ? outcomes : batch.map(() => ({ error: 50302 }))
+  return isMade ? outcomes : batch.map(() => ({ error: 'cannot write' }))
 }

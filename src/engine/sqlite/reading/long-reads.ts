@@ -1,7 +1,7 @@
 // Long reads, such as searches, share a few milliseconds of each event loop turn and queue for more, so that any number
 // of them leaves time for other requests.
 
-import { ApiError, clientGone } from '../../../errors'
+import { clientGone, RequestError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
 
 const TURN_MS = 4
@@ -12,7 +12,7 @@ const MAX_READS_PER_TURN = 64
 type Waiting = { readonly signal: AbortSignal | undefined; readonly run: () => void }
 
 /**
- * Runs a read, at once if possible. Rejects with 50301 if too many are queued, or if the signal is aborted meanwhile.
+ * Runs a read, at once if possible. Rejects with `busy` if too many are queued, or if the signal is aborted meanwhile.
  */
 type RunLongRead = <T>(read: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
@@ -57,7 +57,7 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
     if (hasTime()) return read()
     if (waiting.length === MAX_WAITING_READS) waiting = waiting.filter(isWanted)
     if (waiting.length === MAX_WAITING_READS)
-      return Promise.reject(new ApiError(50301, TOO_MANY_READS))
+      return Promise.reject(new RequestError('busy', TOO_MANY_READS))
     return new Promise((resolve, reject) => {
       const run = () => {
         if (signal?.aborted) reject(clientGone())
