@@ -1,6 +1,5 @@
 // The HTTP interface: the routes, and everything that they share.
 
-import { Elysia } from 'elysia'
 import { type ErrorName, RequestError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
@@ -9,13 +8,13 @@ import type { Token } from '../token/token'
 import { authenticate } from './access/auth'
 import type { Cors } from './access/cors'
 import { createRateLimit } from './access/rate-limit'
-import { createOptionsOf, type RequestContext, requestContext } from './access/request-context'
+import { createOptionsOf, newApp, type RequestContext } from './access/request-context'
 import { createRequestLog } from './access/request-log'
 import { createAnswerBudget } from './answers/answer-budget'
 import { answerError, toRequestError } from './answers/errors'
 import { createBodies } from './bodies/body'
 import { createDiscarder } from './bodies/refused-body'
-import { allowedMethods, SETTINGS } from './elysia'
+import { allowedMethods } from './elysia'
 import { Followers } from './feed/followers'
 import { openapi } from './openapi'
 import { changes } from './routes/changes'
@@ -101,8 +100,7 @@ export function createApp(deps: AppDeps) {
     throw new RequestError(error, undefined, { headers })
   }
 
-  const app = new Elysia(SETTINGS)
-    .use(requestContext())
+  const app = newApp()
     // Elysia inspects the source of each hook and prepares only the destructured fields.
     .onTransform({ as: 'global' }, (context) => {
       const { request } = context
@@ -124,10 +122,12 @@ export function createApp(deps: AppDeps) {
       return response
     })
     .use(health(store))
+    .use(openapi)
 
   const plantDeps = { store, metrics, bodies, answerBudget, optionsOf }
-  app.use(openapi(app)).use(
-    new Elysia({ name: 'protected' })
+  // The hooks of an app apply to its own routes alone.
+  app.use(
+    newApp()
       .use(authenticate({ ...deps, rateLimit }))
       .use(ownToken(store))
       .use(metricsPage({ ...deps, answerBudget, followers }))

@@ -5,7 +5,6 @@ import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'ely
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 import { RequestError } from '../errors'
 import type { Validator } from '../plant/mismatch'
-import type { SentHeaders } from './access/precondition'
 
 /** The settings of an app. */
 export const SETTINGS = {
@@ -16,6 +15,9 @@ export const SETTINGS = {
   // Otherwise validators remove unknown fields, and copy each body.
   normalize: false,
 } as const
+
+/** The headers of a request in Elysia's form, with lower-case names. */
+export type SentHeaders = Readonly<Record<string, string | undefined>>
 
 /** Answers a request. */
 export type Handler = (request: Request) => Response | Promise<Response>

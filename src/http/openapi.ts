@@ -1,9 +1,10 @@
 // Describes the routes in OpenAPI 3.1, from their own details and from the schemas that check requests.
 
 import * as t from '@sinclair/typebox'
-import { type AnyElysia, Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
 import { type ErrorName, MESSAGES } from '../errors'
+import type { App } from './access/request-context'
 import { answerBlob } from './answers/answer'
 import { ERRORS, statusOf } from './answers/errors'
 import { ACCEPT_ENCODING } from './bodies/body'
@@ -172,10 +173,10 @@ const toBlobs = (text: string) => ({
   zipped: new Blob([Bun.gzipSync(text)]),
 })
 
-/** `GET /openapi.json`, which describes the routes of an app; needs no credentials. */
-export function openapi(app: AnyElysia) {
+/** `GET /openapi.json`, which describes the routes of its app; needs no credentials. */
+export function openapi(app: App) {
   let document: { readonly plain: Blob; readonly zipped: Blob } | undefined
-  return new Elysia({ name: 'openapi' }).get(
+  return app.get(
     '/openapi.json',
     ({ request }) => {
       document ??= toBlobs(JSON.stringify(openapiDocument(app)))

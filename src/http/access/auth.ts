@@ -1,12 +1,11 @@
 // Authentication by bearer tokens (RFC 6750), and their scopes.
 
 import { bearer } from '@elysiajs/bearer'
-import { Elysia } from 'elysia'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { allows, hashToken, isValid, MAX_TOKEN, type Token } from '../../token/token'
 import type { RateLimit } from './rate-limit'
-import { requestContext } from './request-context'
+import type { App } from './request-context'
 
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const SCHEME = /^Bearer(?: |$)/i
@@ -49,7 +48,7 @@ function checkToken(sent: string): string {
   return token
 }
 
-/** Sets `token` to the request's own. Refuses requests without a valid token, or beyond its scope. */
+/** Sets `token` for the routes that follow. Refuses requests without a valid token, or beyond its scope. */
 export function authenticate(deps: AuthDeps) {
   const { store, configuredToken, now, rateLimit } = deps
   const hashes = new Map<string, string>()
@@ -70,22 +69,23 @@ export function authenticate(deps: AuthDeps) {
     return token
   }
 
-  return new Elysia({ name: 'authenticate' })
-    .use(requestContext())
-    .onTransform({ as: 'scoped' }, ({ headers }) => {
-      const { authorization } = headers
-      if (!authorization?.startsWith('Bearer ')) headers.authorization = checkScheme(authorization)
-    })
-    .use(bearer())
-    .onTransform({ as: 'scoped' }, async (context) => {
-      const { bearer = '', request, route } = context
-      const { method } = request
-      const token = found.get(bearer) ?? (await find(bearer))
-      // Before the checks: the request log names the token of a refused request too.
-      context.token = token
-      if (!isValid(token, now())) throw new RequestError('invalid token')
-      rateLimit?.spend(token, route)
-      const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
-      if (!allows(token, scope)) throw new RequestError('read-only token')
-    })
+  return (app: App) =>
+    app
+      .onTransform(({ headers }) => {
+        const { authorization } = headers
+        if (!authorization?.startsWith('Bearer '))
+          headers.authorization = checkScheme(authorization)
+      })
+      .use(bearer())
+      .onTransform(async (context) => {
+        const { bearer = '', request, route } = context
+        const { method } = request
+        const token = found.get(bearer) ?? (await find(bearer))
+        // Before the checks: the request log names the token of a refused request too.
+        context.token = token
+        if (!isValid(token, now())) throw new RequestError('invalid token')
+        rateLimit?.spend(token, route)
+        const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
+        if (!allows(token, scope)) throw new RequestError('read-only token')
+      })
 }

@@ -2,6 +2,7 @@
 
 import { RequestError } from '../../errors'
 import { type EntityTags, type Precondition, restoreTag } from '../../plant/entity-tag'
+import type { SentHeaders } from '../elysia'
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g
 const WEAK = /^W\//
@@ -9,9 +10,6 @@ const WEAK = /^W\//
 export const CONDITION_PATTERN = `^(\\*|${ENTITY_TAG.source}(\\s*,\\s*${ENTITY_TAG.source})*)$`
 // Replaces an entity tag while the rest of a header is checked. No header can contain it.
 const PLACEHOLDER = '\0'
-
-/** The headers of a request in Elysia's form, with lower-case names. */
-export type SentHeaders = Readonly<Record<string, string | undefined>>
 
 function readTags(name: string, text: string): EntityTags {
   const trimmed = text.trim()

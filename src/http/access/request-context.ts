@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import type { CreateOptions } from '../../plant/plants'
 import type { Store } from '../../store'
 import type { Token } from '../../token/token'
+import { SETTINGS } from '../elysia'
 import { type RequestLogEntry, sentId } from './request-log'
 
 export type RequestContext = {
@@ -22,8 +23,11 @@ type Noted = {
 
 const nothing: Noted = { token: null, entry: undefined, started: undefined }
 
-/** Provides `token`, `entry` and `started` to routes and hooks. */
-export const requestContext = () => new Elysia({ name: 'request-context' }).decorate(nothing)
+/** An app whose routes and hooks have `token`, `entry` and `started`. */
+export const newApp = () => new Elysia(SETTINGS).decorate(nothing)
+
+/** The app that each room adds its routes or hooks to. */
+export type App = ReturnType<typeof newApp>
 
 export type OptionsOf = (context: RequestContext) => CreateOptions
 

@@ -1,12 +1,11 @@
 // The routes of the change log.
 
-import { Elysia } from 'elysia'
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
 import { toJson } from '../../plant/json'
 import type { Int64 } from '../../plant/plant'
 import type { Store } from '../../store'
-import { requestContext } from '../access/request-context'
+import type { App } from '../access/request-context'
 import { readWeights } from '../answers/accept-encoding'
 import type { AnswerBudget } from '../answers/answer-budget'
 import { queryOf } from '../elysia'
@@ -52,47 +51,47 @@ type ChangeDeps = {
 
 type Limits = { readonly limit?: string | number | undefined; readonly after?: string | undefined }
 
-export function changes({ store, answerBudget, followers }: ChangeDeps) {
-  return new Elysia({ name: 'changes' })
-    .use(requestContext())
-    .get(
-      '/plants/changes',
-      async ({ request, headers, query, token }) => {
-        const changeLog = changeLogOf(store)
-        if (token && prefersEvents(headers.accept ?? ''))
-          return followers.follow(
-            changeLog,
-            headers['last-event-id'] || query.after,
-            request,
-            token,
-          )
-        const { entries, next } = await changeLog.read({
-          limit: Number(query.limit),
-          after: query.after,
-        })
-        return answerBudget.answerZipped(request, toText(entries, next))
-      },
-      {
-        ...queryOf(ChangeList),
-        detail: {
-          operationId: 'listChanges',
-          summary: 'List or follow changes',
-          description:
-            'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
-          refusals: REFUSALS,
-          answers: () => {
-            const { 200: page } = answers(200, 'Changes.', ChangePage, {
-              example: { changes: [example], next: example.cursor },
-            })
-            const data = `id: ${example.cursor}\nevent: patch\ndata: ${JSON.stringify(example)}\n\n`
-            const stream = { [EVENTS]: { schema: { type: 'string' }, example: data } }
-            return { 200: { ...page, content: { ...page?.content, ...stream } } }
+export const changes =
+  ({ store, answerBudget, followers }: ChangeDeps) =>
+  (app: App) =>
+    app
+      .get(
+        '/plants/changes',
+        async ({ request, headers, query, token }) => {
+          const changeLog = changeLogOf(store)
+          if (token && prefersEvents(headers.accept ?? ''))
+            return followers.follow(
+              changeLog,
+              headers['last-event-id'] || query.after,
+              request,
+              token,
+            )
+          const { entries, next } = await changeLog.read({
+            limit: Number(query.limit),
+            after: query.after,
+          })
+          return answerBudget.answerZipped(request, toText(entries, next))
+        },
+        {
+          ...queryOf(ChangeList),
+          detail: {
+            operationId: 'listChanges',
+            summary: 'List or follow changes',
+            description:
+              'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+            refusals: REFUSALS,
+            answers: () => {
+              const { 200: page } = answers(200, 'Changes.', ChangePage, {
+                example: { changes: [example], next: example.cursor },
+              })
+              const data = `id: ${example.cursor}\nevent: patch\ndata: ${JSON.stringify(example)}\n\n`
+              const stream = { [EVENTS]: { schema: { type: 'string' }, example: data } }
+              return { 200: { ...page, content: { ...page?.content, ...stream } } }
+            },
           },
         },
-      },
-    )
-    .use(histories({ store, answerBudget }))
-}
+      )
+      .use(histories({ store, answerBudget }))
 
 /** The routes of changes, newest first. */
 function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
@@ -104,31 +103,32 @@ function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
   const describe = (of: string) =>
     answers(200, `Changes of ${of}.`, HistoryPage, { example: { changes: [example], next: null } })
 
-  return new Elysia()
-    .get('/plants/history', ({ request, query }) => answerHistory(request, null, query), {
-      ...queryOf(HistoryList),
-      detail: {
-        operationId: 'listHistory',
-        summary: 'List changes, newest first',
-        description: 'The newest first, as far back as the change log goes.',
-        refusals: REFUSALS,
-        answers: () => describe('all plants'),
-      },
-    })
-    .get(
-      '/plants/:id/history',
-      ({ request, params: { id }, query }) => answerHistory(request, BigInt(id), query),
-      {
-        params: PlantPath,
+  return (app: App) =>
+    app
+      .get('/plants/history', ({ request, query }) => answerHistory(request, null, query), {
         ...queryOf(HistoryList),
         detail: {
-          operationId: 'history',
-          summary: 'List the changes of a plant',
-          description:
-            'The newest first, as far back as the change log goes; also of a deleted plant.',
+          operationId: 'listHistory',
+          summary: 'List changes, newest first',
+          description: 'The newest first, as far back as the change log goes.',
           refusals: REFUSALS,
-          answers: () => describe('the plant'),
+          answers: () => describe('all plants'),
         },
-      },
-    )
+      })
+      .get(
+        '/plants/:id/history',
+        ({ request, params: { id }, query }) => answerHistory(request, BigInt(id), query),
+        {
+          params: PlantPath,
+          ...queryOf(HistoryList),
+          detail: {
+            operationId: 'history',
+            summary: 'List the changes of a plant',
+            description:
+              'The newest first, as far back as the change log goes; also of a deleted plant.',
+            refusals: REFUSALS,
+            answers: () => describe('the plant'),
+          },
+        },
+      )
 }

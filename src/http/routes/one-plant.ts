@@ -1,6 +1,5 @@
 // The routes of one plant.
 
-import { Elysia } from 'elysia'
 import { RequestError } from '../../errors'
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
@@ -14,10 +13,11 @@ import {
   toNewPlant,
 } from '../../plant/plant'
 import type { ChangeOptions } from '../../plant/plants'
-import { readPrecondition, type SentHeaders } from '../access/precondition'
-import { type RequestContext, requestContext } from '../access/request-context'
+import { readPrecondition } from '../access/precondition'
+import type { App, RequestContext } from '../access/request-context'
 import { jsonHeaders, notModified } from '../answers/answer'
 import { MERGE_PATCH } from '../bodies/body'
+import type { SentHeaders } from '../elysia'
 import { answers, STORED_PLANT } from './describe'
 import { type PlantDeps, storedExample } from './plants'
 import { PlantPath } from './schemas'
@@ -67,20 +67,15 @@ function answerPlant(
   return answer
 }
 
-export const onePlant = (deps: PlantDeps) =>
-  new Elysia({ name: 'one-plant' })
-    .use(reading(deps))
-    .use(replacing(deps))
-    .use(patching(deps))
-    .use(deleting(deps))
+export const onePlant = (deps: PlantDeps) => (app: App) =>
+  app.use(reading(deps)).use(replacing(deps)).use(patching(deps)).use(deleting(deps))
 
-function reading(deps: PlantDeps) {
-  const { store } = deps
-  return new Elysia().use(requestContext()).get(
+const reading = (deps: PlantDeps) => (app: App) =>
+  app.get(
     '/plants/:id',
     async ({ params, headers, request }) => {
       const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
-      const plant = await store.readPlant(BigInt(params.id))
+      const plant = await deps.store.readPlant(BigInt(params.id))
       if (!plant) throw new RequestError('no such plant')
       const tag = entityTagOf(plant)
       // RFC 9110, section 13.2.2: If-Match is checked first.
@@ -102,7 +97,6 @@ function reading(deps: PlantDeps) {
       },
     },
   )
-}
 
 async function createNew(
   deps: PlantDeps,
@@ -116,9 +110,8 @@ async function createNew(
   return answerPlant(deps, request, plant, { status: 201 })
 }
 
-function replacing(deps: PlantDeps) {
-  const { store, bodies, answerBudget } = deps
-  return new Elysia().use(requestContext()).put(
+const replacing = (deps: PlantDeps) => (app: App) =>
+  app.put(
     '/plants/:id',
     async ({ params, headers, body, request, token, entry }) => {
       const id = BigInt(params.id)
@@ -126,11 +119,11 @@ function replacing(deps: PlantDeps) {
       const plant = toNewPlant(id, body)
       const options = conditionally(deps, headers, { request, token, entry })
       if (isForNew(options.precondition)) return createNew(deps, request, plant, options)
-      await answerBudget.change(plant, () => store.replacePlant(plant, options))
+      await deps.answerBudget.change(plant, () => deps.store.replacePlant(plant, options))
       return answerPlant(deps, request, plant)
     },
     {
-      ...bodies.of(Replacement),
+      ...deps.bodies.of(Replacement),
       params: PlantPath,
       detail: {
         operationId: 'replacePlant',
@@ -145,24 +138,22 @@ function replacing(deps: PlantDeps) {
       },
     },
   )
-}
 
-function patching(deps: PlantDeps) {
-  const { store, bodies, answerBudget } = deps
-  return new Elysia().use(requestContext()).patch(
+const patching = (deps: PlantDeps) => (app: App) =>
+  app.patch(
     '/plants/:id',
     async ({ params, headers, body, request, token, entry }) => {
       const id = BigInt(params.id)
       requireSameId(body.id, id)
       const options = conditionally(deps, headers, { request, token, entry })
-      const plant = await answerBudget.changeStored(
-        () => store.readPlant(id),
-        () => store.patchPlant(id, toPatch(body), options),
+      const plant = await deps.answerBudget.changeStored(
+        () => deps.store.readPlant(id),
+        () => deps.store.patchPlant(id, toPatch(body), options),
       )
       return answerPlant(deps, request, plant)
     },
     {
-      ...bodies.of(PlantPatch, MERGE_PATCH),
+      ...deps.bodies.of(PlantPatch, MERGE_PATCH),
       params: PlantPath,
       detail: {
         operationId: 'patchPlant',
@@ -175,19 +166,17 @@ function patching(deps: PlantDeps) {
       },
     },
   )
-}
 
-function deleting(deps: PlantDeps) {
-  const { store, bodies } = deps
-  return new Elysia().use(requestContext()).delete(
+const deleting = (deps: PlantDeps) => (app: App) =>
+  app.delete(
     '/plants/:id',
     async ({ params, headers, request, token, entry }) => {
       const options = conditionally(deps, headers, { request, token, entry })
-      await store.deletePlant(BigInt(params.id), options)
+      await deps.store.deletePlant(BigInt(params.id), options)
       return new Response(null, { status: 204, headers: jsonHeaders })
     },
     {
-      ...bodies.none,
+      ...deps.bodies.none,
       params: PlantPath,
       detail: {
         operationId: 'deletePlant',
@@ -198,4 +187,3 @@ function deleting(deps: PlantDeps) {
       },
     },
   )
-}

@@ -1,10 +1,10 @@
 // The routes for operators.
 
 import * as t from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { RequestError } from '../../errors'
 import type { Metrics, OpenFiles } from '../../metrics'
 import type { Store } from '../../store'
+import type { App } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import type { Followers } from '../feed/followers'
@@ -12,8 +12,8 @@ import { answers } from './describe'
 import { Health } from './schemas'
 
 /** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write. */
-export function health(store: Store) {
-  return new Elysia({ name: 'health' }).get(
+export const health = (store: Store) => (app: App) =>
+  app.get(
     '/health',
     async () => {
       await store.probe().catch((error) => {
@@ -35,7 +35,6 @@ export function health(store: Store) {
       },
     },
   )
-}
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -48,38 +47,39 @@ type MetricsDeps = {
 }
 
 /** `GET /metrics`, for Prometheus. */
-export function metricsPage({ store, metrics, countFiles, answerBudget, followers }: MetricsDeps) {
-  return new Elysia({ name: 'metrics' }).get(
-    '/metrics',
-    async ({ request }) => {
-      // During an outage, the other metrics matter most.
-      const [files, changeLog = null, plants] = await Promise.all([
-        countFiles(),
-        store.changeLog?.stats().catch(() => null),
-        store.countPlants().catch(() => null),
-      ])
-      const gauges = {
-        unsentBytes: answerBudget.held(),
-        followers: followers.count(),
-        files,
-        changeLog,
-        plants,
-      }
-      const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), gauges))
-      answer.headers.set('content-type', TEXT_FORMAT)
-      return answer
-    },
-    {
-      detail: {
-        operationId: 'metrics',
-        summary: 'Read the metrics',
-        description: 'In the Prometheus text format, version 0.0.4.',
-        answers: () =>
-          answers(200, 'The metrics.', t.String(), {
-            type: 'text/plain',
-            example: 'plantstore_plants_created_total 1\n',
-          }),
+export const metricsPage =
+  ({ store, metrics, countFiles, answerBudget, followers }: MetricsDeps) =>
+  (app: App) =>
+    app.get(
+      '/metrics',
+      async ({ request }) => {
+        // During an outage, the other metrics matter most.
+        const [files, changeLog = null, plants] = await Promise.all([
+          countFiles(),
+          store.changeLog?.stats().catch(() => null),
+          store.countPlants().catch(() => null),
+        ])
+        const gauges = {
+          unsentBytes: answerBudget.held(),
+          followers: followers.count(),
+          files,
+          changeLog,
+          plants,
+        }
+        const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), gauges))
+        answer.headers.set('content-type', TEXT_FORMAT)
+        return answer
       },
-    },
-  )
-}
+      {
+        detail: {
+          operationId: 'metrics',
+          summary: 'Read the metrics',
+          description: 'In the Prometheus text format, version 0.0.4.',
+          answers: () =>
+            answers(200, 'The metrics.', t.String(), {
+              type: 'text/plain',
+              example: 'plantstore_plants_created_total 1\n',
+            }),
+        },
+      },
+    )

@@ -1,9 +1,8 @@
 // The route of the request's own token.
 
-import { Elysia } from 'elysia'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
-import { requestContext } from '../access/request-context'
+import type { App } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import { answers } from './describe'
 import { OwnToken } from './schemas'
@@ -16,8 +15,8 @@ const example = {
 }
 
 /** `GET /token` returns a client's rights, so that it need not try. */
-export function ownToken(store: Pick<Store, 'changeLog'>) {
-  return new Elysia({ name: 'own-token' }).use(requestContext()).get(
+export const ownToken = (store: Pick<Store, 'changeLog'>) => (app: App) =>
+  app.get(
     '/token',
     ({ token }) => {
       if (!token) throw new RequestError('no credentials')
@@ -35,4 +34,3 @@ export function ownToken(store: Pick<Store, 'changeLog'>) {
       },
     },
   )
-}

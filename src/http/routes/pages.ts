@@ -1,9 +1,9 @@
 // The console and the API reference: files bundled and compressed by the build, and read on request.
 
-import { Elysia } from 'elysia'
 import { RequestError } from '../../errors'
 import { isAmong } from '../../plant/entity-tag'
 import { readIfNoneMatch } from '../access/precondition'
+import type { App } from '../access/request-context'
 import { chooseCoding } from '../answers/accept-encoding'
 
 /** A file of a page: the path of each compressed form, and the hash of its content. */
@@ -102,14 +102,15 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
     return answerFile(file, request, readOnce)
   }
 
-  return new Elysia({ name: 'pages' })
-    .get('/', ({ request }) => answer(request, 'console', 'index.html'))
-    .get('/console', () => moved('./'))
-    .get('/console/', () => moved('../'))
-    .get('/console/index.html', () => moved('../'))
-    .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
-    .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
-    .get('/docs/', () => moved('../docs'))
-    .get('/docs/index.html', () => moved('../docs'))
-    .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
+  return (app: App) =>
+    app
+      .get('/', ({ request }) => answer(request, 'console', 'index.html'))
+      .get('/console', () => moved('./'))
+      .get('/console/', () => moved('../'))
+      .get('/console/index.html', () => moved('../'))
+      .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
+      .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
+      .get('/docs/', () => moved('../docs'))
+      .get('/docs/index.html', () => moved('../docs'))
+      .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
 }

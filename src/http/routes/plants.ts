@@ -1,13 +1,12 @@
 // The routes of the collection of plants.
 
-import { Elysia } from 'elysia'
 import { RequestError } from '../../errors'
 import type { Metrics } from '../../metrics'
 import { toJson } from '../../plant/json'
 import { listProblems } from '../../plant/mismatch'
 import { type Int64, Plant, PlantFields, toNewPlant } from '../../plant/plant'
 import type { Store } from '../../store'
-import { type OptionsOf, requestContext } from '../access/request-context'
+import type { App, OptionsOf } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import type { Bodies } from '../bodies/body'
@@ -65,28 +64,23 @@ export type PlantDeps = {
   readonly optionsOf: OptionsOf
 }
 
-export const plants = (deps: PlantDeps) =>
-  new Elysia({ name: 'plants' })
-    .use(creating(deps))
-    .use(putting(deps))
-    .use(deleting(deps))
-    .use(listing(deps))
+export const plants = (deps: PlantDeps) => (app: App) =>
+  app.use(creating(deps)).use(putting(deps)).use(deleting(deps)).use(listing(deps))
 
-function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
-  return new Elysia()
-    .use(requestContext())
+const creating = (deps: PlantDeps) => (app: App) =>
+  app
     .post(
       '/plants',
       async ({ body, request, token, entry }) => {
         const plant = toNewPlant(body.id, body)
-        const options = optionsOf({ request, token, entry })
-        await answerBudget.change(plant, () => store.createPlant(plant, options))
-        metrics.created(1)
+        const options = deps.optionsOf({ request, token, entry })
+        await deps.answerBudget.change(plant, () => deps.store.createPlant(plant, options))
+        deps.metrics.created(1)
         // The answer omits the id.
-        return answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
+        return deps.answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
       },
       {
-        ...bodies.of(Plant),
+        ...deps.bodies.of(Plant),
         detail: {
           operationId: 'createPlant',
           summary: 'Create a plant',
@@ -104,12 +98,12 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
       '/plants/batch',
       async ({ body, request, token, entry }) => {
         const all = plantsOf(body)
-        await store.createPlants(all, optionsOf({ request, token, entry }))
-        metrics.created(all.length)
+        await deps.store.createPlants(all, deps.optionsOf({ request, token, entry }))
+        deps.metrics.created(all.length)
         return answerJson({ created: all.length })
       },
       {
-        ...bodies.of(PlantBatch),
+        ...deps.bodies.of(PlantBatch),
         detail: {
           operationId: 'createPlants',
           summary: 'Create up to 1000 plants, all or none',
@@ -120,18 +114,20 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
         },
       },
     )
-}
 
-function putting({ store, metrics, bodies, optionsOf }: PlantDeps) {
-  return new Elysia().use(requestContext()).put(
+const putting = (deps: PlantDeps) => (app: App) =>
+  app.put(
     '/plants/batch',
     async ({ body, request, token, entry }) => {
-      const counts = await store.putPlants(plantsOf(body), optionsOf({ request, token, entry }))
-      metrics.created(counts.created)
+      const counts = await deps.store.putPlants(
+        plantsOf(body),
+        deps.optionsOf({ request, token, entry }),
+      )
+      deps.metrics.created(counts.created)
       return answerJson(counts)
     },
     {
-      ...bodies.of(PlantBatch),
+      ...deps.bodies.of(PlantBatch),
       detail: {
         operationId: 'putPlants',
         summary: 'Create or replace up to 1000 plants, all or none',
@@ -144,20 +140,19 @@ function putting({ store, metrics, bodies, optionsOf }: PlantDeps) {
       },
     },
   )
-}
 
-function deleting({ store, bodies, answerBudget, optionsOf }: PlantDeps) {
-  return new Elysia().use(requestContext()).post(
+const deleting = (deps: PlantDeps) => (app: App) =>
+  app.post(
     '/plants/batch-delete',
     async ({ body, request, token, entry }) => {
-      const options = optionsOf({ request, token, entry })
-      const { deleted, changed, missing } = await store.deletePlants(plantsOf(body), options)
+      const options = deps.optionsOf({ request, token, entry })
+      const { deleted, changed, missing } = await deps.store.deletePlants(plantsOf(body), options)
       const toIds = (ids: readonly Int64[]) => ids.map((id) => toJson({ id }))
       const text = JSON.stringify({ deleted, changed: toIds(changed), missing: toIds(missing) })
-      return answerBudget.answer(request, text)
+      return deps.answerBudget.answer(request, text)
     },
     {
-      ...bodies.of(PlantBatch),
+      ...deps.bodies.of(PlantBatch),
       detail: {
         operationId: 'deletePlants',
         summary: 'Delete up to 1000 plants that are as they were sent',
@@ -170,19 +165,18 @@ function deleting({ store, bodies, answerBudget, optionsOf }: PlantDeps) {
       },
     },
   )
-}
 
-function listing({ store, answerBudget }: PlantDeps) {
-  return new Elysia().get(
+const listing = (deps: PlantDeps) => (app: App) =>
+  app.get(
     '/plants',
     async ({ request, query: { limit, after, ...filter } }) => {
       const { tag = null, name = null, order } = filter
       const from = after === undefined ? null : BigInt(after)
       const query = { limit: Number(limit), after: from, tag, name, order }
-      const page = await store.listPlants(query, request.signal)
+      const page = await deps.store.listPlants(query, request.signal)
       const next = page.next === null ? null : String(page.next)
       const text = JSON.stringify({ plants: page.plants.map(toJson), next })
-      const answer = answerBudget.answerZipped(request, text)
+      const answer = deps.answerBudget.answerZipped(request, text)
       if (next !== null)
         answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
       return answer
@@ -203,4 +197,3 @@ function listing({ store, answerBudget }: PlantDeps) {
       },
     },
   )
-}
