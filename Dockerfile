@@ -1,4 +1,5 @@
 # The image: `docker build -t plantstore .`; for another processor, `--platform linux/arm64` or `--build-arg TARGETARCH=arm64`.
+# To have it name its commit: `--build-arg REVISION=$(git rev-parse HEAD)`.
 FROM --platform=$BUILDPLATFORM oven/bun:1.4.5 AS build
 WORKDIR /src
 # Bun asks the registry with the certificates of this image: where a proxy has its own, they belong there.
@@ -8,7 +9,8 @@ RUN bun install --frozen-lockfile --production
 COPY . .
 # amd64 or arm64, from the platform that is asked for. Bun builds for both; nothing is emulated.
 ARG TARGETARCH
-RUN bun build.ts ${TARGETARCH:+--target bun-linux-$TARGETARCH} --outfile /image/plantstore && mkdir /image/data
+ARG REVISION=unknown
+RUN bun build.ts --commit "$REVISION" ${TARGETARCH:+--target bun-linux-$TARGETARCH} --outfile /image/plantstore && mkdir /image/data
 
 FROM gcr.io/distroless/base-debian12:nonroot
 ARG VERSION=1.0.0

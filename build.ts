@@ -1,5 +1,6 @@
 // Builds one self-contained executable: `bun build.ts [--target bun-linux-arm64] [--outfile dist/plantstore]`.
 import { parseArgs } from 'node:util'
+import { commitOf } from './build-commit'
 import { buildPages } from './build-pages'
 
 const { values } = parseArgs({
@@ -10,6 +11,8 @@ const { values } = parseArgs({
     target: { type: 'string' },
     outfile: { type: 'string', default: 'dist/plantstore' },
     metafile: { type: 'string' },
+    // For a folder without Git.
+    commit: { type: 'string' },
   },
 })
 
@@ -32,6 +35,7 @@ const result = Bun.spawnSync(
     // The folder where it is started must not configure it.
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
+    `--define=BUILD_COMMIT=${JSON.stringify(values.commit ?? commitOf(import.meta.dir))}`,
     // Elysia needs it for file uploads only.
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),

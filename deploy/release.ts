@@ -1,4 +1,4 @@
-// Makes all files of a release in dist/: `bun run release [--sign-key FILE] [--maintainer 'NAME <ADDRESS>'] [--homepage URL]`.
+// Makes all files of a release in dist/: `bun run release [--sign-key FILE] [--maintainer 'NAME <ADDRESS>'] [--homepage URL] [--commit COMMIT]`.
 // docs/hosting.md says how to verify them.
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     'sign-key': { type: 'string' },
     maintainer: { type: 'string' },
     homepage: { type: 'string' },
+    commit: { type: 'string' },
   },
 })
 
@@ -58,6 +59,7 @@ try {
     // The name of the output is in the executable: it is the same for all.
     const outfile = join(work, 'plantstore')
     const build = ['--target', `bun-linux-${target}`, '--outfile', outfile, '--metafile', metafile]
+    if (values.commit) build.push('--commit', values.commit)
     inRoot(process.execPath, join(root, 'build.ts'), ...build)
     renameSync(outfile, add(`${name}-${version}-linux-${target}`))
   }

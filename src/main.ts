@@ -7,7 +7,7 @@ import { parseConfig } from './cli/config'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
-import { exitCodes } from './program'
+import { commit, exitCodes } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -95,7 +95,7 @@ async function runProgram(argv: readonly string[], out: Output, err: Output): Pr
     // Checked before any message can repeat a password.
     refusePasswords(argv)
     if (VERSION.includes(name)) {
-      out.write(`plantstore ${packageJson.version}\n`)
+      out.write(`plantstore ${packageJson.version} (commit ${commit})\n`)
       return exitCodes.ok
     }
     if (HELP.includes(name)) {

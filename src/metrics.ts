@@ -2,6 +2,7 @@
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
 import type { ChangeLogStats } from './change-log/change-log'
+import { commit } from './program'
 import type { StoreStats } from './store'
 
 // Upper bounds of the buckets, in seconds by Prometheus's convention; a create takes about one fsync.
@@ -122,7 +123,7 @@ const FAMILIES = {
     'gauge Time of the last backup, in seconds since 1970; 0 if there was none.',
   plantstore_backup_bytes: 'gauge Size of the last backup.',
   plantstore_backup_failures_total: 'counter Scheduled backups that failed.',
-  plantstore_build_info: 'gauge The versions of plantstore and Bun.',
+  plantstore_build_info: 'gauge The version and commit of plantstore, and the version of Bun.',
   plantstore_open_connections: 'gauge Open connections of clients.',
   plantstore_unsent_bytes: 'gauge Bytes of long answers that clients have not read.',
   process_open_fds: 'gauge Open files and connections.',
@@ -234,7 +235,7 @@ function valuesOf(
   ]
   const expiry = certificateExpiry && certificateExpiry() / 1000
   const lastBackup = backups && backups.lastAt / 1000
-  const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
+  const build: Sample = [`{version="${version}",commit="${commit}",bun="${Bun.version}"}`, 1]
   return {
     plantstore_http_requests_total: requests.totals(),
     plantstore_http_request_duration_seconds: requests.latencies(),

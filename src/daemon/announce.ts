@@ -1,9 +1,10 @@
 // The first lines of a daemon: its address, and the first token.
 
 import { resolve } from 'node:path'
+import packageJson from '../../package.json'
 import { isWildcard, type LocalAddress } from '../address'
 import type { Log } from '../log'
-import { quote } from '../program'
+import { commit, quote } from '../program'
 import type { Store } from '../store'
 import { issueToken } from '../token/token'
 import { invocation, surroundings } from './invocation'
@@ -15,7 +16,6 @@ const SHOW_MS = 5000
 
 /** The facts that the first lines show. */
 type Announcement = {
-  readonly version: string
   readonly at: LocalAddress
   readonly host: string
   /** A path or a URL, without its password. */
@@ -95,11 +95,13 @@ export async function announce(
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { version, at, host, database, passwordFile } = facts
+  const { at, host, database, passwordFile } = facts
   const place = at.unix === null ? { host } : { unix: at.unix }
-  log('info', 'listening', { url: at.url, ...place, database, version })
+  const { version } = packageJson
+  log('info', 'listening', { url: at.url, ...place, database, version, commit })
   const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
-  out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
+  const listens = `listens on ${at.unix ?? at.url}${interfaces}`
+  out.write(`plantstore ${version} (commit ${commit}) ${listens}\n`)
   const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)
   if (facts.isNew) out.write(`created the database ${database}\n`)

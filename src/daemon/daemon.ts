@@ -177,7 +177,6 @@ class Daemon {
   async #announce(store: Store, server: Server): Promise<void> {
     const { config, log, token, tls, place, isTerminal, isDiscarded } = this.#parts
     const facts = {
-      version: packageJson.version,
       at: localAddress({ ...config, port: server.port ?? config.port }),
       host: config.host,
       database: place.name,

@@ -149,7 +149,8 @@ test('says what runs, since when, that its storage works, and how much is free',
   const first = await read()
   const second = await read()
 
-  const labels = `version="${packageJson.version}",bun="${Bun.version}"`
+  const { commit } = await daemon.event('listening')
+  const labels = `version="${packageJson.version}",commit="${commit}",bun="${Bun.version}"`
   expect(first(`plantstore_build_info{${labels}}`)).toBe(1)
   const started = first('process_start_time_seconds')
   expect(Math.abs(Number(started) * 1000 - Date.now())).toBeLessThan(600_000)

@@ -93,8 +93,9 @@ test('prints no token at the second start, and still accepts the first one', asy
   await using second = await startDaemon({ database, env })
 
   const hint = await printed(second, HINT_LINE)
+  const { commit } = await second.event('listening')
   expect(second.out()).toBe(
-    `plantstore ${packageJson.version} listens on ${second.url}\nconsole: ${second.url}/\n${hint}\n`,
+    `plantstore ${packageJson.version} (commit ${commit}) listens on ${second.url}\nconsole: ${second.url}/\n${hint}\n`,
   )
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { root } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
-import { has, released, sh, version } from './lab'
+import { executable, has, released, sh, version } from './lab'
 
 const hasSsh = await has('ssh-keygen')
 const folder = ownFolder()
@@ -22,7 +22,8 @@ beforeAll(async () => {
   if (hasSsh) await sh(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key])
   const epoch = (await sh(['git', '-C', root, 'log', '-1', '--format=%ct'])).trim()
   const maintainer = (await sh(['git', '-C', root, 'log', '-1', '--format=%cn <%ce>'])).trim()
-  const flags = `${hasSsh ? `--sign-key ${key} ` : ''}--maintainer "${maintainer}"`
+  const commit = (await sh([executable('x64'), '--version'])).match(/commit (\S+)\)/)?.[1]
+  const flags = `--commit ${commit} ${hasSsh ? `--sign-key ${key} ` : ''}--maintainer "${maintainer}"`
   const release = `"${process.execPath}" run release ${flags}`
   const env = { SOURCE_DATE_EPOCH: epoch, TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }
   await sh(['sh', '-c', `umask 077 && cd "${copy}" && ${release}`], env)
