@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildCommit, commitExists } from '../lib/commits.ts'
+import { cpuTime } from '../lib/cpu.ts'
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { build, plant, plantstoreAt, project, token } from '../lib/plantstore.ts'
@@ -26,6 +27,7 @@ const flags = readFlags(
     names: { default: 'same', help: 'same, or random: of the plants that are created' },
     'new-env': { default: '', help: 'NAME=VALUE in the environment of the second' },
     starts: { default: '15', help: 'how often the start of each is timed' },
+    'warm-up': { default: '1', help: 'seconds of load first; the JIT compiles for about ten' },
     'fsync-ms': { default: '0', help: 'milliseconds added to each fsync' },
   },
 )
@@ -85,14 +87,19 @@ const ms = (value: number) => `${decimals(value, 1)} ms`
 
 async function measureStarts(servers: Record<'base' | 'other', Server>): Promise<void> {
   const folders = { base: temporaryFolder(), other: temporaryFolder() }
+  const cpu = { base: 0, other: 0 }
   const startOnce = async (name: 'base' | 'other') => {
     const running = await startServer(servers[name], folders[name])
+    cpu[name] = cpuTime(running.pid)
     await running.stop()
     return running.startMs
   }
   // The first start creates the store and reads the executable into the page cache.
   await inTurn(0, startOnce)
-  for (let n = 0; n < number(flags.starts); n++) record('start', ms, await inTurn(n, startOnce))
+  for (let n = 0; n < number(flags.starts); n++) {
+    record('start', ms, await inTurn(n, startOnce))
+    record('CPU of the start', microseconds, { ...cpu })
+  }
 }
 
 const loaderOf = (running: Running) => createLoader(running, 'ascending', STORED)
@@ -124,7 +131,7 @@ async function measureRound(
 
   recordMemory('at rest')
   for (const it of Object.values(running)) await seed(it, 0, STORED)
-  for (const loader of Object.values(loaders)) await loader.create(64, 1)
+  for (const loader of Object.values(loaders)) await loader.create(64, number(flags['warm-up']))
   for (const [index, count] of connections.entries()) {
     const cpu = { base: 0, other: 0 }
     const rates = await inTurn(round + index, async (name) => {

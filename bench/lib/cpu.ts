@@ -1,6 +1,6 @@
 // CPU time of another process.
 import { dlopen, ptr } from 'bun:ffi'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { sum } from './statistics.ts'
 
 const { symbols: libc } = dlopen('libc.so.6', {
@@ -35,14 +35,4 @@ export function cpuOfTree(pid: number): number {
     }
   })
   return cpuTime(pid) + sum(below) + cpuOfChildren(pid) * 1e6
-}
-
-/** CPU microseconds of a process's main thread, and of all its others that still run (proc(5), schedstat). */
-export function threadTimes(pid: number): { main: number; others: number } {
-  const times = { main: 0, others: 0 }
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
-    times[Number(thread) === pid ? 'main' : 'others'] += Number(nanoseconds) / 1e3
-  }
-  return times
 }

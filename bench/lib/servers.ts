@@ -117,18 +117,3 @@ export const servers: Server[] = [
   pocketbase({ durable: false }),
   jsonServer,
 ]
-
-const part = (name: string, description: string): Server => ({
-  ...withSqlite(name, description, [process.execPath, script('ledger.ts'), name]),
-  description,
-})
-
-/** plantstore with more and more of its parts, for `bun run ledger`. */
-export const ledgerParts: Server[] = [
-  part('request', 'bare, and what a create needs of its request read'),
-  part('validation', 'Elysia, and the body validated'),
-  part('credentials', 'and credentials'),
-  part('metrics', 'and metrics, log and errors'),
-  part('group-commit', 'and group commit, of nothing'),
-  part('storage', 'and the committing thread with SQLite'),
-]
