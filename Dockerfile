@@ -27,6 +27,7 @@ USER 65532:65532
 ENV PLANTSTORE_HOST=0.0.0.0 PLANTSTORE_DATABASE=/data/plants.db
 # Empty ones count as unset: not those of the host, which podman --env-host passes on.
 ENV BUN_BE_BUN= BUN_OPTIONS= BUN_INSPECT=
+# Mount a volume or a folder here, never plants.db alone: the newest plants are in the file beside it.
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=6s --start-period=5s CMD ["/usr/bin/plantstore", "health"]

@@ -13,6 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { APPLICATION_ID } from '../../../src/engine/sqlite/file/migrations'
 import { fingerprint, importLines, lines } from '../../harness/commands'
 import {
@@ -43,26 +44,95 @@ function expectLine(
   for (const part of parts) expect(result.err).toContain(part)
 }
 
-test.each([
+// Every command that opens a database.
+const commands: [string[]][] = [
   [['serve', '--port', '0']],
   [['import', '-', '--format', 'ndjson']],
+  [['export', '-', '--format', 'ndjson']],
+  [['check']],
+  [['backup', 'NEW']],
   [['token', 'create', 'phone']],
+  [['token', 'list']],
   [['restore', 'BACKUP']],
-])('%j refuses a file with more than one link', async (words) => {
-  using folder = temporaryFolder()
-  const [database, link] = [folder.file('plants.db'), folder.file('link.db')]
-  await importLines(database, lines(0, 3))
-  await runProgram(['backup', folder.file('backup.db'), '--database', database])
-  linkSync(database, link)
-  const before = fingerprint(folder.path)
+]
 
-  const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))
-  const run = () => runProgram([...args, '--database', link], { stdin: lines(3, 5) })
+/**
+ * A database whose newest plants are only in its write-ahead log, a backup of it, and the words of a command with
+ * their paths.
+ */
+async function killedStore(folder: ReturnType<typeof temporaryFolder>) {
+  const [database, backup] = [folder.file('plants.db'), folder.file('backup.db')]
+  const daemon = await startDaemon({ database })
+  await runProgram(['backup', backup, '--database', database])
+  for (let id = 0; id < 20; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
+  await daemon.stop('SIGKILL')
+  const paths: Record<string, string> = { BACKUP: backup, NEW: folder.file('new.db') }
+  return { database, backup, place: (words: string[]) => words.map((it) => paths[it] ?? it) }
+}
+
+test.each(commands)('%j refuses a file with more than one link', async (words) => {
+  using folder = temporaryFolder()
+  const { database, place } = await killedStore(folder)
+  mkdirSync(folder.file('snapshot'))
+  const link = folder.file('snapshot/plants.db')
+  linkSync(database, link)
+  const before = filesIn(folder.path)
+
+  const run = () => runProgram([...place(words), '--database', link], { stdin: lines(3, 5) })
   expectLine(await run(), 1, `${link} has 2 hard links`, `find DIR -samefile ${link}`)
-  expect(fingerprint(folder.path)).toEqual(before)
+  expect(filesIn(folder.path)).toEqual(before)
 
   rmSync(database)
   if (words[0] !== 'serve') expect((await run()).code).toBe(0)
+})
+
+test('restore refuses a backup with more than one link', async () => {
+  using folder = temporaryFolder()
+  const { database, backup } = await killedStore(folder)
+  linkSync(database, folder.file('link.db'))
+  const before = filesIn(folder.path)
+
+  const result = await runProgram(['restore', database, '--database', backup])
+  expectLine(result, 1, `${database} has 2 hard links`)
+  expect(filesIn(folder.path)).toEqual(before)
+})
+
+/** The files of a folder; not its time, which a removed temporary file changes. */
+const filesIn = (folder: string) => ({ ...fingerprint(folder), '.': null })
+
+// In a mount namespace of its own: no mount outlives the command.
+const canMount = Bun.spawnSync(['unshare', '-rm', 'true']).success
+
+const mounting = (from: string, at: string) =>
+  ['unshare', '-rm', 'sh', '-c', 'mount --bind "$0" "$1" && shift && exec "$@"', from, at] as const
+
+test.skipIf(!canMount)('every command refuses a file that is mounted', async () => {
+  using folder = temporaryFolder()
+  const { database, place } = await killedStore(folder)
+  mkdirSync(folder.file('data'))
+  const at = folder.file('data/plants.db')
+  writeFileSync(at, '')
+  symlinkSync(at, folder.file('link.db'))
+  const before = filesIn(folder.path)
+
+  for (const [words] of commands) {
+    const args = [...place(words), '--database', folder.file('link.db')]
+    const result = await runProgram(args, { stdin: lines(30, 33), under: mounting(database, at) })
+    expectLine(result, 1, `${at} is mounted as a single file`, 'mount the folder')
+    expect(filesIn(folder.path)).toEqual(before)
+  }
+})
+
+test.skipIf(!canMount)('a database in a folder that is mounted is like any other', async () => {
+  using folder = temporaryFolder()
+  const { database } = await killedStore(folder)
+  mkdirSync(folder.file('data'))
+  const args = ['check', '--database', folder.file('data/plants.db')]
+
+  const { out } = await runProgram(args, {
+    under: mounting(dirname(database), folder.file('data')),
+  })
+  expect(out).toStartWith('ok: 20 plants')
 })
 
 test('makes a database that only its owner can read and any SQLite tool can', async () => {

@@ -35,7 +35,7 @@ import {
 } from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
 import { renameChangeLog } from '../file/change-log-row'
-import { checkFile, type OpenedFile, openFile, requireDatabaseName } from '../file/database-file'
+import { type OpenedFile, openFile, openReadable, requireDatabaseName } from '../file/database-file'
 import { explainFailedOpen, lockedByAnother } from '../file/errors'
 import { readRestoreMarker, restoreMarker } from '../file/restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from '../file/sidecars'
@@ -78,7 +78,7 @@ const journalMode = (db: Database): string | undefined =>
 function foldWal(path: string): Database | null {
   // SQLite would remove the WAL of a file without a header.
   try {
-    checkFile(path)
+    closeSync(openReadable(path).fd)
   } catch {
     return null
   }

@@ -5,10 +5,10 @@
 // - split: a WAL without its index, or a rollback journal. Only a private copy can be recovered and read.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
-import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, realpathSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../../errors'
-import { checkFile, fileSize } from '../file/database-file'
+import { fileSize, openReadable } from '../file/database-file'
 import { denied, explainFailedRead } from '../file/errors'
 import { requireKnown, schemaVersion } from '../file/migrations'
 import { filesOf, holdSidecars, releaseSidecars } from '../file/sidecars'
@@ -96,9 +96,7 @@ export async function atOneMoment<T>(
     const refusal = denied(filesOf(realpathSync(path)), 'read')
     if (refusal) throw refusal
   }
-  checkFile(path)
-  const full = realpathSync(path)
-  const fd = openSync(full, 'r')
+  const { path: full, fd } = openReadable(path)
   try {
     for (let tries = 1; tries <= TRIES; tries++) {
       const before = fingerprint(full)

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../../errors'
-import { dropPageCache, requireLibc, tryLock, watchInode } from '../../../files/libc'
+import { dropPageCache, isMountRoot, requireLibc, tryLock, watchInode } from '../../../files/libc'
 import { kindAt } from '../../../files/resolve-path'
 import { syncFolder } from '../../../files/sync'
 import { explainFailedOpen } from './errors'
@@ -113,21 +113,43 @@ function requireRegularFile(path: string): void {
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
 }
 
-/** Throws an {@link OpenError} if a file cannot be a database of this program; reads only its header. */
-export function checkFile(path: string): void {
+// SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
+function requireOneName(fd: number, path: string): void {
+  if (isMountRoot(fd)) {
+    throw new OpenError(
+      `${path} is mounted as a single file, without its write-ahead log, which has the newest plants; mount the folder that it is in`,
+    )
+  }
+  const { nlink } = fstatSync(fd)
+  if (nlink > 1) {
+    throw new OpenError(
+      `${path} has ${nlink} hard links, and only one of them has the write-ahead log with the newest plants; remove the others: find DIR -samefile ${path}`,
+    )
+  }
+}
+
+/** A database file that was opened for reading, at its path with links resolved. */
+export type ReadableFile = Pick<OpenedFile, 'path' | 'fd'>
+
+/**
+ * Opens a file for reading. Throws an {@link OpenError} if it cannot be a database of this program, by its header and
+ * its names.
+ */
+export function openReadable(path: string): ReadableFile {
   let full = resolve(path)
   let fd: number | undefined
   try {
     full = realpathSync(full)
     requireRegularFile(full)
     fd = openSync(full, 'r')
+    requireOneName(fd, full)
     if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty; name another file`)
     checkHeader(fd, full)
+    return { path: full, fd }
   } catch (error) {
+    if (fd !== undefined) closeSync(fd)
     if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
     throw explainFailedOpen(error, full)
-  } finally {
-    if (fd !== undefined) closeSync(fd)
   }
 }
 
@@ -227,11 +249,7 @@ export function openFile(
     if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
       throw new OpenError(`${full} was just replaced; try again`)
     }
-    if (opened.nlink > 1) {
-      throw new OpenError(
-        `${full} has ${opened.nlink} hard links, and only one of them has the write-ahead log with the newest plants; remove the others: find DIR -samefile ${full}`,
-      )
-    }
+    requireOneName(fd, full)
     const schemaVersion = checksHeader ? checkHeader(fd, full) : 0
     const locked = isFree || (isOld(schemaVersion) && waitForLock(fd))
     return { path: full, fd, locked, schemaVersion }
@@ -243,7 +261,7 @@ export function openFile(
 
 /** Watches the files of an open database: the returned function is true if one was moved, replaced or deleted since. */
 export function watchFiles(path: string): () => boolean {
-  const inodes = [path, `${path}-wal`].map(watchInode)
+  const inodes = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
   const opened = inodes.map((inode) => inode())
   return () => inodes.some((inode, index) => inode() !== opened[index])
 }
