@@ -113,16 +113,19 @@ function toCursor(
   return `${named.toString(16).padStart(16, '0')}-${number}`
 }
 
-/** The number in a cursor; null for no cursor and {@link NOW}. `invalid`: it is malformed. */
-export function numberIn(after: string | undefined, orElse = ''): number | null {
-  if (after === undefined || (after === NOW && orElse)) return null
-  const [, , digits] = CURSOR.exec(after) ?? []
-  if (digits === undefined) throw new RequestError('invalid', `after: expected a cursor${orElse}`)
+function numberIn(cursor: string, accepted: string): number {
+  const [, , digits] = CURSOR.exec(cursor) ?? []
+  if (digits === undefined) throw new RequestError('invalid', `after: expected ${accepted}`)
   return Number(digits)
 }
 
-/** The words of `invalid` where {@link NOW} is accepted. */
-export const OR_NOW = ', or "now"'
+/** The number of the entry after which a read begins; null for no cursor and {@link NOW}. `invalid`: it is malformed. */
+export const numberAfter = (after: string | undefined): number | null =>
+  after === undefined || after === NOW ? null : numberIn(after, 'a cursor, or "now"')
+
+/** The number before which a page of a history ends; null for no cursor. `invalid`: it is malformed. */
+export const numberBefore = (after: string | undefined): number | null =>
+  after === undefined ? null : numberIn(after, 'a cursor')
 
 const expired = ({ name, last }: ChangeLogState) =>
   new RequestError(
@@ -133,7 +136,7 @@ const expired = ({ name, last }: ChangeLogState) =>
 /** The place after which a read begins. The state has the mark of the entry that the cursor names. */
 export function placeOf(after: string | undefined, state: ChangeLogState): Place {
   const { name, start, last } = state
-  const number = numberIn(after, OR_NOW)
+  const number = numberAfter(after)
   if (number === null) return after === NOW ? last : start
   const mark = number === start.number ? start.mark : state.mark
   const place = mark !== null && number <= last.number && { number, mark }
@@ -143,7 +146,7 @@ export function placeOf(after: string | undefined, state: ChangeLogState): Place
 
 /** The number before which a page of a history ends. What was removed meanwhile is not missed. */
 export function endOf(after: string | undefined, state: ChangeLogState): number {
-  const number = numberIn(after)
+  const number = numberBefore(after)
   if (number === null) return state.last.number + 1
   if (number >= state.start.number) placeOf(after, state)
   return number

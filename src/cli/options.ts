@@ -8,7 +8,8 @@ import { ofColumnOptions } from '../formats/header'
 import { type Level, levels } from '../log'
 import { MAX_BODY_BYTES } from '../plant/json'
 import { type Int64, parseInt64 } from '../plant/plant'
-import { parseDuration, type Scope, scopes } from '../token/token'
+import { type Scope, scopes } from '../token/token'
+import { parseDuration } from './duration'
 
 /** The valid texts of an option. */
 type Kind<Value> = {

@@ -25,16 +25,6 @@ type TokenState = 'valid' | 'expired' | 'revoked'
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
 // RFC 6750, section 2.1: b64token.
 const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
-const DURATION = /^([1-9]\d{0,8})(s|m|h|d|w|y)$/
-const MAX_MS = 1000 * 31_536_000_000
-const MILLISECONDS = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-  y: 31_536_000_000,
-} as const
 
 const randomToken = (): string =>
   `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
@@ -83,19 +73,11 @@ export function stateOf({ expiresAt, revokedAt }: Token, now: number): TokenStat
 /** True if a token is valid at a time in milliseconds since 1970. */
 export const isValid = (token: Token, now: number): boolean => stateOf(token, now) === 'valid'
 
+const HOUR_MS = 3_600_000
+
 /** The start of the hour, in UTC, of a time in milliseconds since 1970. */
-export const hourOf = (time: number): number => time - (time % MILLISECONDS.h)
+export const hourOf = (time: number): number => time - (time % HOUR_MS)
 
 /** True if a token's scope includes another. */
 export const allows = (token: Token, scope: Scope): boolean =>
   token.scope === 'write' || scope === 'read'
-
-/**
- * The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null for any other text.
- */
-export function parseDuration(text: string): number | null {
-  const [, count, unit] = DURATION.exec(text) ?? []
-  if (count === undefined || unit === undefined) return null
-  const duration = Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
-  return duration <= MAX_MS ? duration : null
-}

@@ -2,7 +2,7 @@
 
 import { RequestError } from '../../errors'
 import { charactersOf, type Plant } from '../../plant/plant'
-import { createByteBudget, type Holding } from '../bodies/byte-budget'
+import { createByteBudget, type Holding } from '../byte-budget'
 import { type Body, encode, jsonHeaders } from './answer'
 
 // A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).

@@ -5,8 +5,8 @@ import { RequestError } from '../../errors'
 import { parseBody } from '../../plant/json'
 import { listMismatches } from '../../plant/mismatch'
 import { FIELDS } from '../../plant/plant'
+import { createByteBudget } from '../byte-budget'
 import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
-import { createByteBudget } from './byte-budget'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
 const MEDIA_TYPE =

@@ -1,6 +1,6 @@
 // Reads refused bodies to their end, and discards them.
 
-import { createByteBudget } from './byte-budget'
+import { createByteBudget } from '../byte-budget'
 
 const MIN_LIMIT_BYTES = 8 * 1024 * 1024
 const MAX_MS = 5000

@@ -18,8 +18,8 @@ import {
   MAX_ENTRIES,
   type NewEntry,
   newMark,
-  numberIn,
-  OR_NOW,
+  numberAfter,
+  numberBefore,
   pageAfter,
   placeOf,
   toChangeLogEntry,
@@ -110,7 +110,7 @@ async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> 
 export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
   return {
     async read({ after, limit }) {
-      const entry = numberIn(after, OR_NOW)
+      const entry = numberAfter(after)
       const state = await ask((sql) => stateOf(sql, entry))
       const place = placeOf(after, state)
       const most = Math.min(limit, MAX_ENTRIES)
@@ -118,7 +118,7 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {
-      const entry = numberIn(after)
+      const entry = numberBefore(after)
       const state = await ask((sql) => stateOf(sql, entry))
       const most = Math.min(limit, MAX_ENTRIES)
       const end = endOf(after, state)

@@ -20,8 +20,8 @@ import {
   LACKS_ENTRIES,
   type Link,
   MAX_ENTRIES,
-  numberIn,
-  OR_NOW,
+  numberAfter,
+  numberBefore,
   pageAfter,
   placeOf,
   toChangeLogEntry,
@@ -75,7 +75,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   return {
     isKept: () => select.get(null)?.log != null,
     read({ after: cursor, limit }) {
-      const found = toChangeLogState(select.get(numberIn(cursor, OR_NOW)))
+      const found = toChangeLogState(select.get(numberAfter(cursor)))
       const place = placeOf(cursor, found)
       const rows: EntryRow[] = []
       let length = 0
@@ -87,7 +87,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       return pageAfter(place, rows, found, cursor)
     },
     history(id, { after: cursor, limit }) {
-      const found = toChangeLogState(select.get(numberIn(cursor)))
+      const found = toChangeLogState(select.get(numberBefore(cursor)))
       const most = Math.min(limit, MAX_ENTRIES)
       const entries: ChangeLogEntry[] = []
       let length = 0
