@@ -3,7 +3,7 @@
 
 import packageJson from '../package.json'
 import type { Command, Output } from './cli/command'
-import { parseConfig } from './cli/config'
+import { parseConfig, type UnknownVariable } from './cli/config'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
@@ -64,28 +64,31 @@ function exitCodeOf(error: unknown): number {
   return isStorage ? exitCodes.storage : exitCodes.failure
 }
 
+function warnOfVariables(unknown: readonly UnknownVariable[], err: Output): void {
+  for (const { variable, nearest } of unknown) {
+    const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
+    err.write(`plantstore: warning: unknown variable ${variable}${hint}\n`)
+  }
+}
+
 async function runCommand(
   command: Command,
   words: readonly string[],
   out: Output,
   err: Output,
 ): Promise<number> {
-  const {
-    config,
-    args,
-    help: isHelp,
-    ignoredVariables,
-  } = parseConfig(words, command.options, command.overrides)
+  const { help: isHelp, ...parsed } = parseConfig(words, command.options, command.overrides)
   if (isHelp) {
     out.write(await help(command.name))
     return exitCodes.ok
   }
-  if (command.usage === '' && args.length > 0) {
-    throw new UsageError(
-      `${command.name} takes no arguments, only options: ${JSON.stringify(cutUrls(args[0] ?? ''))}`,
-    )
+  const [first] = parsed.args
+  if (command.usage === '' && first !== undefined) {
+    const word = JSON.stringify(cutUrls(first))
+    throw new UsageError(`${command.name} takes no arguments, only options: ${word}`)
   }
-  return await command.run({ config, args, ignoredVariables, commands: loadCommands, out, err })
+  if (!command.hasLog && command.options.length > 0) warnOfVariables(parsed.unknownVariables, err)
+  return await command.run({ ...parsed, commands: loadCommands, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */

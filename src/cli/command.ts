@@ -1,7 +1,7 @@
 // A command of the program: its options, its help, and its action.
 
 import { UsageError } from '../errors'
-import type { Config } from './config'
+import type { Config, UnknownVariable } from './config'
 import type { OptionName, OptionOverrides } from './options'
 
 /** An output of a command: text to a stream of the process. */
@@ -19,6 +19,7 @@ export type CommandContext = {
   readonly args: readonly string[]
   /** Ignored variables set by Kubernetes. */
   readonly ignoredVariables: readonly string[]
+  readonly unknownVariables: readonly UnknownVariable[]
   /** Loads every command of the program. */
   readonly commands: () => Promise<readonly Command[]>
   readonly out: Output
@@ -45,6 +46,8 @@ export type Command = {
   readonly overrides?: OptionOverrides
   /** The options accepted by only one of its actions, with the action. */
   readonly owners?: Readonly<Partial<Record<OptionName, string>>>
+  /** True if it logs unknown variables; otherwise they are printed before it runs. */
+  readonly hasLog?: true
   /**
    * Finds the possible arguments of an action, with descriptions, for completion. It reads the database and writes
    * nothing.

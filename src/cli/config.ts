@@ -3,7 +3,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../errors'
 import type { Proxies } from '../outbound/proxies'
-import { suggest } from './nearest'
+import { nearestTo, suggest } from './nearest'
 import {
   flagName,
   isFlag,
@@ -60,16 +60,38 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   return { texts, args: positionals, help }
 }
 
-// In every pod, Kubernetes sets a variable with the address of a Service named plantstore
-// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). No other option has such a
-// name.
+// In every pod, Kubernetes sets variables with the addresses of Services, such as one named plantstore
+// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). No option but --port has
+// such a name.
+const isServiceAddress = (text: string): boolean => /^(?:tcp|udp|sctp):\/\//.test(text)
+
 const isOfKubernetes = (name: OptionName, text: string, env: Environment): boolean =>
-  name === 'port' && /^(?:tcp|udp|sctp):\/\//.test(text) && Boolean(env.PLANTSTORE_SERVICE_HOST)
+  name === 'port' && isServiceAddress(text) && Boolean(env.PLANTSTORE_SERVICE_HOST)
+
+/** A variable that looks like one of plantstore but is none, with the one that was probably meant. */
+export type UnknownVariable = { readonly variable: string; readonly nearest?: string }
+
+function findUnknownVariables(env: Environment): UnknownVariable[] {
+  const known = (Object.keys(options) as OptionName[])
+    .map(variableOf)
+    .filter((variable) => variable !== null)
+  return Object.keys(env)
+    .filter((variable) => /^PLANTSTORE_/i.test(variable) && !known.includes(variable))
+    .filter((it) => !/_(?:PORT|SERVICE)_/.test(it) && !isServiceAddress(env[it] ?? ''))
+    .sort()
+    .map((variable) => {
+      const nearest = nearestTo(variable.toUpperCase(), known)
+      return { variable, ...(nearest === undefined ? {} : { nearest }) }
+    })
+}
+
+// docker's --env-file and some shells keep the quotes around a value, which no setting has.
+const isQuoted = (text: string): boolean => /^(["']).*\1$/s.test(text)
 
 /**
  * Reads the options of a command: those of these names, with its overrides. A flag has precedence over the environment,
  * the environment over the default. `ignoredVariables`: those set by Kubernetes. Throws a {@link UsageError} for an
- * unknown flag or a bad value.
+ * unknown flag or a bad value; unknown variables are returned, since others may set them.
  */
 export function parseConfig(
   argv: readonly string[],
@@ -93,6 +115,11 @@ export function parseConfig(
       ignoredVariables.push(variable)
       return [name, it.default]
     }
+    if (variable?.startsWith('PLANTSTORE_') && isQuoted(String(text)) && !help) {
+      const [where, why] =
+        flag === undefined ? [variable, ' (docker --env-file keeps them)'] : [toFlag(name), '']
+      throw new UsageError(`${where} has quotes around its value; remove them${why}`)
+    }
     // A list's flag may be repeated.
     const parsed = (it.isList && flags ? flags : [String(text)]).map((given) => it.parse(given))
     const isValid = !parsed.includes(undefined)
@@ -106,7 +133,7 @@ export function parseConfig(
   if (config.unix !== null && config.port !== options.port.default && !help) {
     throw new UsageError('give --unix or --port, not both (or the variables of their names)')
   }
-  return { config, args, help, ignoredVariables }
+  return { config, args, help, ignoredVariables, unknownVariables: findUnknownVariables(env) }
 }
 
 /** The proxies named in the environment; a lower-case name has precedence. */

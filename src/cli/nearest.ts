@@ -17,11 +17,17 @@ function isNear(from: string, to: string, edits: number): boolean {
   )
 }
 
-/** `; did you mean "serve"?` if a name is at most two edits, and half the word's length, away; else empty. */
-export function suggest(word: string, names: readonly string[]): string {
+/** The name that is at most two edits, and half the word's length, away; undefined if there is none. */
+export function nearestTo(word: string, names: readonly string[]): string | undefined {
   for (let edits = 0; edits <= Math.min(2, word.length / 2); edits++) {
     const nearest = names.find((name) => isNear(word, name, edits))
-    if (nearest !== undefined) return `; did you mean "${nearest}"?`
+    if (nearest !== undefined) return nearest
   }
-  return ''
+  return undefined
+}
+
+/** `; did you mean "serve"?`, or empty if no name is near. */
+export function suggest(word: string, names: readonly string[]): string {
+  const nearest = nearestTo(word, names)
+  return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }

@@ -2,7 +2,7 @@
 
 import packageJson from '../../package.json'
 import { localAddress, localHost, unmapped } from '../address'
-import type { Config } from '../cli/config'
+import type { Config, UnknownVariable } from '../cli/config'
 import { watchToken } from '../cli/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
 import { engineOf, openStore } from '../engine/engine'
@@ -33,6 +33,7 @@ type Started = {
   readonly config: Config
   /** Ignored variables: see `parseConfig`. */
   readonly ignoredVariables: readonly string[]
+  readonly unknownVariables: readonly UnknownVariable[]
   /** True if standard error is a terminal. */
   readonly isTerminal: boolean
   /** True if standard output is discarded. */
@@ -64,9 +65,10 @@ async function warnOfStoredToken(store: Store, configured: Token | null, log: Lo
 
 /** Opens everything except the database, and refuses an invalid configuration. */
 async function prepare(started: Started) {
-  const { config, ignoredVariables } = started
+  const { config, ignoredVariables, unknownVariables } = started
   const { lines, log } = openLog(started)
   for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
+  for (const unknown of unknownVariables) log('warn', 'variable-unknown', unknown)
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
   const tls = await openTls(config, log)

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { type OptionName, options, variableOf } from '../../src/cli/options'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
@@ -129,6 +129,91 @@ test('passes over what Kubernetes sets for a Service named plantstore', async ()
       err: expect.stringContaining('PLANTSTORE_PORT must be a whole number'),
     })
   }
+})
+
+const misspelt = {
+  PLANTSTORE_KEEP_CHANGE: '30d',
+  PLANTSTORE_BACKUP_FOLDERS: '/backups',
+  plantstore_port: '1',
+  PLANTSTORE_COLOUR: 'green',
+  ...linkVariables('PLANTSTORE_WEB'),
+  PLANTSTORE_WEB_NAME: undefined,
+  PLANTSTORE_WEB_ENV_LANG: undefined,
+}
+const unknown = [
+  { variable: 'PLANTSTORE_BACKUP_FOLDERS', nearest: 'PLANTSTORE_BACKUP_FOLDER' },
+  { variable: 'PLANTSTORE_COLOUR' },
+  { variable: 'PLANTSTORE_KEEP_CHANGE', nearest: 'PLANTSTORE_KEEP_CHANGES' },
+  { variable: 'plantstore_port', nearest: 'PLANTSTORE_PORT' },
+]
+
+test('serve logs each unknown variable once, with the nearest one', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), env: misspelt })
+
+  expect(daemon.events().filter(({ event }) => event === 'variable-unknown')).toEqual(
+    unknown.map((fields) => ({
+      time: expect.any(String),
+      level: 'warn',
+      event: 'variable-unknown',
+      ...fields,
+    })),
+  )
+})
+
+test('other commands warn of unknown variables before they run, but completion and help do not', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const { err } = await runProgram(['token', 'list', ...args], { env: misspelt })
+
+  expect(err).toBe(
+    unknown
+      .map(({ variable, nearest }) => {
+        const hint = nearest ? `; did you mean "${nearest}"?` : ''
+        return `plantstore: warning: unknown variable ${variable}${hint}\n`
+      })
+      .concat(`plantstore: no database at ${folder.file('plants.db')}; name it with --database\n`)
+      .join(''),
+  )
+  for (const silent of [['completion', 'for', 'tok'], ['token', '--help'], ['--version']]) {
+    expect(await runProgram(silent, { env: misspelt })).toMatchObject({ err: '', code: 0 })
+  }
+})
+
+test.each([
+  ['PLANTSTORE_DATABASE', `"a.db"`],
+  ['PLANTSTORE_DATABASE', `'a.db'`],
+  ['PLANTSTORE_DATABASE', `"postgres://127.0.0.1:1/plants"`],
+  ['PLANTSTORE_UNIX', `"socket"`],
+  ['PLANTSTORE_HOST', `"127.0.0.1"`],
+  ['PLANTSTORE_BACKUP_FOLDER', `"backups"`],
+  ['PLANTSTORE_TLS_CERT', `"cert.pem"`],
+  ['PLANTSTORE_TOKEN_FILE', `"token"`],
+  ['PLANTSTORE_TOKEN', `"token_0123456789abcdef"`],
+])('refuses quotes around a value: %s=%s', async (variable, text) => {
+  using folder = temporaryFolder()
+  const env = { [variable]: text }
+  const { err, code } = await runProgram(['serve', '--port', '0'], { env, cwd: folder.path })
+
+  expect(code).toBe(2)
+  expect(err).toBe(
+    `plantstore: ${variable} has quotes around its value; remove them (docker --env-file keeps them); see "plantstore serve --help"\n`,
+  )
+  expect(readdirSync(folder.path)).toEqual([])
+})
+
+test('takes a file whose name has quotes by its path', async () => {
+  using folder = temporaryFolder()
+  const create = (database: string) =>
+    runProgram(['import', '--format', 'csv', '-', '--database', database], { cwd: folder.path })
+
+  expect(await create(`"a.db"`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--database has quotes around its value; remove them'),
+  })
+  expect(readdirSync(folder.path)).toEqual([])
+  expect((await create(`./"a.db"`)).code).toBe(0)
+  expect(readdirSync(folder.path)).toContain(`"a.db"`)
 })
 
 test('offers no flag for a secret', async () => {

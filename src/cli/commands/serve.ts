@@ -19,11 +19,13 @@ once. SIGHUP rereads PLANTSTORE_TOKEN_FILE and the certificate.
 Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended
 by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
   options: daemonOptions,
-  async run({ config, ignoredVariables, out, err }) {
+  hasLog: true,
+  async run({ config, ignoredVariables, unknownVariables, out, err }) {
     const { runDaemon } = await import('../../daemon/daemon')
     return runDaemon({
       config,
       ignoredVariables,
+      unknownVariables,
       isTerminal: err.isTTY,
       isDiscarded: out.isDiscarded,
     })
