@@ -2,7 +2,7 @@
 
 import packageJson from '../package.json'
 import type { Command } from '../src/cli/command'
-import { describeOption, isFlag, options, toFlag, variableOf } from '../src/cli/options'
+import { describeOption, isFlag, options, toFlag, variableOf } from '../src/config/options'
 import { loadCommands } from '../src/main'
 
 // A line that begins with a dot or a quote would be a request; a plain hyphen could not be pasted into a shell.

@@ -3,8 +3,8 @@
 
 import packageJson from '../package.json'
 import type { Command, Output } from './cli/command'
-import { parseConfig, type UnknownVariable } from './cli/config'
 import { standardError, standardOutput } from './cli/terminal/output'
+import { parseConfig, type UnknownVariable } from './config/config'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
 import { commit, exitCodes } from './program'
@@ -43,7 +43,7 @@ const withHint = (message: string, command: string): string =>
 async function loadCommand(word: string, others: readonly string[] = []): Promise<Command> {
   const load = isCommand(word) ? commands[word] : undefined
   if (load) return load()
-  const { suggest } = await import('./cli/nearest')
+  const { suggest } = await import('./config/nearest')
   const names = [...Object.keys(commands), ...others]
   throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggest(word, names)}`)
 }

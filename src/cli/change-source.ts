@@ -7,14 +7,14 @@ import {
   createClient,
   type Fetch,
 } from '../client/client'
+import type { Config } from '../config/config'
+import { readTokenText } from '../config/configured-token'
+import { databaseOptions, type OptionOverrides } from '../config/options'
 import { openStore } from '../engine/engine'
 import { storeGuest } from '../engine/store-user'
 import { OpenError, RequestError, UsageError } from '../errors'
 import { tellOutages } from '../outbound/outages'
 import type { SendRequest } from '../outbound/request'
-import type { Config } from './config'
-import { readTokenText } from './configured-token'
-import { databaseOptions, type OptionOverrides } from './options'
 
 const LIMIT = 1000
 const PATIENCE_SECONDS = 30

@@ -1,8 +1,8 @@
 // A command of the program: its options, its help, and its action.
 
+import type { Config, UnknownVariable } from '../config/config'
+import type { OptionName, OptionOverrides } from '../config/options'
 import { UsageError } from '../errors'
-import type { Config, UnknownVariable } from './config'
-import type { OptionName, OptionOverrides } from './options'
 
 /** An output of a command: text to a stream of the process. */
 export type Output = {

@@ -1,7 +1,7 @@
 // The help of the program and of its commands.
 
+import { describeOption, helpFlag } from '../config/options'
 import type { Command } from './command'
-import { describeOption, helpFlag } from './options'
 
 /** The help of the program. */
 export function helpOfAll(commands: readonly Command[], version: string): string {

@@ -2,8 +2,8 @@
 
 import packageJson from '../../package.json'
 import { localAddress, localHost, unmapped } from '../address'
-import type { Config, UnknownVariable } from '../cli/config'
-import { watchToken } from '../cli/configured-token'
+import type { Config, UnknownVariable } from '../config/config'
+import { watchToken } from '../config/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
 import { engineOf, openStore } from '../engine/engine'
 import { storeOwner } from '../engine/store-user'

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
-import { type OptionName, options, variableOf } from '../../src/cli/options'
+import { type OptionName, options, variableOf } from '../../src/config/options'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)

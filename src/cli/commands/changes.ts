@@ -1,12 +1,12 @@
 // plantstore changes: prints the change log.
 
 import type { Change } from '../../client/client'
+import { readProxies } from '../../config/config'
 import { createSendRequest } from '../../outbound/request'
 import { toJson } from '../../plant/json'
 import { exitCodes } from '../../program'
 import { openSource, sourceOptions, sourceOverrides } from '../change-source'
 import type { Command } from '../command'
-import { readProxies } from '../config'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 
 const toLine = (change: Change): string => `${JSON.stringify(toJson(change))}\n`

@@ -1,11 +1,11 @@
 // plantstore check: verifies the database's integrity.
 
+import { databaseOptions } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
-import { databaseOptions } from '../options'
 
 export const check: Command = {
   name: 'check',

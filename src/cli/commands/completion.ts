@@ -1,13 +1,13 @@
 // plantstore completion: shell scripts that complete commands, options and files by calling `completion for`.
 
+import { parseConfig } from '../../config/config'
+import { describeOption, helpFlag, isFlag } from '../../config/options'
 import { UsageError } from '../../errors'
 import { exitCodes } from '../../program'
 import type { Command, CommandContext } from '../command'
 import bash from '../completion/plantstore.bash' with { type: 'text' }
 import fish from '../completion/plantstore.fish' with { type: 'text' }
 import zsh from '../completion/plantstore.zsh' with { type: 'text' }
-import { parseConfig } from '../config'
-import { describeOption, helpFlag, isFlag } from '../options'
 
 const shells: Readonly<Record<string, string>> = { bash, zsh, fish }
 

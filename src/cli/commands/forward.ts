@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { CURSOR, NOW } from '../../change-log/change-log'
+import { type Config, readProxies } from '../../config/config'
 import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
@@ -11,7 +12,6 @@ import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { exitCodes } from '../../program'
 import { openSource, sourceOptions, sourceOverrides } from '../change-source'
 import type { Command, CommandContext } from '../command'
-import { type Config, readProxies } from '../config'
 import { watchInterrupt } from '../terminal/interrupt'
 
 /** The cursor of the last change accepted by the receiver; undefined if none has been sent. */

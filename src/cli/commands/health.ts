@@ -1,11 +1,11 @@
 // plantstore health: queries the health of the daemon, for containers and supervisors.
 
 import { localAddress } from '../../address'
+import { readProxies } from '../../config/config'
 import { safeMessage } from '../../errors'
 import { createSendRequest } from '../../outbound/request'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
-import { readProxies } from '../config'
 
 const PATIENCE_SECONDS = 5
 

@@ -1,8 +1,8 @@
 // plantstore serve: the options and the help of the daemon.
 
+import { daemonOptions } from '../../config/options'
 import { IN_DOUBT } from '../../errors'
 import type { Command } from '../command'
-import { daemonOptions } from '../options'
 
 export const serve: Command = {
   name: 'serve',

@@ -1,5 +1,7 @@
 // plantstore token: creates, lists, revokes and prunes the tokens of clients.
 
+import type { Config } from '../../config/config'
+import { databaseOptions, options, toFlag } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { cutUrls, UsageError } from '../../errors'
@@ -8,9 +10,7 @@ import { exitCodes } from '../../program'
 import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
 import { type Command, type CommandContext, onlyArgument } from '../command'
-import type { Config } from '../config'
 import { countOf } from '../count'
-import { databaseOptions, options, toFlag } from '../options'
 import { attended } from '../terminal/suspend'
 
 const iso = (time: number | null): string | null =>

@@ -1,5 +1,7 @@
 // The command lines that an import proposes: for the same file with other options, and for the rows that it refused.
 
+import type { Config } from '../../config/config'
+import { type OptionName, options, toFlag } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
 import { type Columns, placesOf } from '../../formats/columns'
 import { formatToRead } from '../../formats/format'
@@ -9,8 +11,6 @@ import type { RefusedWriter } from '../../formats/refused'
 import { optionWords, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
 import { quote } from '../../program'
-import type { Config } from '../config'
-import { type OptionName, options, toFlag } from '../options'
 
 /** The options of `import` that say how a file is read, as they were given. */
 export const READING = [

@@ -1,5 +1,6 @@
 // The file of an import: opens it as a table, and finds the columns of a plant.
 
+import type { Config } from '../../config/config'
 import { OpenError, UsageError } from '../../errors'
 import { type Input, openInput, readInput } from '../../files/input'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
@@ -10,7 +11,6 @@ import { openTable, type Table } from '../../formats/table'
 import { optionWords } from '../../formats/words'
 import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
-import type { Config } from '../config'
 import { heedSignals } from '../terminal/interrupt'
 import { commandLine, guessed, wordsFor } from './command-line'
 import { readWorkbookInThread } from './workbook-thread'

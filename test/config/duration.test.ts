@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseDuration } from '../../src/cli/duration'
+import { parseDuration } from '../../src/config/duration'
 
 test.each([
   ['1s', 1000],
