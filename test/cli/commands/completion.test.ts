@@ -260,7 +260,7 @@ test('refuses a shell that it does not know', async () => {
 
 test.each([['version'], ['-V']])('prints its version: %s', async (word) => {
   const { out, code } = await runProgram([word])
-  expect(out).toMatch(/^plantstore \d+\.\d+\.\d+\n$/)
+  expect(out).toMatch(/^plantstore \d+\.\d+\.\d+ \(commit \S+\)\n$/)
   expect(code).toBe(0)
 })
 

@@ -72,10 +72,15 @@ export const prometheus: Case = {
     expect(await is('up{job="plantstore"}', '1'), 'no scrape succeeded')
     expect(await is('plantstore_plants_created_total', String(PLANTS)), 'plants are not counted')
 
+    const isPending = (alert: string) => async () =>
+      (await rules()).some(({ name, state }) => name === alert && state === 'pending')
+    expect(await until(PATIENCE_MS, isPending('PlantstoreNoBackups')), 'no alert on no backups')
+
     await daemon.stop()
-    const isPending = async () =>
-      (await rules()).some(({ name, state }) => name === 'PlantstoreDown' && state === 'pending')
-    expect(await until(PATIENCE_MS, isPending), 'no alert that plantstore is down')
+    expect(
+      await until(PATIENCE_MS, isPending('PlantstoreDown')),
+      'no alert that plantstore is down',
+    )
     const all = await rules()
     expect(
       all.every(({ health }) => health === 'ok'),
