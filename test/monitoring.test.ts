@@ -4,7 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './harness/daemon'
 
-type Rule = { readonly alert: string; readonly expr: string }
+type Rule = {
+  readonly alert: string
+  readonly expr: string
+  readonly labels?: { readonly severity?: string }
+}
 type Panel = {
   readonly id: number
   readonly title: string
@@ -51,6 +55,13 @@ describe('the alerts', () => {
     const listed = rows.filter(([name]) => name.startsWith('Plantstore'))
     expect(listed.map(([name, when]) => [name, metricsIn(when)])).toEqual(
       rules.map(({ alert, expr }) => [alert, metricsIn(expr)]),
+    )
+  })
+
+  test('have the severity that docs/monitoring.md says, critical or warning', () => {
+    const listed = [...page.matchAll(/^\| `(Plantstore\w+)` \| .*? \| (critical|warning) \|/gm)]
+    expect(rules.map(({ alert, labels }) => [alert, labels?.severity])).toEqual(
+      listed.map(([, alert, severity]) => [alert, severity]),
     )
   })
 
