@@ -24,6 +24,7 @@ const LOCK_UN = 8
 const POSIX_FADV_DONTNEED = 4
 // SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER.
 const WRITE_AND_WAIT = 7
+const F_OFD_GETLK = 36
 const F_OFD_SETLK = 37
 const F_RDLCK = 0
 const F_WRLCK = 1
@@ -94,6 +95,15 @@ export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
 
 const rangeLocks = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
 
+// struct flock: l_type, l_whence, l_start, l_len, l_pid; the same layout on every 64-bit machine.
+function lockRange(type: number, start: number, length: number): DataView<ArrayBuffer> {
+  const range = new DataView(new ArrayBuffer(32))
+  range.setInt16(0, type, true)
+  range.setBigInt64(8, BigInt(start), true)
+  range.setBigInt64(16, BigInt(length), true)
+  return range
+}
+
 /**
  * Sets a lock on a range of an open file, which conflicts with the POSIX locks of others (fcntl(2), open file
  * description locks); false if another process holds a conflicting one.
@@ -104,12 +114,15 @@ export function setRangeLock(
   start: number,
   length: number,
 ): boolean {
-  // struct flock: l_type, l_whence, l_start, l_len, l_pid; the same layout on every 64-bit machine.
-  const range = new DataView(new ArrayBuffer(32))
-  range.setInt16(0, rangeLocks[lock], true)
-  range.setBigInt64(8, BigInt(start), true)
-  range.setBigInt64(16, BigInt(length), true)
-  return libc().fcntl(fd, F_OFD_SETLK, new Uint8Array(range.buffer)) === 0
+  const { buffer } = lockRange(rangeLocks[lock], start, length)
+  return libc().fcntl(fd, F_OFD_SETLK, new Uint8Array(buffer)) === 0
+}
+
+/** True if a part of a range of an open file is locked, by other means than this descriptor. */
+export function isRangeLocked(fd: number, start: number, length: number): boolean {
+  const range = lockRange(F_WRLCK, start, length)
+  const isAnswered = libc().fcntl(fd, F_OFD_GETLK, new Uint8Array(range.buffer)) === 0
+  return isAnswered && range.getInt16(0, true) !== F_UNLCK
 }
 
 function renameat2(from: string, to: string, flags: number): boolean {

@@ -19,6 +19,7 @@ import {
   toCommandError,
   toFailure,
 } from './file/errors'
+import { holdSidecars, releaseSidecars, watchIndex } from './file/sidecars'
 import type { OpenedDatabase } from './open'
 import { type ForeignLock, watchForeignLock } from './outages/foreign-lock'
 import { Outage } from './outages/outage'
@@ -46,6 +47,7 @@ export class DatabaseHandle {
   readonly #lock: ForeignLock
   readonly #refused: RefusedWrites
   #connection: ServingConnection | null = null
+  #isIndexReplaced: () => boolean = () => false
 
   /** Takes ownership of an opened file and its connection. Throws an `OpenError` if it is not a database. */
   constructor(
@@ -225,6 +227,7 @@ export class DatabaseHandle {
   }
 
   #prepare(db: Database): ServingConnection {
+    this.#isIndexReplaced = watchIndex(this.path)
     // A command may wait for the reader of its output: a transaction as long would keep the WAL from shrinking.
     const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
@@ -260,8 +263,18 @@ export class DatabaseHandle {
     return this.#connection
   }
 
-  // This thread's connection first: the last one to close waits for the disk.
   async #closeFiles(): Promise<StorageFailure | null> {
+    // The last connection to close removes the WAL, with what others wrote to it by another index.
+    if (this.#isIndexReplaced()) holdSidecars(this.file.fd)
+    try {
+      return await this.#closeConnections()
+    } finally {
+      releaseSidecars(this.file.fd)
+    }
+  }
+
+  // This thread's connection first: the last one to close waits for the disk.
+  async #closeConnections(): Promise<StorageFailure | null> {
     const connection = this.#connection
     this.#connection = null
     connection?.shared.end()

@@ -10,6 +10,7 @@ import { keepChanges } from './file/change-log-row'
 import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
 import { explainFailedOpen } from './file/errors'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
+import { requireSidecars } from './file/sidecars'
 import { connect, LOCK_PATIENCE_MS } from './reading/connection'
 
 const LOCK_PAUSE_MS = 20
@@ -71,6 +72,7 @@ export async function openDatabase(
     const inodeAt = watchInode(file.path)
     const inode = inodeAt()
     if (file.locked) distrustPageCache(file.path)
+    await requireSidecars(file.path, file.fd)
     const db = await connectUnlocked(file, storeUser)
     if (inodeAt() === inode) return { db, inode }
     // For example, by a restore that held the lock.

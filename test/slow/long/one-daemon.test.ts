@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { check } from '../../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
@@ -101,6 +102,65 @@ test.each([
 
   await expectUnwell(daemon)
   await daemon.stop()
+})
+
+/** Writes to a database as another program does, with its own connection. */
+function insertByHand(database: string, id: number): void {
+  const db = new Database(database)
+  db.run('INSERT INTO plants VALUES (?, ?, NULL)', [id, 'Rose'])
+  db.run('UPDATE plant_count SET plants = plants + 1')
+  db.close(true)
+}
+
+test.each(['another change', 'no other change'])(
+  'loses nothing if the index of its log is removed, with %s before it stops',
+  async (change) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database })
+    await daemon.create('{"id":1,"name":"Rose"}')
+
+    rmSync(`${database}-shm`)
+    insertByHand(database, 2)
+    if (change === 'another change') {
+      await expectError(await daemon.create('{"id":3,"name":"Rose"}'), 50302)
+      await daemon.event('storage-recovered')
+      expect((await daemon.create('{"id":3,"name":"Rose"}')).status).toBe(200)
+      expect((await daemon.fetch('/plants/2')).status).toBe(200)
+    }
+    await daemon.stop()
+
+    const expected = change === 'another change' ? '3 plants' : '2 plants'
+    expect((await check(database)).out).toStartWith(`ok: ${expected}`)
+  },
+)
+
+test.each([
+  ['log', ['-wal']],
+  ["log's index", ['-shm']],
+  ['log and its index', ['-wal', '-shm']],
+])('commands refuse a database in use whose %s was removed', async (_, suffixes) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  for (const suffix of suffixes) rmSync(database + suffix)
+
+  const commands = [
+    ['import', '-', '--format', 'ndjson'],
+    ['export', '-', '--format', 'ndjson'],
+    ['backup', folder.file('copy.db')],
+    ['check'],
+    ['token', 'create', 'phone'],
+  ]
+  const run = (words: string[]) =>
+    runProgram([...words, '--database', database], { stdin: '{"id":2,"name":"Rose"}' })
+  for (const { out, err, code } of await Promise.all(commands.map(run))) {
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toContain(`${database} is in use, but ${database}${suffixes[0]} was removed`)
+  }
+  await daemon.stop()
+  expect((await check(database)).out).toStartWith('ok: 1 plant,')
 })
 
 test('continues once its file is put back', async () => {

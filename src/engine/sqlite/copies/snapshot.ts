@@ -11,7 +11,7 @@ import { codeOf, OpenError } from '../../../errors'
 import { fileSize, openReadable } from '../file/database-file'
 import { denied, explainFailedRead } from '../file/errors'
 import { requireKnown, schemaVersion } from '../file/migrations'
-import { filesOf, holdSidecars, releaseSidecars } from '../file/sidecars'
+import { filesOf, holdSidecars, releaseSidecars, requireSidecars } from '../file/sidecars'
 import { prepareOrClose, setPragmas } from '../reading/connection'
 
 const TRIES = 5
@@ -73,6 +73,7 @@ function openShared(path: string): Database {
 }
 
 async function openMoment(path: string, fd: number): Promise<Moment> {
+  await requireSidecars(path, fd)
   // If the last connection is just closing, it copies its WAL, which then disappears.
   for (let tries = 1; !holdSidecars(fd) && tries < TRIES_TO_HOLD; tries++) await Bun.sleep(PAUSE_MS)
   try {

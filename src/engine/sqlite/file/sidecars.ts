@@ -1,7 +1,8 @@
 // The files that SQLite keeps beside a database, and the locks that show whether it is in use.
 
-import { existsSync } from 'node:fs'
-import { setRangeLock } from '../../../files/libc'
+import { existsSync, readSync } from 'node:fs'
+import { OpenError } from '../../../errors'
+import { isRangeLocked, setRangeLock, watchInode } from '../../../files/libc'
 import { kindAt } from '../../../files/resolve-path'
 
 /** Suffixes of the sidecars (https://sqlite.org/tempfiles.html). */
@@ -33,3 +34,46 @@ export const releaseSidecars = (fd: number): boolean =>
 /** Keeps others from opening a connection until the file is closed; false if one is open already. */
 export const excludeConnections = (fd: number): boolean =>
   setRangeLock(fd, 'exclusive', PENDING_BYTE, SHARED_FIRST + SHARED_SIZE - PENDING_BYTE)
+
+// The write version of a database with a WAL (SQLite file format, section 1.3.3).
+const WRITE_VERSION_AT = 18
+const WITH_WAL = 2
+
+function hasWal(fd: number): boolean {
+  const version = Buffer.alloc(1)
+  readSync(fd, version, 0, 1, WRITE_VERSION_AT)
+  return version[0] === WITH_WAL
+}
+
+// A connection that is being opened or closed may lack them for a moment.
+const TRIES = 50
+const PAUSE_MS = 20
+
+/**
+ * Rejects with an `OpenError` if a connection is open whose sidecars were removed. SQLite would make new ones, and the
+ * changes in one pair would be lost to the other.
+ */
+export async function requireSidecars(path: string, fd: number): Promise<void> {
+  const removed = () => ['-wal', '-shm'].find((suffix) => !existsSync(path + suffix))
+  const isInUse = () => hasWal(fd) && isRangeLocked(fd, SHARED_FIRST, SHARED_SIZE)
+  for (let tries = 1; ; tries++) {
+    const suffix = removed()
+    if (suffix === undefined || !isInUse()) return
+    if (tries === TRIES) {
+      throw new OpenError(
+        `${path} is in use, but ${path}${suffix} was removed; restart the programs that use it: fuser ${path}`,
+      )
+    }
+    await Bun.sleep(PAUSE_MS)
+  }
+}
+
+/**
+ * Watches the WAL's index of an open database: the returned function is true if it was removed or replaced, while its
+ * WAL stayed.
+ */
+export function watchIndex(path: string): () => boolean {
+  const [walAt, indexAt] = [watchInode(`${path}-wal`), watchInode(`${path}-shm`)]
+  const [wal, index] = [walAt(), indexAt()]
+  return () => walAt() === wal && indexAt() !== index
+}
