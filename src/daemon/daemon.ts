@@ -103,8 +103,10 @@ class Daemon {
 
   /** Reads the token and the certificate again. */
   reload(): void {
-    this.#parts.token.reload()
-    this.#parts.tls?.reload((certificate) => this.#server?.renew(certificate))
+    const { config, log, token, tls } = this.#parts
+    token.reload()
+    tls?.reload((certificate) => this.#server?.renew(certificate))
+    if (config.tokenFile === null && !tls) log('info', 'nothing-to-reread')
   }
 
   /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */
