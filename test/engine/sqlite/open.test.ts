@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { APPLICATION_ID } from '../../../src/engine/sqlite/file/migrations'
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/engine/sqlite/file/migrations'
 import { fingerprint, importLines, lines } from '../../harness/commands'
 import {
   PATIENCE_MS,
@@ -323,6 +324,26 @@ test.each(['DELETE', 'PERSIST'])(
     await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
   },
 )
+
+test('names the newest copy from before a migration that it can read', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  for (const version of [1, SCHEMA_VERSION, 999]) {
+    cpSync(file, `${file}.schema-${version}`)
+  }
+  const db = new Database(file)
+  db.run('PRAGMA user_version = 999')
+  db.close(true)
+
+  for (const words of [['serve', '--port', '0'], ['check']]) {
+    const { err, code } = await runProgram([...words, '--database', file])
+    expect(code).toBe(1)
+    expect(err).toEndWith(
+      `; upgrade, or restore ${file}.schema-${SCHEMA_VERSION}, which lacks later writes\n`,
+    )
+  }
+})
 
 test('watches the WAL of a database behind a link', async () => {
   using folder = temporaryFolder()

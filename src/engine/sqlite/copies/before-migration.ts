@@ -7,7 +7,7 @@ import { makePrivateFolder } from '../../../files/private-folder'
 import { explainFailedWrite, requireRegular } from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
 import { distrustPageCache, type OpenedFile } from '../file/database-file'
-import { SCHEMA_VERSION } from '../file/migrations'
+import { copyOfSchema, SCHEMA_VERSION } from '../file/migrations'
 import { copyDatabase } from './backup'
 
 /** A copy of a database from before a migration. */
@@ -22,7 +22,7 @@ async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | 
   // A migration that was killed may be complete in the WAL, but missing from the header.
   if (schemaVersion === SCHEMA_VERSION) return null
   await syncFile(made)
-  const kept = `${path}.schema-${schemaVersion}`
+  const kept = copyOfSchema(path, schemaVersion)
   requireRegular(kept)
   renameSync(made, kept)
   syncFolder(folder)
@@ -45,7 +45,7 @@ export async function copyBeforeMigration(
     return await copyOld(path, stopping)
   } catch (error) {
     closeSync(fd)
-    const told = explainFailedWrite(error, `${path}.schema-${schemaVersion}`)
+    const told = explainFailedWrite(error, copyOfSchema(path, schemaVersion))
     if (told instanceof OpenError) throw told
     throw new OpenError(`cannot copy ${path} before its migration: ${messageOf(error)}`)
   }

@@ -1,6 +1,7 @@
 // The schema: one file in migrations/ per version.
 
 import type { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
 import { OpenError } from '../../../errors'
 import plantsAndTokens from './migrations/0001_plants_and_tokens.sql' with { type: 'text' }
 import plantsByTag from './migrations/0002_plants_by_tag.sql' with { type: 'text' }
@@ -27,11 +28,18 @@ const migrations = [
 /** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = migrations.length
 
-/** Throws an `OpenError` if a database has a newer schema than this program reads. */
+/** The path of the copy that is made of a database before it is migrated from a schema. */
+export const copyOfSchema = (path: string, version: number): string => `${path}.schema-${version}`
+
+/** Throws an `OpenError` if a database has a newer schema than this program reads; names a copy that it can read. */
 export function requireKnown(version: number, path: string): void {
   if (version <= SCHEMA_VERSION) return
+  const copy = migrations
+    .map((_, index) => copyOfSchema(path, index + 1))
+    .findLast((it) => existsSync(it))
+  const way = copy ? `upgrade, or restore ${copy}, which lacks later writes` : 'upgrade'
   throw new OpenError(
-    `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
+    `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); ${way}`,
   )
 }
 
