@@ -210,6 +210,7 @@ const ofOneRun = {
   encoding: optional(encoding, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
   refused: optional(newFile, 'FILE', 'write refused rows to this file, with the reason'),
+  quiet: flag('print nothing if the daemon is well'),
   escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
   replace: flag('update stored plants that differ'),

@@ -13,9 +13,9 @@ export const health: Command = {
   name: 'health',
   usage: '',
   summary: 'check that the daemon can write to its database',
-  help: `Requests GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers
-and supervisors.`,
-  options: ['host', 'port', 'unix', 'tlsCert'],
+  help: `Requests GET /health. Exit code 0 if the daemon can write, 1 if not. For containers, supervisors and cron. It
+finds the daemon by the same variables as "plantstore serve"; flags of the daemon must be given here, too.`,
+  options: ['host', 'port', 'unix', 'tlsCert', 'quiet'],
   overrides: {
     host: { help: 'address that the daemon listens on' },
     port: { help: 'port that the daemon listens on' },
@@ -33,7 +33,7 @@ and supervisors.`,
       ...(unix === null ? {} : { unix }),
     })
     if (answer.status === 200) {
-      out.write(`ok ${url}\n`)
+      if (!config.quiet) out.write(`ok ${url}\n`)
       return exitCodes.ok
     }
     const text = await answer.text()

@@ -1,6 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { hasIpv6 } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -16,6 +18,22 @@ test('exits with 0 if the daemon is well', async () => {
   })
   const byEnvironment = await runProgram(['health'], { env: { PLANTSTORE_PORT: port } })
   expect(byEnvironment.code).toBe(0)
+})
+
+test('prints nothing with --quiet while the daemon is well, as in the line for cron', async () => {
+  using folder = temporaryFolder()
+  const daemon = await startDaemon({ database: folder.file('plants.db') })
+  const env = { PLANTSTORE_PORT: String(daemon.port) }
+  const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8')
+  const [, line = ''] = /^\*\/5 .* \/usr\/bin\/plantstore (.*)$/m.exec(page) ?? []
+
+  expect(await runProgram(line.split(' '), { env })).toEqual({ out: '', err: '', code: 0 })
+  await daemon.stop()
+  expect(await runProgram(line.split(' '), { env })).toEqual({
+    out: '',
+    err: `plantstore: nothing is listening at ${daemon.url}; is the daemon running?\n`,
+    code: 1,
+  })
 })
 
 test('asks a daemon that listens on all interfaces', async () => {
