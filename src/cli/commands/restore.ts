@@ -6,12 +6,21 @@ import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
 import { copying } from '../terminal/copying'
 
+function describeTokens(ofBackup: readonly string[] | null): string {
+  if (ofBackup === null) return 'tokens are those of the previous database\n'
+  if (ofBackup.length === 0) return ''
+  return `tokens are those of the backup; if any of these was revoked since, revoke it again: ${ofBackup.join(', ')}\n`
+}
+
 export const restore: Command = {
   name: 'restore',
   usage: 'FILE',
   summary: 'replace the database with a backup',
   help: `Checks the backup first. Refuses while another program has the database open: stop the daemon first. The
-previous database is kept beside it, under the name that is printed.`,
+previous database is kept beside it, under the name that is printed.
+
+The tokens of the previous database stay as they are: revoked ones stay revoked. If there is none, or it is damaged or
+of another store, the tokens are those of the backup, and the valid ones are listed.`,
   options: ['database'],
   overrides: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
@@ -22,9 +31,11 @@ previous database is kept beside it, under the name that is printed.`,
     const path = onlyArgument(args, 'FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     return copying(out, err, async (onBytes) => {
-      const { plants, kept } = await restoreDatabase(path, config.database, suffix, onBytes)
+      const restored = await restoreDatabase(path, config.database, suffix, onBytes)
+      const { plants, kept, tokensOfBackup } = restored
       const previous = kept === null ? '' : `previous database kept as ${kept}\n`
-      return `restored ${countOf(plants, 'plant')} to ${config.database}\n${previous}`
+      const tokens = describeTokens(tokensOfBackup)
+      return `restored ${countOf(plants, 'plant')} to ${config.database}\n${previous}${tokens}`
     })
   },
 }

@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,10 +16,13 @@ import {
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { applyMigrations } from '../../../src/engine/sqlite/file/migrations'
 import { restoreMarker } from '../../../src/engine/sqlite/file/restore-marker'
 import { tryLock } from '../../../src/files/libc'
+import { issueToken } from '../../../src/token/token'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
@@ -334,4 +338,126 @@ test.each([
     code: 2,
   })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+/** Runs `token` on a database; returns what it prints to standard output, without the end of its line. */
+async function token(database: string, ...words: string[]): Promise<string> {
+  const { out, code, err } = await runProgram(['token', ...words, '--database', database])
+  expect({ words, code, err: code === 0 ? '' : err }).toEqual({ words, code: 0, err: '' })
+  return out.trimEnd()
+}
+
+/** A backup with the valid tokens "leaked", "pruned" and "laptop", an expired and a revoked one; and their texts. */
+async function makeTokens(folder: Folder) {
+  const { database } = await makeBackup(folder)
+  const copy = folder.file('tokens.db')
+  const texts: Record<string, string> = {}
+  for (const name of ['leaked', 'pruned', 'laptop', 'revoked']) {
+    texts[name] = await token(database, 'create', name)
+  }
+  await token(database, 'create', 'expired', '--expires', '90d')
+  await token(database, 'revoke', 'revoked')
+  const db = new Database(database)
+  db.run("UPDATE tokens SET expires_at = 1 WHERE name = 'expired'")
+  db.close(true)
+  await runProgram(['backup', copy, '--database', database])
+  return { database, copy, texts }
+}
+
+/** Overwrites the page of a database that has its tokens. */
+function damageTokens(database: string): void {
+  const db = new Database(database)
+  const find = db.query<{ page: number; size: number }, []>(
+    "SELECT rootpage AS page, page_size AS size FROM sqlite_schema, pragma_page_size WHERE name = 'tokens'",
+  )
+  const { page, size } = find.get() ?? { page: 0, size: 0 }
+  db.close(true)
+  const fd = openSync(database, 'r+')
+  writeSync(fd, Buffer.alloc(size, 0xff), 0, size, (page - 1) * size)
+  closeSync(fd)
+}
+
+/** The status of a list of plants with each token. */
+async function statuses(database: string, texts: Record<string, string>) {
+  await using daemon = await startDaemon({ database })
+  const found = Object.entries(texts).map(async ([name, text]) => {
+    const response = await daemon.fetch('/plants', { headers: { authorization: `Bearer ${text}` } })
+    return [name, response.status]
+  })
+  return Object.fromEntries(await Promise.all(found))
+}
+
+test('keeps the tokens of the database that it replaces', async () => {
+  using folder = temporaryFolder()
+  const { database, copy, texts } = await makeTokens(folder)
+  await token(database, 'revoke', 'pruned')
+  await token(database, 'prune')
+  await token(database, 'revoke', 'leaked')
+  texts.newer = await token(database, 'create', 'newer')
+
+  const { out, code } = await restore(copy, database)
+
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/\ntokens are those of the previous database\n$/),
+  })
+  const expected = { leaked: 401, pruned: 401, revoked: 401, laptop: 200, newer: 200 }
+  expect(await statuses(database, texts)).toEqual(expected)
+
+  // Back again.
+  expect((await restore(keptAs(out), database)).code).toBe(0)
+  expect(await statuses(database, texts)).toEqual(expected)
+})
+
+test.each([
+  ['is gone', (database: string) => rmSync(database)],
+  ['has a damaged page', damageTokens],
+  ['is no database', (database: string) => writeFileSync(database, 'no longer a database')],
+  [
+    'is of another store',
+    async (database: string) => {
+      rmSync(database)
+      await importLines(database, lines(0, 1))
+      await token(database, 'create', 'laptop')
+    },
+  ],
+])('says which tokens of the backup to look at, if the old database %s', async (_, interfere) => {
+  using folder = temporaryFolder()
+  const { database, copy, texts } = await makeTokens(folder)
+  await token(database, 'revoke', 'leaked')
+  await interfere(database)
+
+  const { out, code } = await restore(copy, database)
+
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(
+      /\ntokens are those of the backup; .+, revoke it again: laptop, leaked, pruned\n$/,
+    ),
+  })
+  expect(await statuses(database, texts)).toMatchObject({ laptop: 200, revoked: 401 })
+})
+
+test('keeps the tokens of the database that it replaces with one of an older schema', async () => {
+  using folder = temporaryFolder()
+  const [database, copy] = [folder.file('plants.db'), folder.file('plants.db.schema-2')]
+  const db = new Database(copy)
+  applyMigrations(db, 0, 2)
+  db.run('PRAGMA user_version = 2')
+  for (const name of ['leaked', 'laptop']) {
+    const { token } = issueToken(name, 'write', null, 0)
+    db.run('INSERT INTO tokens VALUES (?, ?, ?, 0, NULL, NULL)', [name, token.hash, token.scope])
+  }
+  db.close(true)
+  copyFileSync(copy, database)
+  await token(database, 'revoke', 'leaked')
+
+  const { out } = await restore(copy, database)
+
+  expect(out).toEndWith('tokens are those of the previous database\n')
+  const after = new Database(database, { readonly: true })
+  const valid = after.query('SELECT name FROM tokens WHERE revoked_at IS NULL').all()
+  const schema = after.query('PRAGMA user_version').get()
+  after.close(true)
+  expect({ valid, schema }).toEqual({ valid: [{ name: 'laptop' }], schema: { user_version: 2 } })
 })

@@ -1,7 +1,7 @@
 // Replaces a database with a backup. Phases:
 // - copy: the backup is copied to a private folder beside the database, checked and synced.
 // - fold: the write-ahead log (WAL) of the old database is merged into its file, which is then locked against everyone.
-// - exchange: the two files exchange their names; the old one is kept.
+// - exchange: the two files exchange their names; the old one is kept, and its tokens are those of the new one, too.
 // If the old database is too damaged to be folded, it is exchanged with a marker, which every command refuses. Its WAL
 // follows it, and the new database replaces the marker.
 //
@@ -41,9 +41,19 @@ import { readRestoreMarker, restoreMarker } from '../file/restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from '../file/sidecars'
 import { copyDatabase } from './backup'
 import type { OnBytes } from './read-only'
+import { keepTokens, validTokens } from './restored-tokens'
 
-/** The result of a restore: the plants in the database, and the path of the old one; null if there was none. */
-type Restored = { readonly plants: number; readonly kept: string | null }
+/** The result of a restore. */
+type Restored = {
+  readonly plants: number
+  /** The path of the old database; null if there was none. */
+  readonly kept: string | null
+  /**
+   * The names of tokens that are valid as in the backup, and may have been revoked since; null if the tokens are those
+   * of the old database.
+   */
+  readonly tokensOfBackup: readonly string[] | null
+}
 
 // SQLite cannot recover such a database: it is kept unchanged.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
@@ -128,30 +138,34 @@ async function makeMarker(made: string, kept: string): Promise<string> {
   return marker
 }
 
-async function replace(made: string, held: OpenedFile, kept: string): Promise<string> {
+type Replaced = Pick<Restored, 'kept'> & { readonly keepsTokens: boolean }
+
+async function replace(made: string, held: OpenedFile, kept: string): Promise<Replaced> {
   const { path, fd } = held
   const interrupted = readRestoreMarker(fd)
   if (interrupted !== null) {
     const keptBefore = join(dirname(path), interrupted)
     completeMove(made, path, keptBefore)
-    return keptBefore
+    return { kept: keptBefore, keepsTokens: false }
   }
   const old = foldWal(path)
   if (old) {
     try {
       // The WAL must not reappear after a loss of power.
       syncFolder(dirname(path))
+      const keepsTokens = changeCopy(made, (db) => keepTokens(old, db))
+      await syncFile(made)
       await exchange(made, held, kept)
+      return { kept, keepsTokens }
     } finally {
       old.close(true)
     }
-    return kept
   }
   if (!excludeConnections(fd)) throw lockedByAnother(path)
   const marker = await makeMarker(made, kept)
   await exchange(marker, held, kept)
   completeMove(made, path, kept)
-  return kept
+  return { kept, keepsTokens: false }
 }
 
 // The database is gone, and only its WAL is left.
@@ -167,11 +181,11 @@ async function keepWal(made: string, path: string, kept: string): Promise<void> 
   }
 }
 
-// The entries after the backup are gone from the change log: their cursors must expire.
-function beginNewChangeLog(made: string): void {
+// Neither synced nor in use.
+function changeCopy<T>(made: string, change: (db: Database) => T): T {
   using db = new Database(made, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
-  renameChangeLog(db)
+  return change(db)
 }
 
 /**
@@ -197,18 +211,25 @@ export async function restoreDatabase(
     await using own = await makePrivateFolder(folder)
     const made = join(own.path, 'restored.db')
     const { plants } = await copyDatabase(from, made, onBytes)
-    beginNewChangeLog(made)
+    const valid = changeCopy(made, (db) => {
+      // The entries after the backup are gone from the change log: their cursors must expire.
+      renameChangeLog(db)
+      return validTokens(db, Date.now())
+    })
     if (held) takeOwner(made, fstatSync(held.fd))
     else if (process.getuid?.() === 0) takeOwner(made, { ...statSync(folder), mode: 0o600 })
     await syncFile(made, onBytes)
-    if (held) return { plants, kept: await replace(made, held, kept) }
+    if (held) {
+      const replaced = await replace(made, held, kept)
+      return { plants, kept: replaced.kept, tokensOfBackup: replaced.keepsTokens ? null : valid }
+    }
     if (sidecarsOf(path).length > 0) {
       await keepWal(made, path, kept)
-      return { plants, kept }
+      return { plants, kept, tokensOfBackup: valid }
     }
     placeNew(made, path)
     syncFolder(folder)
-    return { plants, kept: null }
+    return { plants, kept: null, tokensOfBackup: valid }
   } catch (error) {
     throw explainFailedWrite(error, path)
   } finally {
