@@ -1,6 +1,7 @@
 // The contract of every engine: a store with plants, tokens, a change log, and health.
 
 import type { ChangeLog } from './change-log/change-log'
+import type { Differences, Edit } from './change-log/check'
 import type { Plants } from './plant/plants'
 import type { Tokens } from './token/tokens'
 
@@ -20,6 +21,11 @@ export interface Store extends Plants, Tokens {
    */
   probe(): Promise<void>
   stats(): StoreStats
+  /**
+   * Accepts edits by other programs: adds an entry of each to the change log, unless the plant has changed since, and
+   * `uncounted` to the recorded number of plants. Changes no plant.
+   */
+  accept(edits: readonly Edit[], uncounted: number): Promise<void>
   /** Commits the queue, if the storage works, then closes the store. */
   close(): Promise<void>
 }
@@ -66,6 +72,7 @@ export type Findings = {
   readonly schemaVersion: number
   readonly plants: number
   readonly tokens: number
-  /** The problems, one line each; empty if there are none. */
+  /** Damage, and a schema that is not plantstore's, one line each; empty if there is none. */
   readonly problems: readonly string[]
+  readonly differences: Differences
 }

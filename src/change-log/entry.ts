@@ -6,8 +6,9 @@
 // - remove: entries older than the retention period are removed, oldest first (retention.ts). Their cursors expire.
 
 import { RequestError } from '../errors'
+import type { PlantFields } from '../plant/plant'
 import type { Origin } from '../plant/plants'
-import { fieldsOf, type PlantRecord, type PlantRow, type RowId, toRow } from '../plant/row'
+import { fieldsOf, type PlantRow, type RowId } from '../plant/row'
 import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
 
 /** An entry without its number. */
@@ -38,8 +39,11 @@ export type EntryRow = {
 export const ENTRY_COLUMNS =
   'number, at, action, plant, before, after, token, address, request, mark'
 
-const rowToJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
-const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
+/** The fields of a plant as an entry has them; null: no plant. */
+export const rowToJson = (row: PlantRow | null): string | null =>
+  row && JSON.stringify(fieldsOf(row))
+export const fromJson = (text: string | null): PlantFields | null =>
+  text === null ? null : JSON.parse(text)
 
 /** The values of an entry from `action` on. */
 export type EntryTexts = readonly [
@@ -183,52 +187,3 @@ export function pageAfter(
 /** The size of the plant fields of an entry, in characters. */
 export const entryLength = ({ before, after }: EntryRow): number =>
   (before?.length ?? 0) + (after?.length ?? 0)
-
-/** The number of the last entry; and the smallest, the greatest and the count of the numbers found. */
-export type FoundNumbers = {
-  readonly last: bigint
-  readonly first: bigint | null
-  readonly top: bigint | null
-  readonly count: bigint
-}
-
-/** True if the numbers of a change log are gapless up to the last. */
-export const isWhole = (it: FoundNumbers): boolean =>
-  it.first === null ||
-  it.top === null ||
-  (it.top === it.last && it.top - it.first + 1n === it.count)
-
-export const LACKS_ENTRIES = 'the change log lacks entries'
-
-/** Maximum number of problems that a check names: a broken change log could have as many as entries. */
-export const MAX_PROBLEMS = 10
-
-/** An entry, and the stored plant; a name of null: there is none. */
-export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
-  Omit<PlantRecord, 'id' | 'name'> & { readonly name: string | null }
-
-/**
- * Checks all entries, ordered by plant and number: each starts from the state that the previous entry of its plant
- * left.
- */
-export function createLinkCheck() {
-  let last: Link | undefined
-
-  function* end(): Generator<string> {
-    if (!last) return
-    const { plant, name, after } = last
-    const stored = rowToJson(name === null ? null : toRow({ ...last, id: plant, name }))
-    if (stored !== after) yield `plant ${plant} differs from its last entry in the change log`
-  }
-
-  return {
-    end,
-    *see(link: Link): Generator<string> {
-      if (last?.plant !== link.plant) yield* end()
-      else if (last.after !== link.before) {
-        yield `change ${link.number} of plant ${link.plant} does not follow from the one before it`
-      }
-      last = link
-    },
-  }
-}

@@ -37,8 +37,8 @@ export type PlantParts = Iterable<readonly Plant[]> | AsyncIterable<readonly Pla
 type Engine = {
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
-  /** Reads a whole store without writing. */
-  check(database: string, secrets: DatabaseSecrets): Promise<Findings>
+  /** Reads a whole store without writing; finds at most this number of edits. */
+  check(database: string, secrets: DatabaseSecrets, maxEdits?: number): Promise<Findings>
   /**
    * Lets `read` read a store as of one moment, without writing. `repeatable`: it can be called again, from the start.
    */
@@ -62,7 +62,7 @@ const sqlite: Engine = {
     return { name, files: filesOf(name), isNew }
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
-  check: (path) => checkDatabase(path),
+  check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
   readAll: (database, _, repeatable, read) =>
     readDatabase(database, repeatable, (db) => read(allPlants(db))),
   listTokens: async (database) =>
@@ -84,9 +84,9 @@ const postgres: Engine = {
     const target = await targetOf(database, secrets)
     return (await import('./postgres/store')).openPostgres(target, storeUser)
   },
-  async check(database, secrets) {
+  async check(database, secrets, maxEdits) {
     const target = await targetOf(database, secrets)
-    return (await import('./postgres/check')).checkServer(target)
+    return (await import('./postgres/check')).checkServer(target, maxEdits)
   },
   async readAll(database, secrets, _, read) {
     const target = await targetOf(database, secrets)

@@ -1,5 +1,6 @@
 // plantstore backup: copies the database. The copy is checked and synced before it is renamed.
 
+import { describeDifferences } from '../../change-log/check'
 import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { UsageError } from '../../errors'
@@ -8,12 +9,16 @@ import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
 import { copying } from '../terminal/copying'
 
+const COMPLETE =
+  'plantstore: the backup is complete; other programs made these edits: see "plantstore check"\n'
+
 export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
   help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is
-renamed. "plantstore restore FILE" restores it.`,
+renamed. "plantstore restore FILE" restores it. Edits by other programs, which "plantstore check" reports, are copied too,
+with a warning.`,
   options: ['database'],
   overrides: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
@@ -23,10 +28,16 @@ renamed. "plantstore restore FILE" restores it.`,
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     // SQLite would mistake a file of this name for a sidecar, and remove it.
     const used = locate(config.database).files
-    return copying(out, err, async (onBytes) => {
+    let differences: readonly string[] = []
+    const code = await copying(out, err, async (onBytes) => {
       const write = (to: string) => copyDatabase(config.database, to, onBytes)
-      const { plants } = await produceFile(path, 'refuse', write, { used, onSynced: onBytes })
+      const found = await produceFile(path, 'refuse', write, { used, onSynced: onBytes })
+      const { plants } = found
+      differences = describeDifferences(found.differences, plants)
       return `backed up ${countOf(plants, 'plant')} to ${path}\n`
     })
+    for (const line of differences) err.write(`plantstore: ${config.database}: ${line}\n`)
+    if (differences.length > 0) err.write(COMPLETE)
+    return code
   },
 }

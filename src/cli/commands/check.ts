@@ -1,5 +1,6 @@
 // plantstore check: verifies the database's integrity.
 
+import { canAccept, describeDifferences } from '../../change-log/check'
 import { databaseOptions } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
@@ -7,14 +8,20 @@ import { exitCodes } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
 
+const HOW_TO_ACCEPT =
+  'plantstore: another program made these edits; to keep them, run "plantstore accept"\n'
+
 export const check: Command = {
   name: 'check',
   usage: '',
   summary: "verify the database's integrity",
   help: `Reads the whole database and changes nothing. Reports damaged pages, indexes that do not match their tables,
-a schema that differs from plantstore's, a wrong number of plants, and a change log that does not lead to the stored
-plants. Corrupted text inside a name or tag goes unnoticed, as SQLite keeps no checksums: compare with a backup to
-find it. On PostgreSQL it checks the settings, the schema, and that every plant can be read by its id.
+and a schema that differs from plantstore's. Corrupted text inside a name or tag goes unnoticed, as SQLite keeps no
+checksums: compare with a backup to find it. On PostgreSQL it checks the settings, the schema, and that every plant can
+be read by its id.
+
+Also reports edits by other programs: plants that differ from their last entry in the change log, and a wrong number of
+plants. They are no damage; "plantstore accept" records them.
 
 Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database is too damaged to open, or its disk
 fails.`,
@@ -22,12 +29,17 @@ fails.`,
   async run({ config, out, err }) {
     const { database } = config
     const found = await engineOf(database).check(database, config)
-    const { problems, schemaVersion, plants, tokens } = found
+    const { problems, differences, schemaVersion, plants, tokens } = found
     const name = withoutPassword(database)
-    for (const problem of problems) err.write(`plantstore: ${name}: ${problem}\n`)
-    if (problems.length > 0) return exitCodes.failure
+    const lines = [...problems, ...describeDifferences(differences, plants)]
+    for (const line of lines) err.write(`plantstore: ${name}: ${line}\n`)
+    if (canAccept(differences)) err.write(HOW_TO_ACCEPT)
+    if (lines.length > 0) return exitCodes.failure
+    const { unlogged } = differences
+    const edits =
+      unlogged > 0 ? `; not in the change log: ${countOf(unlogged, 'earlier edit')}` : ''
     out.write(
-      `ok: ${countOf(plants, 'plant')}, ${countOf(tokens, 'token')}, schema version ${schemaVersion}\n`,
+      `ok: ${countOf(plants, 'plant')}, ${countOf(tokens, 'token')}, schema version ${schemaVersion}${edits}\n`,
     )
     return exitCodes.ok
   },

@@ -2,10 +2,13 @@
 
 import { ownProgram } from '../../program'
 
+/** `problem`: the reason that it failed; null if it succeeded. `warning`: what it printed nevertheless, or ''. */
+type Ended = { readonly problem: string | null; readonly warning: string }
+
 export type Child = {
   readonly pid: number
-  /** Resolves to null if the command succeeds, else to the reason; also if it was killed after the time limit. */
-  readonly problem: Promise<string | null>
+  /** Resolves when the command has ended, or was killed after the time limit. */
+  readonly ended: Promise<Ended>
   /** Resolves when the process has ended; one that waits for a hanging disk may outlive SIGKILL. */
   readonly exited: Promise<number>
   /** Kills the process; resolves when it has ended. */
@@ -33,20 +36,22 @@ export function startChild(
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const late = Promise.withResolvers<string>()
+  const late = Promise.withResolvers<Ended>()
   const timer = setTimeout(() => {
     child.kill('SIGKILL')
-    late.resolve(`killed: the backup was not complete after ${limitMs / 1000} s`)
+    const problem = `killed: the backup was not complete after ${limitMs / 1000} s`
+    late.resolve({ problem, warning: '' })
   }, limitMs)
   const end = async () => {
     const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()])
-    if (code === 0) return null
     const reason = text.trim().replace(/^plantstore: /, '')
-    return reason || `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
+    if (code === 0) return { problem: null, warning: reason }
+    const unexplained = `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
+    return { problem: reason || unexplained, warning: '' }
   }
   return {
     pid: child.pid,
-    problem: Promise.race([end(), late.promise]).finally(() => clearTimeout(timer)),
+    ended: Promise.race([end(), late.promise]).finally(() => clearTimeout(timer)),
     exited: child.exited,
     async kill() {
       child.kill('SIGKILL')

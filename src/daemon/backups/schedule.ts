@@ -167,12 +167,13 @@ class BackupSchedule {
     const ended = child.exited.then(() => {
       this.#child = undefined
     })
-    const problem = await child.problem
+    const { problem, warning } = await child.ended
     if (this.#isStopped) return false
     if (problem) {
       ended.then(() => removeLeftovers(folder))
       throw new Error(problem)
     }
+    if (warning !== '') this.#log('warn', 'backup-differs', { detail: warning.split('\n')[0] })
     await ended
     return true
   }

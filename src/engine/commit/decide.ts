@@ -5,6 +5,7 @@ import { holds } from '../../plant/entity-tag'
 import type { Origin } from '../../plant/plants'
 import { isSame, type PlantRow, patchRow, type RowId, toPlant } from '../../plant/row'
 import {
+  type Accept,
   type DeleteAll,
   DONE,
   isDone,
@@ -95,6 +96,18 @@ function deleteAll({ rows, origin }: DeleteAll, state: State, changeLog?: NewEnt
   return { deletes: found }
 }
 
+/** A plant that was changed after the edit was found has an entry of that change. */
+function accept({ edits, origin }: Accept, state: State, changeLog?: NewEntry[]): typeof DONE {
+  for (const { id, logged, stored } of edits) {
+    const found = state.read(id)
+    const isAsFound = found && stored ? isSame(found, stored) : found === stored
+    if (!isAsFound) continue
+    const action = stored ? (logged ? 'replace' : 'create') : 'delete'
+    changeLog?.push({ action, plant: id, before: logged, after: stored, origin })
+  }
+  return DONE
+}
+
 /** The id of the plant that a change concerns. */
 const idOf = (change: WriteOfStored): RowId =>
   change.kind === 'replace' ? change.row[0] : change.id
@@ -163,6 +176,8 @@ export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[])
       return putAll(change, state, changeLog)
     case 'deleteAll':
       return deleteAll(change, state, changeLog)
+    case 'accept':
+      return accept(change, state, changeLog)
     default:
       return changeStored(change, state, changeLog)
   }
@@ -177,6 +192,8 @@ export function idsOf(change: PlantWrite): readonly RowId[] {
     case 'putAll':
     case 'deleteAll':
       return change.rows.map(([id]) => id)
+    case 'accept':
+      return change.edits.map(({ id }) => id)
     default:
       return [idOf(change)]
   }

@@ -3,6 +3,7 @@
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
 import { type ChangedTexts, charactersOf, type Plant } from '../../plant/plant'
+import type { Origin } from '../../plant/plants'
 import { toPlant, toRow, toRowId } from '../../plant/row'
 import type { Store } from '../../store'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
@@ -19,6 +20,8 @@ export const LIMITS: GroupCommitLimits = {
 /** The approximate size of a write without its texts. */
 export const WRITE_BYTES = 100
 
+const ACCEPTED: Origin = { token: null, address: null, request: 'accept' }
+
 const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fields)
 const sizeOfAll = (plants: readonly Plant[]): number =>
   plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
@@ -33,6 +36,7 @@ export type PlantChanges = Pick<
   | 'replacePlant'
   | 'patchPlant'
   | 'deletePlant'
+  | 'accept'
 >
 
 /** The methods that change plants, through a group commit. */
@@ -68,6 +72,10 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
   deletePlant: (id, { signal, precondition = null, origin = null } = {}) => {
     const change = { kind: 'delete', id: toRowId(id), precondition, origin } as const
     return writes.submit(change, WRITE_BYTES, signal)
+  },
+  async accept(edits, uncounted) {
+    const bytes = WRITE_BYTES * (1 + edits.length)
+    return writes.submit({ kind: 'accept', edits, uncounted, origin: ACCEPTED }, bytes)
   },
 })
 

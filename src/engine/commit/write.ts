@@ -1,5 +1,6 @@
 // Writes and their outcomes, shared by every engine. Nothing here knows a database.
 
+import type { Edit } from '../../change-log/check'
 import type { ErrorName } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
@@ -34,8 +35,15 @@ export type WriteOfStored = Requested & { readonly precondition: Precondition | 
     | { readonly kind: 'delete'; readonly id: RowId }
   )
 
-/** A change of plants requested by a client. */
-export type PlantWrite = Create | CreateAll | PutAll | DeleteAll | WriteOfStored
+/** Logs edits by other programs, and adds to the recorded number of plants. Changes no plant. */
+export type Accept = Requested & {
+  readonly kind: 'accept'
+  readonly edits: readonly Edit[]
+  readonly uncounted: number
+}
+
+/** A change of plants, or of what is recorded of them, requested by a user. */
+export type PlantWrite = Create | CreateAll | PutAll | DeleteAll | WriteOfStored | Accept
 
 /** A write by the store itself, which changes no plant. */
 type Maintenance =

@@ -1,10 +1,10 @@
 // Checks a server's database: settings, schema, privileges, and every plant.
 
 import type { SQL } from 'bun'
-import { MAX_PROBLEMS } from '../../change-log/entry'
+import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../change-log/check'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
-import { countProblems } from '../commit/plant-count'
+import { compareCount } from '../commit/plant-count'
 import type { Ask, Connection } from './connecting/connection'
 import { indexNamed, isLockTimeout, sqlStateOf } from './connecting/errors'
 import { LOCK_MS } from './connecting/settings'
@@ -12,7 +12,7 @@ import { limitLocks, rollBack, sendAll, texts } from './connecting/statements'
 import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
 import { SCHEMA_VERSION, steps } from './schema/migrations'
-import { changeLogProblems } from './sql/change-log'
+import { changeLogDifferences } from './sql/change-log'
 import { countPlants } from './sql/plants'
 import { allPlants, beginSnapshot, readAlone, requireSchema } from './sql/snapshot'
 
@@ -150,27 +150,28 @@ async function checkUse(connection: Connection): Promise<string[]> {
   return schema.length > 0 ? schema : checkStatements(connection)
 }
 
+async function compare(ask: Ask, plants: number, maxEdits: number): Promise<Differences> {
+  return compareCount(await changeLogDifferences(ask, maxEdits), await ask(countPlants), plants)
+}
+
 /**
- * Reads a server's whole database, as of one moment, on one connection. Rejects with an `OpenError` if it cannot be
- * opened.
+ * Reads a server's whole database, as of one moment, on one connection; finds at most this number of edits. Rejects
+ * with an `OpenError` if it cannot be opened.
  */
-export function checkServer(target: PostgresTarget): Promise<Findings> {
+export function checkServer(target: PostgresTarget, maxEdits = MAX_NAMED): Promise<Findings> {
   return readAlone(target, async (ask, connection) => {
     const schemaVersion = await requireSchema(ask, target)
     // An older schema differs; the daemon migrates it.
     const isCurrent = schemaVersion === SCHEMA_VERSION
     // First, as neither is possible in a read-only snapshot.
     const found = isCurrent ? await checkUse(connection) : []
-    if (found.length > 0) return { schemaVersion, plants: 0, tokens: 0, problems: found }
+    const nothing = { schemaVersion, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
+    if (found.length > 0) return { ...nothing, problems: found }
     await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
-    if (isCurrent && problems.length === 0) {
-      problems.push(...countProblems(await ask(countPlants), plants))
-    }
-    for await (const problem of isCurrent ? changeLogProblems(ask) : []) {
-      if (problems.push(problem) >= MAX_PROBLEMS) break
-    }
+    if (problems.length > 0) return { ...nothing, problems }
+    const differences = isCurrent ? await compare(ask, plants, maxEdits) : NO_DIFFERENCES
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
-    return { schemaVersion, plants, tokens: Number(row?.count), problems }
+    return { schemaVersion, plants, tokens: Number(row?.count), problems, differences }
   })
 }

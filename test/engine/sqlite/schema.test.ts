@@ -60,21 +60,24 @@ test('finds a wrong number of plants, which no backup or restore suffers from', 
   const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
   await importLines(database, lines(0, 5))
   change(database, 'DELETE FROM plants WHERE id IN (1, 2)')
-  const remedy = 'UPDATE plant_count SET plants = plants - 2'
 
   const { out, err, code } = await check(database)
   const backup = await runProgram(['backup', copy, '--database', database])
   const restored = await runProgram(['restore', copy, '--database', folder.file('new.db')])
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toBe(
-    `plantstore: ${database}: the recorded number of plants is 5, but 3 are stored; run ${remedy}\n`,
+  expect(err).toStartWith(
+    `plantstore: ${database}: the recorded number of plants is 5, but 3 are stored\n`,
   )
   expect([backup.code, restored.code]).toEqual([0, 0])
-  change(database, remedy)
+  await runProgram(['accept', '--database', database])
   expect((await check(database)).out).toStartWith('ok: 3 plants, ')
   change(database, 'DELETE FROM plant_count')
-  expect((await check(database)).err).toContain('table plant_count must have one row')
+  const without = (await check(database)).err
+  const [, remedy = ''] = /table plant_count must have one row; run (.*)\n/.exec(without) ?? []
+  change(database, remedy)
+  await runProgram(['accept', '--database', database])
+  expect((await check(database)).out).toStartWith('ok: 3 plants, ')
 })
 
 test('leaves tables, views and indexes of others alone', async () => {

@@ -188,6 +188,21 @@ test.each(['1h', '1000y'])('waits for %s', async (every) => {
   expect(eventsOf(daemon, 'backup-made')).toHaveLength(1)
 })
 
+test('warns of edits by another program, and makes the backup', async () => {
+  using folder = temporaryFolder()
+  const { database, backups } = await prepare(folder)
+  using db = new Database(database)
+  db.run('DELETE FROM plants WHERE id = 1')
+  await using daemon = await startDaemon({ database, args: schedule(backups) })
+
+  const { detail } = await daemon.event('backup-differs')
+
+  expect(detail).toContain('the recorded number of plants is 1000, but 999 are stored')
+  await daemon.event('backup-made')
+  expect(backupsIn(backups)).toHaveLength(1)
+  expect(eventsOf(daemon, 'backup-failed')).toEqual([])
+})
+
 test('makes a backup at the start when the newest is older than the interval', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { KeepChanges } from '../../../src/change-log/change-log'
+import { describeDifferences, NO_DIFFERENCES } from '../../../src/change-log/check'
 import { creation } from '../../../src/engine/commit/decide'
 import { DONE, type Write } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
@@ -74,7 +75,6 @@ test('check finds a change log that does not tell how the plants came to be', as
   expect(await checkDatabase(path)).toMatchObject({ problems: [], plants: 2 })
 
   const faults: [harm: string, problem: string][] = [
-    [`UPDATE changes SET before = '{"name":"x"}' WHERE number = 3`, 'change 3 of plant 1 does not'],
     [`UPDATE changes SET after = '{"name":"x"}' WHERE number = 3`, 'plant 1 differs from its last'],
     [
       `UPDATE plants SET name = 'x' WHERE id = 2`,
@@ -84,12 +84,19 @@ test('check finds a change log that does not tell how the plants came to be', as
     ['DELETE FROM changes WHERE number = 3', 'lacks entries'],
     ['UPDATE change_log SET bytes = bytes + 1', 'recorded size of the change log is wrong'],
   ]
+  const altered = folder.file('altered.db')
+  copyFileSync(path, altered)
+  using alteredDb = new Database(altered)
+  alteredDb.run(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 3`)
+  expect((await checkDatabase(altered)).differences.unlogged).toBe(1)
   for (const [harm, problem] of faults) {
     const harmed = folder.file('harmed.db')
     copyFileSync(path, harmed)
     using db = new Database(harmed)
     db.run(harm)
-    expect((await checkDatabase(harmed)).problems.join('\n')).toContain(problem)
+    const { problems, differences, plants } = await checkDatabase(harmed)
+    expect(problems).toEqual([])
+    expect(describeDifferences(differences, plants).join('\n')).toContain(problem)
   }
 })
 
@@ -111,7 +118,8 @@ test('removes more at once than was added since, and so never falls behind', asy
   remove(time)
 
   expect(Number(left()?.left)).toBeLessThan(before)
-  expect((await checkDatabase(path)).problems).not.toContain('the change log lacks entries')
+  const { differences } = await checkDatabase(path)
+  expect(differences.lines.join()).not.toContain('lacks entries')
 })
 
 test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
@@ -124,7 +132,10 @@ test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap
   using db = new Database(path)
   db.run('DELETE FROM changes WHERE number = 2')
 
-  await expect(store.changeLog?.read({ after, limit: 9 })).rejects.toHaveProperty('error', 41001)
+  await expect(store.changeLog?.read({ after, limit: 9 })).rejects.toHaveProperty(
+    'error',
+    'cursor expired',
+  )
   // Who asks for no place is promised none.
   expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
   await store.close()
@@ -146,12 +157,12 @@ test('refuses the cursors of an older schema, and keeps its entries', async () =
 
   for (const after of [next, `${row?.log}-3`]) {
     const reading = store.changeLog?.read({ after, limit: 9 })
-    await expect(reading).rejects.toHaveProperty('error', 41001)
+    await expect(reading).rejects.toHaveProperty('error', 'cursor expired')
   }
   await store.createPlant({ id: 9n, name: 'Oak' })
   expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
   await store.close()
-  expect((await checkDatabase(path)).problems).toEqual([])
+  expect(await checkDatabase(path)).toMatchObject({ problems: [], differences: NO_DIFFERENCES })
 })
 
 test('a backup has the change log, and its restore begins a new one with the same entries', async () => {
@@ -164,7 +175,7 @@ test('a backup has the change log, and its restore begins a new one with the sam
   const store = await openAs(path, null)
   await expect(store.changeLog?.read({ after: cursor, limit: 9 })).rejects.toHaveProperty(
     'error',
-    41001,
+    'cursor expired',
   )
   const { entries = [] } = (await store.changeLog?.read({ limit: 9 })) ?? {}
   expect(entries.map(({ action }) => action)).toEqual(['create', 'create', 'patch'])

@@ -215,8 +215,7 @@ describeServers('the commands with %s', (started) => {
     await server.query("INSERT INTO plants (id, name) VALUES (5000, 'a'), (5001, 'b')", 'counted')
 
     const { err, code } = await runWith(url, ['check'])
-    const [, remedy = ''] = /; run (.*)\n$/.exec(err) ?? []
-    await server.query(remedy, 'counted')
+    expect((await runWith(url, ['accept'])).code).toBe(0)
 
     expect(code).toBe(1)
     expect(err).toContain(

@@ -1,5 +1,6 @@
 // The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { NO_DIFFERENCES } from '../../../src/change-log/check'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
 import { connect } from '../../../src/engine/postgres/connecting/connection'
@@ -77,6 +78,7 @@ describeServers('%s', (started, it) => {
     expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({
       plants: stored + 2,
       problems: [],
+      differences: NO_DIFFERENCES,
     })
   })
 

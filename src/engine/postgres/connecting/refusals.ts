@@ -24,6 +24,7 @@ const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
   'replace',
   'patch',
   'delete',
+  'accept',
   TRIAL,
 ]
 

@@ -191,7 +191,8 @@ function writesOf(sql: SQL, at: LaneStep, batch: readonly Write[], decided: Deci
   const deleted = [...net.deleted, ...reserved]
   if (net.updated.length > 0) statements.push(update(sql, net.updated))
   if (deleted.length > 0) statements.push(remove(sql, deleted))
-  const growth = net.inserted.length - net.deleted.length
+  const accepted = batch.map((write) => (write.kind === 'accept' ? write.uncounted : 0))
+  const growth = accepted.reduce((sum, it) => sum + it, net.inserted.length - net.deleted.length)
   if (growth !== 0) statements.push(addPlants(at, growth))
   for (const write of batch) {
     if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))

@@ -4,17 +4,20 @@
 import type { SQL } from 'bun'
 import type { ChangeLog, ChangeLogStats } from '../../../change-log/change-log'
 import {
-  type ChangeLogRow,
-  type ChangeLogState,
   createLinkCheck,
-  ENTRY_COLUMNS,
-  type EntryRow,
-  endOf,
-  entryTexts,
+  type Differences,
   type FoundNumbers,
   isWhole,
   LACKS_ENTRIES,
   type Link,
+} from '../../../change-log/check'
+import {
+  type ChangeLogRow,
+  type ChangeLogState,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  endOf,
+  entryTexts,
   MAX_ENTRIES,
   type NewEntry,
   newMark,
@@ -185,8 +188,8 @@ const LINKS = `
   ) AS measured LEFT JOIN plants ON id = plant
   WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
 
-/** Problems of the change log: missing entries, or entries that do not lead to the stored plants. */
-export async function* changeLogProblems(ask: Ask): AsyncGenerator<string> {
+/** Compares the change log with the stored plants; stops at this number of edits. */
+export async function changeLogDifferences(ask: Ask, maxEdits: number): Promise<Differences> {
   const states = await ask(
     (sql) => sql<FoundNumbers[]>`
       SELECT last, min(changes.number) AS first, max(changes.number) AS top,
@@ -195,17 +198,19 @@ export async function* changeLogProblems(ask: Ask): AsyncGenerator<string> {
       GROUP BY last, start.id`,
   )
   const [state] = states
+  const lines: string[] = []
   if (!state || states.length > 1) {
-    yield 'tables change_log and change_log_start must have one row each'
-  } else if (!isWhole(state)) yield LACKS_ENTRIES
-  const { see, end } = createLinkCheck()
+    lines.push('tables change_log and change_log_start must have one row each')
+  } else if (!isWhole(state)) lines.push(LACKS_ENTRIES)
+  const { see, end, edits, unlogged } = createLinkCheck()
   let last: Link | undefined
-  for (;;) {
+  while (edits.length < maxEdits) {
     const place = [last?.plant ?? null, last?.number ?? null]
     const links: Link[] = await ask((sql) => sql.unsafe<Link[]>(LINKS, place))
-    for (const link of links) yield* see(link)
+    for (const link of links) see(link)
     last = links.at(-1)
     if (!last) break
   }
-  yield* end()
+  end()
+  return { lines, edits: edits.slice(0, maxEdits), uncounted: 0, unlogged: unlogged() }
 }

@@ -8,7 +8,7 @@ declare const self: Worker
 
 async function answer({ path }: ToCheck): Promise<Checked> {
   try {
-    return { findings: await checkDatabase(path, true) }
+    return { findings: await checkDatabase(path) }
   } catch (error) {
     return { message: messageOf(error), isStorage: error instanceof OpenError && error.storage }
   }

@@ -1,13 +1,13 @@
 // Verifies a database's integrity and its schema without writing.
 
 import { Database } from 'bun:sqlite'
-import { MAX_PROBLEMS } from '../../../change-log/entry'
+import { MAX_NAMED, NO_DIFFERENCES } from '../../../change-log/check'
 import { messageOf, OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
-import { countProblems } from '../../commit/plant-count'
+import { compareCount } from '../../commit/plant-count'
 import { explainFailedRead } from '../file/errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from '../file/migrations'
-import { changeLogProblems } from '../reading/change-log'
+import { changeLogDifferences } from '../reading/change-log'
 import { countPlants } from '../reading/plants'
 import { readDatabase } from './read-only'
 
@@ -59,13 +59,13 @@ function schemaProblems(db: Database, version: number): string[] {
   return [...faulty, ...foreign]
 }
 
-const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0 }
+const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
 
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
-function check(db: Database, isCopy: boolean): Findings {
+function check(db: Database, maxEdits: number): Findings {
   const version = schemaVersion(db)
   const damage = db
     .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
@@ -73,24 +73,20 @@ function check(db: Database, isCopy: boolean): Findings {
     .map((row) => row.integrity_check)
     .filter((line) => line !== 'ok')
   const problems = [...damage, ...schemaProblems(db, version)]
-  if (problems.length === 0 && version === SCHEMA_VERSION) {
-    problems.push(...changeLogProblems(db).take(MAX_PROBLEMS))
-  }
   if (problems.length > 0) return { ...NOTHING, problems }
   const plants = count(db, 'plants')
-  if (!isCopy && version === SCHEMA_VERSION)
-    problems.push(...countProblems(countPlants(db), plants))
-  return { schemaVersion: version, plants, tokens: count(db, 'tokens'), problems }
+  const differences =
+    version === SCHEMA_VERSION
+      ? compareCount(changeLogDifferences(db, maxEdits), countPlants(db), plants)
+      : NO_DIFFERENCES
+  return { schemaVersion: version, plants, tokens: count(db, 'tokens'), problems, differences }
 }
 
-/**
- * Reads a whole database. Throws an `OpenError` if it cannot be opened. In a copy, a wrong number of plants is
- * tolerated: it is as good as its original.
- */
-export function checkDatabase(path: string, isCopy = false): Promise<Findings> {
+/** Reads a whole database; finds at most this number of edits. Throws an `OpenError` if it cannot be opened. */
+export function checkDatabase(path: string, maxEdits = MAX_NAMED): Promise<Findings> {
   return readDatabase(path, 'repeatable', (db) => {
     try {
-      return check(db, isCopy)
+      return check(db, maxEdits)
     } catch (error) {
       const told = explainFailedRead(error, path)
       if (told instanceof OpenError && !told.storage) throw told

@@ -9,16 +9,20 @@ import type {
   ReadOptions,
 } from '../../../change-log/change-log'
 import {
-  type ChangeLogRow,
   createLinkCheck,
-  ENTRY_COLUMNS,
-  type EntryRow,
-  endOf,
-  entryLength,
+  type Differences,
   type FoundNumbers,
   isWhole,
   LACKS_ENTRIES,
   type Link,
+  WRONG_SIZE,
+} from '../../../change-log/check'
+import {
+  type ChangeLogRow,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  endOf,
+  entryLength,
   MAX_ENTRIES,
   numberAfter,
   numberBefore,
@@ -123,8 +127,8 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
 
 type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
 
-/** Problems of the change log: missing entries, or entries that do not lead to the stored plants. */
-export function* changeLogProblems(db: Database): Generator<string> {
+/** Compares the change log with the stored plants; stops at this number of edits. */
+export function changeLogDifferences(db: Database, maxEdits: number): Differences {
   const sums = db
     .query<Sums, []>(
       `SELECT last, bytes, count(number) AS count, min(number) AS first, max(number) AS top,
@@ -133,15 +137,19 @@ export function* changeLogProblems(db: Database): Generator<string> {
     )
     .safeIntegers(true)
     .get()
-  if (!sums || !isWhole(sums)) yield LACKS_ENTRIES
-  if (sums?.bytes !== sums?.sum) yield 'the recorded size of the change log is wrong'
+  const lines = sums && isWhole(sums) ? [] : [LACKS_ENTRIES]
+  if (sums?.bytes !== sums?.sum) lines.push(WRONG_SIZE)
   const links = db
     .query<Link, []>(
       `SELECT number, plant, before, after, ${TEXT_FIELDS} FROM changes LEFT JOIN plants ON id = plant
        ORDER BY plant, number`,
     )
     .safeIntegers(true)
-  const { see, end } = createLinkCheck()
-  for (const link of links.iterate()) yield* see(link)
-  yield* end()
+  const { see, end, edits, unlogged } = createLinkCheck()
+  for (const link of links.iterate()) {
+    see(link)
+    if (edits.length >= maxEdits) break
+  }
+  if (edits.length < maxEdits) end()
+  return { lines, edits, uncounted: 0, unlogged: unlogged() }
 }

@@ -1,0 +1,100 @@
+// Compares the change log with the stored plants. Where they differ, another program has changed one of them.
+
+import { type PlantRecord, type PlantRow, type RowId, toRow, toRowId } from '../plant/row'
+import { type EntryRow, fromJson, rowToJson } from './entry'
+
+/** A plant that another program has changed: as its last entry left it, and as it is stored. null: no plant. */
+export type Edit = {
+  readonly id: RowId
+  readonly logged: PlantRow | null
+  readonly stored: PlantRow | null
+}
+
+/** Where a store differs from what it has recorded of itself. Nothing of it is damage. */
+export type Differences = {
+  /** The differences that {@link Store.accept} does not settle, one line each. */
+  readonly lines: readonly string[]
+  readonly edits: readonly Edit[]
+  /** The number of plants less the recorded one. */
+  readonly uncounted: number
+  /** Number of entries that do not follow from the one before: a plant was edited in between, and changed again. */
+  readonly unlogged: number
+}
+
+export const NO_DIFFERENCES: Differences = { lines: [], edits: [], uncounted: 0, unlogged: 0 }
+
+/** The number of the last entry; and the smallest, the greatest and the count of the numbers found. */
+export type FoundNumbers = {
+  readonly last: bigint
+  readonly first: bigint | null
+  readonly top: bigint | null
+  readonly count: bigint
+}
+
+/** True if the numbers of a change log are gapless up to the last. */
+export const isWhole = (it: FoundNumbers): boolean =>
+  it.first === null ||
+  it.top === null ||
+  (it.top === it.last && it.top - it.first + 1n === it.count)
+
+const BEGIN_ANEW = 'to begin a new one, restart with --keep-changes off, then with the period'
+export const LACKS_ENTRIES = `the change log lacks entries; ${BEGIN_ANEW}`
+export const WRONG_SIZE = `the recorded size of the change log is wrong; ${BEGIN_ANEW}`
+
+/** Maximum number of differences that a check names: there could be as many as plants. */
+export const MAX_NAMED = 10
+
+/** An entry, and the stored plant; a name of null: there is none. */
+export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
+  Omit<PlantRecord, 'id' | 'name'> & { readonly name: string | null }
+
+function editOf({ plant, after, ...link }: Link): Edit[] {
+  const { name } = link
+  const stored = name === null ? null : toRow({ ...link, id: plant, name })
+  if (rowToJson(stored) === after) return []
+  const fields = fromJson(after)
+  return [{ id: toRowId(plant), logged: fields && toRow({ ...fields, id: plant }), stored }]
+}
+
+/** Finds the edits in all entries, ordered by plant and number. */
+export function createLinkCheck() {
+  const edits: Edit[] = []
+  let unlogged = 0
+  let last: Link | undefined
+
+  function end(): void {
+    if (last) edits.push(...editOf(last))
+    last = undefined
+  }
+
+  return {
+    end,
+    see(link: Link): void {
+      if (last?.plant !== link.plant) end()
+      else if (last.after !== link.before) unlogged += 1
+      last = link
+    },
+    edits,
+    unlogged: () => unlogged,
+  }
+}
+
+const sentenceOf = ({ id }: Edit): string =>
+  `plant ${id} differs from its last entry in the change log`
+
+/** The differences of a store with this number of plants, one line each: at most {@link MAX_NAMED}, and one of the count. */
+export function describeDifferences(
+  { lines, edits, uncounted }: Differences,
+  plants: number,
+): string[] {
+  const named = [...lines, ...edits.map(sentenceOf)].slice(0, MAX_NAMED)
+  if (uncounted === 0) return named
+  return [
+    ...named,
+    `the recorded number of plants is ${plants - uncounted}, but ${plants} are stored`,
+  ]
+}
+
+/** True if "plantstore accept" settles a difference. */
+export const canAccept = ({ edits, uncounted }: Differences): boolean =>
+  edits.length > 0 || uncounted !== 0
