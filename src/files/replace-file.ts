@@ -2,7 +2,7 @@
 // target is checked before anything is read: a rename would replace a device or a pipe as readily as a file.
 
 import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError, reasonOf } from '../errors'
 import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
@@ -37,26 +37,36 @@ export type UnnamedFile = AsyncDisposable & {
   place(onSynced?: (done: number, total: number) => void): Promise<void>
 }
 
-/**
- * Returns the final path, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there.
- */
-function checkTarget(path: string, existing: Existing, used: readonly string[]): string {
-  requireUnused(path, used)
-  const target = targetOf(path)
-  if (existing === 'replace') requireRegular(path)
-  checkFolder(dirname(target))
-  if (existing === 'replace') checkOwner(target)
-  else if (lstatSync(path, { throwIfNoEntry: false })) {
-    throw new OpenError(`${path} already exists; give a new FILE`)
-  }
-  return target
-}
-
 /** Turns an error of the system into an `OpenError` that names the file; returns any other error unchanged. */
 function explainRefusal(error: unknown, path: string): unknown {
   const told = explainFailedWrite(error, path)
   if (told instanceof OpenError || codeOf(error) === '') return told
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
+}
+
+/** True if a path has a file or a link. Throws an `OpenError` if its folder cannot be searched. */
+function isTaken(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    // Bun throws ENOTDIR for a path below a file: checkFolder() names that file.
+    if (codeOf(error) === 'ENOTDIR') return false
+    throw explainRefusal(error, resolve(path))
+  }
+}
+
+/**
+ * Returns the final path, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there.
+ */
+function checkTarget(path: string, existing: Existing, used: readonly string[]): string {
+  const taken = isTaken(path)
+  requireUnused(path, used)
+  const target = targetOf(path)
+  if (existing === 'replace') requireRegular(path)
+  checkFolder(dirname(target))
+  if (existing === 'replace') checkOwner(target)
+  else if (taken) throw new OpenError(`${path} already exists; give a new FILE`)
+  return target
 }
 
 /**

@@ -35,7 +35,7 @@ test('says in words that a name is too long', async () => {
 
   const { err, code } = await runProgram(['backup', long, '--database', database])
 
-  expect(err).toBe(`plantstore: cannot read ${long}: the name is too long\n`)
+  expect(err).toBe(`plantstore: cannot write ${long}: the name is too long\n`)
   expect(code).toBe(1)
 })
 
