@@ -1,5 +1,6 @@
 // plantstore restore: replaces the database with a backup, and keeps the old one.
 
+import { resolve } from 'node:path'
 import { worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { type Command, onlyArgument } from '../command'
@@ -33,9 +34,9 @@ of another store, the tokens are those of the backup, and the valid ones are lis
     return copying(out, err, async (onBytes) => {
       const restored = await restoreDatabase(path, config.database, suffix, onBytes)
       const { plants, kept, tokensOfBackup } = restored
-      const previous = kept === null ? '' : `previous database kept as ${kept}\n`
+      const made = kept === null ? ', a new database' : `\nprevious database kept as ${kept}`
       const tokens = describeTokens(tokensOfBackup)
-      return `restored ${countOf(plants, 'plant')} to ${config.database}\n${previous}${tokens}`
+      return `restored ${countOf(plants, 'plant')} to ${resolve(config.database)}${made}\n${tokens}`
     })
   },
 }

@@ -10,6 +10,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -59,6 +60,20 @@ test('restores a backup, and keeps what it replaces', async () => {
   const kept = keptAs(out)
   expect((await check(database)).out).toStartWith('ok: 3 plants')
   expect((await check(kept)).out).toStartWith('ok: 10 plants')
+})
+
+test('prints the absolute path, and whether the database is new', async () => {
+  using folder = temporaryFolder()
+  const { copy } = await makeBackup(folder)
+  const options = { cwd: realpathSync(folder.path) }
+  const path = join(options.cwd, 'other.db')
+
+  const first = await runProgram(['restore', copy, '--database', 'other.db'], options)
+  expect(first.out).toBe(`restored 10 plants to ${path}, a new database\n`)
+  const second = await runProgram(['restore', copy, '--database', 'other.db'], options)
+  expect(second.out).toStartWith(
+    `restored 10 plants to ${path}\nprevious database kept as ${path}.`,
+  )
 })
 
 test('refuses the place of a file that SQLite keeps beside a database', async () => {
