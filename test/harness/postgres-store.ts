@@ -5,6 +5,7 @@ import type { DatabaseSecrets } from '../../src/engine/database-url'
 import { openStore } from '../../src/engine/engine'
 import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
 import { storeOwner } from '../../src/engine/store-user'
+import type { ErrorName } from '../../src/errors'
 import type { Store } from '../../src/store'
 import type { PostgresServer } from '../../tools/postgres/server'
 import type { TestedStore } from './tested-store'
@@ -31,8 +32,8 @@ export const openAt = (
     ),
   )
 
-/** The number of the error that a store rejects with; null if it resolves. */
-export const errorOf = (asked: Promise<unknown>): Promise<number | null> =>
+/** The name of the error that a store rejects with; null if it resolves. */
+export const errorOf = (asked: Promise<unknown>): Promise<ErrorName | null> =>
   asked.then(
     () => null,
     ({ error }) => error,

@@ -1,7 +1,7 @@
 // A server that crashes, or has no connection left, while a store is written to.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { startPostgres } from '../../../tools/postgres/server'
 import { follow, replay } from '../../engine/change-log-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -78,7 +78,7 @@ describeServers('a crash of %s', (_, installation) => {
       async () => !(await errorOf(store.createPlant({ id: 2n, name: 'two' }))),
     )
 
-    expect(refused).toBe(50302)
+    expect(refused).toBe('cannot write')
     expect(events.map(({ event }) => event)).toContain('server-found')
     await store.close()
   })

@@ -61,7 +61,7 @@ describeServers('a plant that another session replaces by another in %s:', (star
     ].map(errorOf)
     await it.commit()
 
-    expect(await Promise.all(writes)).toEqual([40902, null, 40402])
+    expect(await Promise.all(writes)).toEqual(['taken', null, 'no such plant'])
     expect(await it.store.readPlant(19n)).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 // Settings of a role or a database for its sessions, which plantstore must not rely on.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { statementsOf } from '../../../src/engine/postgres/rehearsal'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -116,7 +116,7 @@ describeServers('a session of %s', (started, installation) => {
     await store.createPlants(plants)
     await store.createPlant({ id: 4n, name: 'alone' })
     await store.replacePlant({ id: 4n, name: '\\x41' })
-    expect(await errorOf(store.createPlants(plants))).toBe(40901)
+    expect(await errorOf(store.createPlants(plants))).toBe('stored already')
 
     expect(await allPlants(store)).toEqual([...plants, { id: 4n, name: '\\x41' }])
     const [entry] = (await store.changeLog?.read({ limit: 1 }))?.entries ?? []

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { NO_DIFFERENCES } from '../../../src/change-log/check'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
-import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { storeGuest } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
 import type { Plant } from '../../../src/plant/plant'
@@ -224,7 +224,7 @@ describeServers('%s', (started, it) => {
       expect(made).toHaveLength(1)
       expect(plant.name).toBe(`by ${made[0]}`)
       const refused = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason.error] : []))
-      expect(refused).toEqual([40902, 40902])
+      expect(refused).toEqual(['taken', 'taken'])
     }
     for (const store of stores) await store.close()
   })
@@ -254,7 +254,7 @@ describeServers('%s', (started, it) => {
     )
     await writer.sql.unsafe('COMMIT')
 
-    expect(await error).toBe(40902)
+    expect(await error).toBe('taken')
     expect(problems).toEqual([])
     await reader.close()
     await reindexing
