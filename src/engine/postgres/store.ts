@@ -59,7 +59,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
     storeUser,
     refusals,
     (it) => preparation.prepare(it),
-    (it) => lane.prove(it),
+    (it) => lane.hasAll(it),
     () => writer.resume(),
   )
   const writer = new Writer(primary, lane, storeUser)

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect as openSocket, type Socket } from 'node:net'
 import { hostname } from 'node:os'
-import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { isInDoubt } from '../../../src/engine/postgres/connecting/errors'
+import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { addressOf, parsePostgresUrl } from '../../../src/engine/postgres/connecting/url'
 import { OpenError } from '../../../src/errors'
 import { freePort } from '../../../tools/free-port'
@@ -198,10 +198,8 @@ describeServers(
       const urlOf = (all: readonly string[]) =>
         `postgres://admin:${PASSWORD}@${all.join(',')}/postgres?connect_timeout=1`
 
-      const began = performance.now()
       const connection = await open(urlOf([...hosts, `127.0.0.1:${server.port}`]))
       expect(addressOf(connection.host)).toBe(`127.0.0.1:${server.port}`)
-      expect(performance.now() - began).toBeGreaterThan(1900)
       await connection.close()
 
       const reasons = ['no answer within 1 s', 'no answer within 1 s', 'connection refused']

@@ -1,6 +1,6 @@
 // A daemon that is told to stop before its store is open.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { builtProgram, PATIENCE_MS, startProgram } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'

@@ -1,9 +1,9 @@
-// A connection to the host that accepts writes. Every query has a deadline, as Bun's SQL has none.
+// A connection to one host. Every query has a deadline, as Bun's SQL has none.
 
 import { SQL } from 'bun'
 import { readText } from '../../../files/input'
-import { deadlineError, explainFailedConnection, hidePassword, noServerError } from './errors'
-import { checkSettings, startupOf } from './settings'
+import { deadlineError, hidePassword } from './errors'
+import { checkSettings, type Standing, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
 /** One session. Once lost, it stays lost: queries never move to another session. */
@@ -11,6 +11,8 @@ export interface Connection {
   /** Bun's SQL on this session: queries are pipelined, and BEGIN applies to those after it. */
   readonly sql: SQL
   readonly host: Host
+  /** The state of the server when the session began. */
+  readonly standing: Standing
   readonly isLost: boolean
   /**
    * Resolves as the query does. If the server is silent for this long, closes the connection and rejects: the query may
@@ -43,7 +45,8 @@ function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   }
 }
 
-async function connectTo(
+/** Connects to one host. Rejects if its settings are unsafe. Once `ended` is aborted, closes the connection. */
+export async function connectTo(
   host: Host,
   target: PostgresTarget,
   ended: AbortSignal | undefined,
@@ -104,13 +107,13 @@ async function connectTo(
     // A pool replaces a lost session with a new one; a reserved session is never replaced.
     const open = async () => {
       const sql = await pool.reserve()
-      await checkSettings(sql, target)
-      return sql
+      return { sql, standing: await checkSettings(sql, target) }
     }
-    const sql = await within(target.connectMs, open())
+    const { sql, standing } = await within(target.connectMs, open())
     return {
       sql,
       host,
+      standing,
       get isLost() {
         return isLost
       },
@@ -121,22 +124,4 @@ async function connectTo(
     end()
     throw error
   }
-}
-
-/**
- * Connects to the first host that accepts writes and keeps confirmed ones. Rejects with an `OpenError` that lists each
- * host's problem. Once `ended` is aborted, closes the connection and rejects with the reason.
- */
-export async function connect(target: PostgresTarget, ended?: AbortSignal): Promise<Connection> {
-  const failures: { host: Host; reason: string }[] = []
-  for (const host of target.hosts) {
-    ended?.throwIfAborted()
-    try {
-      return await connectTo(host, target, ended)
-    } catch (error) {
-      ended?.throwIfAborted()
-      failures.push({ host, reason: await explainFailedConnection(error, host, target) })
-    }
-  }
-  throw noServerError(failures)
 }

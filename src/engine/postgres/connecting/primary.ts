@@ -1,11 +1,12 @@
 // The primary: the server that accepts writes. All connections are to one host. When one is lost, all are closed, and
-// the hosts are tried in turn until one accepts writes again.
+// the hosts are asked until one can be used again.
 
 import type { SQL } from 'bun'
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
-import { type Ask, type Connection, connect } from './connection'
-import { CLOSED, explainUnusableServer, isInDoubt, isReadOnlyServer } from './errors'
+import type { Ask, Connection } from './connection'
+import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
+import { connect, type Memory } from './hosts'
 import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
 import type { Refusals } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
@@ -20,6 +21,8 @@ const MAX_PAUSE_MS = 1000
 // The reason that the server is not found is logged at this interval.
 const LOGGED_EVERY_MS = 10_000
 
+const OLDER = 'it accepts writes, but is not the primary; stop it, or remove it from the URL'
+
 export class Primary {
   readonly counts = { reconnects: 0, failovers: 0 }
   #current: Connections | null = null
@@ -29,24 +32,22 @@ export class Primary {
   /** Aborted by close: ends the connections, and the search for a server. */
   readonly #end = new AbortController()
   #waiting: (() => void)[] = []
-  /** The hosts, in the order in which they are tried next. */
-  #hosts: PostgresTarget['hosts']
+  #last: Memory['last'] = null
+  /** The hosts that accept writes and are not used, as logged. */
+  readonly #passedOver = new Set<string>()
 
   /**
-   * `prepare` is called with each new writing connection, and to {@link renew} it; if it rejects, the next host is
-   * tried. `prove` rejects unless a reading connection is to the same server. `found` is called once all connections
-   * are usable.
+   * `prepare` is called with each new writing connection, and to {@link renew} it. `hasAll` resolves to false if a
+   * server lacks writes that were acknowledged by this process. `found` is called once all connections are usable.
    */
   constructor(
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
     private readonly refusals: Refusals,
     private readonly prepare: (connection: Connection) => Promise<void>,
-    private readonly prove: (reader: Connection) => Promise<void>,
+    private readonly hasAll: (connection: Connection) => Promise<boolean>,
     private readonly found: () => void,
-  ) {
-    this.#hosts = target.hosts
-  }
+  ) {}
 
   /**
    * Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is told to
@@ -61,17 +62,12 @@ export class Primary {
   }
 
   async #openFirst(): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      const writer = await this.#findWriter()
-      try {
-        this.#begin(await this.#equip(writer))
-        return
-      } catch (error) {
-        this.#end.signal.throwIfAborted()
-        // This host accepts writes but cannot confirm them; the next one may.
-        if (tries >= this.#hosts.length)
-          throw await explainUnusableServer(error, writer.host, this.target)
-      }
+    const writer = await this.#findWriter()
+    try {
+      this.#begin(await this.#equip(writer))
+    } catch (error) {
+      this.#end.signal.throwIfAborted()
+      throw await explainUnusableServer(error, writer.host, this.target)
     }
   }
 
@@ -129,8 +125,6 @@ export class Primary {
     this.#lostAt = performance.now()
     this.#reason = messageOf(error)
     closeAll(Object.values(connections))
-    // A server that has become read-only is tried last.
-    if (isReadOnlyServer(error)) this.#rotate()
     const host = addressOf(connections.writer.host)
     this.storeUser.log('warn', 'server-lost', { host, detail: this.#reason })
     this.#reopen(host)
@@ -176,33 +170,39 @@ export class Primary {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  #rotate(): void {
-    const [first, ...others] = this.#hosts
-    if (first) this.#hosts = [...others, first]
-  }
-
   #begin(connections: Connections): void {
+    const { host, standing } = connections.writer
+    this.#last = { host, standing }
     this.#current = connections
     this.#announce()
     this.found()
   }
 
   #findWriter = (): Promise<Connection> =>
-    connect({ ...this.target, hosts: this.#hosts }, this.#end.signal)
+    connect(this.target, this.#end.signal, {
+      last: this.#last,
+      lostFor: performance.now() - this.#lostAt,
+      hasAll: this.hasAll,
+      passedOver: (it) => this.#passOver(addressOf(it)),
+    })
+
+  #passOver(host: string): void {
+    if (this.#passedOver.has(host)) return
+    this.#passedOver.add(host)
+    this.storeUser.log('warn', 'server-passed-over', { host, detail: OLDER })
+  }
 
   async #equip(writer: Connection): Promise<Connections> {
     try {
       await this.prepare(writer)
       const target = { ...this.target, hosts: [writer.host] }
       const readers = this.storeUser.outlivesOutages
-        ? await openReaders(target, this.prove, this.#end.signal)
+        ? await openReaders(target, this.hasAll, this.#end.signal)
         : { points: writer, pages: writer, tokens: writer }
       this.#end.signal.throwIfAborted()
       return { writer, ...readers }
     } catch (error) {
       closeAll([writer])
-      // This host cannot confirm writes; the next one may.
-      this.#rotate()
       throw error
     }
   }

@@ -1,8 +1,9 @@
 // The reading connections of a daemon.
 
-import { RequestError } from '../../../errors'
+import { OpenError, RequestError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
-import { type Ask, type Connection, connect } from './connection'
+import type { Ask, Connection } from './connection'
+import { connect } from './hosts'
 import { limitReads } from './settings'
 import type { PostgresTarget } from './url'
 
@@ -24,10 +25,13 @@ export type Connections = Readers & { readonly writer: Connection }
 export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
   Promise.all(connections.map((it) => it.close().catch(() => {})))
 
-/** Opens the readers; `prove` rejects unless one is to the writer's server. If one fails, none is left open. */
+const TWO_SERVERS =
+  'its address resolves to two servers, and one lacks writes made to the other; list each host in the URL'
+
+/** Opens the readers, to the writer's server. If one fails, none is left open. */
 export async function openReaders(
   target: PostgresTarget,
-  prove: (reader: Connection) => Promise<void>,
+  hasAll: (reader: Connection) => Promise<boolean>,
   ended: AbortSignal,
 ): Promise<Readers> {
   const opened: Connection[] = []
@@ -35,7 +39,7 @@ export async function openReaders(
     const reader = await connect(target, ended)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
-    await prove(reader)
+    if (!(await hasAll(reader))) throw new OpenError(TWO_SERVERS)
     return reader
   }
   const results = await Promise.allSettled([open(), open(), open()])

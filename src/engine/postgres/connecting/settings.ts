@@ -2,6 +2,7 @@
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
+import { sqlStateOf } from './errors'
 import { sendAll } from './statements'
 import type { PostgresTarget } from './url'
 
@@ -90,10 +91,47 @@ const CHECKED = [
 ]
 const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
+/** The state of a server, and its place among the hosts of the URL. */
+export type Standing = {
+  readonly isWritable: boolean
+  /** The same for two addresses of one running server; empty if the server does not show it. */
+  readonly server: string
+  /** The same for a primary and its standbys; empty if the server does not show it. */
+  readonly cluster: string
+  /** Raised by each promotion and each point-in-time recovery. */
+  readonly timeline: number
+}
+
+const HISTORY = `, system_identifier::text AS cluster,
+    extract(epoch FROM pg_postmaster_start_time())::text AS started,
+    CASE WHEN pg_is_in_recovery() THEN greatest(checkpoint.timeline_id, min_recovery_end_timeline)
+      ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END::text AS timeline
+  FROM pg_control_system(), pg_control_checkpoint() AS checkpoint, pg_control_recovery()`
+
+type Settings = Readonly<Record<string, string | null>>
+
+/** Reads the settings, and the history if the server shows it to this user. */
+async function readSettings(sql: SQL): Promise<Settings> {
+  // Not prepared, as there may be a pooler.
+  const ask = (query: string) => sql.unsafe<Settings[]>(query).simple()
+  const rows = await ask(SETTINGS + HISTORY).catch((error) => {
+    if (sqlStateOf(error) === '') throw error
+    return ask(SETTINGS)
+  })
+  return rows[0] ?? {}
+}
+
+const standingOf = ({ transaction_read_only, cluster, started, timeline }: Settings): Standing => ({
+  isWritable: transaction_read_only === 'off',
+  server: cluster && started ? `${cluster} ${started}` : '',
+  cluster: cluster ?? '',
+  timeline: Number(timeline ?? 0),
+})
+
 /** A setting that must have another value. */
 type Wrong = { readonly name: string; readonly found: string; readonly value: string }
 
-const wrongSettings = (it: Record<string, string | null>): Wrong[] =>
+const wrongSettings = (it: Settings): Wrong[] =>
   Object.entries(REQUIRED).flatMap(([name, values]) => {
     const found = it[name] ?? ''
     return values.includes(found) ? [] : [{ name, found, value: values[0] }]
@@ -113,16 +151,6 @@ async function wrongLimits(sql: SQL): Promise<Wrong[]> {
   })
 }
 
-/**
- * Sets `synchronous_commit`, stronger if it was so. Resolves to the value, which no change of the server's settings
- * ends.
- */
-async function setSynchronousCommit(sql: SQL, found: string | null = null): Promise<string> {
-  const value = found === 'remote_apply' ? found : 'on'
-  await sql.unsafe(`SET synchronous_commit = ${value}`)
-  return value
-}
-
 function refuseSettings(wrong: readonly Wrong[]): void {
   if (wrong.length === 0) return
   const found = wrong.map((it) => `${it.name} is ${it.found}`)
@@ -130,13 +158,7 @@ function refuseSettings(wrong: readonly Wrong[]): void {
   throw new OpenError(`${found.join(', ')}: run ${roles.join('; ')}`)
 }
 
-/** Throws an `OpenError` if the server may lose what it confirms, or accepts no writes. */
-export async function checkSettings(
-  sql: SQL,
-  { prepare, searchPath }: PostgresTarget,
-): Promise<void> {
-  // Not prepared, as there may be a pooler.
-  const [it = {}]: Record<string, string | null>[] = await sql.unsafe(SETTINGS).simple()
+function checkServer(it: Settings, prepare: boolean): void {
   const version = Number(it.server_version_num)
   if (version < OLDEST_VERSION) {
     throw new OpenError(
@@ -155,18 +177,37 @@ export async function checkSettings(
   if (prepare && it['plantstore.session'] !== 'own') {
     throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }
-  if (it.transaction_read_only !== 'off') throw new OpenError('read-only, like a standby')
-  if (prepare) it.synchronous_commit = await setSynchronousCommit(sql, it.synchronous_commit)
+}
+
+/**
+ * Sets what a session cannot be started with: `synchronous_commit`, stronger if it was so, which no change of the
+ * server's settings ends then. Older servers reject `transaction_timeout`.
+ */
+async function setTheRest(sql: SQL, it: Settings): Promise<Settings> {
+  const synchronous_commit = it.synchronous_commit === 'remote_apply' ? 'remote_apply' : 'on'
+  const isKnown = Number(it.server_version_num) >= TRANSACTION_TIMEOUT_SINCE
+  const timeout = isKnown ? '; SET transaction_timeout = 0' : ''
+  await sql.unsafe(`SET synchronous_commit = ${synchronous_commit}${timeout}`).simple()
+  return { ...it, synchronous_commit }
+}
+
+/** Throws an `OpenError` if the server may lose what it confirms. A standby is not checked further. */
+export async function checkSettings(
+  sql: SQL,
+  { prepare, searchPath }: PostgresTarget,
+): Promise<Standing> {
+  const found = await readSettings(sql)
+  checkServer(found, prepare)
+  const standing = standingOf(found)
+  if (!standing.isWritable) return standing
+  const it = prepare ? await setTheRest(sql, found) : found
   refuseSettings([...wrongSettings(it), ...(prepare ? [] : await wrongLimits(sql))])
   if (!prepare && searchPath !== null && it.search_path !== searchPath) {
     throw new OpenError(
       `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
     )
   }
-  // Older servers reject it at the start of a session.
-  if (prepare && version >= TRANSACTION_TIMEOUT_SINCE) {
-    await sql.unsafe('SET transaction_timeout = 0')
-  }
+  return standing
 }
 
 /** Limits how long the transactions of a writing session wait, except for a standby. */

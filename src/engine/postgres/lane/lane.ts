@@ -5,7 +5,6 @@
 // - leave: the row is removed.
 
 import type { SQL } from 'bun'
-import { OpenError } from '../../../errors'
 import { Confirmations } from '../../health'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from '../connecting/connection'
@@ -34,9 +33,6 @@ const DEADLINE_MS = 5000
 // The table was emptied, an older backup restored, or a standby promoted that never had the row.
 const GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
-const TWO_SERVERS =
-  'its address resolves to two servers, and one lacks writes made to the other; list each host in the URL'
-
 /** The lane of one process. At most one step is under way. */
 export class Lane {
   readonly confirmations = new Confirmations()
@@ -64,10 +60,17 @@ export class Lane {
     this.#entered = connection
   }
 
-  /** Rejects with an `OpenError` unless a connection sees the writes of the writing one. */
-  async prove({ sql, within }: Connection): Promise<void> {
-    const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name ?? ''))
-    if (seq === null || seq < this.#confirmed) throw new OpenError(TWO_SERVERS)
+  /** Resolves to false if a server lacks commits that were confirmed to this process. */
+  async hasAll({ sql, within }: Connection): Promise<boolean> {
+    if (this.#name === null) return true
+    try {
+      const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name))
+      return seq !== null && seq >= this.#confirmed
+    } catch (error) {
+      // Another database, or one without the tables.
+      if (isInDoubt(error)) throw error
+      return false
+    }
   }
 
   /**

@@ -1,0 +1,205 @@
+// An old primary that boots again after a failover: it accepts writes, and nobody may believe it.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { PASSWORD, type PostgresServer, startPostgres } from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
+import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { errorOf, type Logged, openAt } from '../../harness/postgres-store'
+import { range } from '../../harness/tested-store'
+import { until } from '../../harness/until'
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const program = builtProgram()
+const urlOf = (ports: readonly number[], name = 'plants') =>
+  `postgres://admin:${PASSWORD}@${ports.map((port) => `127.0.0.1:${port}`)}/${name}?connect_timeout=2`
+
+const idsOn = async (server: PostgresServer): Promise<number[]> => {
+  const rows = await server.query('SELECT id::int AS id FROM plants ORDER BY id', 'plants')
+  return rows.map(({ id }: { id: number }) => id)
+}
+
+const promote = async (standby: PostgresServer): Promise<void> => {
+  await standby.query('SELECT pg_promote()')
+}
+
+describeServers('an old primary of %s', (started, it) => {
+  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+
+  /** A primary, its standby, and a store whose connections to the standby's port a test can cut. */
+  async function startPair() {
+    const primary = await startPostgres(it)
+    await primary.createDatabase('plants')
+    const standby = await startPostgres(it, { standbyOf: primary })
+    const proxy = startProxy(standby.port)
+    const events: Logged[] = []
+    const store = await openAt(urlOf([primary.port, proxy.port]), events)
+    await store.createPlant({ id: 1n, name: 'one' })
+    return {
+      primary,
+      standby,
+      proxy,
+      store,
+      events,
+      has: (event: string) => events.some((logged) => logged.event === event),
+      async [Symbol.asyncDispose]() {
+        await store.close().catch(() => {})
+        proxy[Symbol.dispose]()
+        await standby[Symbol.asyncDispose]()
+        await primary[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  test.skipIf(!canCopy)('does not take a daemon back', async () => {
+    await using pair = await startPair()
+    const { primary, standby, store } = pair
+    await until('the plant', async () => (await idsOn(standby)).length)
+    await primary.stop('SIGQUIT')
+    await promote(standby)
+    for (const plant of range(10, 5)) await store.createPlant(plant)
+    await primary.restart()
+
+    pair.proxy.cut()
+    for (const plant of range(20, 5)) await store.createPlant(plant)
+
+    expect(await idsOn(primary)).toEqual([1])
+    expect(await idsOn(standby)).toHaveLength(11)
+    expect(pair.has('acknowledged-lost')).toBeFalse()
+    expect(pair.events).toContainEqual({
+      event: 'server-passed-over',
+      host: `127.0.0.1:${primary.port}`,
+      detail: expect.any(String),
+    })
+  })
+
+  test.skipIf(!canCopy)('is not used while the new one restarts', async () => {
+    await using pair = await startPair()
+    const { primary, standby, store } = pair
+    await until('the plant', async () => (await idsOn(standby)).length)
+    await primary.stop('SIGQUIT')
+    await promote(standby)
+    await store.createPlant({ id: 2n, name: 'two' })
+    await primary.restart()
+
+    await standby.stop()
+    const refused = await errorOf(store.createPlant({ id: 3n, name: 'three' }))
+    await standby.restart()
+    await until('a create', async () => !(await errorOf(store.createPlant({ id: 4n, name: 'x' }))))
+
+    expect(refused).toBe('cannot write')
+    expect(JSON.stringify(pair.events)).toContain('lacks acknowledged writes')
+    expect(await idsOn(primary)).toEqual([1])
+    expect(await idsOn(standby)).toEqual([1, 2, 4])
+  })
+
+  test.skipIf(!canCopy)(
+    'that alone has what was acknowledged is refused, and so is the new one',
+    async () => {
+      await using pair = await startPair()
+      const { primary, standby, store } = pair
+      await standby.query('SELECT pg_wal_replay_pause()')
+      await until('a pause', async () => {
+        const [row] = await standby.query('SELECT pg_get_wal_replay_pause_state() AS state')
+        return row?.state === 'paused'
+      })
+      await standby.query("ALTER SYSTEM SET primary_conninfo = ''")
+      await standby.query('SELECT pg_reload_conf()')
+      await standby.query('SELECT pg_wal_replay_resume()')
+      for (const plant of range(10, 5)) await store.createPlant(plant)
+      await promote(standby)
+
+      await primary.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'plantstore@%'",
+      )
+      await until('the reason', () => JSON.stringify(pair.events).includes('two servers accept'))
+      const { port } = primary
+
+      expect(await errorOf(store.createPlant({ id: 30n, name: 'x' }))).toBe('cannot write')
+      expect(JSON.stringify(pair.events)).toContain(
+        `lacks writes acknowledged by 127.0.0.1:${port}`,
+      )
+      await primary.stop()
+      await until(
+        'a create',
+        async () => !(await errorOf(store.createPlant({ id: 31n, name: 'x' }))),
+      )
+      expect(pair.has('acknowledged-lost')).toBeTrue()
+    },
+  )
+
+  test.skipIf(!canCopy)('is not read by a command', async () => {
+    await using pair = await startPair()
+    const { primary, standby, store } = pair
+    await primary.stop('SIGQUIT')
+    await promote(standby)
+    for (const plant of range(10, 5)) await store.createPlant(plant)
+    await primary.restart()
+    const env = { PLANTSTORE_DATABASE: urlOf([primary.port, standby.port]) }
+    const run = (...args: string[]) => runProgram(args, { program, env })
+
+    expect((await run('check')).out).toStartWith('ok: 6 plants,')
+    expect((await run('export')).err).toBe('exported 6 plants\n')
+    expect((await run('token', 'create', 'laptop')).code).toBe(0)
+    expect(await standby.query('SELECT name FROM tokens', 'plants')).toHaveLength(1)
+    expect(await primary.query('SELECT name FROM tokens', 'plants')).toHaveLength(0)
+  })
+
+  test('two servers of different origin are refused, both named, and nothing is written', async () => {
+    await using one = await startPostgres(it)
+    await using other = await startPostgres(it)
+    for (const server of [one, other]) {
+      await (await openAt(await server.createDatabase('plants'))).close()
+    }
+    const env = { PLANTSTORE_DATABASE: urlOf([one.port, other.port]) }
+
+    for (const args of [
+      ['export'],
+      ['check'],
+      ['token', 'create', 'a'],
+      ['serve', '--port', '0'],
+    ]) {
+      const { err, code } = await runProgram(args, { program, env })
+      expect({ args, code }).toEqual({ args, code: 1 })
+      expect(err).toContain(
+        `two servers accept writes, 127.0.0.1:${one.port} and 127.0.0.1:${other.port}; stop the one`,
+      )
+    }
+    for (const server of [one, other]) {
+      expect(await server.query('SELECT FROM tokens', 'plants')).toHaveLength(0)
+    }
+  })
+
+  test('two addresses of one server are one server', async () => {
+    const server = await started()
+    await server.createDatabase('twice')
+    using proxy = startProxy(server.port)
+
+    const store = await openAt(urlOf([proxy.port, server.port], 'twice'))
+    proxy.cut()
+    await store.createPlant({ id: 1n, name: 'one' })
+
+    expect(store.stats().server).toMatchObject({ lostCommits: 0 })
+    await store.close()
+  })
+
+  test('a host that does not answer delays a command once, and a lost connection hardly', async () => {
+    const server = await started()
+    await server.createDatabase('delayed')
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    using proxy = startProxy(server.port)
+    const store = await openAt(urlOf([silent.port, proxy.port], 'delayed'))
+    await store.createPlant({ id: 1n, name: 'one' })
+
+    proxy.cut()
+    const cutAt = performance.now()
+    await store.createPlant({ id: 2n, name: 'two' })
+
+    expect(performance.now() - cutAt).toBeLessThan(1500)
+    await store.close()
+    silent.stop(true)
+  })
+})
