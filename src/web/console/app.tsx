@@ -8,8 +8,10 @@ import { UndoList } from './bulk/undo-list.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { keepFocus } from './controls/focus.ts'
+import { watchHands } from './controls/hands.ts'
 import { Leaf } from './controls/leaf.tsx'
 import { PlantPanel } from './editor/plant-panel.tsx'
+import { Unsaved } from './editor/unsaved.tsx'
 import { ImportPanel } from './import/panel.tsx'
 import { onPageKey } from './page-keys.ts'
 import { Shortcuts } from './shortcuts.tsx'
@@ -245,7 +247,7 @@ function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
 
 /** The page. */
 export function App({ console: all }: Props) {
-  const { session, list, editor, selection, pending, recent } = all
+  const { session, monitor, list, editor, selection, pending, recent } = all
   const cells = all.cells.value
   const isOver = useSignal(false)
   const isHelp = useSignal(false)
@@ -263,6 +265,7 @@ export function App({ console: all }: Props) {
   }, [all])
   useEffect(() => preparePrinting(list), [list])
   useEffect(keepFocus, [])
+  useEffect(watchHands, [])
   if (!session.isKnown.value) return <Welcome session={session} />
   return (
     <div class={isOver.value ? 'page over' : 'page'} {...dropHandlers(all, isOver)}>
@@ -272,6 +275,7 @@ export function App({ console: all }: Props) {
         <p class="said" role="status">
           {all.status.value}
         </p>
+        <Unsaved editor={editor} isHealthy={monitor.health.value.state === 'healthy'} />
         {cells ? <cells.Note /> : null}
         <UndoList pending={pending} />
       </div>

@@ -6,6 +6,7 @@ import { createAnnouncer } from './announcer.ts'
 import { PendingActions } from './bulk/pending-actions.ts'
 import type { CellEditor } from './cells/cell-editor.tsx'
 import { Editor } from './editor/editor.ts'
+import { Saves } from './editor/saves.ts'
 import { createImporter } from './import/importer.ts'
 import { onPaste } from './import/paste.ts'
 import { createFollower } from './list/follower.ts'
@@ -30,7 +31,8 @@ function createParts(base: URL) {
   const monitor = createMonitor(session)
   const list = new PlantList(session, announce, putView)
   const scroll = new TableScroll(list)
-  const editor = new Editor(session, list, announce)
+  const saves = new Saves(session, list)
+  const editor = new Editor(session, list, saves, announce)
   const selection = new Selection(list, announce)
   const pending = new PendingActions(session, list, selection, announce)
   const importer = createImporter(session, () => {
@@ -44,6 +46,7 @@ function createParts(base: URL) {
     monitor,
     list,
     scroll,
+    saves,
     editor,
     selection,
     pending,
@@ -153,7 +156,7 @@ function showOutageInTab({ monitor }: Console): void {
   })
 }
 
-function listenToPage({ session, list, editor, pending, importer, cells }: Console): void {
+function listenToPage({ session, list, saves, editor, pending, importer, cells }: Console): void {
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
     const view = readView()
@@ -168,7 +171,7 @@ function listenToPage({ session, list, editor, pending, importer, cells }: Conso
   })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
-    const isTyped = editor.isDirty || cells.value?.isAtRisk
+    const isTyped = editor.isDirty || saves.isAtRisk || cells.value?.isAtRisk
     if (isImporting || isTyped || pending.isAtRisk()) event.preventDefault()
   })
 }

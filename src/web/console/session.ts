@@ -5,6 +5,7 @@ import { type Client, createClient, type Failure, type Result } from '../../clie
 import { keepToken, keptToken } from '../kept-token.ts'
 
 const RESUME_MS = 1000
+const RETRY_MS = 2000
 const MIN_TOKEN = 16
 
 /** The message while the service does not answer. */
@@ -16,6 +17,9 @@ const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }
 /** True if the service itself did not answer: it is down, or a proxy answered instead. */
 const isSilence = ({ error, status }: Failure): boolean =>
   error === 0 && (status === 0 || status >= 500)
+
+// The storage is full, fails or is busy.
+const CANNOT_WRITE: readonly number[] = [503, 507]
 
 const isRefusal = ({ error }: Failure): boolean => error === 40101 || error === 40102
 
@@ -89,6 +93,15 @@ export class Session {
       if (!this.isKnown.value) return SIGNED_OUT
       const result = await this.call(make)
       if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result))) return result
+    }
+  }
+
+  /** Like {@link persist}, but also retries while the service cannot write. */
+  async store<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
+    for (;;) {
+      const result = await this.persist(make)
+      if (result.ok || !CANNOT_WRITE.includes(result.status)) return result
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
 

@@ -1,11 +1,11 @@
 // Plants that are changed in the cells of the table: one cell is a field at a time. A text is saved when its field is
-// left, on the condition that nobody else has changed it; what cannot be saved goes into the form of the plant, as it
-// was typed.
+// left, on the condition that nobody else has changed it; what is refused stays in its cell, which is marked.
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import type { Editor } from '../editor/editor.ts'
 import { PlantForm } from '../editor/plant-form.ts'
+import type { Saves } from '../editor/saves.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import type { CellEditing } from '../table/cell-editing.ts'
@@ -27,6 +27,7 @@ type CellParts = {
   readonly list: PlantList
   readonly scroll: TableScroll
   readonly editor: Editor
+  readonly saves: Saves
   readonly announce: (text: string) => void
   /** The latest action that can be undone; 0 if there is none. */
   readonly latestAction: () => number
@@ -53,26 +54,11 @@ export class CellEditor implements CellEditing {
   readonly column = signal<TextName | null>(null)
   readonly #edits: Edits
   readonly #open = signal<OpenCell | null>(null)
-  /** What could not be saved: it is shown once no other field is in use. */
-  readonly #failed = signal<readonly PlantForm[]>([])
-  /** The latest save: one follows the other, so that none meets the ETag of an earlier one. */
-  #saving: Promise<unknown> = Promise.resolve()
-  /** The cells that are being saved, in their order. */
-  #unsaved: readonly OpenCell[] = []
   #click = 0
 
   constructor(readonly parts: CellParts) {
-    const { session, list, editor, announce } = parts
+    const { session, list, announce } = parts
     this.#edits = new Edits(session, list, announce)
-    effect(() => {
-      const [first, ...others] = this.#failed.value
-      const isBusy = this.#open.value || (editor.form.value && editor.isEditing.value)
-      if (!first || isBusy) return
-      untracked(() => {
-        this.#failed.value = others
-        editor.take(first)
-      })
-    })
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })
@@ -80,8 +66,7 @@ export class CellEditor implements CellEditing {
 
   /** True if leaving the page would lose a change. */
   get isAtRisk(): boolean {
-    const isTyped = this.#open.value?.form.isDirty === true
-    return isTyped || this.#unsaved.length > 0 || this.#failed.value.length > 0
+    return this.#open.value?.form.isDirty === true
   }
 
   onKey({ key, target }: KeyboardEvent): boolean {
@@ -111,6 +96,10 @@ export class CellEditor implements CellEditing {
     clearTimeout(this.#click)
     const cell = cellOf(event)
     if (cell && hasMouse() && hasColumns()) this.#begin(cell.row, cell.text)
+  }
+
+  markOf({ id }: NewPlant, text: TextName) {
+    return this.parts.saves.markOf(id, text)
   }
 
   fieldOf({ id }: NewPlant, text: TextName) {
@@ -147,7 +136,7 @@ export class CellEditor implements CellEditing {
   }
 
   #begin(row: number, text: TextName): void {
-    const { session, list, scroll, editor, announce } = this.parts
+    const { session, list, scroll, editor, saves, announce } = this.parts
     const plant = list.rows.row(row)
     if (!plant) return
     if (LINE_END.test(plant[text] ?? '')) {
@@ -162,11 +151,16 @@ export class CellEditor implements CellEditing {
       return
     }
     this.#save()
-    const form = new PlantForm(session, list, announce, { plant, etag: undefined })
-    const reading = this.#saving.then(() => form.readAgain())
     scroll.activate(row)
     this.column.value = text
-    this.#open.value = { id: plant.id, text, form, reading, isShown: false }
+    const refused = saves.refusedOf(plant.id, text)
+    if (refused) {
+      editor.openRefused(refused)
+      return
+    }
+    const form = new PlantForm(session, list, announce, { plant, etag: undefined })
+    form.reading = saves.settled.then(async () => (await form.readAgain()) !== null)
+    this.#open.value = { id: plant.id, text, form, isShown: false }
   }
 
   #end(isSaved: boolean): void {
@@ -209,7 +203,7 @@ export class CellEditor implements CellEditing {
     })
   }
 
-  /** Closes the open cell, and shows its text as it will be stored. */
+  /** Closes the open cell, and saves it behind the page. */
   #save(): void {
     const cell = this.#open.value
     if (!cell) return
@@ -217,38 +211,18 @@ export class CellEditor implements CellEditing {
     const { id, form } = cell
     if (!form.isDirty) {
       if (form.isGone.value) this.parts.announce(`Plant ${id} was deleted elsewhere`)
-      return
-    }
-    this.#unsaved = [...this.#unsaved, cell]
-    this.#showUnsaved(id)
-    this.#saving = this.#store(cell).finally(() => {
-      this.#unsaved = this.#unsaved.filter((it) => it !== cell)
-      this.#showUnsaved(id)
-    })
+    } else if (form.check()) void this.#store(cell)
+    else this.parts.announce(`Plant ${id} keeps its name: a plant needs one`)
   }
 
-  /** Shows a plant as its latest save will leave it; again after it was read or an earlier one ended. */
-  #showUnsaved(id: bigint): void {
-    const form = this.#unsaved.findLast((it) => it.id === id)?.form
-    if (form && !form.isGone.value) this.parts.list.showAs([form.draft.plant(id)])
-  }
-
-  async #store(cell: OpenCell): Promise<void> {
-    const { session, list, latestAction } = this.parts
-    const { id, text, form } = cell
-    const isRead = (await cell.reading) !== null
-    this.#showUnsaved(id)
+  async #store({ id, text, form }: OpenCell): Promise<void> {
+    const { saves, latestAction } = this.parts
     const after = form.draft.texts[text].value
-    if (isRead && !form.conflict.value && (await form.save())) {
-      const before = form.replaced?.[text]
-      const etag = form.stored.value?.etag
-      if (form.replaced) this.#edits.add({ id, text, before, after, etag, action: latestAction() })
-      return this.#showInPanel(id)
-    }
-    if (!session.isKnown.value) return
-    const stored = form.stored.value?.plant
-    if (stored && !form.isGone.value) list.put(stored)
-    this.#failed.value = [...this.#failed.value, form]
+    if (!(await saves.save(form)) || !form.replaced) return
+    const before = form.replaced[text]
+    const etag = form.stored.value?.etag
+    this.#edits.add({ id, text, before, after, etag, action: latestAction() })
+    this.#showInPanel(id)
   }
 
   /** Shows the change in the panel too. */
@@ -259,7 +233,6 @@ export class CellEditor implements CellEditing {
 
   #forget(): void {
     this.#open.value = null
-    this.#failed.value = []
     this.column.value = null
     this.#edits.clear()
   }

@@ -7,8 +7,6 @@ export type OpenCell = {
   readonly id: bigint
   readonly text: TextName
   readonly form: PlantForm
-  /** Resolves once the plant was read as it is stored; to null if it cannot be read. */
-  readonly reading: Promise<readonly TextName[] | null>
   /** True once the field was shown: it moves with its row. */
   isShown: boolean
 }

@@ -33,7 +33,7 @@ function Conflict({ editor, form }: FormProps) {
         ))}
       </dl>
       <div class="actions">
-        <button type="button" onClick={() => void editor.save()}>
+        <button type="button" onClick={() => editor.save()}>
           Save mine
         </button>
         <button type="button" onClick={() => form.useTheirs()}>
@@ -93,7 +93,7 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void editor.save()
+        editor.save()
       }}
     >
       {plant && errors.id ? (
@@ -123,16 +123,12 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
       <Leaving editor={editor} />
       <div class="actions">
         {form.conflict.value ? null : (
-          <button type="submit" class="primary" aria-disabled={form.isSaving.value}>
+          <button type="submit" class="primary">
             {plant ? 'Save' : 'Add'}
           </button>
         )}
         {plant ? null : (
-          <button
-            type="button"
-            aria-disabled={form.isSaving.value}
-            onClick={() => void editor.addAnother()}
-          >
+          <button type="button" onClick={editor.addAnother}>
             Add and add another
           </button>
         )}

@@ -1,11 +1,13 @@
 // The panel beside the table: the page of a plant, the form that changes it, or the form of a new one.
 
-import { effect, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import type { HistoryPage, Plant, Result } from '../../../client/client.ts'
 import { putOpenPlant, readOpenPlant } from '../address.ts'
+import { countActs } from '../controls/hands.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import { type Session, SILENCE } from '../session.ts'
+import type { Session } from '../session.ts'
 import { PlantForm, type Stored } from './plant-form.ts'
+import type { Saves } from './saves.ts'
 
 const HISTORY_PAGE = 20
 const NO_LOG = 40403
@@ -27,13 +29,9 @@ export class Editor {
   constructor(
     readonly session: Session,
     readonly list: PlantList,
+    readonly saves: Saves,
     readonly announce: (text: string) => void,
-  ) {
-    effect(() => {
-      const errors = this.form.value?.errors
-      if (this.session.isReachable.value && errors?.peek().form === SILENCE) errors.value = {}
-    })
-  }
+  ) {}
 
   get openId(): bigint | null {
     return this.form.value?.stored.value?.plant.id ?? null
@@ -68,10 +66,9 @@ export class Editor {
   }
 
   /** Adds the plant of the form, and opens the form of another one with the same tag. */
-  readonly addAnother = async (): Promise<void> => {
+  readonly addAnother = (): void => {
     const tag = this.form.value?.draft.texts.tag.value
-    // The step that is taken once the form is saved.
-    await this.save(() => this.#begin({ ...EMPTY, ...(tag ? { tag } : {}) }))
+    this.save(() => this.#begin({ ...EMPTY, ...(tag ? { tag } : {}) }))
   }
 
   /** Opens the form of the plant whose page is open. */
@@ -80,11 +77,14 @@ export class Editor {
     this.#isFromPage = true
   }
 
-  /** Opens the form of a plant that could not be saved in the table, with what was typed. */
-  take(form: PlantForm): void {
-    this.isEditing.value = true
-    this.#isFromPage = false
-    this.#set(form)
+  /** Opens a form that was refused, with what was typed. */
+  openRefused(form: PlantForm): void {
+    this.leave(() => {
+      this.saves.take(form)
+      this.isEditing.value = true
+      this.#isFromPage = false
+      this.#set(form)
+    })
   }
 
   /** Opens or closes the plant in the URL. */
@@ -104,15 +104,14 @@ export class Editor {
     this.announce(`Plant ${id}: ${taken.join(' and ')} changed elsewhere`)
   }
 
-  /** Saves the form and leaves it, or takes another step. If saving fails, it stays open and shows the reason. */
-  async save(then: () => void = this.cancel): Promise<void> {
+  /** Leaves the form, or takes another step, and saves it behind the page. If it is refused, it comes back. */
+  save(then: () => void = this.#leaveSaved): void {
     const form = this.form.value
-    if (!form || form.isSaving.value) return
-    this.leaving.value = null
-    const isSaved = await form.save()
-    // A step that was asked for meanwhile comes first.
-    const next = this.leaving.value ?? then
-    if (isSaved && this.form.value === form) next()
+    if (!form?.check()) return
+    form.conflict.value = null
+    const isSaved = this.saves.save(form)
+    then()
+    void this.#watch(form, isSaved)
   }
 
   readonly close = (): void => this.#set(null)
@@ -121,6 +120,19 @@ export class Editor {
   readonly cancel = (): void => {
     if (this.#isFromPage) this.#open(this.form.value?.stored.value ?? null, false)
     else this.close()
+  }
+
+  readonly #leaveSaved = (): void => {
+    if (this.#isFromPage) this.isEditing.value = false
+    else this.close()
+    this.#isFromPage = false
+  }
+
+  /** Opens a form again if it is refused, unless the user has gone on: then a note offers it. */
+  async #watch(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
+    const acts = countActs()
+    if ((await isSaved) || !this.saves.refused.value.includes(form)) return
+    if (acts === countActs() && !this.isDirty) this.openRefused(form)
   }
 
   /** Closes the panel or takes another step, but asks first if that would lose what was typed. */
@@ -142,7 +154,7 @@ export class Editor {
   #begin(texts: Plant): void {
     const form = this.#open(null, true)
     form.draft.begin(texts)
-    void form.proposeId()
+    form.proposeId(this.saves.newIds())
   }
 
   #open(stored: Stored | null, isForm: boolean): PlantForm {

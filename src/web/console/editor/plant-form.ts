@@ -1,7 +1,7 @@
 // One plant that is open, or a new one: as it is stored, as it was typed, and how it is saved.
 
 import { signal } from '@preact/signals'
-import type { NewPlant, Plant } from '../../../client/client.ts'
+import type { NewPlant, Plant, PlantChange } from '../../../client/client.ts'
 import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
@@ -11,6 +11,9 @@ import { byField, type FieldErrors } from './field-errors.ts'
 
 // The ETag is of an earlier version.
 const CHANGED = 41201
+const ALREADY_STORED = 40901
+
+const problemOfId = (text: string): string => (text.trim() === '' ? 'id is missing' : INT64_RULE)
 
 /** A plant as it was last read from the store. */
 export type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
@@ -28,6 +31,10 @@ export class PlantForm {
   readonly isGone = signal(false)
   /** The plant as it was before the latest save; null if that had nothing to change. */
   replaced: NewPlant | null = null
+  /** Resolves once the plant was read, to false if it cannot be saved as it was read. */
+  reading: Promise<boolean> = Promise.resolve(true)
+  /** Resolves once the next free id is proposed. */
+  proposing: Promise<void> = Promise.resolve()
 
   constructor(
     readonly session: Session,
@@ -44,25 +51,63 @@ export class PlantForm {
     return this.draft.isDirty(this.stored.value?.plant ?? null)
   }
 
-  /** Proposes the id after the largest one. */
-  async proposeId(): Promise<void> {
-    const last = await this.session.call((client) => client.listPlants({ order: 'desc', limit: 1 }))
-    if (!last.ok) return
-    const largest = last.value.plants[0]?.id ?? 0n
-    this.draft.propose(largest < INT64_MAX ? String(largest + 1n) : null)
+  /** The id of a stored plant. */
+  get id(): bigint | null {
+    return this.stored.value?.plant.id ?? null
   }
 
-  /** Saves the form; true if nothing is left to save. If it fails, `errors` or `conflict` has the reason. */
+  /** The fields of a stored plant that differ from it. */
+  get changes(): PlantChange {
+    const { value } = this.stored
+    return value ? this.draft.changes(value.plant) : {}
+  }
+
+  /** Proposes the id after the largest one, stored or about to be. */
+  proposeId(pending: Promise<readonly bigint[]>): void {
+    const propose = async (): Promise<void> => {
+      const ids = await pending
+      const last = await this.session.persist((client) =>
+        client.listPlants({ order: 'desc', limit: 1 }),
+      )
+      if (!last.ok) return
+      const largest = [...ids, last.value.plants[0]?.id ?? 0n].reduce((a, b) => (a > b ? a : b))
+      this.draft.propose(largest < INT64_MAX ? String(largest + 1n) : null)
+    }
+    this.proposing = propose()
+  }
+
+  /** True if there is nothing wrong with the form itself; otherwise `errors` has it. */
+  check(): boolean {
+    const { texts, id, proposedId } = this.draft
+    const isNamed = texts.name.value.trim() !== ''
+    const isNameless = !isNamed && texts.name.value !== this.stored.value?.plant.name
+    const isProposing = this.stored.value !== null || (id.value === '' && proposedId.value === '')
+    const idProblem = isProposing || parseId(id.value) !== null ? null : problemOfId(id.value)
+    this.errors.value = {
+      ...(isNameless ? { name: 'name is missing' } : {}),
+      ...(idProblem === null ? {} : { id: idProblem }),
+    }
+    return !isNameless && idProblem === null
+  }
+
+  /**
+   * Saves the form, once the service can; true if nothing is left to save. If it is refused, `errors` or `conflict` has
+   * the reason.
+   */
   async save(): Promise<boolean> {
     if (this.isSaving.value) return false
     this.isSaving.value = true
     this.errors.value = {}
-    this.conflict.value = null
     this.replaced = null
-    const { value } = this.stored
-    return (value ? this.#change(value) : this.#create()).finally(() => {
+    return this.#save().finally(() => {
       this.isSaving.value = false
     })
+  }
+
+  async #save(): Promise<boolean> {
+    if (!(await this.reading) || this.conflict.value) return false
+    const { value } = this.stored
+    return value ? this.#change(value) : this.#create()
   }
 
   /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
@@ -91,7 +136,7 @@ export class PlantForm {
   async readAgain(): Promise<readonly TextName[] | null> {
     const before = this.stored.value
     if (!before) return null
-    const now = await this.session.call((client) => client.readPlant(before.plant.id))
+    const now = await this.session.persist((client) => client.readPlant(before.plant.id))
     if (!now.ok) {
       if (now.error === 40402) this.#setGone(before.plant.id)
       else this.errors.value = byField(now)
@@ -106,15 +151,21 @@ export class PlantForm {
   }
 
   async #create(): Promise<boolean> {
+    await this.proposing
     const id = parseId(this.draft.id.value)
     if (id === null) {
-      const isMissing = this.draft.id.value.trim() === ''
-      this.errors.value = { id: isMissing ? 'id is missing' : INT64_RULE }
+      this.errors.value = { id: problemOfId(this.draft.id.value) }
       return false
     }
     const plant = this.draft.plant(id)
-    const result = await this.session.call((client) => client.createPlant(plant))
-    if (!result.ok) {
+    let tries = 0
+    const result = await this.session.store((client) => {
+      tries += 1
+      return client.createPlant(plant)
+    })
+    // The answer of an earlier try may have been lost.
+    const isLanded = !result.ok && result.error === ALREADY_STORED && tries > 1
+    if (!result.ok && !isLanded) {
       this.errors.value = byField(result)
       return false
     }
@@ -131,7 +182,7 @@ export class PlantForm {
       const patch = this.draft.changes(base.plant)
       if (Object.keys(patch).length === 0) return true
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
-      const result = await this.session.call((client) => client.patchPlant(id, patch, options))
+      const result = await this.session.store((client) => client.patchPlant(id, patch, options))
       if (result.ok) {
         this.replaced = base.plant
         this.stored.value = { plant: result.value, etag: result.etag }
@@ -154,7 +205,7 @@ export class PlantForm {
     const fields = TEXTS.filter((field) => version[field] !== plant[field])
     const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
     const options = etag === undefined ? {} : { ifMatch: etag }
-    const result = await this.session.call((client) => client.patchPlant(id, patch, options))
+    const result = await this.session.store((client) => client.patchPlant(id, patch, options))
     if (result.ok) {
       this.draft.fill(result.value)
       this.stored.value = { plant: result.value, etag: result.etag }

@@ -5,6 +5,9 @@ import type { ComponentChildren } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
 import type { TextName } from '../texts.ts'
 
+/** The state of a text that is not stored. */
+export type Mark = 'waiting' | 'refused'
+
 export type CellEditing = {
   /** The column of the active cell; null: the whole row is active. */
   readonly column: ReadonlySignal<TextName | null>
@@ -13,6 +16,7 @@ export type CellEditing = {
   /** Carries out a click, in a cell only if no second click follows. */
   onClick(event: MouseEvent, act: () => void): void
   onDoubleClick(event: MouseEvent): void
+  markOf(plant: NewPlant, text: TextName): Mark | null
   /** The field in place of the text of a cell; null if the cell is not edited. */
   fieldOf(plant: NewPlant, text: TextName): ComponentChildren
 }

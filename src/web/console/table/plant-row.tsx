@@ -117,16 +117,26 @@ type TextCellProps = Pick<PlantRowProps, 'plant' | 'at' | 'isActive' | 'cells'> 
     readonly children: ComponentChildren
   }
 
+const MARKS = {
+  waiting: 'Not saved yet',
+  refused: 'Not saved: edit it to see why',
+} as const
+
 /** A text of a plant, or the field that edits it. */
-function TextCell({ plant, at, isActive, cells, text, look, children, ...props }: TextCellProps) {
+function TextCell(allProps: TextCellProps) {
+  const { plant, at, isActive, cells, text, look, children, ...props } = allProps
   const isActiveCell = isActive && cells?.column.value === text
+  const mark = cells?.markOf(plant, text)
   return (
     <span
       role="gridcell"
       id={cellId(at, text)}
       class={isActiveCell ? `${look} active` : look}
       data-text={text}
+      data-unsaved={mark ?? undefined}
+      aria-invalid={mark === 'refused' ? true : undefined}
       {...props}
+      {...(mark ? { title: MARKS[mark] } : {})}
     >
       {cells?.fieldOf(plant, text) ?? children}
     </span>

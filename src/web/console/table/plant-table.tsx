@@ -141,7 +141,8 @@ function rowOf({ target }: Event): number | undefined {
 }
 
 /** The rows in view, in an element as high as all of them. */
-function Body({ list, scroll, isReadOnly, openId, selection, cells, ...actions }: TableProps) {
+function Body(props: TableProps) {
+  const { list, scroll, isReadOnly, openId, selection, cells, ...actions } = props
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
   useEffect(() => {

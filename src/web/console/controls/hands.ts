@@ -1,0 +1,19 @@
+// Counts what the user does, so that nothing that comes late takes the keyboard from someone at work.
+
+let acts = 0
+
+/** The number of keys and presses so far. */
+export const countActs = (): number => acts
+
+/** Counts from here on. Call the result to stop. */
+export function watchHands(): () => void {
+  const count = (): void => {
+    acts += 1
+  }
+  addEventListener('keydown', count, true)
+  addEventListener('pointerdown', count, true)
+  return () => {
+    removeEventListener('keydown', count, true)
+    removeEventListener('pointerdown', count, true)
+  }
+}

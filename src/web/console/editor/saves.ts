@@ -1,0 +1,115 @@
+// The forms that are saved behind the page, one after the other, so that none meets the ETag of an earlier one. What is
+// refused keeps its text until it is opened again.
+
+import { computed, effect, signal, untracked } from '@preact/signals'
+import type { NewPlant, PlantChange } from '../../../client/client.ts'
+import { parseId } from '../int64.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import type { Session } from '../session.ts'
+import type { TextName } from '../texts.ts'
+import type { PlantForm } from './plant-form.ts'
+
+export type Mark = 'waiting' | 'refused'
+
+function changed({ id, ...texts }: NewPlant, change: PlantChange): NewPlant {
+  const entries = Object.entries({ ...texts, ...change }).filter(([, text]) => text !== null)
+  return { id, name: '', ...Object.fromEntries(entries) }
+}
+
+export class Saves {
+  /** The forms that are being saved, in their order. */
+  readonly waiting = signal<readonly PlantForm[]>([])
+  readonly refused = signal<readonly PlantForm[]>([])
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(
+    readonly session: Session,
+    readonly list: PlantList,
+  ) {
+    effect(() => {
+      if (!session.isKnown.value) untracked(() => this.#forget())
+    })
+  }
+
+  /** True if leaving the page would lose something. */
+  get isAtRisk(): boolean {
+    return this.waiting.value.length + this.refused.value.length > 0
+  }
+
+  /** Resolves once nothing that was saved before is still on its way. */
+  get settled(): Promise<unknown> {
+    return this.#last
+  }
+
+  /** Saves a form after those before it, and shows its plant as it will be; true if it was stored. */
+  save(form: PlantForm): Promise<boolean> {
+    this.waiting.value = [...this.waiting.value, form]
+    this.#show(form.id)
+    const saving = this.#last.then(() => this.#store(form))
+    this.#last = saving
+    return saving
+  }
+
+  /** Takes a refused form out, to be opened. */
+  take(form: PlantForm): void {
+    this.refused.value = this.refused.value.filter((it) => it !== form)
+    const stored = form.stored.value?.plant
+    if (stored && !form.isGone.value) this.list.put(stored)
+    this.#show(form.id)
+  }
+
+  /** The form in which a text was refused. */
+  refusedOf(id: bigint, text: TextName): PlantForm | undefined {
+    return this.refused.value.find((it) => it.id === id && text in it.changes)
+  }
+
+  /** The state of a text that is not stored yet. */
+  markOf(id: bigint, text: TextName): Mark | null {
+    return this.#marks.value.get(`${id} ${text}`) ?? null
+  }
+
+  readonly #marks = computed(() => {
+    const marks = new Map<string, Mark>()
+    for (const [mark, forms] of [
+      ['waiting', this.waiting.value],
+      ['refused', this.refused.value],
+    ] as const) {
+      for (const form of forms) {
+        for (const text of Object.keys(form.changes)) marks.set(`${form.id} ${text}`, mark)
+      }
+    }
+    return marks
+  })
+
+  /** The ids of plants that are not created yet. */
+  newIds(): Promise<readonly bigint[]> {
+    const created = this.waiting.value.filter((it) => it.stored.value === null)
+    return Promise.all(created.map((it) => it.proposing)).then(() =>
+      created.map((it) => parseId(it.draft.id.value)).filter((id) => id !== null),
+    )
+  }
+
+  async #store(form: PlantForm): Promise<boolean> {
+    if (!this.session.isKnown.value) return false
+    const isSaved = await form.save()
+    if (!this.session.isKnown.value) return false
+    this.waiting.value = this.waiting.value.filter((it) => it !== form)
+    if (!isSaved) this.refused.value = [...this.refused.value, form]
+    this.#show(form.id)
+    return isSaved
+  }
+
+  /** Shows a plant as its saves will leave it; again after it was read or one of them ended. */
+  #show(id: bigint | null): void {
+    let plant = id === null ? undefined : this.list.rows.plant(id)
+    for (const form of [...this.refused.value, ...this.waiting.value]) {
+      if (plant && form.id === id && !form.isGone.value) plant = changed(plant, form.changes)
+    }
+    if (plant) this.list.showAs([plant])
+  }
+
+  #forget(): void {
+    this.waiting.value = []
+    this.refused.value = []
+  }
+}

@@ -1,0 +1,53 @@
+import type { Editor } from './editor.ts'
+import type { PlantForm } from './plant-form.ts'
+
+function reasonOf({ errors, conflict, isGone }: PlantForm): string {
+  if (isGone.value) return 'it was deleted elsewhere'
+  const { value: both } = conflict
+  if (both) return `someone else changed the ${both.fields.join(' and the ')} too`
+  return Object.values(errors.value)[0] ?? 'it was refused'
+}
+
+function Refused({ editor, form }: { readonly editor: Editor; readonly form: PlantForm }) {
+  const name = form.draft.texts.name.value
+  return (
+    <li>
+      <span>
+        {form.id === null ? 'Not added: ' : `Plant ${form.id} was not saved: `}
+        {form.id === null ? <b>{name}</b> : null} {reasonOf(form)}
+      </span>
+      <button
+        type="button"
+        aria-label={`Open ${form.id === null ? name : `plant ${form.id}`}, as it was typed`}
+        onClick={() => editor.openRefused(form)}
+      >
+        Open
+      </button>
+    </li>
+  )
+}
+
+type UnsavedProps = {
+  readonly editor: Editor
+  /** False while the service cannot write or does not answer. */
+  readonly isHealthy: boolean
+}
+
+/** What was typed and refused, and what waits for the end of an outage. */
+export function Unsaved({ editor, isHealthy }: UnsavedProps) {
+  const refused = editor.saves.refused.value
+  const waiting = isHealthy ? 0 : editor.saves.waiting.value.length
+  if (refused.length + waiting === 0) return null
+  return (
+    <section class="undo" aria-label="Not saved" role="alert">
+      {waiting > 0 ? (
+        <p>{waiting === 1 ? '1 edit' : `${waiting} edits`} not saved yet; retrying</p>
+      ) : null}
+      <ul>
+        {refused.map((form) => (
+          <Refused key={form} editor={editor} form={form} />
+        ))}
+      </ul>
+    </section>
+  )
+}

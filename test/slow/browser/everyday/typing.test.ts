@@ -1,0 +1,127 @@
+// What is typed goes where it was put, on a slow network and in an outage, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, removePlants } = ownDaemon()
+
+const LATENCY_MS = 300
+const names = (): readonly string[] => storedPlants(database).map(({ name }) => name)
+
+/** Delays every request of a page. */
+const SLOW = `(() => {
+  const { fetch } = window
+  window.fetch = async (...request) => {
+    await new Promise((resolve) => setTimeout(resolve, ${LATENCY_MS}))
+    return fetch(...request)
+  }
+})() ?? null`
+
+/** Has every request of a page fail until \`mend()\` is called. */
+const BROKEN = `(() => {
+  const { fetch } = window
+  window.fetch = () => Promise.reject(new TypeError('no network'))
+  window.mend = () => { window.fetch = fetch }
+})() ?? null`
+
+await inEachBrowser((person, browser) => {
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+
+  beforeEach(async () => {
+    await removePlants()
+    for (const id of [1, 2, 3, 4]) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.row('4'))
+    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
+    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.focus(labels.table)
+  })
+
+  test('names that are typed ahead of the network are all stored whole', async () => {
+    await evaluate(SLOW)
+    await person.press('n')
+    await person.isIn('#name')
+    const wanted = Array.from({ length: 6 }, (_, at) => `Salvia nemorosa ${at}`)
+    for (const name of wanted) {
+      await person.type(name)
+      await person.focus(labels.control('Add and add another'))
+      await person.press('Enter')
+    }
+    await until('all names', () => names().length === 4 + wanted.length)
+    expect(names().slice(4)).toEqual(wanted)
+  })
+
+  test('a name that is refused comes back with its text, and takes no keyboard', async () => {
+    await evaluate(SLOW)
+    await person.press('n')
+    await person.isIn('#name')
+    await person.type('first')
+    await person.fill(labels.id, '2')
+    await person.click(labels.control('Add and add another'))
+    await person.isIn('#name')
+    await person.type('second')
+    await person.find(labels.control('Open first, as it was typed'))
+    expect(await person.textOf(labels.name)).toBe('second')
+    await person.press('Enter')
+    await until('the second', () => names().includes('second'))
+    await person.click(labels.control('Open first, as it was typed'))
+    await person.find(labels.text('This id belongs to a different plant'))
+    expect(await person.textOf(labels.name)).toBe('first')
+    expect(names()).toHaveLength(5)
+  })
+
+  test('a form without a name stores nothing', async () => {
+    await person.press('n')
+    await person.isIn('#name')
+    await person.press('Enter')
+    await person.find(labels.text('Name is missing'))
+    expect(names()).toHaveLength(4)
+  })
+
+  test('cells that are edited in an outage keep their texts, and are stored after it', async () => {
+    await evaluate(BROKEN)
+    await person.press('ArrowRight')
+    for (const text of ['one', 'two', 'three', 'four']) {
+      await person.press('F2')
+      await person.isIn('.cell-field input')
+      await person.type(text)
+      await person.press('Enter')
+      await person.isIn('[role=grid]')
+      await person.press('ArrowDown')
+    }
+    await person.find(labels.text('4 edits not saved yet; retrying'))
+    await person.find(labels.cell('1', 'one'), labels.cell('4', 'four'))
+    await person.isIn('[role=grid]')
+    await evaluate('mend() ?? null')
+    await until('all four', () => names().join() === 'one,two,three,four')
+    await person.lose(labels.text('4 edits not saved yet; retrying'))
+  })
+
+  test('a cell that is refused is marked, and the next one keeps the keyboard', async () => {
+    await evaluate(SLOW)
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
+    await person.press('ArrowRight')
+    await person.press('F2')
+    await person.type('mine')
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs again' } })
+    await person.press('Enter')
+    await person.press('ArrowDown')
+    await person.press('F2')
+    await person.type('second')
+    await person.find({ kind: '[data-unsaved=refused]', name: 'mine', row: '1' })
+    await person.isIn('.cell-field input')
+    await person.press('Enter')
+    await until('the second', () => names()[1] === 'second')
+    expect(names()[0]).toBe('theirs again')
+    await person.click(labels.control('Open plant 1, as it was typed'))
+    await person.find(labels.control('Save mine'))
+    await person.click(labels.control('Save mine'))
+    await until('the first', () => names()[0] === 'mine')
+  })
+})
