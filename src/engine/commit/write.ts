@@ -49,8 +49,8 @@ export type PlantWrite = Create | CreateAll | PutAll | DeleteAll | WriteOfStored
 type Maintenance =
   /** Records when a token was last used. */
   | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
-  /** Removes some entries of the change log older than a time. */
-  | { readonly kind: 'removeEntries'; readonly before: number }
+  /** Removes some entries of the change log up to a number: see `RetainedLog`. */
+  | { readonly kind: 'removeEntries'; readonly upTo: number }
   /** Writes without changing anything, to test the disk. */
   | { readonly kind: 'probe' }
 

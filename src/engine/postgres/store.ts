@@ -1,6 +1,5 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
-import { removeOldEntries } from '../../change-log/retention'
 import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
@@ -87,9 +86,8 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
   const timers = storeUser.outlivesOutages
     ? startTimers(touch, rehearse, createTrial(writer, refusals))
     : []
-  const retention = createRetention(primary, storeUser.log)
-  const removeExpired = async () => preparation.hasChangeLog && (await retention.removeExpired())
-  const endRetention = storeUser.outlivesOutages ? removeOldEntries(removeExpired) : undefined
+  const retention = createRetention(primary, storeUser.log, askForPages, preparation)
+  const endRetention = storeUser.outlivesOutages ? retention.begin() : undefined
 
   return {
     ...methods,

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
-import { removeOldEntries } from '../../change-log/retention'
+import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
 import { removeLeftovers } from '../../files/private-folder'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
@@ -54,13 +54,15 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
     stats: () => storage.read((it) => it.changeLog.stats()),
   }
 
-  async function removeExpired(): Promise<boolean> {
-    const time = await storage.read((it) => it.changeLog.expired(Date.now()))
-    if (time !== null) await writes.submit({ kind: 'removeEntries', before: time }, WRITE_BYTES)
-    return time !== null
+  const retained: RetainedLog = {
+    state: () => storage.read((it) => it.changeLog.retained()),
+    times: (after, limit) => storage.read((it) => it.changeLog.times(after, limit)),
+    remove: (upTo) => writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES),
   }
   const endRetention =
-    storeUser.holdsLock && storage.keepsChangeLog ? removeOldEntries(removeExpired) : undefined
+    storeUser.holdsLock && storage.keepsChangeLog
+      ? removeOldEntries(retained, (removed) => storeUser.log('info', 'changes-removed', removed))
+      : undefined
 
   return {
     ...methods,

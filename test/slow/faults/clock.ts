@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
@@ -60,6 +61,38 @@ export const clockFaults: Fault[] = [
         tried: this.about,
         many: `${years.length} jumps, ${count(stored, 'plant')} acknowledged`,
         lost: `${verdict.lost} lost`,
+        problems,
+      }
+    },
+  },
+  {
+    name: 'clock-start',
+    about: 'the clock is a year ahead at one start: the change log stays',
+    async run(folder) {
+      await need('gcc')
+      const clock = join(folder, 'clock')
+      const database = join(folder, 'plants.db')
+      const env = { LD_PRELOAD: await preload(folder, 'clock'), FAULT_CLOCK: clock }
+      const problems: string[] = []
+      let kept = 1
+      for (const year of [0, 1, 0]) {
+        setJump(clock, year * yearSeconds)
+        const daemon = await serve(database, { env, words: ['--keep-changes', '30d'] })
+        const load = startLoad(daemon, { clients: 4 })
+        if (!(await acknowledged(load.ledger, 100, 10_000))) problems.push(`${year} years: stuck`)
+        await load.stop()
+        // Every build so far removed old entries within seconds.
+        await Bun.sleep(5000)
+        const entries = new Database(database).query('SELECT count(*) AS n FROM changes').get()
+        const { n } = entries as { n: number }
+        if (n < kept) problems.push(`${year} years: ${n} entries are left of ${kept}`)
+        kept = n
+        if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+      }
+      return {
+        tried: this.about,
+        many: `3 starts, ${count(kept, 'change')}`,
+        lost: `${problems.length === 0 ? 0 : 'some'} lost`,
         problems,
       }
     },

@@ -28,6 +28,7 @@ import {
   toChangeLogEntry,
   toChangeLogState,
 } from '../../../change-log/entry'
+import type { EntryTime, Retained } from '../../../change-log/retention'
 import { PAGE_LENGTH } from '../../../plant/page'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import type { Ask } from '../connecting/connection'
@@ -151,10 +152,11 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
 const REMOVE = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
   oldest AS (SELECT number, at, mark FROM changes ORDER BY number LIMIT $1::bigint),
+  period AS (SELECT ${NOW_MS} AS now, keep_ms FROM change_log),
   kept AS (
     SELECT coalesce(
-      min(number) FILTER (WHERE at >= ${NOW_MS} - (SELECT keep_ms FROM change_log)), max(number) + 1
-    ) AS first FROM oldest
+      min(number) FILTER (WHERE number > $2::bigint OR at BETWEEN now - keep_ms AND now), max(number) + 1
+    ) AS first FROM oldest, period
   ),
   newest AS (SELECT number, mark FROM oldest, kept WHERE number < first ORDER BY number DESC LIMIT 1),
   moved AS (
@@ -163,9 +165,22 @@ const REMOVE = `
   )
   DELETE FROM changes USING quick, kept WHERE commits = 'off' AND number < first RETURNING number`
 
-/** Removes a few of the entries older than the retention period. Resolves to true if there may be more. */
-export const removeEntries = async (sql: SQL): Promise<boolean> =>
-  (await sql.unsafe<unknown[]>(REMOVE, [REMOVED_AT_ONCE])).length > 0
+/** Removes a few entries up to a number: see `RetainedLog`. */
+export const removeEntries = (sql: SQL, upTo: number) => sql.unsafe(REMOVE, [REMOVED_AT_ONCE, upTo])
+
+/** See `RetainedLog`. */
+export async function retainedLog(sql: SQL): Promise<Retained | null> {
+  const [row] = await sql<{ keep_ms: bigint | null; first: bigint | null; last: bigint }[]>`
+    SELECT keep_ms, last, (SELECT min(number) FROM changes) AS first FROM change_log`
+  if (!row || row.keep_ms === null) return null
+  const { keep_ms, first, last } = row
+  return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
+}
+
+/** See `RetainedLog`. */
+export const entryTimes = (sql: SQL, after: number, limit: number) =>
+  sql<EntryTime[]>`
+    SELECT number, at FROM changes WHERE number > ${after} ORDER BY number LIMIT ${limit}`
 
 /** The statements that read the change log, and the one that removes entries, with nothing to do. */
 export const reads: readonly Statement[] = [
@@ -174,7 +189,7 @@ export const reads: readonly Statement[] = [
   [HISTORY, null, 0, 0],
   [HISTORY_OF_PLANT, 0, 0, 0],
 ]
-export const removal: Statement = [REMOVE, 0]
+export const removal: Statement = [REMOVE, 0, 0]
 
 const LINKS = `
   SELECT number, plant, before, after, ${TEXT_FIELDS} FROM (

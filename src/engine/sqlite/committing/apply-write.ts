@@ -61,7 +61,7 @@ export function probe(db: Database): void {
  * Returns a function that applies one write and returns its outcome. Entries of a write that takes effect are added to
  * `entries`. Throws if the storage fails.
  */
-export function prepareWrites(db: Database, removeEntries: (time: number) => void) {
+export function prepareWrites(db: Database, removeEntries: (upTo: number) => void) {
   const state = prepareState(db)
   const recordUse = db.query<never, [number, string]>(
     'UPDATE tokens SET last_used_at = ? WHERE hash = ?',
@@ -73,7 +73,7 @@ export function prepareWrites(db: Database, removeEntries: (time: number) => voi
         recordUse.run(write.hour, write.hash)
         return DONE
       case 'removeEntries':
-        removeEntries(write.before)
+        removeEntries(write.upTo)
         return DONE
       case 'probe':
         probe(db)

@@ -15,13 +15,15 @@ const MAX_REMOVED_AT_ONCE = 2000
 type ChangeLogWriter = {
   /** Adds entries, if a change log is kept, and returns the last one. */
   add(entries: readonly NewEntry[]): LastEntry | null
-  /** Removes some of the entries older than a time, oldest first. */
-  remove(time: number): void
+  /** Removes some of the entries up to a number: see `RetainedLog`. */
+  remove(upTo: number): void
 }
 
 /** Prepares the statements that write the change log. */
 export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
-  const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
+  const select = db.query<{ last: bigint; keep_ms: bigint }, []>(
+    'SELECT last, keep_ms FROM change_log WHERE log IS NOT NULL',
+  )
   const insert = db.query<
     never,
     [number: number, at: number, mark: bigint, plant: number | bigint, ...EntryTexts]
@@ -58,14 +60,18 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
       advance.run(number, before)
       return { number, mark: String(mark) }
     },
-    remove(time) {
-      const last = Number(select.get()?.last ?? 0)
+    remove(upTo) {
+      const state = select.get()
+      if (!state) return
+      const last = Number(state.last)
+      const now = Date.now()
+      const isYoung = (at: number) => at >= now - Number(state.keep_ms) && at <= now
       const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MAX_REMOVED_AT_ONCE)
       removedAt = last
       let newest: { number: bigint; mark: bigint } | undefined
       let bytes = 0n
       for (const entry of oldest.all(most)) {
-        if (Number(entry.at) >= time) break
+        if (Number(entry.number) > upTo || isYoung(Number(entry.at))) break
         newest = entry
         bytes += entry.bytes
       }

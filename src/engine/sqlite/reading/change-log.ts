@@ -31,6 +31,7 @@ import {
   toChangeLogEntry,
   toChangeLogState,
 } from '../../../change-log/entry'
+import type { EntryTime, Retained } from '../../../change-log/retention'
 import { PAGE_LENGTH } from '../../../plant/page'
 import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
 import { ENTRY_BYTES } from '../file/change-log-row'
@@ -51,8 +52,9 @@ export type ChangeLogReader = {
   read(options: ReadOptions): ChangeLogPage
   history(id: Int64 | null, options: ReadOptions): HistoryPage
   stats(): ChangeLogStats
-  /** The time before which entries are due for removal; null if there are none. */
-  expired(now: number): number | null
+  /** See `RetainedLog`. */
+  retained(): Retained | null
+  times(after: number, limit: number): EntryTime[]
   /** True if the change log has this entry. */
   has(entry: LastEntry): boolean
 }
@@ -73,6 +75,9 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   )
   const ofPlantBefore = db.query<EntryRow, [number, number, bigint]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?3 AND number < ?1 ORDER BY number DESC LIMIT ?2`,
+  )
+  const times = db.query<EntryTime, [number, number]>(
+    'SELECT number, at FROM changes WHERE number > ? ORDER BY number LIMIT ?',
   )
   const markOf = db.query<{ mark: bigint }, [number]>('SELECT mark FROM changes WHERE number = ?')
 
@@ -115,12 +120,12 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       const oldestAt = row?.at == null ? null : Number(row.at)
       return { entries: last.number - start.number, oldestAt, bytes: Number(row?.bytes) }
     },
-    expired(now) {
-      const { keep_ms, at } = select.get(null) ?? {}
-      if (keep_ms == null || at == null) return null
-      const time = now - Number(keep_ms)
-      return Number(at) < time ? time : null
+    retained() {
+      const { keep_ms, first, last } = select.get(null) ?? {}
+      if (keep_ms == null || last === undefined) return null
+      return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
     },
+    times: (from, limit) => times.all(from, limit),
     has: ({ number, mark }) => String(markOf.get(number)?.mark) === mark,
   }
 }

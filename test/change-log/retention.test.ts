@@ -1,0 +1,216 @@
+// Retention over starts of daemons whose clocks are right or wrong.
+import { expect, test } from 'bun:test'
+import { type Removed, type RetainedLog, Retention } from '../../src/change-log/retention'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const YEAR = 365 * DAY
+const KEEP = 30 * DAY
+const START = Date.parse('2030-01-01T00:00:00Z')
+
+/** A change log in memory, and the true time. Its entries are numbered from 1. */
+class World {
+  keepMs = KEEP
+  true = START
+  /** The error of the clock. */
+  wrong = 0
+  last = 0
+  entries: { number: bigint; at: bigint; written: number }[] = []
+  events: Removed[] = []
+  removals = 0
+  #retention: Retention | undefined
+
+  get clock(): number {
+    return this.true + this.wrong
+  }
+
+  write(count = 1): void {
+    for (let index = 0; index < count; index++) {
+      this.last += 1
+      this.entries.push({ number: BigInt(this.last), at: BigInt(this.clock), written: this.true })
+    }
+  }
+
+  /** Starts a daemon, with a clock that is wrong by this much. */
+  start(wrong = 0): void {
+    this.wrong = wrong
+    const log: RetainedLog = {
+      state: async () => ({
+        keepMs: this.keepMs,
+        first: Number(this.entries[0]?.number ?? this.last + 1),
+        last: this.last,
+      }),
+      times: async (after, limit) =>
+        this.entries.filter(({ number }) => number > after).slice(0, limit),
+      remove: async (upTo) => {
+        this.removals += 1
+        const { clock, keepMs } = this
+        const stays = ({ number, at }: { number: bigint; at: bigint }) =>
+          number > upTo || (Number(at) >= clock - keepMs && Number(at) <= clock)
+        const first = this.entries.findIndex(stays)
+        this.entries.splice(0, Math.min(first < 0 ? this.entries.length : first, 1000))
+      },
+    }
+    const began = this.true
+    this.#retention = new Retention(log, (removed) => this.events.push(removed), {
+      now: () => this.true - began,
+      pause: async () => {},
+    })
+  }
+
+  /** Lets the daemon run, with an entry every `every` milliseconds. */
+  async run(milliseconds: number, every = Number.POSITIVE_INFINITY): Promise<void> {
+    const end = this.true + milliseconds
+    let [nextLook, nextEntry] = [this.true, this.true + every]
+    while (this.true < end) {
+      if (nextLook <= this.true) nextLook = this.true + ((await this.#retention?.look()) ?? 0)
+      if (nextEntry <= this.true) {
+        this.write()
+        nextEntry = this.true + every
+      }
+      this.true = Math.min(end, nextLook, nextEntry)
+    }
+  }
+
+  /** The true age of the oldest entry. */
+  get oldest(): number {
+    return this.true - (this.entries[0]?.written ?? this.true)
+  }
+}
+
+/** A store with an entry each three hours for 40 days, served with a right clock. */
+async function settled(): Promise<World> {
+  const world = new World()
+  world.start()
+  await world.run(40 * DAY, 3 * HOUR)
+  return world
+}
+
+test('removes entries once they are older than the period, and no younger ones', async () => {
+  const world = await settled()
+
+  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+  expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
+})
+
+test('goes on after a restart of the daemon as before', async () => {
+  const world = await settled()
+  for (let restart = 0; restart < 5; restart++) {
+    world.start()
+    await world.run(DAY, 3 * HOUR)
+  }
+
+  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+  expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
+})
+
+test('waits for an hour after the start, and then says how many entries there were and are', async () => {
+  const world = await settled()
+  const before = world.entries.length
+  world.true += 20 * DAY
+  world.write(5)
+  const { removals } = world
+  world.events = []
+  world.start()
+  await world.run(HOUR)
+  expect({ removals: world.removals, events: world.events }).toEqual({ removals, events: [] })
+
+  await world.run(HOUR)
+
+  const after = world.entries.length
+  expect(world.events).toEqual([{ removed: before + 5 - after, before: before + 5, after }])
+})
+
+test.each([
+  ['a year', YEAR],
+  ['forty days', 40 * DAY],
+])('keeps the change log if the clock is %s ahead at one start, or for a day', async (_, ahead) => {
+  const world = await settled()
+  const { oldest } = world
+  const before = world.entries.length
+  world.start(ahead)
+  await world.run(12 * HOUR, HOUR)
+  world.start(ahead)
+  await world.run(12 * HOUR, HOUR)
+
+  // As many days as passed, and one for the jump.
+  expect(world.oldest).toBeGreaterThan(oldest - 2 * DAY)
+  expect(world.entries.length).toBeGreaterThan(before - 2 * 8)
+
+  world.start()
+  await world.run(5 * DAY, 3 * HOUR)
+  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+})
+
+test('removes entries that were written while the clock was ahead, once they are old', async () => {
+  const world = new World()
+  world.start(YEAR)
+  await world.run(DAY, HOUR)
+  world.start()
+  await world.run(KEEP + 2 * DAY, 6 * HOUR)
+
+  expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
+})
+
+test('keeps entries that were written while the clock was behind', async () => {
+  const world = new World()
+  world.start(-60 * YEAR)
+  await world.run(DAY, HOUR)
+  world.start()
+  await world.run(20 * DAY, 6 * HOUR)
+
+  expect(world.oldest).toBe(21 * DAY - HOUR)
+})
+
+test('removes what is old while the clock is behind', async () => {
+  const world = await settled()
+  world.start(-60 * YEAR)
+  await world.run(10 * DAY, 3 * HOUR)
+
+  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+  expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
+})
+
+test('keeps the change log when the clock jumps ahead while the daemon runs', async () => {
+  const world = await settled()
+  world.wrong = YEAR
+  await world.run(DAY, 3 * HOUR)
+
+  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+})
+
+test('removes entries of a store that nobody changes, once a daemon has run for the period', async () => {
+  const world = new World()
+  world.start()
+  world.write(3000)
+  await world.run(KEEP + 3 * HOUR)
+
+  expect(world.entries).toEqual([])
+  expect(world.events).toEqual([{ removed: 3000, before: 3000, after: 0 }])
+})
+
+test('removes entries of a short period soon', async () => {
+  const world = new World()
+  world.keepMs = 1000
+  world.write(10)
+  world.start()
+  await world.run(4000)
+
+  expect(world.entries).toEqual([])
+})
+
+test('tries again to remove what could not be removed', async () => {
+  const world = new World()
+  world.write(10)
+  world.start()
+  // By the clock, they stay young.
+  await world.run(DAY)
+  world.wrong = -KEEP + DAY
+  await world.run(KEEP)
+  expect(world.entries).toHaveLength(10)
+
+  world.wrong = 0
+  await world.run(3 * HOUR)
+
+  expect(world.entries).toEqual([])
+})
