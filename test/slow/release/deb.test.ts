@@ -11,14 +11,16 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { makeDeb } from '../../../deploy/deb'
-import { root as repository } from '../../harness/daemon'
+import { root as repository, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
 import { executable, has, released, sh, version } from './lab'
-import { boot, canBoot, makeDebian } from './machine'
+import { boot, canBoot, chroot, makeDebian } from './machine'
+import { buildNext } from './next'
 
 const hasTools =
   process.arch === 'x64' &&
@@ -31,26 +33,34 @@ const folder = ownFolder('/var/tmp')
 setDefaultTimeout(300_000)
 const older = folder.file('older.deb')
 const newer = released(`plantstore_${version}_amd64.deb`)
+const next = folder.file('next.deb')
 const data = 'var/lib/plantstore/plants.db'
 const hosting = readFileSync(join(repository, 'docs/hosting.md'), 'utf8')
+const operating = readFileSync(join(repository, 'docs/operating.md'), 'utf8')
 const configuration = readFileSync(join(repository, 'docs/configuration.md'), 'utf8')
 const settings = 'etc/plantstore/plantstore.env'
 const forward = `ExecStart=/usr/bin/plantstore forward \${WEBHOOK_URL} --secret-file /etc/plantstore/forward-%i.secret`
 
+const OTHER = {
+  architecture: 'amd64',
+  description: 'An older or a newer plantstore',
+  maintainer: 'Test <test@plantstore.test>',
+  homepage: null,
+  texts: {},
+  executable: executable('x64'),
+  epoch: 0,
+} as const
+
+/** A later version, whose schema has one more step. */
+async function makeNext(): Promise<void> {
+  const built = await buildNext(folder.file('next'))
+  await makeDeb({ ...OTHER, executable: built, version: `${version}+next`, outfile: next })
+}
+
 // As an earlier release would be: a lower version, another file, and the settings as a conffile.
 async function makeOlder(): Promise<void> {
   const plain = folder.file('plain.deb')
-  await makeDeb({
-    version: `${version}~older`,
-    architecture: 'amd64',
-    description: 'An older plantstore',
-    maintainer: 'Test <test@plantstore.test>',
-    homepage: null,
-    texts: {},
-    executable: executable('x64'),
-    outfile: plain,
-    epoch: 0,
-  })
+  await makeDeb({ ...OTHER, version: `${version}~older`, outfile: plain })
   const tree = folder.file('tree')
   await sh(['dpkg-deb', '--raw-extract', plain, tree])
   mkdirSync(join(tree, 'etc/plantstore'), { recursive: true })
@@ -60,7 +70,7 @@ async function makeOlder(): Promise<void> {
 }
 
 beforeAll(async () => {
-  if (hasTools) await Promise.all([makeDebian(folder.file('debian')), makeOlder()])
+  if (hasTools) await Promise.all([makeDebian(folder.file('debian')), makeOlder(), makeNext()])
 })
 
 /** A fresh machine, with both packages in its /root. */
@@ -84,18 +94,7 @@ test.skipIf(!hasTools)(
   'a chroot: installs, upgrades and removes; settings and plants are kept',
   async () => {
     const root = await machine('chroot')
-    const inside = (...command: string[]) => {
-      const mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev"'
-      return sh([
-        'unshare',
-        '--mount',
-        'sh',
-        '-c',
-        `${mounts} && exec chroot "$0" "$@"`,
-        root,
-        ...command,
-      ])
-    }
+    const inside = chroot(root)
     const plantstore = (command: string) =>
       inside('runuser', '-u', 'plantstore', '--', 'sh', '-c', `${command} --database /${data}`)
 
@@ -145,6 +144,70 @@ test.skipIf(!hasTools)(
     expect(readFileSync(join(root, settings), 'utf8')).toBe('PLANTSTORE_PORT=3002\n')
     await inside('dpkg', '-P', 'plantstore')
     expect(existsSync(join(root, 'etc/plantstore'))).toBeFalse()
+  },
+)
+
+test.skipIf(!hasTools)(
+  'a chroot: the commands of docs/operating.md work as pasted, for an upgrade and a downgrade too',
+  async () => {
+    const root = await machine('operating')
+    const inside = chroot(root)
+    const plantstore = (command: string) =>
+      inside('sh', '-c', `cd / && sudo -u plantstore plantstore ${command} --database /${data}`)
+    // In a folder that only root can read, where no systemd runs.
+    const paste = (commands: string) =>
+      inside('sh', '-ec', `cd /root; ${commands.replace(/^sudo systemctl .*\n/gm, '')}`)
+    const [everyday = '', downgrade = ''] = [...operating.matchAll(/^```sh\n(.*?)^```/gms)].map(
+      ([, block]) => block,
+    )
+    // Otherwise sudo complains.
+    writeFileSync(join(root, 'etc/hosts'), `127.0.0.1 localhost ${hostname()}\n`)
+    writeFileSync(join(root, 'etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n')
+    copyFileSync(newer, join(root, 'root/plantstore_OLD_amd64.deb'))
+    copyFileSync(next, join(root, 'root/plantstore_NEW_amd64.deb'))
+    await inside('dpkg', '-i', '/root/plantstore_OLD_amd64.deb')
+    const plants = [1, 2, 3].map((id) => `{"id":${id},"name":"Rose","tag":"shrub"}\n`).join('')
+    writeFileSync(join(root, 'tmp/plants.ndjson'), plants, { mode: 0o644 })
+    await plantstore('import /tmp/plants.ndjson')
+    await plantstore('token create laptop')
+
+    expect(await paste(everyday)).toContain('restored 3 plants')
+    expect(await inside('dpkg-query', '-W', 'plantstore')).toContain('+next\n')
+    expect(await plantstore('token list')).toContain('migrated the database')
+
+    const [copy = ''] = readdirSync(join(root, 'var/lib/plantstore')).filter((it) =>
+      /^plants\.db\.schema-\d+$/.test(it),
+    )
+    const built = [folder.file('next/plantstore')]
+    const kept = ['--keep-changes', '1d']
+    await using daemon = await startDaemon({
+      program: built,
+      database: join(root, data),
+      args: kept,
+    })
+    await daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Dog rose', tag: 'shrub' } })
+    await daemon.fetch('/plants/2', { method: 'DELETE' })
+    await daemon.fetch('/plants/3', { method: 'PATCH', json: { tag: null } })
+    await daemon.fetch('/plants', { json: { id: 4, name: 'Fern' } })
+    await daemon.stop()
+    const [, deleted = ''] = /`plantstore (changes \| grep '.*')`/.exec(operating) ?? []
+    expect(await plantstore(deleted.replace(' |', ` --database /${data} |`).concat(' #'))).toMatch(
+      /^[^\n]*"id":2,[^\n]*\n$/,
+    )
+
+    const printed = await paste(downgrade.replace('schema-N', copy.replace('plants.db.', '')))
+    expect(await inside('dpkg-query', '-W', 'plantstore')).toBe(`plantstore\t${version}\n`)
+    expect(await plantstore('export -')).toContain(
+      [
+        '{"id":1,"name":"Dog rose","tag":"shrub"}',
+        '{"id":2,"name":"Rose","tag":"shrub"}',
+        '{"id":3,"name":"Rose"}',
+        '{"id":4,"name":"Fern"}\n',
+      ].join('\n'),
+    )
+    const [, previous = 'none'] = /previous database kept as (.*)/.exec(printed) ?? []
+    expect(existsSync(join(root, previous))).toBeTrue()
+    expect(await plantstore('check')).toStartWith('ok: 4 plants')
   },
 )
 

@@ -10,6 +10,15 @@ export async function makeDebian(path: string): Promise<void> {
   await sh(['debootstrap', ...flags, 'bookworm', path, debianMirror()])
 }
 
+/** Runs commands in a root folder, by chroot; each returns what it prints, or throws if it fails. */
+export const chroot =
+  (root: string) =>
+  (...command: string[]): Promise<string> => {
+    const mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev"'
+    const enter = `${mounts} && exec chroot "$0" "$@"`
+    return sh(['unshare', '--mount', 'sh', '-c', enter, root, ...command])
+  }
+
 /** The mount point of control groups, version 2; undefined if there is none. */
 const controlGroups = (): string | undefined =>
   /^\S+ (\S+) cgroup2 /m.exec(readFileSync('/proc/self/mounts', 'utf8'))?.[1]
