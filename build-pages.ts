@@ -1,11 +1,13 @@
-// Builds the pages of src/web into dist/web, each file compressed once: `bun build-pages.ts`.
+// Builds the pages of src/web into dist/web, each file compressed once, unless they are up to date: `bun build-pages.ts`.
 import { existsSync, readdirSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { BuildMetafile } from 'bun'
 
-const source = join(import.meta.dir, 'src/web')
-const built = join(import.meta.dir, 'dist/web')
+const root = import.meta.dir
+const source = join(root, 'src/web')
+const built = join(root, 'dist/web')
+const table = join(built, 'pages.js')
 
 const PAGES = ['console', 'docs'] as const
 // The files of a page that are not bundled, and what bundling makes.
@@ -123,8 +125,38 @@ async function write(page: string, files: readonly Built[]) {
   return { imports, rows }
 }
 
+/** A hash of the names and contents of files. */
+async function hashOf(paths: readonly string[]): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256', Bun.version)
+  for (const path of paths.toSorted()) {
+    const bytes = await Bun.file(path).bytes()
+    hasher.update(`${relative(root, path)}\0${bytes.length}\0`).update(bytes)
+  }
+  return hasher.digest('hex')
+}
+
+const filesIn = (folder: string, pattern: string): string[] =>
+  [...new Bun.Glob(pattern).scanSync(folder)].map((name) => join(folder, name))
+
+// Pages import other rooms of the source; bun.lock has the versions of packages.
+const hashOfSource = () =>
+  hashOf([import.meta.path, join(root, 'bun.lock'), ...filesIn(join(root, 'src'), '**/*')])
+const hashOfBuilt = () => hashOf(filesIn(built, '**/*.{br,gz}'))
+
+/** The first line of the table of files: what they were built from, and what they were then. */
+const markOf = async (sourceHash: string) => `// ${sourceHash} ${await hashOfBuilt()}\n`
+
+/** Builds the pages unless they are there, built from the same source; resolves to whether it did. */
+export async function updatePages(): Promise<boolean> {
+  const before = existsSync(table) ? await Bun.file(table).text() : ''
+  if (before !== '' && before.startsWith(await markOf(await hashOfSource()))) return false
+  await buildPages()
+  return true
+}
+
 /** Builds every page of src/web; resolves to the sources that were bundled, as a metafile names them. */
 export async function buildPages(): Promise<Record<string, unknown>> {
+  const sourceHash = await hashOfSource()
   const imports: string[] = []
   const rows: string[] = []
   const sources: Record<string, unknown> = {}
@@ -135,9 +167,9 @@ export async function buildPages(): Promise<Record<string, unknown>> {
     rows.push(...lines.rows)
     Object.assign(sources, inputs)
   }
-  const table = [...imports, 'export const pages = [', ...rows, ']', ''].join('\n')
-  await put(join(built, 'pages.js'), Buffer.from(table))
+  const lines = [...imports, 'export const pages = [', ...rows, ']', '']
+  await put(table, Buffer.from((await markOf(sourceHash)) + lines.join('\n')))
   return sources
 }
 
-if (import.meta.main) await buildPages()
+if (import.meta.main && (await updatePages())) console.log('built the pages in dist/web')

@@ -138,7 +138,7 @@ describe('the source', () => {
     const { stdout } = Bun.spawnSync(
       [
         ...['node_modules/.bin/biome', 'lint', rule, '--max-diagnostics=none', '--reporter=json'],
-        ...['src', 'bench', 'deploy', 'tools', 'build.ts', 'build-pages.ts'],
+        ...['src', 'bench', 'deploy', 'tools', 'build.ts', 'build-commit.ts', 'build-pages.ts'],
       ],
       { cwd: root },
     )

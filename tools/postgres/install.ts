@@ -35,6 +35,6 @@ async function installDebian(): Promise<void> {
 }
 
 await installDebian()
-const install = [process.execPath, 'install', '--frozen-lockfile', '--silent']
+const install = [process.execPath, 'install', '--frozen-lockfile', '--no-summary']
 const { err, code } = await run(install, import.meta.dir)
 if (code !== 0) console.error(`cannot install PostgreSQL 18: ${err}`)
