@@ -1,6 +1,7 @@
 // Puts the parts of the console together.
 
 import { effect, signal, untracked } from '@preact/signals'
+import { keptToken } from '../kept-token.ts'
 import { putView, readView, takeToken } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
 import { PendingActions } from './bulk/pending-actions.ts'
@@ -41,6 +42,16 @@ function createParts(base: URL) {
   })
   const exporter = new Exporter(session, announce)
   const recent = new Recent(session, list, announce)
+  /** Forgets the token, and stops everything that used it. */
+  function forget(): void {
+    pending.leave()
+    importer.stop()
+    importer.dismiss()
+    importer.forget()
+    exporter.stop()
+    recent.close()
+    session.disconnect()
+  }
   return {
     session,
     monitor,
@@ -58,18 +69,12 @@ function createParts(base: URL) {
     isCompact: createCompact(),
     status,
     announce,
-    /** Forgets the token, and stops everything that used it. */
     disconnect(): void {
-      pending.leave()
-      importer.stop()
-      importer.dismiss()
-      importer.forget()
-      exporter.stop()
-      recent.close()
+      forget()
       // Hide the search from the next user.
       history.replaceState(null, '', base)
-      session.disconnect()
     },
+    forget,
   }
 }
 
@@ -156,6 +161,19 @@ function showOutageInTab({ monitor }: Console): void {
   })
 }
 
+/** Forgets everything as the page is left, unless its tab keeps the token: the browser may bring the page back. */
+function forgetOnLeaving({ session, list, pending, forget }: Console): void {
+  addEventListener('pagehide', () => {
+    pending.leave(true)
+    if (!session.isKept.value) forget()
+  })
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted || !session.isKnown.value) return
+    if (keptToken(session.base) === '') forget()
+    else list.refresh()
+  })
+}
+
 function listenToPage({ session, list, saves, editor, pending, importer, cells }: Console): void {
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
@@ -164,11 +182,6 @@ function listenToPage({ session, list, saves, editor, pending, importer, cells }
     editor.follow()
   })
   addEventListener('paste', (event) => onPaste(event, session, importer))
-  addEventListener('pagehide', () => pending.leave(true))
-  // A page from the back/forward cache still shows plants that were deleted as it was left.
-  addEventListener('pageshow', ({ persisted }) => {
-    if (persisted && session.isKnown.value) list.refresh()
-  })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
     const isTyped = editor.isDirty || saves.isAtRisk || cells.value?.isAtRisk
@@ -192,6 +205,7 @@ export function createConsole(base: URL): Console {
   loadCells(parts)
   showOutageInTab(parts)
   listenToPage(parts)
+  forgetOnLeaving(parts)
   // A link to this page with another fragment does not load it again.
   addEventListener('hashchange', () => void connect(parts))
   void parts.monitor.watch()

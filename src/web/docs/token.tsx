@@ -1,5 +1,6 @@
 // The token field. The token is kept in memory, and in the tab's storage if requested.
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { keepToken, keptToken } from '../kept-token.ts'
 
 type Props = { readonly token: Signal<string>; readonly base: URL }
@@ -7,6 +8,14 @@ type Props = { readonly token: Signal<string>; readonly base: URL }
 export function TokenField({ token, base }: Props) {
   const isKept = useSignal(keptToken(base) !== '')
   useSignalEffect(() => keepToken(base, isKept.value ? token.value : ''))
+  useEffect(() => {
+    // A page that the browser brings back has no token.
+    const forget = (): void => {
+      if (!isKept.value) token.value = ''
+    }
+    addEventListener('pagehide', forget)
+    return () => removeEventListener('pagehide', forget)
+  }, [])
   return (
     <div class="token">
       <label class="token-label" for="token">
@@ -14,8 +23,9 @@ export function TokenField({ token, base }: Props) {
       </label>
       <input
         id="token"
-        class="token-input masked"
-        autocomplete="off"
+        class="token-input"
+        type="password"
+        autocomplete="current-password"
         autocapitalize="off"
         spellcheck={false}
         placeholder="pst_…"

@@ -25,7 +25,7 @@ export function Field(props: FieldProps) {
     name,
     value: text.value,
     dir: isSecret ? 'ltr' : 'auto',
-    autoComplete: 'off',
+    autoComplete: isSecret ? 'current-password' : 'off',
     spellcheck: false,
     placeholder,
     'aria-invalid': error !== undefined,
@@ -49,13 +49,10 @@ export function Field(props: FieldProps) {
         />
       ) : tags ? (
         <TagInput text={text} tags={tags} attributes={common} />
+      ) : isSecret ? (
+        <input {...common} type="password" />
       ) : (
-        <input
-          {...common}
-          class={isSecret ? 'masked' : undefined}
-          type="text"
-          autoCapitalize="none"
-        />
+        <input {...common} type="text" autoCapitalize="none" />
       )}
       {error ? (
         <p class="error" id={note} role="alert">

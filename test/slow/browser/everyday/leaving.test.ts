@@ -1,0 +1,46 @@
+// A page that was left and is brought back, in each browser: `bun run test:browser`.
+import { expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon } = ownDaemon()
+
+await inEachBrowser((person, browser) => {
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+
+  test('Back after leaving shows no plant and has no token, unless the tab keeps it', async () => {
+    // The other drivers turn the back/forward cache off, or lose the page in it.
+    if (!browser().driver.version.startsWith('Firefox')) return
+    await daemon.create('{"id":1,"name":"plant"}')
+    await browser().driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
+    await person.find(labels.row('1'))
+    await browser().driver.open(`${daemon.url}/health`)
+    await evaluate('history.back() ?? null')
+    await person.find(labels.token)
+    expect(await evaluate(`document.querySelector('.row')`)).toBeNull()
+    expect(await person.textOf(labels.token)).toBe('')
+
+    await person.fill(labels.token, TOKEN)
+    await person.click({ kind: 'input', name: 'Keep in this tab' })
+    await person.click(labels.connect)
+    await person.find(labels.row('1'))
+    await browser().driver.open(`${daemon.url}/health`)
+    await evaluate('history.back() ?? null')
+    await person.find(labels.row('1'))
+    await evaluate('sessionStorage.clear() ?? null')
+  })
+
+  test('a page that the browser keeps is forgotten as it is left', async () => {
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.table)
+    await evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`)
+    await person.find(labels.token)
+    await person.lose(labels.table)
+  })
+})
