@@ -1,8 +1,8 @@
 // The last use of tokens: written once per token and hour, whatever the load.
-import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { createUseRecorder } from '../../src/engine/commit/last-use'
 import { openStore } from '../../src/engine/engine'
+import { WorkerClient } from '../../src/engine/sqlite/committing/worker-client'
 import { storeOwner } from '../../src/engine/store-user'
 import { RequestError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
@@ -28,10 +28,7 @@ async function startService() {
     now: () => clock.now,
     configuredToken: () => token,
   })
-  const db = new Database(folder.file('plants.db'))
-  db.run('CREATE TABLE uses (hash TEXT, hour INTEGER)')
-  db.run(`CREATE TRIGGER note AFTER UPDATE OF last_used_at ON tokens
-    BEGIN INSERT INTO uses VALUES (new.hash, new.last_used_at); END`)
+  const commits = spyOn(WorkerClient.prototype, 'commit')
   return {
     store,
     clock,
@@ -43,11 +40,14 @@ async function startService() {
     // A change of a plant becomes durable after the writes submitted before it.
     async uses() {
       await store.deletePlant(1n).catch(() => {})
-      return db.query<{ hash: string; hour: number }, []>('SELECT hash, hour FROM uses').all()
+      return commits.mock.calls
+        .flatMap(([batch]) => batch)
+        .filter((write) => write.kind === 'recordUse')
+        .map(({ hash, hour }) => ({ hash, hour }))
     },
     async [Symbol.asyncDispose]() {
       await end()
-      db.close(true)
+      commits.mockRestore()
       await store.close()
       folder[Symbol.dispose]()
     },

@@ -82,7 +82,7 @@ export class DatabaseHandle {
   async start(): Promise<void> {
     this.worker.open()
     // An import that holds the lock must not delay the start.
-    await this.#writeAtOnce(probe)
+    await this.#writeAtOnce(({ db, write }) => write(() => probe(db)))
     this.worker.confirmations.confirmed()
   }
 
@@ -145,12 +145,9 @@ export class DatabaseHandle {
     }, 'cannot read')
   }
 
-  /** Writes with the connection of this thread, after ending its read transaction, which would block the write. */
+  /** Writes with the connection of this thread, in one transaction. */
   write<T>(act: (it: ServingConnection) => T): Promise<T> {
-    return this.#use((it) => {
-      it.shared.end()
-      return act(it)
-    })
+    return this.#use((it) => it.write(() => act(it)))
   }
 
   /** The reason that commits fail or are delayed; null if they are not. */
@@ -203,24 +200,25 @@ export class DatabaseHandle {
     if (error instanceof RequestError) return error
     const failure = toFailure(error)
     if (failure.kind === 'failed') this.#outage.begin(failure)
-    if (failure.kind === 'full') this.#refused.failed(failure, [])
+    if (failure.kind === 'full' || failure.kind === 'altered') this.#refused.failed(failure, [])
     return this.#toError(failure)
   }
 
   // Writes without waiting for a lock.
-  #writeAtOnce(act: (db: Database) => void): Promise<void> {
-    return this.write(({ db }) => {
-      db.run('PRAGMA busy_timeout = 0')
+  #writeAtOnce(act: (it: ServingConnection) => void): Promise<void> {
+    return this.#use((it) => {
+      it.db.run('PRAGMA busy_timeout = 0')
       try {
-        act(db)
+        act(it)
       } finally {
-        db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+        it.db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
       }
     })
   }
 
   #tryLock(): Promise<void> {
-    return this.#writeAtOnce((db) => {
+    return this.#writeAtOnce(({ db, shared }) => {
+      shared.end()
       db.run('BEGIN IMMEDIATE')
       db.run('ROLLBACK')
     })

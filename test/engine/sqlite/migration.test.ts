@@ -129,7 +129,7 @@ test('ends what a command of an older version writes', async () => {
   const store = await openStore(database, storeGuest({ makesDatabase: true }))
   await store.createPlant({ id: 1n, name: 'before' })
   using db = new Database(database)
-  db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
+  db.run(`CREATE TABLE newer (x); PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
 
   const reason = await store.createPlant({ id: 2n, name: 'after' }).then(() => 'made', messageOf)
   await store.close()

@@ -91,13 +91,13 @@ test('a limit of file sizes makes the store unhealthy until it is raised; reads 
   expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 4n])
 })
 
-test('a trigger of another program that refuses plants makes the store unhealthy until it is dropped', async () => {
+test('a constraint of another program that refuses plants makes the store unhealthy until it is dropped', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
   expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
   using other = new Database(database)
-  other.run(`CREATE TRIGGER refuses BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'no'); END`)
+  other.run('ALTER TABLE plants ADD COLUMN only TEXT CHECK (id = 1)')
 
   await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50001)
   await healthBecomes(daemon, 503)
@@ -107,9 +107,9 @@ test('a trigger of another program that refuses plants makes the store unhealthy
   )
   await expectUnhealthy(daemon)
   const { detail } = await daemon.event('cannot-write')
-  expect(detail).toBe('SQLITE_CONSTRAINT_TRIGGER no')
+  expect(detail).toBe('SQLITE_CONSTRAINT_CHECK CHECK constraint failed: id = 1')
 
-  other.run('DROP TRIGGER refuses')
+  other.run('ALTER TABLE plants DROP COLUMN only')
   await healthBecomes(daemon, 200)
   await daemon.event('writable-again')
   expect((await daemon.create('{"id":2,"name":"Lily"}')).status).toBe(200)

@@ -6,7 +6,9 @@ import { FIELDS, TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../../plant/row'
 import { decide, type State } from '../../commit/decide'
 import { DONE, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
+import { AlteredSchema } from '../file/errors'
 import { APPLICATION_ID } from '../file/migrations'
+import { requireOne } from '../file/own-schema'
 
 // Errors of one statement and its values, not of the disk (https://sqlite.org/rescode.html).
 const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
@@ -27,12 +29,17 @@ function prepareState(db: Database): State {
       const stored = select.get(BigInt(id))
       return stored && toRow(stored)
     },
-    insert: ([id, ...texts]) => insert.run(BigInt(id), ...texts).changes === 1,
+    insert([id, ...texts]) {
+      const done = insert.run(BigInt(id), ...texts)
+      if (done.changes !== 1 && select.get(BigInt(id))) return false
+      requireOne(done)
+      return true
+    },
     update([id, ...texts]) {
-      update.run(...texts, BigInt(id))
+      requireOne(update.run(...texts, BigInt(id)))
     },
     remove(id) {
-      remove.run(BigInt(id))
+      requireOne(remove.run(BigInt(id)))
     },
     allOrNone(act) {
       db.run('SAVEPOINT all_or_none')
@@ -87,6 +94,7 @@ export function prepareWrites(db: Database, removeEntries: (upTo: number) => voi
     try {
       return apply(write, entries)
     } catch (error) {
+      if (error instanceof AlteredSchema) return { error: 'unexpected', detail: error.message }
       if (!(error instanceof SQLiteError && STATEMENT_ERROR.test(error.code ?? ''))) throw error
       return { error: 'unexpected', detail: `${error.code} ${error.message}` }
     }

@@ -4,6 +4,7 @@
 import type { Database } from 'bun:sqlite'
 import { type EntryTexts, entryTexts, type NewEntry, newMark } from '../../../change-log/entry'
 import { ENTRY_BYTES } from '../file/change-log-row'
+import { requireOne } from '../file/own-schema'
 import type { LastEntry } from '../reading/change-log'
 
 // Minimum number of entries per removal. As many are removed as were added since the last one, so that removal keeps
@@ -55,9 +56,9 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
         number += 1
         // A number is cheaper than a bigint.
         const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
-        insert.run(number, at, mark, plant, ...entryTexts(entry))
+        requireOne(insert.run(number, at, mark, plant, ...entryTexts(entry)))
       }
-      advance.run(number, before)
+      requireOne(advance.run(number, before))
       return { number, mark: String(mark) }
     },
     remove(upTo) {

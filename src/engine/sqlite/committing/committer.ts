@@ -8,7 +8,8 @@ import { sampleRow } from '../../commit/sample-row'
 import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
-import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
+import { schemaVersion } from '../file/migrations'
+import { guardSchema } from '../file/own-schema'
 import type { LastEntry } from '../reading/change-log'
 import { CACHE, closeDatabase, connect, prepareOrClose } from '../reading/connection'
 import { prepareWrites, probe } from './apply-write'
@@ -66,9 +67,11 @@ class Transactions {
   readonly #db: Database
   readonly #begin: Statement
   readonly #commit: Statement
+  readonly #guardSchema: () => void
 
   constructor(db: Database) {
     this.#db = db
+    this.#guardSchema = guardSchema(db)
     this.#begin = db.query('BEGIN IMMEDIATE')
     this.#commit = db.query('COMMIT')
     // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
@@ -78,9 +81,7 @@ class Transactions {
   /** Begins a transaction; throws unless it can write. */
   begin(): void {
     this.#beginImmediate()
-    // A newer daemon may have started beside a command.
-    if (schemaVersion(this.#db) !== SCHEMA_VERSION)
-      throw new Error('a newer plantstore has migrated it')
+    this.#guardSchema()
   }
 
   commit(): void {
@@ -202,7 +203,7 @@ class Batches {
       const [created = DONE] = this.#apply([sample, ...changes]).outcomes
       if (isDone(created)) return DONE
       const detail = created.detail ?? `a create is refused with ${created.error}`
-      return { failure: { kind: 'altered', detail } }
+      return { failure: { kind: 'barred', detail } }
     } catch (error) {
       return { failure: toFailure(error) }
     } finally {

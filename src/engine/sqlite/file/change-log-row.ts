@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import type { KeepChanges } from '../../../change-log/change-log'
 import { newChangeLogName } from '../../../change-log/entry'
+import { refuseTriggers } from './triggers'
 
 const TEXTS = ['before', 'after', 'token', 'address', 'request']
 
@@ -22,6 +23,7 @@ export function keepChanges(db: Database, keep: KeepChanges): number | null {
     .get(keep === 'off' ? null : keep)
   if (isAsAsked?.same === 1n) return null
   const change = db.transaction(() => {
+    refuseTriggers(db)
     if (keep === 'off') {
       const { changes } = db.run('DELETE FROM changes')
       db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')

@@ -14,17 +14,23 @@ import {
 import { noFreeInodes, targetOf } from '../../../files/resolve-path'
 import { filesOf } from './sidecars'
 
+/** The schema has something of another program, because of which nothing is written. */
+export class AlteredSchema extends Error {
+  override readonly name = 'AlteredSchema'
+}
+
 /**
- * A failure of the storage. `busy`: another process locks the database. `altered`: another program has changed the
- * schema so that no plant can be created, for example with a trigger.
+ * A failure of the storage. `busy`: another process locks the database. `altered`: an {@link AlteredSchema}. `barred`:
+ * no plant can be created, for example because another program has added a unique index.
  */
 export type StorageFailure = {
-  readonly kind: 'full' | 'busy' | 'failed' | 'altered'
+  readonly kind: 'full' | 'busy' | 'failed' | 'altered' | 'barred'
   readonly detail: string
 }
 
 /** Converts an error of SQLite to the failure of a batch. */
 export function toFailure(error: unknown): StorageFailure {
+  if (error instanceof AlteredSchema) return { kind: 'altered', detail: error.message }
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
   const detail = `${code} ${messageOf(error)}`.trim()
   if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
@@ -37,11 +43,12 @@ const numbers: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
   busy: 'busy',
   failed: 'cannot write',
   altered: 'cannot write',
+  barred: 'cannot write',
 }
 
 /** The error for clients of a daemon. */
-export const toClientError = ({ kind }: StorageFailure): RequestError =>
-  new RequestError(numbers[kind])
+export const toClientError = ({ kind, detail }: StorageFailure): RequestError =>
+  new RequestError(numbers[kind], kind === 'altered' ? `nothing was stored: ${detail}` : undefined)
 
 export const LOCKED = 'the database is locked by another program'
 
@@ -49,7 +56,8 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
   full: 'disk full',
   busy: LOCKED,
   failed: 'cannot write to the database',
-  altered: 'no plant can be created',
+  altered: 'cannot write to the database',
+  barred: 'no plant can be created',
 }
 
 /** The error for the user of a command, who sees no log. */

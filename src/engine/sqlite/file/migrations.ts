@@ -10,11 +10,15 @@ import noPlantsByName from './migrations/0004_no_plants_by_name.sql' with { type
 import changeLog from './migrations/0005_change_log.sql' with { type: 'text' }
 import plantCount from './migrations/0006_plant_count.sql' with { type: 'text' }
 import marksOfChanges from './migrations/0007_marks_of_changes.sql' with { type: 'text' }
+import { refuseTriggers } from './triggers'
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
 
-/** The migration to each schema version (`PRAGMA user_version`). The first starts from an empty file. */
+/**
+ * The migration to each schema version (`PRAGMA user_version`). The first starts from an empty file. Each needs a
+ * statement that changes the schema, such as CREATE or ALTER: it is how a running command of an older version notices.
+ */
 const migrations = [
   plantsAndTokens,
   plantsByTag,
@@ -68,6 +72,7 @@ export function migrate(db: Database): number {
         `${db.filename} is a database of another program; name another file with --database`,
       )
     }
+    refuseTriggers(db)
     applyMigrations(db, before, SCHEMA_VERSION)
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     return before

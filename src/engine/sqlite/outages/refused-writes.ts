@@ -78,7 +78,7 @@ export function watchRefusedWrites(
       if (failure.kind === 'full' && batch.some(isPlantWrite)) changes = batch.filter(isPlantWrite)
       begin(failure)
       // An outage logs its own reason.
-      if (failure.kind === 'full') logAtTimes(failure)
+      if (failure.kind !== 'failed') logAtTimes(failure)
       return toError(failure)
     },
     suspect: lookLater,

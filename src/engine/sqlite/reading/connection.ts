@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { syncFolder } from '../../../files/sync'
+import { guardSchema } from '../file/own-schema'
 import { type ChangeLogReader, prepareChangeLogReader } from './change-log'
 import { type PlantReader, preparePlants } from './plants'
 import { type SharedReads, shareReads } from './shared-reads'
@@ -63,6 +64,8 @@ export type ServingConnection = {
   readonly plants: PlantReader
   readonly tokens: TokenTable
   readonly changeLog: ChangeLogReader
+  /** Writes in one transaction; see {@link guardSchema}. */
+  readonly write: <T>(act: () => T) => T
 }
 
 /** Prepares the serving thread's connection; see {@link shareReads}. Closes it if that fails. */
@@ -71,11 +74,24 @@ export function prepareServing(
   mayShare: () => boolean,
   onFailure: (error: unknown) => void,
 ): ServingConnection {
-  return prepareOrClose(db, () => ({
-    db,
-    shared: shareReads(db, mayShare, onFailure),
-    plants: preparePlants(db),
-    tokens: prepareTokens(db),
-    changeLog: prepareChangeLogReader(db),
-  }))
+  return prepareOrClose(db, () => {
+    const requireOwnSchema = guardSchema(db)
+    const shared = shareReads(db, mayShare, onFailure)
+    return {
+      db,
+      shared,
+      plants: preparePlants(db),
+      tokens: prepareTokens(db),
+      changeLog: prepareChangeLogReader(db),
+      write<T>(act: () => T): T {
+        // It would block the write.
+        shared.end()
+        const run = db.transaction(() => {
+          requireOwnSchema()
+          return act()
+        })
+        return run.immediate()
+      },
+    }
+  })
 }

@@ -1,0 +1,173 @@
+// Triggers of other programs, which may discard or change what is stored.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../../src/engine/engine'
+import { storeGuest } from '../../../src/engine/store-user'
+import { check, importLines, lines } from '../../harness/commands'
+import {
+  type Daemon,
+  PATIENCE_MS,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
+import { storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const IGNORE_UPDATES =
+  'CREATE TRIGGER frozen BEFORE UPDATE ON plants BEGIN SELECT RAISE(IGNORE); END'
+const NAMED = `trigger "frozen" on plants is not plantstore's; drop it`
+
+function change(database: string, sql: string): void {
+  using db = new Database(database)
+  db.run(sql)
+}
+
+const healthOf = async (daemon: Daemon): Promise<string> => (await daemon.fetch('/health')).text()
+
+test('a trigger that is added while the daemon serves stops all writes, and no reads, until it is dropped', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create('{"id":2,"name":"Lily"}')
+  const before = storedPlants(database)
+  change(
+    database,
+    `${IGNORE_UPDATES};
+     CREATE TRIGGER kept BEFORE DELETE ON plants BEGIN SELECT RAISE(IGNORE); END`,
+  )
+
+  const answers = await Promise.all([
+    daemon.create('{"id":3,"name":"Fern"}'),
+    daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Peony' } }),
+    daemon.fetch('/plants/1', { method: 'PATCH', json: { tag: 'red' } }),
+    daemon.fetch('/plants/1', { method: 'DELETE' }),
+    daemon.fetch('/plants/batch-delete', { json: { plants: [{ id: 2, name: 'Lily' }] } }),
+  ])
+
+  for (const answer of answers) {
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toEqual({ error: 50302, message: `nothing was stored: ${NAMED}` })
+  }
+  expect(await healthOf(daemon)).toContain('"frozen')
+  expect((await daemon.fetch('/plants/1')).status).toBe(200)
+  expect(storedPlants(database)).toEqual(before)
+  expect(await daemon.event('cannot-write')).toMatchObject({ level: 'error', detail: NAMED })
+
+  change(database, 'DROP TRIGGER frozen; DROP TRIGGER kept')
+  await daemon.event('writable-again')
+  expect((await daemon.fetch('/plants/1', { method: 'DELETE' })).status).toBe(204)
+  expect(await daemon.stop()).toBe(0)
+  expect((await check(database)).out).toStartWith('ok: 1 plant, ')
+})
+
+test('a daemon that starts on a database with a trigger reads, and says which trigger stops it from writing', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  change(database, IGNORE_UPDATES)
+  await using daemon = await startDaemon({ database })
+
+  expect(await daemon.event('cannot-write')).toMatchObject({ detail: NAMED })
+  expect(await healthOf(daemon)).toContain('frozen')
+  expect((await daemon.fetch('/plants/1')).status).toBe(200)
+  expect((await daemon.create('{"id":9,"name":"Fern"}')).status).toBe(503)
+  change(database, 'DROP TRIGGER frozen')
+  await until('the daemon to write', async () => (await daemon.fetch('/health')).status === 200)
+  expect((await daemon.create('{"id":9,"name":"Fern"}')).status).toBe(200)
+})
+
+test.each([
+  ['import', ['-', '--format', 'ndjson'], 74],
+  ['token', ['create', 'phone'], 74],
+  ['accept', [], 1],
+])(
+  '%s does not write to a database with a trigger, and says which',
+  async (command, args, code) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await importLines(database, lines(0, 3))
+    change(database, IGNORE_UPDATES)
+
+    const run = await runProgram([command, ...args, '--database', database], {
+      stdin: lines(3, 5),
+    })
+
+    expect(run.code).toBe(code)
+    expect(run.out + run.err).toContain(NAMED)
+    expect((await check(database)).err).toContain(NAMED)
+    expect(storedPlants(database)).toHaveLength(3)
+  },
+)
+
+test('a trigger on any table stops plants and tokens from being written', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const store = await openStore(database, storeGuest({ makesDatabase: true }))
+  using other = new Database(database)
+  const tables = other.query(`SELECT name FROM sqlite_schema WHERE type = 'table'`).values().flat()
+  expect(tables).toHaveLength(5)
+
+  for (const table of tables) {
+    const name = String(table).toUpperCase()
+    other.run(`CREATE TRIGGER spy AFTER DELETE ON ${name} BEGIN DELETE FROM plants; END`)
+    const message = `cannot write to the database: trigger "spy" on ${table} is not plantstore's; drop it`
+    const refusal = { error: 'cannot write', message }
+    await expect(store.createPlant({ id: 1n, name: 'Rose' })).rejects.toMatchObject(refusal)
+    await expect(store.revokeToken('phone', 0)).rejects.toMatchObject(refusal)
+    other.run('DROP TRIGGER spy')
+  }
+
+  expect(await store.countPlants()).toBe(0)
+  await store.createPlant({ id: 1n, name: 'Rose' })
+  await store.close()
+})
+
+test('triggers of other tables and of views are left alone', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  change(
+    database,
+    `CREATE TABLE notes (note TEXT);
+     CREATE VIEW names AS SELECT name FROM plants;
+     CREATE TRIGGER one AFTER INSERT ON notes BEGIN DELETE FROM notes; END;
+     CREATE TRIGGER two INSTEAD OF DELETE ON names BEGIN DELETE FROM notes; END;`,
+  )
+  const { code } = await runProgram(['token', 'create', 'phone', '--database', database])
+  expect(code).toBe(0)
+})
+
+test('a change that a constraint of another program discards is not called made', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  change(
+    database,
+    `ALTER TABLE plants RENAME TO old;
+     CREATE TABLE plants (
+       id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE, tag TEXT
+     ) STRICT;
+     INSERT INTO plants SELECT * FROM old;
+     DROP TABLE old;`,
+  )
+  const before = storedPlants(database)
+  const name = before[1]?.name
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+
+  const answers = [
+    await daemon.create(JSON.stringify({ id: 9, name })),
+    await daemon.fetch('/plants/0', { method: 'PATCH', json: { name } }),
+    await daemon.fetch('/plants/batch', { method: 'PUT', json: { plants: [{ id: 0, name }] } }),
+  ]
+
+  for (const answer of answers) {
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ error: 50001 })
+  }
+  expect(storedPlants(database)).toEqual(before)
+  expect((await check(database)).err).not.toContain('change log')
+})
