@@ -86,7 +86,7 @@ function findUnknownVariables(env: Environment): UnknownVariable[] {
 }
 
 // docker's --env-file and some shells keep the quotes around a value, which no setting has.
-const isQuoted = (text: string): boolean => /^(["']).*\1$/s.test(text)
+const isQuoted = (text: string): boolean => /^(?:".*"|'.*')$/s.test(text)
 
 /**
  * Reads the options of a command: those of these names, with its overrides. A flag has precedence over the environment,
