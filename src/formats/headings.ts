@@ -186,6 +186,9 @@ const known: Readonly<Record<Meaning, ReadonlySet<string>>> = {
   tag: knownOf('tag'),
 }
 
+/** All meanings. */
+export const MEANINGS = Object.keys(PHRASES) as readonly Meaning[]
+
 /** True if a heading means this. */
 export function isHeadingOf(meaning: Meaning, heading: string): boolean {
   const words = wordsOf(heading)

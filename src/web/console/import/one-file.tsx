@@ -4,6 +4,7 @@ import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
 import { createComparison } from './compare.ts'
 import { detectFile, type ImportInput, type Memory, usualInput } from './detect.ts'
+import { withoutHeader } from './pasted-table.ts'
 import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
 import { run } from './run.ts'
@@ -21,14 +22,15 @@ export type Surroundings = {
 }
 
 /** The way to read a file: as before, as the user says, or as detected if that needs no question. */
-export type Manner = ImportInput | 'ask' | 'ask if needed'
+export type Manner = ImportInput | 'ask' | 'ask if needed' | 'pasted'
 
 /** Detects or asks for the way to read a file. Resolves to null if the import was cancelled. */
 async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
   const { session, memory, signal, update, ask } = around
-  const found = await detectFile(file, signal)
+  const detected = await detectFile(file, signal)
+  const found = manner === 'pasted' ? await withoutHeader(detected, signal) : detected
   const input =
-    manner === 'ask'
+    manner !== 'ask if needed'
       ? null
       : await usualInput(found, createComparison(session), signal, (checked) =>
           update(() => ({ checked })),

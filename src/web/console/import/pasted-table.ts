@@ -1,0 +1,33 @@
+// Pasted rows as a table: they have a header only if one of its headings is known.
+
+import { isHeadingOf, MEANINGS } from '../../../formats/headings.ts'
+import { parseInt64 } from '../../../plant/plant.ts'
+import { type Proposal, propose } from './columns.ts'
+import type { DetectedFile } from './detect.ts'
+import { type OpenedFile, openFile } from './file.ts'
+
+const isKnown = (heading: string): boolean => MEANINGS.some((it) => isHeadingOf(it, heading))
+
+/** Two columns of texts are names and tags; one column has names. */
+function proposeUnnamed({ table }: OpenedFile, proposal: Proposal): Proposal {
+  const { header, sample } = table
+  const isNumbers = (place: number) =>
+    sample.every(({ cells }) => Array.isArray(cells) && parseInt64(String(cells[place])) !== null)
+  if (proposal.columns.name.length > 0 || header.length > 2) return proposal
+  if ([...header.keys()].some(isNumbers)) return proposal
+  const tag = header.length === 2 ? 1 : null
+  return { ...proposal, columns: { ...proposal.columns, id: null, name: [0], tag } }
+}
+
+/** Opens pasted rows again without a header, unless a heading is known. */
+export async function withoutHeader(
+  found: DetectedFile,
+  signal: AbortSignal,
+): Promise<DetectedFile> {
+  const { file, format, opened, settings } = found
+  if (format === 'json' || format === 'ndjson' || opened.table.header.some(isKnown)) return found
+  const other = { ...settings, hasHeader: false, headerRow: null }
+  const table = await openFile(file, format, other, signal)
+  const proposal = proposeUnnamed(table, await propose(table.table))
+  return { ...found, opened: table, settings: other, proposal: { ...proposal, isUsual: false } }
+}

@@ -1,0 +1,71 @@
+// Rows and texts that are pasted, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, removePlants } = ownDaemon()
+
+const fields = () => storedPlants(database).map(({ name, tag }) => [name, tag])
+
+await inEachBrowser((person, browser) => {
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const paste = (text: string) =>
+    evaluate(`(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', ${JSON.stringify(text)})
+      // Firefox takes the text by itself.
+      const data = { clipboardData, data: ${JSON.stringify(text)}, dataType: 'text/plain' }
+      const event = new ClipboardEvent('paste', { ...data, bubbles: true, cancelable: true })
+      return document.activeElement.dispatchEvent(event)
+    })()`)
+
+  beforeEach(async () => {
+    await removePlants()
+    await daemon.create('{"id":1,"name":"first"}')
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.row('1'))
+  })
+
+  test('rows without a header are plants, all of them', async () => {
+    const rows = Array.from({ length: 30 }, (_, at) => `Pasted plant ${at}`)
+    await paste(`${rows.join('\n')}\n`)
+    await person.click(labels.control('Import 30 plants'))
+    await until('all rows', () => fields().length === 31)
+    expect(fields().slice(1)).toEqual(rows.map((name) => [name, null]))
+  })
+
+  test('two columns of texts are proposed as names and tags', async () => {
+    await paste('Boston fern\tfern\nMonstera\taroid\nAloe\tsucculent\n')
+    await person.click(labels.control('Import 3 plants'))
+    await until('all rows', () => fields().length === 4)
+    expect(fields()[1]).toEqual(['Boston fern', 'fern'])
+  })
+
+  test('a header that is known names the columns', async () => {
+    await paste('Name\tType\nMonstera\taroid\nAloe\tsucculent\n')
+    await person.click(labels.control('Import 2 plants'))
+    await until('all rows', () => fields().length === 3)
+    expect(fields()[1]).toEqual(['Monstera', 'aroid'])
+  })
+
+  test('several lines in the field of a name are shown as rows, and what was typed stays', async () => {
+    await person.click(labels.add)
+    await person.isIn('#name')
+    await person.type('typed')
+    expect(await paste('Aloe\nAgave\nYucca\n')).toBeFalse()
+    await person.find(labels.control('Import 3 plants'))
+    await person.press('Escape')
+    await person.lose(labels.control('Import 3 plants'))
+    expect(await person.textOf(labels.name)).toBe('typed')
+    await person.focus(labels.name)
+    await paste(' one\n')
+    expect(await person.textOf(labels.name)).toBe('typed one')
+    expect(fields()).toHaveLength(1)
+  })
+})
