@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
 }
 
 const typeOf = (name: string): string | undefined => TYPES[name.slice(name.lastIndexOf('.'))]

@@ -172,7 +172,11 @@ describe('the source', () => {
       }
     }
 
-    expect([...packages].sort()).toEqual(['@e965/xlsx', '@sinclair/typebox'])
+    expect([...packages].sort()).toEqual([
+      '@e965/xlsx',
+      '@sinclair/typebox',
+      'chardetng-wasm/dist/chardetng_wasm_bg.wasm',
+    ])
     const bound = [...needed].filter((it) =>
       /\b(Buffer|Bun|process|NodeJS)\./.test(textOf(`${it}.ts`)),
     )

@@ -2,7 +2,7 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import { parseDatabase } from '../engine/database-url'
-import { isEncoding } from '../formats/encoding'
+import { isEncoding } from '../formats/encoding/encoding'
 import { formats } from '../formats/format'
 import { ofColumnOptions } from '../formats/header'
 import { type Level, levels } from '../log'

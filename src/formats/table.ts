@@ -3,7 +3,7 @@
 import { OpenError } from '../errors'
 import { MAX_BODY_BYTES } from '../plant/json'
 import { readCsv } from './csv'
-import { decodeText, joinFirst } from './encoding'
+import { checkText, decodeText, joinFirst } from './encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
 import { openJson } from './json/json'
 import type { Cell, FileRow, Line } from './row'
@@ -146,6 +146,20 @@ async function openWorkbook(
 async function headOf(open: Opener): Promise<Uint8Array | null> {
   for await (const part of joinFirst(open('look'), SIGNATURE_BYTES)) return part
   return null
+}
+
+/**
+ * Checks a file before anything of it is stored: by its first bytes, and a text to its end. Throws an `OpenError` if it is of
+ * another kind or in another encoding.
+ */
+export async function checkFile(
+  format: Format,
+  open: Opener,
+  encoding: string | null,
+  words: Words,
+): Promise<void> {
+  checkSignature(format, (await headOf(open)) ?? new Uint8Array(), words)
+  if (format !== 'xlsx') await checkText(open('look'), encoding, words)
 }
 
 /** Names the columns of a table by its first row. */

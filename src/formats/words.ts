@@ -17,7 +17,9 @@ export const optionWords: Words = {
   reading: 'name its list with --list, or save it to a file and import that',
   numbering: 'use --number-from to number the rows',
   encoding: (guess) =>
-    guess === null ? 'try another --encoding' : `use --encoding ${guess}, or whichever it is`,
+    guess === null
+      ? 'name its encoding with --encoding'
+      : `use --encoding ${guess}, or whichever it is`,
   workbook: (ending) => `rename it to ${ending}, or use --format xlsx`,
   lists: (all) =>
     `name one with --list${all === null ? '' : `, or read all of them with --list '${all}'`}`,

@@ -134,6 +134,13 @@ describe('the console', () => {
     expect([of('worker-src'), of('trusted-types')]).toEqual([[threads], [trusted]])
   })
 
+  test('lets the thread compile WebAssembly, and run no text', async () => {
+    const { headers } = await get('/console/workbook-worker.js')
+    const policy = String(headers.get('content-security-policy')).split('; ')
+
+    expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'")
+  })
+
   test.each(['/', '/console/main.js'])('answers HEAD %s as GET, without the body', async (path) => {
     const asked = { 'accept-encoding': 'br' }
     const whole = await get(path, asked)

@@ -58,6 +58,8 @@ export function commandLine(path: string, config: Config, columns: Values): stri
 
 /** Stands in a proposed command line for a column that only the user knows. */
 const UNKNOWN = 'COLUMN'
+/** Stands in it for an encoding that only the user knows. */
+const UNKNOWN_ENCODING = 'ENCODING'
 
 const usual = (column: string | null, name: string) => (column === name ? null : column)
 
@@ -99,9 +101,7 @@ export function guessed(guess: Guess, config: Config, header: readonly string[])
 export const wordsFor = (path: string, config: Config): Words => ({
   ...optionWords,
   encoding: (encoding) =>
-    encoding === null
-      ? optionWords.encoding(null)
-      : `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), encoding })}`,
+    `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), encoding: encoding ?? UNKNOWN_ENCODING })}`,
 })
 
 /** The command line that imports the refused rows from their file, once they are mended. */

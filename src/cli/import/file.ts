@@ -4,11 +4,12 @@ import type { Config } from '../../config/config'
 import { OpenError, UsageError } from '../../errors'
 import { type Input, openInput, readInput } from '../../files/input'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
+import { EncodingError, explainEncoding } from '../../formats/encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
-import { openTable, type Table } from '../../formats/table'
-import { optionWords } from '../../formats/words'
+import { checkFile, openTable, type Table } from '../../formats/table'
+import { optionWords, type Words } from '../../formats/words'
 import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
 import { heedSignals } from '../terminal/interrupt'
@@ -76,6 +77,14 @@ function withName(path: string, error: unknown): unknown {
   return new OpenError(`${file}: ${error.message}`, error.storage)
 }
 
+/** An error of an encoding, with the one that was detected. */
+async function withEncoding(error: unknown, words: Words): Promise<unknown> {
+  if (!(error instanceof EncodingError)) return error
+  const { detectEncoding } = await import('../../formats/encoding/detect')
+  const detected = await detectEncoding(error.sample, (program) => Bun.file(program).arrayBuffer())
+  return new OpenError(explainEncoding(error, detected, words))
+}
+
 /** Refuses a file whose name does not give its format: says what it is, by its first bytes, or which option to add. */
 export async function refuseUnknown(path: string): Promise<never> {
   // What has no length may not be read twice.
@@ -98,15 +107,17 @@ async function openColumns(
   signal: AbortSignal,
 ) {
   const readBook: WorkbookReader = (book, sheet) => readWorkbookInThread(book, sheet, signal)
+  const words = wordsFor(path, config)
   try {
     const settings = { ...config, hasHeader: config.header }
-    const table = await openTable(format, source, settings, wordsFor(path, config), readBook)
+    if (typeof source === 'function') await checkFile(format, source, config.encoding, words)
+    const table = await openTable(format, source, settings, words, readBook)
     // A file without a row has no columns either.
     const isEmpty = table.header.length === 0
     const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
     return { table, columns: isEmpty ? none : findColumns(path, table, config) }
   } catch (error) {
-    throw withName(path, error)
+    throw withName(path, await withEncoding(error, words))
   }
 }
 

@@ -1,6 +1,7 @@
 // The report of an import: its progress, its refused rows and its summary.
 
 import { usedColumns } from '../../formats/columns'
+import { createExamples } from '../../formats/examples'
 import { listColumns } from '../../formats/header'
 import { createRefusedWriter, type RefusedWriter } from '../../formats/refused'
 import type { Entry } from '../../formats/row'
@@ -22,7 +23,7 @@ export class Report {
   readonly #context: CommandContext
   readonly #refusedWriter: RefusedWriter
   readonly #notices: string[]
-  #shown = 0
+  readonly #examples = createExamples(PLANTS_SHOWN)
 
   constructor(
     file: ImportFile,
@@ -55,15 +56,9 @@ export class Report {
     this.#progress.update(this.tally.rows(), bytesRead(), bytes)
   }
 
-  /** Shows the first plants of all, as they would be stored. */
+  /** Notes plants of a dry run, some of which are shown as they would be stored. */
   preview(entries: readonly Entry[]): void {
-    const { out } = this.#context
-    for (const entry of entries) {
-      if (!('plant' in entry) || this.#shown === PLANTS_SHOWN) continue
-      if (this.#shown === 0) out.write('preview:\n')
-      out.write(writers.ndjson.line(entry.plant))
-      this.#shown += 1
-    }
+    for (const entry of entries) if ('plant' in entry) this.#examples.add(entry.plant)
   }
 
   /** Says what was done, even of an import that fails or is interrupted. */
@@ -71,6 +66,8 @@ export class Report {
     const { config, out } = this.#context
     const { table, columns } = this.#file
     this.#progress.end()
+    const examples = this.#examples.list().map(writers.ndjson.line)
+    if (examples.length > 0) out.write(`preview:\n${examples.join('')}`)
     this.tally.end()
     const used = usedColumns(columns)
     const unused = [...table.header.keys()].filter((place) => !used.has(place))

@@ -6,7 +6,7 @@ import { parseExactly } from '../../plant/json'
 import { expectation } from '../../plant/mismatch'
 import { Plant } from '../../plant/plant'
 import { concat } from '../bytes'
-import { decodeParts, notUtf8, prepend, toUtf8 } from '../encoding'
+import { decodeParts, prepend, toUtf8 } from '../encoding/encoding'
 import type { Format } from '../format'
 import { type Line, showText } from '../row'
 import type { Opener } from '../source'
@@ -58,7 +58,7 @@ type LineText = { readonly text: string; readonly problem?: string }
 function decodeLine(bytes: Uint8Array, words: Words): LineText {
   const text = decode(bytes)
   if (text !== null) return { text }
-  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8: ${notUtf8(bytes, words)}` }
+  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8; ${words.encoding(null)}` }
 }
 
 /** The texts of lines: decoded all at once if they are UTF-8, as usual; otherwise one by one. */

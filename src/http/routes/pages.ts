@@ -39,8 +39,14 @@ const WITHOUT_THREADS = [...CONTENT_POLICY, "worker-src 'none'", "trusted-types 
 /** Starts the thread for workbooks, by the one policy that has its address. */
 const WITH_THREAD = [...CONTENT_POLICY, "worker-src 'self'", 'trusted-types workbook'].join('; ')
 
-const policyOf = ({ page, name }: PageFile): string =>
-  page === 'console' && name === 'index.html' ? WITH_THREAD : WITHOUT_THREADS
+/** The thread detects encodings by WebAssembly; no page may compile any. */
+const OF_THREAD = WITHOUT_THREADS.replace("script-src 'self'", "$& 'wasm-unsafe-eval'")
+
+function policyOf({ page, name }: PageFile): string {
+  if (page !== 'console') return WITHOUT_THREADS
+  if (name === 'workbook-worker.js') return OF_THREAD
+  return name === 'index.html' ? WITH_THREAD : WITHOUT_THREADS
+}
 
 const pageHeaders = {
   'x-content-type-options': 'nosniff',

@@ -247,9 +247,47 @@ test('tells what was created where the rest of a file cannot be read', async () 
   const stored = storedPlants(folder.file('plants.db')).length
   expect(stored).toBeGreaterThan(0)
   expect(out).toStartWith(
-    `created ${stored}, skipped 0, replaced 0, refused 0; ${stored} rows read; not read: the rest: not UTF-8 at line 100002: `,
+    `created ${stored}, skipped 0, replaced 0, refused 0; ${stored} rows read; not read: the rest: not UTF-8 at line 100002; `,
   )
   expect(code).toBe(1)
+})
+
+test('stores nothing of a file with a bad byte late in it', async () => {
+  using folder = temporaryFolder()
+  const rows = Array.from({ length: 5000 }, (_, id) => `${id},plant ${id}\n`).join('')
+  const ndjson = Array.from({ length: 5000 }, (_, id) => `{"id":${id},"name":"a"}\n`).join('')
+  const texts = {
+    'a.csv': [`id,name\n${rows}7000,Bl\xfcte\n`, 5002, '7000,Blüte'],
+    'a.ndjson': [
+      `${ndjson}{"id":7000,"name":"Bl\xfcte"}\n`,
+      5001,
+      '{\\"id\\":7000,\\"name\\":\\"Blüte\\"}',
+    ],
+  } as const
+  const database = folder.file('plants.db')
+
+  for (const [name, [text, line, reads]] of Object.entries(texts)) {
+    const file = folder.file(name)
+    await Bun.write(file, Buffer.from(text, 'latin1'))
+    expect(await runProgram(['import', file, '--database', database])).toEqual({
+      out: '',
+      err: `plantstore: ${file}: not UTF-8 at line ${line}: it reads "${reads}" as windows-1252; try: plantstore import ${file} --encoding windows-1252 --database ${database}\n`,
+      code: 1,
+    })
+  }
+  expect(existsSync(database)).toBeFalse()
+})
+
+test('proposes no encoding where several are possible', async () => {
+  using folder = temporaryFolder()
+  const [file, database] = [folder.file('a.csv'), folder.file('plants.db')]
+  await Bun.write(file, Buffer.from('id,name\n1,Cr\xe8me\n', 'latin1'))
+
+  const { err } = await runProgram(['import', file, '--database', database])
+
+  expect(err).toBe(
+    `plantstore: ${file}: not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; try: plantstore import ${file} --encoding ENCODING --database ${database}\n`,
+  )
 })
 
 test.each([

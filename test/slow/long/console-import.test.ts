@@ -58,7 +58,7 @@ function shown({ analysis, columns, settings, opened }: Preview) {
       nameOf(tag),
     ],
     encoding: settings.value.encoding,
-    first: analysis.value?.first.map(({ id, name, tag }) =>
+    first: analysis.value?.examples.map(({ id, name, tag }) =>
       tag === undefined ? [id, name] : [id, name, tag],
     ),
   }
@@ -106,6 +106,34 @@ describe('a file as people have them', () => {
 
   const asked: readonly (readonly [string, (string | null)[], (bigint | string)[][], string?])[] = [
     ['macintosh.csv', ['id', 'name', 'tag'], [[1n, 'Café fern', 'shade']], 'macintosh'],
+    [
+      'smart-quotes.csv',
+      ['id', 'name', 'tag'],
+      [
+        [1n, 'Lady’s mantle', 'herb'],
+        [2n, 'Rosa ‘Peace’', 'rose'],
+        [3n, 'Hosta – mixed', 'shade'],
+      ],
+      'windows-1252',
+    ],
+    [
+      'cyrillic.csv',
+      ['id', 'name', 'tag'],
+      [
+        [1n, 'Дуб', 'деревья'],
+        [2n, 'Ель', 'хвойные'],
+      ],
+      'windows-1251',
+    ],
+    [
+      'polish.csv',
+      ['id', 'name', 'tag'],
+      [
+        [1n, 'Dąb', 'drzewa'],
+        [2n, 'Żywotnik', 'krzewy'],
+      ],
+      'windows-1250',
+    ],
     [
       'text-ids.csv',
       ['from 1', 'Name', null],
@@ -601,6 +629,29 @@ describe('the preview', () => {
     expect(preview.error.value).toBeNull()
     preview.cancel()
     await adding
+  })
+
+  test('chooses no encoding where several are possible, and reads the file once one is chosen', async () => {
+    await using console = await start()
+    const { importer } = console
+    const bytes = Buffer.from('id,name\n1,Cr\xe8me\n', 'latin1')
+
+    const adding = importer.add([new File([bytes], 'a.csv')])
+    const preview = await previewOf(importer)
+    expect([preview.isUnknown, preview.settings.value.encoding, preview.input.value]).toEqual([
+      true,
+      null,
+      null,
+    ])
+    expect(preview.error.value).toBe(
+      'not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; choose another encoding',
+    )
+    await preview.read({ encoding: 'windows-1252' })
+    expect(preview.error.value).toBeNull()
+    preview.accept()
+    await adding
+
+    expect(console.plants()).toEqual([[1n, 'Crème']])
   })
 
   test('guesses the encoding by a letter that comes late', async () => {

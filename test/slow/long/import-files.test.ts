@@ -69,6 +69,28 @@ const fits: Record<
     ],
   },
   'macintosh.csv': { words: ['--encoding', 'macintosh'], plants: [[1n, 'Café fern', 'shade']] },
+  'smart-quotes.csv': {
+    words: ['--encoding', 'windows-1252'],
+    plants: [
+      [1n, 'Lady’s mantle', 'herb'],
+      [2n, 'Rosa ‘Peace’', 'rose'],
+      [3n, 'Hosta – mixed', 'shade'],
+    ],
+  },
+  'cyrillic.csv': {
+    words: ['--encoding', 'windows-1251'],
+    plants: [
+      [1n, 'Дуб', 'деревья'],
+      [2n, 'Ель', 'хвойные'],
+    ],
+  },
+  'polish.csv': {
+    words: ['--encoding', 'windows-1250'],
+    plants: [
+      [1n, 'Dąb', 'drzewa'],
+      [2n, 'Żywotnik', 'krzewy'],
+    ],
+  },
   'text-ids.csv': {
     words: ['--number-from', '1'],
     plants: [
@@ -279,6 +301,7 @@ describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' 
     }
 
     expect(found.plants).toHaveLength(plants.length)
+    if (words.includes('--encoding')) expect(found.plants).toEqual(plants)
   })
 })
 
@@ -478,6 +501,28 @@ describe('a dry run', () => {
     const real = await runProgram([...words, '--replace'])
     expect(real.out).toBe('created 1, skipped 2, replaced 2, refused 1; 6 rows read\n')
   })
+})
+
+test('a dry run shows plants with characters beyond ASCII first, in the order of the file', async () => {
+  using folder = temporaryFolder()
+  const rows = Array.from({ length: 3000 }, (_, n) => `${n},Fern\n`).join('')
+  await Bun.write(folder.file('a.csv'), `id,name\n${rows}7000,Frêne\n7001,Hêtre\n`)
+
+  const { out } = await runProgram([
+    'import',
+    folder.file('a.csv'),
+    '--dry-run',
+    '--database',
+    folder.file('p.db'),
+  ])
+
+  expect([...out.matchAll(/"id":(\d+)/g)].map(([, id]) => id)).toEqual([
+    '0',
+    '1',
+    '2',
+    '7000',
+    '7001',
+  ])
 })
 
 test('a dry run with --strict ends where the import would', async () => {

@@ -1,6 +1,7 @@
 // Reads a whole file without storing anything, for the preview.
 
 import { type Columns, usedColumns } from '../../../formats/columns.ts'
+import { createExamples } from '../../../formats/examples.ts'
 import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
@@ -16,8 +17,8 @@ const COMPARED_TOGETHER = 1000
 export type Problem = { readonly line: number; readonly problem: string }
 
 export type Analysis = {
-  /** The first valid plants. */
-  readonly first: readonly Plant[]
+  /** Some of the valid plants. */
+  readonly examples: readonly Plant[]
   readonly rows: number
   readonly refused: number
   /** The first ones. */
@@ -45,7 +46,7 @@ export async function* analyze(
   columns: Columns,
   compare: Compare,
 ): AsyncGenerator<Analysis> {
-  const first: Plant[] = []
+  const examples = createExamples(PLANTS_SHOWN)
   const problems: Problem[] = []
   const notices: string[] = []
   let read = 0
@@ -54,7 +55,7 @@ export async function* analyze(
   let compared: Analysis['compared'] = null
   let waiting: Plant[] = []
   const soFar = (isWhole: boolean): Analysis => ({
-    first: [...first],
+    examples: examples.list(),
     rows: read,
     refused,
     problems: [...problems],
@@ -73,7 +74,7 @@ export async function* analyze(
       read += 1
       if ('plant' in entry) {
         waiting.push(entry.plant)
-        if (first.length < PLANTS_SHOWN) first.push(entry.plant)
+        examples.add(entry.plant)
         continue
       }
       refused += 1

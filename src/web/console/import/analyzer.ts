@@ -8,7 +8,7 @@ import type { ImportInput } from './detect.ts'
 import { reasonOf } from './words.ts'
 
 const NOTHING: Analysis = {
-  first: [],
+  examples: [],
   rows: 0,
   refused: 0,
   problems: [],

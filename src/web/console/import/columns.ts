@@ -68,13 +68,18 @@ export type Proposal = {
   readonly headerRow: number | null
 }
 
+export const NO_PROPOSAL: Proposal = {
+  columns: NOTHING,
+  isUsual: false,
+  hasHeader: true,
+  headerRow: null,
+}
+
 /** Proposes columns for an opened file. */
 export async function propose(table: Header): Promise<Proposal> {
   const { header, sample, isNamed } = table
   const found = resolve(table)
-  if (found === null) {
-    return { columns: NOTHING, isUsual: false, hasHeader: isNamed, headerRow: null }
-  }
+  if (found === null) return { ...NO_PROPOSAL, hasHeader: isNamed }
   const placesOf = ({ numberFrom: _, ...places }: Columns) => places
   const fromGuess = (guess: Guess): Proposal => ({
     columns:

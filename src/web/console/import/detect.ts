@@ -6,7 +6,7 @@ import type { Format } from '../../../formats/format.ts'
 import { ListsError } from '../../../formats/json/shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
-import { type ColumnChoice, type Proposal, propose, toColumns } from './columns.ts'
+import { type ColumnChoice, NO_PROPOSAL, type Proposal, propose, toColumns } from './columns.ts'
 import type { Compare } from './compare.ts'
 import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
 
@@ -21,7 +21,10 @@ export type ImportInput = {
 export type DetectedFile = {
   readonly file: File
   readonly format: Format
-  readonly opened: OpenedFile
+  /** Null: its encoding is not known. */
+  readonly opened: OpenedFile | null
+  /** The reason that it is not opened. */
+  readonly problem: string | null
   readonly settings: Settings
   /** The paths of the lists of a JSON file that has several; the first is proposed. */
   readonly lists: readonly string[]
@@ -98,7 +101,19 @@ async function openFirst(
  */
 export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
-  const encoding = format === 'xlsx' ? null : await findEncoding(file)
+  const { encoding, problem } = await findEncoding(file, format)
+  const found = { file, format, problem }
+  if (problem !== null) {
+    const kind = nameFile(file)
+    return {
+      ...found,
+      opened: null,
+      settings: USUAL_SETTINGS,
+      lists: [],
+      proposal: NO_PROPOSAL,
+      kind,
+    }
+  }
   const { first, lists } = await openFirst(file, format, encoding, signal)
   const opened = format === 'xlsx' ? await findSheet(file, first, signal) : first
   const settings = {
@@ -116,8 +131,7 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
     const below = { ...settings, headerRow }
     const table = await openFile(file, format, below, signal)
     return {
-      file,
-      format,
+      ...found,
       opened: table,
       settings: below,
       lists,
@@ -126,11 +140,10 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
     }
   }
   if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
-    return { file, format, opened, settings, lists, proposal, kind }
+    return { ...found, opened, settings, lists, proposal, kind }
   const other = { ...settings, hasHeader: proposal.hasHeader }
   return {
-    file,
-    format,
+    ...found,
     opened: await openFile(file, format, other, signal),
     settings: other,
     lists,
@@ -150,7 +163,7 @@ export async function usualInput(
   onRows: (rows: number) => void,
 ): Promise<ImportInput | null> {
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
-  if (!proposal.isUsual || !columns || settings.encoding !== null) return null
+  if (!opened || !proposal.isUsual || !columns || settings.encoding !== null) return null
   if (opened.table.sheets.length > 1 || lists.length > 0) return null
   for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
     if (signal.aborted || refused > 0 || notRead !== null || compared === 'too many') return null

@@ -1,6 +1,6 @@
 // A chosen file: its format, its encoding and its rows, which can be read repeatedly.
 
-import { encodingOf, usualEncodings } from '../../../formats/encoding.ts'
+import { EncodingError, explainEncoding } from '../../../formats/encoding/encoding.ts'
 import {
   type Format,
   formatOfBytes,
@@ -8,14 +8,13 @@ import {
   SIGNATURE_BYTES,
 } from '../../../formats/format.ts'
 import type { Line } from '../../../formats/row.ts'
-import { openTable, type Settings, type Table } from '../../../formats/table.ts'
+import { checkFile, openTable, type Settings, type Table } from '../../../formats/table.ts'
 import type { Workbook } from '../../../formats/workbook/workbook.ts'
+import { detectInThread } from '../workbooks/detect.ts'
 import { readWorkbookInThread } from '../workbooks/read.ts'
 import { yieldToBrowser } from '../yield.ts'
 import { WORDS } from './words.ts'
 
-/** The part of a file that is checked for its encoding. */
-const CHECKED_BYTES = 64_000_000
 const ROWS_AT_ONCE = 500
 const PART_BYTES = 65_536
 
@@ -48,22 +47,23 @@ export async function findFormat(file: File): Promise<Format> {
   return formatOfBytes(head) ?? formatToRead(file.name) ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }
 
-/** A guess at the encoding of a text; null for UTF-8 and UTF-16. */
-export async function findEncoding(file: Blob): Promise<string | null> {
-  if (encodingOf(await headOf(file)) !== 'utf-8') return null
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let before = new Uint8Array()
-  for await (const part of bytesOf(file.slice(0, CHECKED_BYTES), () => {})) {
-    try {
-      decoder.decode(part, { stream: true })
-    } catch {
-      // The bad byte may be of a character that the part before began.
-      const all = new Uint8Array(await new Blob([before, part.slice()]).arrayBuffer())
-      return usualEncodings(all)[0] ?? null
+/** The encoding of a text; null for UTF-8 and UTF-16. `problem`: why it is not known. */
+export type FoundEncoding = { readonly encoding: string | null; readonly problem: string | null }
+
+/** Checks a file whole, and detects its encoding. Throws an `OpenError` if it is of another kind. */
+export async function findEncoding(file: Blob, format: Format): Promise<FoundEncoding> {
+  try {
+    await checkFile(format, () => bytesOf(file, () => {}), null, WORDS)
+    return { encoding: null, problem: null }
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error
+    const detected = await detectInThread(error.sample)
+    const { encoding } = detected
+    return {
+      encoding,
+      problem: encoding === null ? explainEncoding(error, detected, WORDS) : null,
     }
-    before = part.slice(-4)
   }
-  return null
 }
 
 /** An open file: its {@link openTable table}, and its rows, from the first on at each call. */

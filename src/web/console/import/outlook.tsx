@@ -8,7 +8,7 @@ const Absent = ({ children }: { readonly children: ComponentChildren }) => (
   <span class="hint">{children}</span>
 )
 
-function First({ first }: Pick<Analysis, 'first'>) {
+function Examples({ examples }: Pick<Analysis, 'examples'>) {
   return (
     <table>
       <caption>Preview</caption>
@@ -23,7 +23,7 @@ function First({ first }: Pick<Analysis, 'first'>) {
         </tr>
       </thead>
       <tbody>
-        {first.map((plant) => (
+        {examples.map((plant) => (
           <tr key={plant}>
             <td class="id">{String(plant.id)}</td>
             {TEXTS.map((text) => (
@@ -71,11 +71,11 @@ export function Outlook({ preview }: { readonly preview: Preview }) {
     )
   }
   if (!found) return <p class="hint">Reading…</p>
-  const { first, rows, refused, problems, notRead, notices, isWhole } = found
+  const { examples, rows, refused, problems, notRead, notices, isWhole } = found
   const unused = unusedColumns(input.value.opened.table, input.value.columns)
   return (
     <>
-      {first.length > 0 ? <First first={first} /> : null}
+      {examples.length > 0 ? <Examples examples={examples} /> : null}
       <p role="status">
         {isWhole ? rowsOf(rows) : `${rowsOf(rows)} so far; counting…`}
         {refused > 0 ? `; ${refused.toLocaleString()} of them would be refused:` : null}

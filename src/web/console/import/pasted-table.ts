@@ -25,7 +25,8 @@ export async function withoutHeader(
   signal: AbortSignal,
 ): Promise<DetectedFile> {
   const { file, format, opened, settings } = found
-  if (format === 'json' || format === 'ndjson' || opened.table.header.some(isKnown)) return found
+  if (!opened || format === 'json' || format === 'ndjson') return found
+  if (opened.table.header.some(isKnown)) return found
   const other = { ...settings, hasHeader: false, headerRow: null }
   const table = await openFile(file, format, other, signal)
   const proposal = proposeUnnamed(table, await propose(table.table))

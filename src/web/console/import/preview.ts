@@ -38,7 +38,7 @@ export async function createPreview(found: DetectedFile, session: Session, memor
     const { encoding } = found.settings
     await read({
       ...remembered.settings,
-      encoding: encoding === null ? null : remembered.settings.encoding,
+      encoding: encoding === null && !found.problem ? null : remembered.settings.encoding,
     })
     if (opened.value) choose({ ...remembered.columns, numberFrom: columns.value.numberFrom })
     // Such as a sheet that this workbook does not have.
@@ -68,7 +68,7 @@ function createQuestions(
   const columns = signal(proposed)
   const replaces = signal(false)
   /** The reason if the file cannot be read with these settings. */
-  const error = signal<string | null>(null)
+  const error = signal(found.problem)
   const input = computed(() => toInput(opened.value, columns.value, replaces.value))
   const analyzer = createAnalyzer(session)
   let reading = new AbortController()
@@ -119,6 +119,7 @@ function createQuestions(
     replaces,
     analysis: analyzer.analysis,
     error,
+    isUnknown: found.problem !== null,
     input,
     isUsual: found.proposal.isUsual,
     decided: decided.promise,

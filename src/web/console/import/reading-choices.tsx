@@ -15,6 +15,7 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['utf-16le', 'Unicode (UTF-16)'],
   ['windows-1252', 'Western European (Windows)'],
   ['macintosh', 'Western European (Macintosh)'],
+  ['cp850', 'Western European (DOS)'],
   ['windows-1250', 'Central European (Windows)'],
   ['iso-8859-2', 'Central European (ISO 8859-2)'],
   ['windows-1251', 'Cyrillic (Windows)'],
@@ -31,6 +32,8 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['euc-kr', 'Korean (EUC-KR)'],
 ]
 
+const CHOOSE = ['', 'Choose an encoding…'] as const
+
 /** A row as it was typed; null: the first. */
 const toRow = (text: string): number | null => {
   const row = Number(text)
@@ -42,10 +45,12 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   const { format, lists, settings, opened, read } = preview
   const { encoding, hasHeader, headerRow } = settings.value
   const table = opened.value?.table
+  const needsEncoding = preview.isUnknown && encoding === null
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx'
   const delimiter = settings.value.delimiter ?? table?.delimiter ?? ','
-  const encodings = ENCODINGS.some(([it]) => it === encoding) || encoding === null
+  const isListed = encoding === null || ENCODINGS.some(([it]) => it === encoding)
+  const other = isListed ? [] : [[encoding, encoding] as const]
   return (
     <fieldset class="choices">
       <legend>How is the file read?</legend>
@@ -83,8 +88,8 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
         <Select
           name="import-encoding"
           label="Encoding"
-          value={encoding ?? UNICODE}
-          options={encodings ? ENCODINGS : [[encoding, encoding], ...ENCODINGS]}
+          value={needsEncoding ? '' : (encoding ?? UNICODE)}
+          options={[...(needsEncoding ? [CHOOSE] : other), ...ENCODINGS]}
           onChoose={(it) => void read({ encoding: it === UNICODE ? null : it })}
         />
       ) : null}

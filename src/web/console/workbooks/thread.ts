@@ -1,4 +1,4 @@
-// The thread in which the page reads and writes workbooks, so that it stays usable meanwhile.
+// The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
 import type { ToRead } from '../../../formats/workbook/thread.ts'
 import type { ToWrite } from './written.ts'
@@ -22,11 +22,14 @@ export function trustThread(): void {
   trusted = policy.createScriptURL('')
 }
 
+/** Lines of a text whose encoding is to be detected. */
+export type ToDetect = { readonly sample: Uint8Array }
+
 /** The thread as a page uses it; `Message`: a message that it sends. */
 type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(message: ToRead | ToWrite): void
+  postMessage(message: ToRead | ToWrite | ToDetect): void
   terminate(): void
 }
 

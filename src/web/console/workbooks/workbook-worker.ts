@@ -1,13 +1,18 @@
-// The thread of the page that reads or writes a workbook. Entry point of a Worker: loading it starts it.
+// The thread of the page that reads or writes a workbook, or detects an encoding. Entry point of a Worker: loading it starts it.
 
 import { messageOf } from '../../../errors.ts'
+import { detectEncoding } from '../../../formats/encoding/detect.ts'
 import { postWorkbook } from '../../../formats/workbook/replies.ts'
 import type { ToRead } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
+import type { ToDetect } from './thread.ts'
 import type { ToWrite, Written } from './written.ts'
 
 declare const self: Worker
+
+const load = async (address: string) =>
+  (await fetch(new URL(address, import.meta.url))).arrayBuffer()
 
 const all: PlantToWrite[] = []
 
@@ -19,7 +24,11 @@ function write(): Written {
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<ToRead | ToWrite>) => {
+self.onmessage = ({ data }: MessageEvent<ToRead | ToWrite | ToDetect>) => {
+  if ('sample' in data) {
+    void detectEncoding(data.sample, load).then((detected) => self.postMessage(detected))
+    return
+  }
   if ('bytes' in data) {
     void postWorkbook(data, (text) => self.postMessage(text))
     return

@@ -1,25 +1,23 @@
 // Bytes -> text. Files are UTF-8, with or without a byte order mark, UTF-16 as spreadsheets write it, or in an encoding that
 // somebody names.
 
-import { OpenError } from '../errors'
-import { concat } from './bytes'
-import { showText } from './row'
-import { optionWords, type Words } from './words'
+import { OpenError } from '../../errors'
+import { concat } from '../bytes'
+import { optionWords, type Words } from '../words'
+import { createPageDecoder, type Decoder } from './code-pages'
 
 /** Number of leading bytes that distinguish UTF-8 from UTF-16. */
 const HEAD_BYTES = 4
 const CONTEXT_BYTES = 24
 /** Length of the text that the encoding is detected from. */
-const SCORED_BYTES = 65_536
-// Those of Excel for Windows and for the Mac, where UTF-8 was not chosen.
-const USUAL = ['windows-1252', 'macintosh'] as const
+const SAMPLE_BYTES = 16_384
 
 // The types of Bun name only some of the encodings that it knows.
 type Encoding = ConstructorParameters<typeof TextDecoder>[0]
-const createDecoder = (encoding: string, fatal = false): TextDecoder =>
-  new TextDecoder(encoding as Encoding, { fatal })
+export const createDecoder = (encoding: string, fatal = false): Decoder =>
+  createPageDecoder(encoding) ?? new TextDecoder(encoding as Encoding, { fatal })
 
-/** True if a `TextDecoder` knows an encoding of this name (https://encoding.spec.whatwg.org/#names-and-labels). */
+/** True if an encoding has this name: a code page of DOS, or one of https://encoding.spec.whatwg.org/#names-and-labels. */
 export function isEncoding(name: string): boolean {
   try {
     createDecoder(name)
@@ -49,6 +47,10 @@ function countLineEnds(bytes: Uint8Array, before = 0): number {
   return count
 }
 
+/** The place after the last line end before `at`. */
+const startOfLine = (bytes: Uint8Array, at: number): number =>
+  at === 0 ? 0 : Math.max(bytes.lastIndexOf(LF, at - 1), bytes.lastIndexOf(CR, at - 1)) + 1
+
 /** The length of the well-formed UTF-8 that bytes begin with (https://www.unicode.org/versions/Unicode16.0.0/, table 3-7). */
 function validLength(bytes: Uint8Array): number {
   const isTail = (at: number, from = 0x80, to = 0xbf) => {
@@ -68,43 +70,61 @@ function validLength(bytes: Uint8Array): number {
   }
 }
 
-/** Scores how plausible a decoding is: small letters beyond ASCII within words count for it, signs and capitals against it. */
-function plausibility(text: string): number {
-  let score = 0
-  const characters = [...text]
-  for (const [index, it] of characters.entries()) {
-    // A space that does not break is as plausible as another; Macintosh has it where Windows has a capital.
-    if (it <= '\x7f' || it === '\xa0') continue
-    const [before = '', after = ''] = [characters[index - 1], characters[index + 1]]
-    if (/\p{Ll}/u.test(it)) score += 2
-    else if (/\p{Lu}/u.test(it)) score += /\p{Ll}/u.test(before) ? -2 : 1
-    else if (/[\p{Pi}\p{Pf}\p{Pd}]/u.test(it)) score += 1
-    else score -= /\p{L}/u.test(before + after) ? 2 : 1
+/** A text is not UTF-8. `sample`: some of it, from the bad line on. */
+export class EncodingError extends OpenError {
+  constructor(
+    readonly line: number,
+    readonly sample: Uint8Array,
+    words: Words,
+  ) {
+    super(`not UTF-8 at line ${line}; ${words.encoding(null)}`)
   }
-  return score
 }
 
-/** The encodings that a text which is not UTF-8 is usually in, the one that reads best first. */
-export const usualEncodings = (bytes: Uint8Array): readonly string[] => {
-  const score = (name: string) => plausibility(createDecoder(name).decode(bytes))
-  return USUAL.toSorted((a, b) => score(b) - score(a))
+/** An encoding; null: several are possible, or none. `readings`: how the first line reads. */
+export type Detected = { readonly encoding: string | null; readonly readings: readonly string[] }
+
+/** Says in which line a text is not UTF-8, how it reads, and the option that reads it. */
+export function explainEncoding(
+  { line }: EncodingError,
+  { encoding, readings }: Detected,
+  words: Words,
+): string {
+  const reads = readings.length === 0 ? ';' : `: it reads ${readings.join(', ')};`
+  return `not UTF-8 at line ${line}${reads} ${words.encoding(encoding)}`
 }
 
-const isLineEnd = (byte: number | undefined) => byte === LF || byte === CR
+/** Collects the lines with bytes beyond ASCII, up to {@link SAMPLE_BYTES}. */
+function createSample() {
+  let kept: Uint8Array = new Uint8Array()
+  // The beginning of a line.
+  let rest: Uint8Array = new Uint8Array()
 
-/** Describes bytes that are not UTF-8: their text in the usual encodings, and the option that reads them. */
-export function notUtf8(bytes: Uint8Array, words: Words): string {
-  const bad = validLength(bytes)
-  let start = bad
-  while (start > 0 && bad - start < CONTEXT_BYTES && !isLineEnd(bytes[start - 1])) start--
-  // Not from within a character.
-  while (((bytes[start] ?? 0) & 0xc0) === 0x80 && start < bad) start++
-  let end = bad
-  while (end < bytes.length && end - bad < CONTEXT_BYTES && !isLineEnd(bytes[end])) end++
-  const context = bytes.subarray(start, end)
-  const [best = '', other = ''] = usualEncodings(bytes.subarray(0, SCORED_BYTES))
-  const as = (name: string) => `${showText(createDecoder(name).decode(context))} as ${name}`
-  return `it reads ${as(best)}, ${as(other)}; ${words.encoding(best)}`
+  function keep(lines: Uint8Array): void {
+    for (let at = 0; at < lines.length && kept.length < SAMPLE_BYTES; ) {
+      const high = lines.subarray(at).findIndex((byte) => byte > 0x7f)
+      if (high < 0) return
+      const start = startOfLine(lines, at + high)
+      let end = at + high
+      while (end < lines.length && lines[end] !== LF && lines[end] !== CR) end++
+      kept = concat([kept, lines.subarray(start, end + 1)])
+      at = end + 1
+    }
+  }
+
+  return {
+    isFull: () => kept.length >= SAMPLE_BYTES,
+    add(part: Uint8Array): void {
+      const bytes = concat([rest, part])
+      const end = bytes.length < SAMPLE_BYTES ? startOfLine(bytes, bytes.length) : bytes.length
+      keep(bytes.subarray(0, end))
+      rest = bytes.slice(end)
+    },
+    end(): Uint8Array {
+      keep(rest)
+      return kept.subarray(0, SAMPLE_BYTES)
+    },
+  }
 }
 
 /** Decodes the parts of a text that begins in `line`. Throws an `OpenError` that names the line where it cannot. */
@@ -125,9 +145,9 @@ export async function* decodeParts(
         throw new OpenError(`not ${encoding}, at line ${line} or later; ${words.encoding(null)}`)
       }
       const all = concat([before, part])
-      const good = all.subarray(before.length, validLength(all))
-      const at = line + countLineEnds(good, before.at(-1))
-      throw new OpenError(`not UTF-8 at line ${at}: ${notUtf8(all, words)}`)
+      const bad = validLength(all)
+      const at = line + countLineEnds(all.subarray(before.length, bad), before.at(-1))
+      throw new EncodingError(at, all.slice(startOfLine(all, bad)), words)
     }
   }
 
@@ -182,6 +202,34 @@ export async function* decodeText(
   const first = await parts.next()
   if (first.done) return
   yield* decodeParts(prepend(first.value, parts), encoding ?? encodingOf(first.value), words)
+}
+
+/**
+ * Reads a text to its end, before anything of it is stored. Throws an `OpenError` if it is not in its encoding: an
+ * {@link EncodingError} with all lines beyond ASCII, up to a limit, if it should be UTF-8.
+ */
+export async function checkText(
+  stream: AsyncIterable<Uint8Array>,
+  encoding: string | null,
+  words: Words,
+): Promise<void> {
+  const parts = stream[Symbol.asyncIterator]()
+  // Goes on after the decoding has ended.
+  const open = { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }
+  try {
+    for await (const _ of decodeText(open, encoding, words));
+  } catch (error) {
+    if (!(error instanceof EncodingError)) throw error
+    const sample = createSample()
+    sample.add(error.sample)
+    for await (const part of open) {
+      sample.add(part)
+      if (sample.isFull()) break
+    }
+    throw new EncodingError(error.line, sample.end(), words)
+  } finally {
+    await parts.return?.()
+  }
 }
 
 /** A stream with one more item before it. */

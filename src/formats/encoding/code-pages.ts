@@ -1,0 +1,32 @@
+// Code pages of DOS, which no `TextDecoder` knows: the characters of their bytes from 0x80 on.
+
+const CP437 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\xa0'
+const CP850 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\xad±‗¾¶§÷¸°¨·¹³²■\xa0'
+
+const ASCII = String.fromCharCode(...Array(128).keys())
+const unitsOf = (upper: string): Uint16Array =>
+  Uint16Array.from(ASCII + upper, (it) => it.charCodeAt(0))
+
+const CODE_PAGES: Readonly<Record<string, string>> = {
+  cp437: CP437,
+  ibm437: CP437,
+  cp850: CP850,
+  ibm850: CP850,
+}
+
+/** Decodes the parts of a text. */
+export type Decoder = {
+  decode(part: Uint8Array, options?: { readonly stream?: boolean }): string
+}
+
+/** The decoder of a code page; null if it is none of these. */
+export function createPageDecoder(encoding: string): Decoder | null {
+  const name = encoding.trim().toLowerCase()
+  const upper = Object.hasOwn(CODE_PAGES, name) ? CODE_PAGES[name] : undefined
+  if (upper === undefined) return null
+  const units = unitsOf(upper)
+  const utf16 = new TextDecoder('utf-16le', { ignoreBOM: true })
+  return { decode: (part) => utf16.decode(Uint16Array.from(part, (byte) => units[byte] ?? 0)) }
+}

@@ -1,0 +1,89 @@
+// Text -> does it read as words of a language? What a wrong encoding makes of a text nearly never does.
+
+/** The letters beyond a to z of each language with Latin letters, in lower case. */
+const ALPHABETS: readonly ReadonlySet<string>[] = [
+  // Of the West of Europe, as nurseries mix them in names of varieties
+  'äöüßéèêëàâçîïôûñáíóúåæœ',
+  'äöüßé', // German
+  'àâæçéèêëîïôœùûüÿ', // French
+  'áéíñóúü', // Spanish
+  'áâãàçéêíóôõúü', // Portuguese
+  'àèéìíîòóùú', // Italian
+  'àçèéíïòóúü', // Catalan
+  'éëïöüèáóôê', // Dutch
+  'åäöéàü', // Swedish, Finnish
+  'æøåéèòóôüö', // Danish, Norwegian
+  'áðéíóúýþæö', // Icelandic
+  'äõöüšž', // Estonian
+  'ąćęłńóśźż', // Polish
+  'áčďéěíňóřšťúůýžöü', // Czech
+  'áäčďéíĺľňóôŕšťúýž', // Slovak
+  'áéíóöőúüű', // Hungarian
+  'ăâîşţșț', // Romanian
+  'čćđšž', // Croatian, Slovenian
+  'çğıöşüâîû', // Turkish
+  'ąčęėįšųūž', // Lithuanian
+  'āčēģīķļņšūž', // Latvian
+  // Vietnamese, whose marks of tones follow their letters in its code page
+  'àáâèéêíóôùúăđơư\u0300\u0301\u0303\u0309\u0323',
+].map((letters) => new Set(letters))
+
+const CASED = /\p{Ll}|\p{Lu}/u
+const LETTER = /[\p{L}\p{M}]/u
+const LATIN = /\p{Script=Latin}/u
+const SCRIPTS = [LATIN, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]
+const scriptOf = (letter: string): number => SCRIPTS.findIndex((script) => script.test(letter))
+/** Signs and spaces of texts in prose and of prices. */
+const SIGN = /[\p{Pi}\p{Pf}\p{Pd}\p{Zs}¡¿„‚•…·×°§№™®©²³½¼¾ªº、。・()「」【】ー,]/u
+const CURRENCY = /[€£¥]/
+/** Signs that stand between letters. */
+const INNER = /[’‘\p{Pd}\p{Zs}·×ー・]/u
+
+/** True if a character beyond ASCII cannot stand between its neighbours. */
+function isFault(before: string, it: string, after: string): boolean {
+  if (!LETTER.test(it) || it === 'ƒ' || it === 'ª' || it === 'º') {
+    if (CURRENCY.test(it)) return LETTER.test(before + after)
+    if (!SIGN.test(it)) return true
+    return LETTER.test(before) && LETTER.test(after) && !INNER.test(it)
+  }
+  if (!CASED.test(it)) return false
+  if (/\p{Lu}/u.test(it) && /\p{Ll}/u.test(before)) return true
+  if (/\p{Ll}/u.test(it) && /\p{Lu}/u.test(after)) return true
+  return [before, after].some((other) => CASED.test(other) && scriptOf(other) !== scriptOf(it))
+}
+
+export type Reading = {
+  /** The characters that cannot stand where they do, or that the language does not have. */
+  readonly odd: number
+  /** True if nearly all characters beyond ASCII can stand where they do, and the Latin letters are of one language. */
+  readonly isReadable: boolean
+  /** True if it has letters other than Latin ones. */
+  readonly isForeign: boolean
+}
+
+/** The part of the characters beyond ASCII that may be odd: names of people and countries, typing errors. */
+const MAX_ODD = 0.02
+
+/** Judges how a decoded text reads. */
+export function judge(text: string): Reading {
+  const characters = [...text]
+  const letters = new Map<string, number>()
+  let all = 0
+  let faults = 0
+  let foreign = 0
+  for (const [at, it] of characters.entries()) {
+    if (it <= '\x7f') continue
+    all += 1
+    const [before = ' ', after = ' '] = [characters[at - 1], characters[at + 1]]
+    if (isFault(before, it, after)) faults += 1
+    else if (LATIN.test(it) || /\p{M}/u.test(it)) {
+      const letter = it.toLowerCase()
+      letters.set(letter, (letters.get(letter) ?? 0) + 1)
+    } else if (LETTER.test(it)) foreign += 1
+  }
+  const outside = (alphabet: ReadonlySet<string>): number =>
+    letters.entries().reduce((sum, [it, count]) => sum + (alphabet.has(it) ? 0 : count), 0)
+  const strange = foreign > 0 ? 0 : Math.min(...ALPHABETS.map(outside))
+  const odd = faults + strange
+  return { odd, isReadable: odd <= all * MAX_ODD, isForeign: foreign > all / 2 }
+}

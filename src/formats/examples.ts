@@ -1,0 +1,27 @@
+// The plants that a preview shows: those with characters beyond ASCII first, by which a wrong encoding is seen.
+
+import { type Plant, TEXT_FIELDS } from '../plant/plant'
+
+const BEYOND_ASCII = /[^\0-\x7f]/
+
+/** Chooses some plants of a file, and lists them in its order. */
+export function createExamples(limit: number) {
+  const beyond: (readonly [place: number, Plant])[] = []
+  const others: (readonly [place: number, Plant])[] = []
+  let place = 0
+  return {
+    add(plant: Plant): void {
+      place += 1
+      if (beyond.length === limit) return
+      const isBeyond = TEXT_FIELDS.some((name) => BEYOND_ASCII.test(plant[name] ?? ''))
+      if (isBeyond) beyond.push([place, plant])
+      else if (others.length < limit) others.push([place, plant])
+    },
+
+    list: (): Plant[] =>
+      [...beyond, ...others]
+        .slice(0, limit)
+        .toSorted(([a], [b]) => a - b)
+        .map(([, plant]) => plant),
+  }
+}

@@ -1,0 +1,81 @@
+// The encodings of plant lists in many languages: a proposal is right or absent, never wrong.
+import { describe, expect, test } from 'bun:test'
+import { detectEncoding as detectWith } from '../../../src/formats/encoding/detect'
+import { createDecoder } from '../../../src/formats/encoding/encoding'
+import { encode } from './encode'
+import { LANGUAGES, plantList } from './plant-lists'
+
+const detectEncoding = (sample: Uint8Array) =>
+  detectWith(sample, (program) => Bun.file(program).arrayBuffer())
+
+const detect = async (text: string, encoding: string) =>
+  (await detectEncoding(encode(text, encoding))).encoding
+
+test('detects the encodings of plant lists, or none', async () => {
+  const counts = { right: 0, absent: 0, wrong: 0 }
+  const wrong: string[] = []
+  const encodings = new Set<string>()
+  for (const [name, language] of Object.entries(LANGUAGES)) {
+    for (const encoding of language.encodings) {
+      for (const rows of [2, 10, 60]) {
+        const text = plantList(language, rows)
+        const bytes = encode(text, encoding)
+        if (bytes.every((byte) => byte < 0x80)) continue
+        encodings.add(encoding)
+        const { encoding: found } = await detectEncoding(bytes)
+        const isRight =
+          found !== null &&
+          createDecoder(found).decode(bytes) === createDecoder(encoding).decode(bytes)
+        counts[found === null ? 'absent' : isRight ? 'right' : 'wrong'] += 1
+        if (found !== null && !isRight) wrong.push(`${name}, ${rows} rows: ${encoding} as ${found}`)
+      }
+    }
+  }
+
+  expect(wrong).toEqual([])
+  expect(counts).toEqual({ right: 119, absent: 10, wrong: 0 })
+  expect(encodings.size).toBeGreaterThan(20)
+})
+
+describe('the encoding of', () => {
+  test.each([
+    [
+      'curly quotes and a dash',
+      'id,name\n1,Lady’s mantle\n2,Rosa ‘Peace’\n3,Hosta – mixed\n',
+      'windows-1252',
+    ],
+    ['one letter among many rows', `id,name\n${'1,Fern\n'.repeat(5000)}2,Blüte\n`, 'windows-1252'],
+    [
+      'names of varieties in several languages',
+      'Rosa Crème\nDahlia Señorita\nPhlox Schöne\n',
+      'windows-1252',
+    ],
+    [
+      'a space that does not break after a word',
+      'id,name\n1,Orchid\xa0\n2,Fougère\xa0\n',
+      'macintosh',
+    ],
+    ['guillemets', 'id,name\n1,«Anna»\n2,Café\n3,Fougère\n', 'macintosh'],
+    ['guillemets of Windows', 'id,name\n1,«Anna»\n2,Café\n3,Forêt\n', 'windows-1252'],
+    ['capitals of DOS', 'id,name\n1,ÄPFEL\n2,Rüben\n3,Löwenmäulchen\n', 'cp850'],
+    ['a hybrid', 'id,name\n1,Rosa ×alba\n2,Müller\n', 'windows-1252'],
+  ])('%s is convincing', async (_, text, encoding) => {
+    expect(await detect(text, encoding)).toBe(encoding)
+  })
+
+  test.each([
+    // Each decoding has letters of a language.
+    ['one word of Czech', 'id,name\n1,mák\n2,čičorka\n', 'windows-1250'],
+    ['one word of Hungarian', 'id,name\n1,lő\n', 'windows-1250'],
+    // Lines of UTF-8 after one of Windows.
+    ['a mixture', 'id,name\n1,GrÃ¼n\n2,Grün\n3,SchÃ¶n\n', 'windows-1252'],
+  ])('%s is not convincing', async (_, text, encoding) => {
+    const found = await detect(text, encoding)
+    if (found !== null) expect(createDecoder(found).decode(encode(text, encoding))).toBe(text)
+  })
+
+  test('bytes that are no text is none', async () => {
+    const noise = Uint8Array.from({ length: 4096 }, (_, at) => 128 + ((at * 7919) % 127))
+    expect((await detectEncoding(noise)).encoding).toBeNull()
+  })
+})

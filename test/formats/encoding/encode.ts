@@ -1,0 +1,48 @@
+// Texts as bytes of an encoding: the inverse of decoding each of its characters.
+import { createDecoder } from '../../../src/formats/encoding/encoding'
+
+const MULTIPLE = ['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr']
+
+/** The bytes of each character that has one or two. */
+function tableOf(encoding: string): ReadonlyMap<string, readonly number[]> {
+  const decoder = createDecoder(encoding)
+  const table = new Map<string, readonly number[]>()
+  const add = (...bytes: number[]) => {
+    const text = decoder.decode(Uint8Array.from(bytes))
+    if ([...text].length === 1 && text !== '\ufffd' && !table.has(text)) table.set(text, bytes)
+  }
+  for (let byte = 0; byte < 256; byte++) add(byte)
+  if (!MULTIPLE.includes(encoding)) return table
+  for (let lead = 0x81; lead < 0xff; lead++) {
+    for (let trail = 0x40; trail < 0xff; trail++) add(lead, trail)
+  }
+  return table
+}
+
+const tables = new Map<string, ReturnType<typeof tableOf>>()
+
+// Marks that a letter of windows-1258 has; those of tones follow it.
+const OWN_MARK = /[\u0302\u0306\u031b]/
+
+/** A letter and the marks that follow it, as windows-1258 has them. */
+function partsOf(character: string): string[] {
+  const [letter = '', ...marks] = [...character.normalize('NFD')]
+  const own = marks.find((mark) => OWN_MARK.test(mark)) ?? ''
+  return [(letter + own).normalize('NFC'), ...marks.filter((mark) => mark !== own)]
+}
+
+/** Encodes a text. Throws if the encoding lacks one of its characters. */
+export function encode(text: string, encoding: string): Uint8Array {
+  const table = tables.get(encoding) ?? tableOf(encoding)
+  tables.set(encoding, table)
+  const bytesOf = (character: string): readonly number[] => {
+    const bytes = table.get(character)
+    if (bytes) return bytes
+    throw new Error(`${encoding} has no ${character}`)
+  }
+  return Uint8Array.from(
+    [...text].flatMap((it) =>
+      table.has(it) ? bytesOf(it) : partsOf(it).flatMap((part) => [...bytesOf(part)]),
+    ),
+  )
+}
