@@ -1,17 +1,15 @@
 // The first command of the README: from a clone to a daemon, with nothing but Node.js and npm.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFileSync, cpSync, rmSync } from 'node:fs'
+import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../../package.json'
-import { listening, root } from '../../harness/daemon'
+import { listening } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { run, startProcess } from '../../harness/process'
+import { copySource } from '../../harness/source-copy'
 
 setDefaultTimeout(300_000)
 
-const LEFT_OUT = ['node_modules', 'dist', '.git', 'test', 'bench', 'docs'].map((it) =>
-  join(root, it),
-)
 const folder = ownFolder()
 const clone = folder.file('my plants')
 // timeout(1) passes a signal on to all of its children, npx does not.
@@ -22,12 +20,7 @@ const path = (Bun.env.PATH ?? '')
   .filter((it) => !it.includes('node_modules') && !it.includes('bun-node'))
   .join(':')
 
-beforeAll(() => {
-  cpSync(root, clone, {
-    recursive: true,
-    filter: (it) => !LEFT_OUT.includes(it),
-  })
-})
+beforeAll(() => copySource(clone))
 
 test('bun run start says why packages cannot be installed', async () => {
   const env = {

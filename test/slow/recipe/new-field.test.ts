@@ -2,7 +2,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { installations, isInstalled } from '../../../tools/postgres/server'
 import {
@@ -28,11 +27,10 @@ import {
 } from '../../harness/daemon'
 import { ownServer } from '../../harness/own-server'
 import { run } from '../../harness/process'
+import { copySource } from '../../harness/source-copy'
 
 // It builds the executable.
 setDefaultTimeout(300_000)
-
-const LEFT_OUT = ['node_modules', 'dist', '.git']
 
 /** A step of the page: what a file has before and after it. */
 type Step = { readonly file: string; readonly before: string; readonly after: string }
@@ -71,7 +69,7 @@ const inCopy = (...words: readonly string[]) => run([process.execPath, ...words]
 
 beforeAll(async () => {
   copy = mkdtempSync(join(tmpdir(), 'plantstore-recipe-'))
-  cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.includes(basename(path)) })
+  copySource(copy)
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   mkdirSync(join(copy, 'dist'))
   for (const step of readSteps()) take(copy, step)

@@ -1,10 +1,10 @@
 // The next version of the program: a copy of the source whose schema has one more step.
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { root } from '../../harness/daemon'
+import { copySource } from '../../harness/source-copy'
 import { sh } from './lab'
 
-const LEFT_OUT = ['node_modules', 'dist', '.git']
 const MIGRATIONS = 'src/engine/sqlite/file/migrations'
 
 /** Replaces a part of a text that must be there. */
@@ -16,7 +16,7 @@ function replaced(text: string, part: string | RegExp, by: string): string {
 
 /** Builds it in a new folder; returns the path of the executable. */
 export async function buildNext(folder: string): Promise<string> {
-  cpSync(root, folder, { recursive: true, filter: (path) => !LEFT_OUT.includes(basename(path)) })
+  copySource(folder)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const step = join(folder, MIGRATIONS, '9999_next.sql')
   writeFileSync(step, 'ALTER TABLE plants ADD COLUMN next TEXT;\n')
