@@ -15,6 +15,8 @@ export type StoreUser = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to recover. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
+  /** Opens a database on a full disk with the space that is reserved for revocations. */
+  readonly usesReserve: boolean
   /** Begins or ends the change log of the store. */
   readonly keepChanges: KeepChanges
   /** Aborted when the process is told to stop. A store that is still opening then rejects. */
@@ -38,6 +40,7 @@ export const storeOwner = (
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
+  usesReserve: false,
   keepChanges,
   stopping,
   uninterrupted: (commit) => commit(),
@@ -45,17 +48,20 @@ export const storeOwner = (
   onCommit,
 })
 
-type Guest = Pick<StoreUser, 'makesDatabase'> & Partial<Pick<StoreUser, 'uninterrupted' | 'log'>>
+type Guest = Pick<StoreUser, 'makesDatabase'> &
+  Partial<Pick<StoreUser, 'uninterrupted' | 'log' | 'usesReserve'>>
 
 /** A process that uses a store briefly, and does not interfere with a daemon. */
 export const storeGuest = ({
   makesDatabase,
+  usesReserve = false,
   uninterrupted = (commit) => commit(),
   log = () => {},
 }: Guest): StoreUser => ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
+  usesReserve,
   keepChanges: null,
   // Ctrl-C ends the process at once.
   stopping: NEVER,

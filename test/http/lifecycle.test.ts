@@ -23,7 +23,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
     expect(await daemon.stop(signal)).toBe(0)
 
-    expect(readdirSync(folder.path)).toEqual(['plants.db'])
+    expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
     expect(storedPlants(folder.file('plants.db'))).toHaveLength(1)
     expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
     expect(daemon.events()[1]).toMatchObject({ signal })

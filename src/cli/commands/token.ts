@@ -190,7 +190,11 @@ reused; prune removes such tokens from the list. If none is left, the next start
     await using file = config.output === null ? null : await beginOutput(config.output, config)
     const store = await openStore(
       config.database,
-      storeGuest({ makesDatabase: false, ...attended(context.err) }),
+      storeGuest({
+        makesDatabase: false,
+        usesReserve: action === revoke,
+        ...attended(context.err),
+      }),
       config,
     )
     try {

@@ -3,7 +3,10 @@
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
+import { messageOf, OpenError, RequestError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
+import { targetOf } from '../../files/resolve-path'
+import type { Log } from '../../log'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
@@ -12,6 +15,7 @@ import { copyBeforeMigration } from './copies/before-migration'
 import { DatabaseHandle } from './database-handle'
 import { fileSize, freeBytes, openFile } from './file/database-file'
 import { SCHEMA_VERSION } from './file/migrations'
+import { makeReserve, releaseReserve } from './file/reserve'
 import { openDatabase } from './open'
 import { createLongReads } from './reading/long-reads'
 import { countPlants } from './reading/plants'
@@ -19,8 +23,42 @@ import { countPlants } from './reading/plants'
 // A disk that delays a commit for this long counts as unwritable.
 const STALLED_MS = 10_000
 
+/** Revokes a token, if necessary with the reserve: no other process can write before it. */
+async function revokeToken(storage: DatabaseHandle, name: string, now: number): Promise<boolean> {
+  const { path } = storage
+  try {
+    return await storage.write((it) => it.tokens.revoke(name, now))
+  } catch (error) {
+    if (!(error instanceof RequestError && error.error === 'disk full')) throw error
+  }
+  try {
+    return await storage.write((it) => it.tokens.revoke(name, now, () => releaseReserve(path)))
+  } finally {
+    tryReserve(path)
+  }
+}
+
+/** The daemon makes the reserve, a command what it has used of it. On a disk that is still full, there is less. */
+function tryReserve(path: string, log: Log = () => {}): void {
+  try {
+    makeReserve(path)
+  } catch (error) {
+    log('warn', 'reserve-not-made', { detail: messageOf(error) })
+  }
+}
+
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, storeUser: StoreUser): Promise<Store> {
+  try {
+    return await openStored(path, storeUser)
+  } catch (error) {
+    const isStorage = error instanceof OpenError && error.storage
+    if (!storeUser.usesReserve || !isStorage || !releaseReserve(targetOf(path))) throw error
+    return await openStored(path, storeUser)
+  }
+}
+
+async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   const file = openFile(path, storeUser)
   if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
   const copied = await copyBeforeMigration(file, storeUser.stopping)
@@ -41,6 +79,8 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
       .start()
       .catch(({ message }) => storeUser.log('error', 'cannot-write', { detail: message }))
   }
+
+  if (storeUser.holdsLock) tryReserve(storage.path, storeUser.log)
 
   const readChangeLog: ChangeLog['read'] = (options) =>
     storage.read((it) => it.changeLog.read(options))
@@ -74,7 +114,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
     findToken: (hash) => storage.read((it) => it.tokens.find(hash)),
     createToken: (token) => storage.write((it) => it.tokens.create(token)),
     listTokens: () => storage.read((it) => it.tokens.list()),
-    revokeToken: (name, now) => storage.write((it) => it.tokens.revoke(name, now)),
+    revokeToken: (name, now) => revokeToken(storage, name, now),
     pruneTokens: (by) => storage.write((it) => it.tokens.prune(by)),
     probe: health.probe,
     stats: () => ({
@@ -89,6 +129,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
       // During an outage the queue may never drain.
       if (!storage.obstacle()) await writes.drained()
       await storage.close()
+      if (storeUser.usesReserve) tryReserve(storage.path)
     },
   }
 }

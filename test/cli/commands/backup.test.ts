@@ -24,6 +24,7 @@ test('backs up a database while a daemon serves it, tokens included', async () =
     'plants.db',
     'plants.db-shm',
     'plants.db-wal',
+    'plants.db.reserve',
   ])
 })
 

@@ -177,7 +177,7 @@ test('refuses while another program reads the database, and changes nothing', as
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toMatch(/^plantstore: .+plants\.db is .+\n$/)
   expect((await check(database)).out).toStartWith('ok: 11 plants')
-  expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db'])
+  expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db', 'plants.db.reserve'])
 })
 
 test('restores the database behind a link, and keeps the link', async () => {

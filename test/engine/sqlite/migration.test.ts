@@ -81,7 +81,13 @@ test.each(older)(
     expect(check.out).toStartWith(`ok: ${PLANTS} plants, `)
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect(readdirSync(folder.path).sort()).toEqual(
-      ['plants.db', `plants.db.schema-${version}`, 'plants.db-shm', 'plants.db-wal'].sort(),
+      [
+        'plants.db',
+        'plants.db.reserve',
+        `plants.db.schema-${version}`,
+        'plants.db-shm',
+        'plants.db-wal',
+      ].sort(),
     )
   },
 )
@@ -178,7 +184,7 @@ test('makes no copy of a new database, nor of one of this version', async () => 
     await daemon.stop()
     expect(daemon.events().map(({ event }) => event)).not.toContain('migrated')
   }
-  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+  expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
 })
 
 test('stops copying when the process is told to stop, and migrates nothing', async () => {

@@ -156,10 +156,13 @@ async function killAt(
   const plants = countPlants(database)
   if (plants !== BACKUP_PLANTS) problems.push(`after ${point}, again: ${plants} plants`)
   const names = readdirSync(dirname(database))
-  const strange = names.filter((name) => !/^plants\.db($|\.replaced-)/.test(name))
+  const strange = names.filter((name) => !/^plants\.db($|\.replaced-|\.reserve$)/.test(name))
   if (strange.length > 0) problems.push(`after ${point}: ${strange.join(', ')} left`)
   return { isKilled: killed.code === 137, problems }
 }
+
+const databasesIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => !name.endsWith('.reserve'))
 
 /** A store whose daemon was killed, and a backup of other plants. */
 async function prepare(folder: string): Promise<{ store: string; backup: string }> {
@@ -228,7 +231,7 @@ export const restoreFaults: Fault[] = [
       const wrap = [...strace, '-e', 'inject=renameat2:error=EINVAL']
       const { code, lines } = await run(database, 'restore', [backup], wrap)
       const problems = code === 0 ? [] : [`exit code ${code}: ${lines.join(' ')}`]
-      const counts = readdirSync(store).map((name) => countPlants(join(store, name)))
+      const counts = databasesIn(store).map((name) => countPlants(join(store, name)))
       if (counts.sort((a, b) => a - b).join() !== [BACKUP_PLANTS, old].join()) {
         problems.push(`files of ${counts.join(' and ')} plants`)
       }
@@ -254,7 +257,7 @@ export const restoreFaults: Fault[] = [
       if (imported.code !== 1 || imported.lines.length !== 1) {
         problems.push(`import: exit code ${imported.code}: ${imported.lines.join(' ')}`)
       }
-      const names = readdirSync(store)
+      const names = databasesIn(store)
       if (names.length !== 2) problems.push(`files: ${names.join(', ')}`)
       for (const name of names) {
         const { code, lines } = await run(join(store, name), 'check', [])

@@ -10,7 +10,8 @@ export type TokenTable = {
   create(token: Token): boolean
   list(): Token[]
   prune(by: number): number
-  revoke(name: string, now: number): boolean
+  /** `onLocked` runs once no other process can write. */
+  revoke(name: string, now: number, onLocked?: () => void): boolean
 }
 
 const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`
@@ -37,6 +38,10 @@ export function prepareTokens(db: Database): TokenTable {
   const prune = db.query<never, [number]>(
     'DELETE FROM tokens WHERE min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) <= ?',
   )
+  const revokeLocked = db.transaction((name: string, now: number, onLocked: () => void) => {
+    onLocked()
+    return revoke.run(now, name).changes === 1
+  })
   const add = db.transaction((token: Token) => {
     const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
     retire.run(name, createdAt, hash)
@@ -51,6 +56,6 @@ export function prepareTokens(db: Database): TokenTable {
     create: (token) => add.immediate(token),
     list: () => listTokens(db),
     prune: (by) => prune.run(by).changes,
-    revoke: (name, now) => revoke.run(now, name).changes === 1,
+    revoke: (name, now, onLocked = () => {}) => revokeLocked.immediate(name, now, onLocked),
   }
 }

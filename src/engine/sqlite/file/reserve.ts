@@ -1,0 +1,39 @@
+// A file beside the database that takes up space. On a full disk it gives way to the revocation of a token.
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { codeOf } from '../../../errors'
+import { fileSize } from './database-file'
+
+// The write-ahead log and its index of a database that nobody serves, or some twenty revocations beside a daemon.
+const BYTES = 256 * 1024
+const BLOCK_BYTES = 4096
+
+const reserveOf = (path: string): string => `${path}.reserve`
+
+// Random, as a file system may compress or omit zeros.
+function fill(fd: number): void {
+  for (let size = 0; size < BYTES; size += BLOCK_BYTES) writeSync(fd, randomBytes(BLOCK_BYTES))
+}
+
+/** Makes the reserve of a database, unless it is there; on a full disk, of what is left. Throws if that fails. */
+export function makeReserve(path: string): void {
+  const reserve = reserveOf(path)
+  if (fileSize(reserve) >= BYTES) return
+  rmSync(reserve, { force: true })
+  const fd = openSync(reserve, 'wx', 0o600)
+  try {
+    fill(fd)
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) throw error
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Frees the space of the reserve; false if there is none. */
+export function releaseReserve(path: string): boolean {
+  if (fileSize(reserveOf(path)) === 0) return false
+  rmSync(reserveOf(path), { force: true })
+  return true
+}
