@@ -3,7 +3,7 @@
 import { readInt64 } from '../plant/json'
 import { type OptionalText, ofOptionalTexts } from '../plant/plant'
 import { type ColumnOptions, cellsOf, nameColumn, normalize, ofColumnOptions } from './header'
-import { isHeadingOf, isMeaning, type Meaning } from './headings'
+import { isHeadingOf, isKnownHeading, isMeaning, type Meaning } from './headings'
 import type { FileRow } from './row'
 
 /** Options that name the columns as a user would write them. */
@@ -187,17 +187,34 @@ const isData = (header: readonly string[]): boolean =>
 const filledOf = (texts: readonly string[]): number =>
   texts.filter((text) => normalize(text) !== '').length
 
-/** The place of the header among rows that begin with a title, comments or empty rows; null: it is the first row. */
+const MAX_TITLES = 5
+/** Comments, and labels of a text beside them. */
+const COMMENT = /^\s*#\s*\p{L}|:\s*$/u
+/** Years and sentences: what no plant is called. */
+const NO_PLANT = /\b\d{4}\b|(\S+\s+){5}/
+
+/** True if rows are titles or comments: a plant above a header would be left out. `isSure`: no plant is called so. */
+function areTitles(rows: readonly (readonly string[])[], isSure: boolean): boolean {
+  const texts = rows.map((row) => row.filter((text) => normalize(text) !== ''))
+  const titles = texts.filter(([first = '']) => first !== '' && !COMMENT.test(first))
+  const unsure = titles.filter(([title = '']) => !NO_PLANT.test(title))
+  return titles.every(({ length }) => length === 1) && unsure.length <= (isSure ? 0 : MAX_TITLES)
+}
+
+/** The place of the header below a title or comments; null: it is the first row, or not certain. */
 function findHeader(
   rows: readonly (readonly string[])[],
   guesses: readonly Guess[],
 ): number | null {
   const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
-  if (named >= 0) return named === 0 ? null : named
   // Its headings are not known: the first row that is as wide as those that follow, after narrower ones.
   const widest = Math.max(...rows.map(filledOf))
-  const first = rows.findIndex((texts) => filledOf(texts) === widest && !isData(texts))
-  return first > 0 && widest > 1 && filledOf(rows[0] ?? []) === 1 ? first : null
+  const place = named >= 0 ? named : rows.findIndex((row) => filledOf(row) === widest)
+  const header = rows[place] ?? []
+  if (place < 1 || filledOf(header) < 2 || isData(header)) return null
+  // A word such as "common" may be a part of a name.
+  const isKnown = header.filter(isKnownHeading).length > 1
+  return areTitles(rows.slice(0, place), !isKnown) ? place : null
 }
 
 /** Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none. */

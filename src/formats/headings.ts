@@ -186,8 +186,7 @@ const known: Readonly<Record<Meaning, ReadonlySet<string>>> = {
   tag: knownOf('tag'),
 }
 
-/** All meanings. */
-export const MEANINGS = Object.keys(PHRASES) as readonly Meaning[]
+const MEANINGS = Object.keys(PHRASES) as readonly Meaning[]
 
 /** True if a heading means this. */
 export function isHeadingOf(meaning: Meaning, heading: string): boolean {
@@ -197,3 +196,7 @@ export function isHeadingOf(meaning: Meaning, heading: string): boolean {
 
 /** True if headings of this meaning are known. */
 export const isMeaning = (word: string): word is Meaning => Object.hasOwn(PHRASES, word)
+
+/** True if a heading has any known meaning. */
+export const isKnownHeading = (heading: string): boolean =>
+  MEANINGS.some((meaning) => isHeadingOf(meaning, heading))

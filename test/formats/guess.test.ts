@@ -205,6 +205,44 @@ describe('a guess', () => {
     })
   })
 
+  test.each([
+    [
+      'an empty cell in the first row',
+      [
+        ['Fern', ''],
+        ['Ivy', 'climber'],
+        ['Moss', 'shade'],
+      ],
+    ],
+    ['commas in names', [['Fern'], ['Ivy'], ['Rose', 'climbing'], ['Hosta']]],
+    [
+      'a word of headings in a name',
+      [['Fern'], ['Ivy'], ['Holly', ' common'], ['Hosta', ' dwarf']],
+    ],
+    [
+      'ids above another table',
+      [
+        ['1001', 'Fern'],
+        ['1002', 'Ivy'],
+        ['Nr', 'Name', 'Group'],
+        ['1', 'Moss', 'shade'],
+      ],
+    ],
+    [
+      'many names above a table',
+      [...'abcdef']
+        .map((it) => [it])
+        .concat([
+          ['Nr', 'Name'],
+          ['1', 'Moss'],
+        ]),
+    ],
+  ])('leaves no plant above a header: %s', (_, [first = [], ...rest]) => {
+    const sample = rest.map((cells, row): FileRow => ({ line: row + 2, cells }))
+
+    expect(guessTable(first, sample, true).headerRow).toBeNull()
+  })
+
   test('of a header with a number is that of a row of plants', () => {
     const rows: FileRow[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
     try {

@@ -238,6 +238,23 @@ describe('a file as people have them', () => {
     },
   )
 
+  test.each([['first-row-short.csv', ['from 1', null, null]]])(
+    '%s is shown, and the name is to be chosen',
+    async (name, columns) => {
+      await using console = await start()
+      const { importer } = console
+
+      const adding = importer.add([fileOf(name)])
+      const preview = await previewOf(importer)
+      const { headerRow } = preview.settings.value
+      const { columns: found } = shown(preview)
+      preview.cancel()
+      await adding
+
+      expect({ found, headerRow }).toEqual({ found: columns, headerRow: null })
+    },
+  )
+
   test('workbook.xlsx is shown by the sheet that has names, with the cell that has no stored value', async () => {
     await using console = await start()
     const { importer } = console

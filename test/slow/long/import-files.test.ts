@@ -372,6 +372,24 @@ test('dates and booleans of a workbook become what it shows', async () => {
 })
 
 test.each([
+  // The first row may be a plant.
+  [
+    'first-row-short.csv',
+    'no column "name"; found "Fern", column 2 (comma-separated; change with --delimiter)',
+    '--number-from 1 --name-column COLUMN',
+  ],
+])('%s is refused with %j, and a line to complete', async (name, message, options) => {
+  using folder = temporaryFolder()
+
+  const { out, err, code, plants } = await importFile(folder, name)
+
+  expect({ out, code, plants }).toEqual({ out: '', code: 1, plants: null })
+  expect(err).toBe(
+    `plantstore: ${name}: ${message}; try: plantstore import ${join(files, name).replace(`${files}/`, '')} ${options} --database ${folder.file('plants.db')}\n`,
+  )
+})
+
+test.each([
   ['workbook.xlsx', [], 'no column "name"; found "Counted in May" in sheet "Notes"'],
   ['workbook.xlsx', ['--sheet', 'None'], 'no sheet "None"; the sheets are "Notes", "Plants"'],
   [

@@ -1,12 +1,10 @@
 // Pasted rows as a table: they have a header only if one of its headings is known.
 
-import { isHeadingOf, MEANINGS } from '../../../formats/headings.ts'
+import { isKnownHeading } from '../../../formats/headings.ts'
 import { parseInt64 } from '../../../plant/plant.ts'
 import { type Proposal, propose } from './columns.ts'
 import type { DetectedFile } from './detect.ts'
 import { type OpenedFile, openFile } from './file.ts'
-
-const isKnown = (heading: string): boolean => MEANINGS.some((it) => isHeadingOf(it, heading))
 
 /** Two columns of texts are names and tags; one column has names. */
 function proposeUnnamed({ table }: OpenedFile, proposal: Proposal): Proposal {
@@ -26,7 +24,7 @@ export async function withoutHeader(
 ): Promise<DetectedFile> {
   const { file, format, opened, settings } = found
   if (!opened || format === 'json' || format === 'ndjson') return found
-  if (opened.table.header.some(isKnown)) return found
+  if (opened.table.header.some(isKnownHeading)) return found
   const other = { ...settings, hasHeader: false, headerRow: null }
   const table = await openFile(file, format, other, signal)
   const proposal = proposeUnnamed(table, await propose(table.table))
