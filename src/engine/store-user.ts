@@ -2,7 +2,8 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import type { Log } from '../log'
-import { type BatchOutcome, hasWritten, isPlantWrite, type Write } from './commit/write'
+import { hasWritten } from './commit/kinds'
+import type { BatchOutcome, Write } from './commit/write'
 
 /**
  * Rights and duties of the process that opens a store. Made by {@link storeOwner} or {@link storeGuest}, once per
@@ -80,7 +81,7 @@ export function observeCommit(
   let changed = 0
   for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
-    if (isPlantWrite(write) && hasWritten(outcome)) changed += 1
+    if (hasWritten(write, outcome)) changed += 1
     if (typeof outcome === 'object' && 'detail' in outcome) {
       log('error', 'unexpected', { detail: outcome.detail })
     }

@@ -130,13 +130,14 @@ const removable = (schema: t.TUnsafe<string>) =>
     description: String(schema.description).replace(/\.$/, '; null removes it.'),
   })
 
+const patchTexts = {
+  name: t.Optional(Name),
+  ...ofOptionalTexts((name) => t.Optional(removable(optionalTexts[name]))),
+}
+
 /** The fields changed by a patch (RFC 7396). An id must be the plant's own, or left out. */
 export const PlantPatch = t.Object(
-  {
-    id: t.Optional(Int64),
-    name: t.Optional(Name),
-    ...ofOptionalTexts((name) => t.Optional(removable(optionalTexts[name]))),
-  },
+  { id: t.Optional(Int64), ...patchTexts },
   {
     title: 'PlantPatch',
     description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
@@ -145,6 +146,27 @@ export const PlantPatch = t.Object(
   },
 )
 export type PlantPatch = typeof PlantPatch.static
+
+/** The fields that a plant must still have in order to be changed. */
+const Was = t.Object(patchTexts, {
+  title: 'StoredFields',
+  description: 'Fields that the plant must have, as they are stored; null: there is none.',
+  additionalProperties: true,
+  error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
+})
+
+/** A change of one plant in a batch: the fields to change, and those that it must still have. */
+export const PlantUpdate = t.Object(
+  { id: Int64, ...patchTexts, was: t.Optional(Was) },
+  {
+    title: 'PlantUpdate',
+    description:
+      'The fields of a plant to change. With `was`, it is changed only if it still has these fields.',
+    additionalProperties: true,
+    error: `expected an object with id, and any of ${[...TEXT_FIELDS, 'was'].join(', ')}`,
+  },
+)
+export type PlantUpdate = typeof PlantUpdate.static
 
 /** The texts changed by a patch; null removes one. */
 export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>

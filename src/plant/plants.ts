@@ -1,7 +1,7 @@
 // The contract of plants in a store: creating, reading, listing, changing and removing them.
 
 import type { Precondition } from './entity-tag'
-import type { ChangedTexts, Int64, Plant } from './plant'
+import type { ChangedTexts, Int64, Plant, PlantUpdate } from './plant'
 
 export const ORDERS = ['asc', 'desc'] as const
 /** The order of ids in a list. */
@@ -55,6 +55,15 @@ type Deleted = {
   readonly missing: readonly Int64[]
 }
 
+/** The result of a batch of patches. */
+type Patched = Pick<PutCounts, 'created' | 'unchanged'> &
+  Pick<Deleted, 'changed'> & {
+    /** Plants that differed. */
+    readonly patched: number
+    /** Not stored, and without a name, or with a condition. */
+    readonly missing: readonly Int64[]
+  }
+
 /** Options of changing a stored plant. */
 export type ChangeOptions = CreateOptions & {
   /** Checked in the commit that makes the change, so that no other change intervenes. */
@@ -75,6 +84,12 @@ export interface Plants {
    * no entry in the change log. If plants share an id, the last counts.
    */
   putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
+  /**
+   * Changes the fields that are given, in one commit: all or none. A plant that is not stored is created if it has a
+   * name and no condition. One whose stored fields differ from those in `was` is left alone. What is unchanged is not
+   * written, and has no entry in the change log.
+   */
+  patchPlants(updates: readonly PlantUpdate[], options?: CreateOptions): Promise<Patched>
   /** Removes the plants that are stored with exactly these fields, in one commit; leaves those that differ. */
   deletePlants(plants: readonly Plant[], options?: CreateOptions): Promise<Deleted>
   /**

@@ -9,6 +9,7 @@ import {
   type OptionalText,
   type Plant,
   type PlantFields,
+  TEXT_FIELDS,
   toNewPlant,
 } from './plant'
 
@@ -32,10 +33,8 @@ export type PlantRecord = { readonly id: bigint; readonly name: string } & {
 // Numbers are cheaper than strings to serialize.
 export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
-type Patched = ChangedTexts & Pick<Plant, 'id' | 'name'>
-
 /** The row of a plant, from the service's or a database's form. */
-export function toRow(plant: Patched | Plant | PlantRecord): PlantRow {
+export function toRow(plant: Plant | PlantRecord): PlantRow {
   const row: [RowId, string, ...(string | null)[]] = [toRowId(plant.id), plant.name]
   for (const name of OPTIONAL_TEXTS) row.push(plant[name] ?? null)
   return row
@@ -60,6 +59,18 @@ export const fieldsOf = (row: PlantRow): PlantFields => addTexts({ name: row[1] 
 export const isSame = ([, ...texts]: PlantRow, [, ...others]: PlantRow): boolean =>
   texts.every((text, place) => text === others[place])
 
+/** True if a row has these texts; null: none. */
+export const hasTexts = ([, ...stored]: PlantRow, texts: ChangedTexts): boolean =>
+  TEXT_FIELDS.every((name, place) => texts[name] === undefined || texts[name] === stored[place])
+
 /** A row after a patch (RFC 7396). */
-export const patchRow = (row: PlantRow, patch: ChangedTexts): PlantRow =>
-  toRow({ ...toPlant(row), ...patch })
+export function patchRow([id, name, ...texts]: PlantRow, patch: ChangedTexts): PlantRow {
+  const patched = OPTIONAL_TEXTS.map((text, place) =>
+    patch[text] === undefined ? (texts[place] ?? null) : patch[text],
+  )
+  return [id, patch.name ?? name, ...patched]
+}
+
+/** The row of a new plant with these texts; null without a name. */
+export const newRow = (id: RowId, { name, ...texts }: ChangedTexts): PlantRow | null =>
+  name === undefined ? null : [id, name, ...OPTIONAL_TEXTS.map((text) => texts[text] ?? null)]

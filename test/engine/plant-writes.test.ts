@@ -20,14 +20,14 @@ async function wakings(outcome: Outcome, isPut = true): Promise<number> {
 }
 
 test('a batch of puts wakes those who follow the change log only if it wrote something', async () => {
-  expect(await wakings({ put: { created: 1, replaced: 0, unchanged: 2 } })).toBe(1)
-  expect(await wakings({ put: { created: 0, replaced: 1, unchanged: 2 } })).toBe(1)
-  expect(await wakings({ put: { created: 0, replaced: 0, unchanged: 3 } })).toBe(0)
+  expect(await wakings({ created: 1, replaced: 0, unchanged: 2 })).toBe(1)
+  expect(await wakings({ created: 0, replaced: 1, unchanged: 2 })).toBe(1)
+  expect(await wakings({ created: 0, replaced: 0, unchanged: 3 })).toBe(0)
   expect(await wakings({ error: 'unexpected' })).toBe(0)
 })
 
 test('a batch of deletes wakes them only if it deleted something', async () => {
   const deletes = { deleted: [1], changed: [2], missing: [] }
-  expect(await wakings({ deletes }, false)).toBe(1)
-  expect(await wakings({ deletes: { ...deletes, deleted: [], missing: [1] } }, false)).toBe(0)
+  expect(await wakings(deletes, false)).toBe(1)
+  expect(await wakings({ ...deletes, deleted: [], missing: [1] }, false)).toBe(0)
 })

@@ -5,18 +5,7 @@
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
 import { clientGone, RequestError } from '../../errors'
-import type { PutCounts } from '../../plant/plants'
-import type { PlantRow } from '../../plant/row'
-import {
-  type BatchOutcome,
-  type DeletedRows,
-  DONE,
-  type Done,
-  deletedRows,
-  isDone,
-  POSTPONED,
-  putCounts,
-} from './write'
+import { type BatchOutcome, type Done, isDone, POSTPONED, type ReportOf } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
 export type Committed =
@@ -136,46 +125,20 @@ export class GroupCommit<Write> {
   }
 
   /**
-   * Resolves when the write is durable. Rejects with `busy`, and stores nothing, if the queue is full or the signal is
-   * aborted before the commit.
+   * Resolves to the report of the write when it is durable. Rejects with `busy`, and stores nothing, if the queue is
+   * full or the signal is aborted before the commit.
    */
-  submit(write: Write, bytes: number, signal?: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#enqueue({ write, bytes, signal, resolve: () => resolve(), reject })
-    return promise
-  }
-
-  /** Like {@link submit}, for a write that returns a row. */
-  async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
-    const done = await this.#done(write, bytes, signal)
-    if (done === DONE || !('row' in done)) throw new RequestError('unexpected')
-    return done.row
-  }
-
-  /** Like {@link submit}, for a batch of puts: resolves to its counts. */
-  async submitForCounts(write: Write, bytes: number, signal?: AbortSignal): Promise<PutCounts> {
-    const counts = putCounts(await this.#done(write, bytes, signal))
-    if (!counts) throw new RequestError('unexpected')
-    return counts
-  }
-
-  /** Like {@link submit}, for a batch of deletes: resolves to its rows. */
-  async submitForDeleted(write: Write, bytes: number, signal?: AbortSignal): Promise<DeletedRows> {
-    const rows = deletedRows(await this.#done(write, bytes, signal))
-    if (!rows) throw new RequestError('unexpected')
-    return rows
+  submit<W extends Write>(write: W, bytes: number, signal?: AbortSignal): Promise<ReportOf<W>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    this.#enqueue({ write, bytes, signal, resolve, reject })
+    // Each kind of write is answered with its own report.
+    return promise as Promise<ReportOf<W>>
   }
 
   /** Resolves when the queue is empty and no commit is in progress. */
   drained(): Promise<void> {
     if (this.#state === 'idle' && this.#postponed === 0) return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
-  }
-
-  #done(write: Write, bytes: number, signal: AbortSignal | undefined): Promise<Done> {
-    const { promise, resolve, reject } = Promise.withResolvers<Done>()
-    this.#enqueue({ write, bytes, signal, resolve, reject })
-    return promise
   }
 
   #enqueue(waiting: Waiting<Write>): void {

@@ -2,13 +2,14 @@
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
-import { type ChangedTexts, charactersOf, type Plant } from '../../plant/plant'
+import { type ChangedTexts, charactersOf, type PlantUpdate } from '../../plant/plant'
 import type { Origin } from '../../plant/plants'
 import { toPlant, toRow, toRowId } from '../../plant/row'
 import type { Store } from '../../store'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
+import { hasWritten } from './kinds'
 import { createUseRecorder } from './last-use'
-import { hasWritten, type Write } from './write'
+import type { RowPatch, Write } from './write'
 
 /** Limits of the write queue and of a batch. */
 export const LIMITS: GroupCommitLimits = {
@@ -23,8 +24,14 @@ export const WRITE_BYTES = 100
 const ACCEPTED: Origin = { token: null, address: null, request: 'accept' }
 
 const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fields)
-const sizeOfAll = (plants: readonly Plant[]): number =>
-  plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
+const sizeOfAll = (all: readonly ChangedTexts[]): number =>
+  all.reduce((sum, fields) => sum + sizeOf(fields), 0)
+
+const toRowPatch = ({ id, was, ...patch }: PlantUpdate): RowPatch => [
+  toRowId(id),
+  patch,
+  was ?? null,
+]
 
 /** The methods of a store that change plants. */
 export type PlantChanges = Pick<
@@ -32,6 +39,7 @@ export type PlantChanges = Pick<
   | 'createPlant'
   | 'createPlants'
   | 'putPlants'
+  | 'patchPlants'
   | 'deletePlants'
   | 'replacePlant'
   | 'patchPlant'
@@ -41,41 +49,58 @@ export type PlantChanges = Pick<
 
 /** The methods that change plants, through a group commit. */
 export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
-  createPlant: (plant, { signal, origin = null } = {}) =>
-    writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal),
-  createPlants: (plants, { signal, origin = null } = {}) => {
-    const change = { kind: 'createAll', rows: plants.map(toRow), origin } as const
-    return writes.submit(change, sizeOfAll(plants), signal)
+  async createPlant(plant, { signal, origin = null } = {}) {
+    await writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal)
   },
-  putPlants: (plants, { signal, origin = null } = {}) => {
-    const change = { kind: 'putAll', rows: plants.map(toRow), origin } as const
-    return writes.submitForCounts(change, sizeOfAll(plants), signal)
+  async createPlants(plants, { signal, origin = null } = {}) {
+    const rows = plants.map(toRow)
+    await writes.submit({ kind: 'createAll', rows, origin }, sizeOfAll(plants), signal)
   },
-  async deletePlants(plants, { signal, origin = null } = {}) {
-    const change = { kind: 'deleteAll', rows: plants.map(toRow), origin } as const
-    const rows = await writes.submitForDeleted(change, sizeOfAll(plants), signal)
-    const { deleted, changed, missing } = rows
+  putPlants(plants, { signal, origin = null } = {}) {
+    const rows = plants.map(toRow)
+    return writes.submit({ kind: 'putAll', rows, origin }, sizeOfAll(plants), signal)
+  },
+  async patchPlants(updates, { signal, origin = null } = {}) {
+    const rows = updates.map(toRowPatch)
+    const size = sizeOfAll(updates) + sizeOfAll(updates.flatMap(({ was = [] }) => was))
+    const report = await writes.submit({ kind: 'patchAll', rows, origin }, size, signal)
+    const { created, written, changed, missing } = report
     return {
-      deleted: deleted.length,
+      created,
+      patched: written.length - created,
+      unchanged: rows.length - written.length - changed.length - missing.length,
       changed: changed.map(BigInt),
       missing: missing.map(BigInt),
     }
   },
-  replacePlant: (plant, { signal, precondition = null, origin = null } = {}) => {
+  async deletePlants(plants, { signal, origin = null } = {}) {
+    const rows = plants.map(toRow)
+    const report = await writes.submit(
+      { kind: 'deleteAll', rows, origin },
+      sizeOfAll(plants),
+      signal,
+    )
+    return {
+      deleted: report.deleted.length,
+      changed: report.changed.map(BigInt),
+      missing: report.missing.map(BigInt),
+    }
+  },
+  async replacePlant(plant, { signal, precondition = null, origin = null } = {}) {
     const change = { kind: 'replace', row: toRow(plant), precondition, origin } as const
-    return writes.submit(change, sizeOf(plant), signal)
+    await writes.submit(change, sizeOf(plant), signal)
   },
   async patchPlant(id, patch, { signal, precondition = null, origin = null } = {}) {
     const change = { kind: 'patch', id: toRowId(id), patch, precondition, origin } as const
-    return toPlant(await writes.submitForRow(change, sizeOf(patch), signal))
+    return toPlant((await writes.submit(change, sizeOf(patch), signal)).row)
   },
-  deletePlant: (id, { signal, precondition = null, origin = null } = {}) => {
+  async deletePlant(id, { signal, precondition = null, origin = null } = {}) {
     const change = { kind: 'delete', id: toRowId(id), precondition, origin } as const
-    return writes.submit(change, WRITE_BYTES, signal)
+    await writes.submit(change, WRITE_BYTES, signal)
   },
   async accept(edits, uncounted) {
     const bytes = WRITE_BYTES * (1 + edits.length)
-    return writes.submit({ kind: 'accept', edits, uncounted, origin: ACCEPTED }, bytes)
+    await writes.submit({ kind: 'accept', edits, uncounted, origin: ACCEPTED }, bytes)
   },
 })
 
@@ -91,7 +116,8 @@ export function createWrites(
   const { wake, watch } = createChangeLogWatch(readChangeLog)
   const writes = new GroupCommit<Write>(async (batch) => {
     const committed = await commit(batch)
-    if ('inDoubt' in committed || committed.some(hasWritten)) wake()
+    const isMade = 'inDoubt' in committed || batch.some((it, at) => hasWritten(it, committed[at]))
+    if (isMade) wake()
     return committed
   }, LIMITS)
   const recordUse = createUseRecorder(async (hash, hour) => {

@@ -7,43 +7,38 @@ import type { ChangedTexts } from '../../plant/plant'
 import type { Origin, PutCounts } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
 
-/** The fields that every change has. A change survives JSON unaltered. */
-type Requested = {
-  /** null: there is no change log. */
-  readonly origin: Origin | null
+/** A row to patch: the fields to change, and those that it must still have; null: no condition. */
+export type RowPatch = readonly [id: RowId, patch: ChangedTexts, was: ChangedTexts | null]
+
+type OfStored = { readonly precondition: Precondition | null }
+
+/** The data of each kind of write. It survives JSON unaltered. */
+type Data = {
+  create: { readonly row: PlantRow }
+  createAll: { readonly rows: readonly PlantRow[] }
+  /** Creates or replaces plants. */
+  putAll: { readonly rows: readonly PlantRow[] }
+  /** Creates plants, or changes some of their fields. */
+  patchAll: { readonly rows: readonly RowPatch[] }
+  /** Deletes the plants that are stored with exactly these fields. */
+  deleteAll: { readonly rows: readonly PlantRow[] }
+  replace: OfStored & { readonly row: PlantRow }
+  patch: OfStored & { readonly id: RowId; readonly patch: ChangedTexts }
+  delete: OfStored & { readonly id: RowId }
+  /** Logs edits by other programs, and adds to the recorded number of plants. Changes no plant. */
+  accept: { readonly edits: readonly Edit[]; readonly uncounted: number }
 }
 
-export type Create = Requested & { readonly kind: 'create'; readonly row: PlantRow }
-type CreateAll = Requested & {
-  readonly kind: 'createAll'
-  readonly rows: readonly PlantRow[]
-}
+/** The name of a kind of write of plants; `kinds.ts` has the kinds. */
+export type KindName = keyof Data
 
-/** Creates or replaces plants. */
-export type PutAll = Requested & { readonly kind: 'putAll'; readonly rows: readonly PlantRow[] }
-
-/** Deletes the plants that are stored with exactly these fields. */
-export type DeleteAll = Requested & {
-  readonly kind: 'deleteAll'
-  readonly rows: readonly PlantRow[]
-}
-
-/** A change of one plant that is stored. */
-export type WriteOfStored = Requested & { readonly precondition: Precondition | null } & (
-    | { readonly kind: 'replace'; readonly row: PlantRow }
-    | { readonly kind: 'patch'; readonly id: RowId; readonly patch: ChangedTexts }
-    | { readonly kind: 'delete'; readonly id: RowId }
-  )
-
-/** Logs edits by other programs, and adds to the recorded number of plants. Changes no plant. */
-export type Accept = Requested & {
-  readonly kind: 'accept'
-  readonly edits: readonly Edit[]
-  readonly uncounted: number
-}
+/** A write of plants of one of these kinds. `origin`: null if there is no change log. */
+export type WriteOf<K extends KindName> = {
+  [Name in K]: { readonly kind: Name; readonly origin: Origin | null } & Data[Name]
+}[K]
 
 /** A change of plants, or of what is recorded of them, requested by a user. */
-export type PlantWrite = Create | CreateAll | PutAll | DeleteAll | WriteOfStored | Accept
+export type PlantWrite = WriteOf<KindName>
 
 /** A write by the store itself, which changes no plant. */
 type Maintenance =
@@ -56,15 +51,6 @@ type Maintenance =
 
 /** An entry of the write queue. */
 export type Write = PlantWrite | Maintenance
-
-const MAINTENANCE: readonly Write['kind'][] = [
-  'recordUse',
-  'removeEntries',
-  'probe',
-] satisfies Maintenance['kind'][]
-
-/** True if a client requested a write. */
-export const isPlantWrite = (write: Write): write is PlantWrite => !MAINTENANCE.includes(write.kind)
 
 /** The reason that nothing of a write was stored; `detail` is for the log. */
 export type Refusal = {
@@ -83,15 +69,32 @@ export type DeletedRows = {
   readonly missing: readonly RowId[]
 }
 
-/**
- * The report of a durable write: the row after a patch, the counts of a batch of puts, or the rows of a batch of
- * deletes.
- */
-export type Done =
-  | typeof DONE
-  | { readonly row: PlantRow }
-  | { readonly put: PutCounts }
-  | { readonly deletes: DeletedRows }
+/** The rows of a batch of patches: the number created, all that were written, and the ids as in {@link DeletedRows}. */
+export type PatchedRows = Pick<DeletedRows, 'changed' | 'missing'> & {
+  readonly created: number
+  readonly written: readonly PlantRow[]
+}
+
+/** The report of each kind of write, once it is durable. */
+export type Reports = {
+  create: typeof DONE
+  createAll: typeof DONE
+  putAll: PutCounts
+  patchAll: PatchedRows
+  deleteAll: DeletedRows
+  replace: typeof DONE
+  patch: { readonly row: PlantRow }
+  delete: typeof DONE
+  accept: typeof DONE
+}
+
+/** The report of any durable write. */
+export type Done = Reports[KindName]
+
+/** The report of a write of this type. */
+export type ReportOf<W> = W extends { readonly kind: infer K extends KindName }
+  ? Reports[K]
+  : typeof DONE
 
 /** The end of a write: done, or refused. */
 export type Outcome = Refusal | Done
@@ -105,19 +108,3 @@ export type BatchOutcome = Outcome | typeof POSTPONED
 /** True if a write was made. */
 export const isDone = (outcome: BatchOutcome | undefined): outcome is Done =>
   outcome === DONE || (typeof outcome === 'object' && !('error' in outcome))
-
-/** The counts of a batch of puts; null for any other outcome. */
-export const putCounts = (outcome: BatchOutcome | undefined): PutCounts | null =>
-  typeof outcome === 'object' && 'put' in outcome ? outcome.put : null
-
-/** The rows of a batch of deletes; null for any other outcome. */
-export const deletedRows = (outcome: BatchOutcome | undefined): DeletedRows | null =>
-  typeof outcome === 'object' && 'deletes' in outcome ? outcome.deletes : null
-
-/** True if a write was made, and it wrote something. */
-export function hasWritten(outcome: BatchOutcome | undefined): boolean {
-  const rows = deletedRows(outcome)
-  if (rows) return rows.deleted.length > 0
-  const counts = putCounts(outcome)
-  return counts ? counts.created + counts.replaced > 0 : isDone(outcome)
-}

@@ -2,7 +2,8 @@
 
 import type { ErrorName } from '../../errors'
 import type { Committed } from '../commit/group-commit'
-import { type BatchOutcome, hasWritten, isDone, type Write } from '../commit/write'
+import { hasWritten } from '../commit/kinds'
+import { type BatchOutcome, isDone, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
 import { createAttempts, kindsOf } from './attempts'
 import type { Refusals } from './connecting/refusals'
@@ -22,7 +23,7 @@ const OF_SERVER: ReadonlySet<ErrorName> = new Set([
 function provedBy(batch: readonly Write[], outcomes: readonly BatchOutcome[]): Set<string> {
   const isRefused = (it: BatchOutcome | undefined) =>
     typeof it === 'object' && !isDone(it) && OF_SERVER.has(it.error)
-  const made = kindsOf(batch.filter((_, index) => hasWritten(outcomes[index])))
+  const made = kindsOf(batch.filter((write, index) => hasWritten(write, outcomes[index])))
   return made.difference(kindsOf(batch.filter((_, index) => isRefused(outcomes[index]))))
 }
 

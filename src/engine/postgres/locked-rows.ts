@@ -3,9 +3,9 @@
 
 import type { Log } from '../../log'
 import type { RowId } from '../../plant/row'
-import { idsOf } from '../commit/decide'
 import { POSTPONED_MS } from '../commit/group-commit'
-import { type BatchOutcome, isPlantWrite, POSTPONED, type Write } from '../commit/write'
+import { idsOf, isPlantWrite } from '../commit/kinds'
+import { type BatchOutcome, POSTPONED, type Write } from '../commit/write'
 import { LOCK_MS } from './connecting/settings'
 
 // A row that no write has met for this long counts as free.

@@ -97,7 +97,9 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   const retained: RetainedLog = {
     state: () => storage.read((it) => it.changeLog.retained()),
     times: (after, limit) => storage.read((it) => it.changeLog.times(after, limit)),
-    remove: (upTo) => writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES),
+    remove: async (upTo) => {
+      await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)
+    },
   }
   const endRetention =
     storeUser.holdsLock && storage.keepsChangeLog

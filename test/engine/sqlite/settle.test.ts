@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { netEffect } from '../../../src/engine/commit/kinds'
 import { DONE, type Outcome, type Write } from '../../../src/engine/commit/write'
-import { netEffect } from '../../../src/engine/sqlite/outages/settle'
 import type { PlantRow } from '../../../src/plant/row'
 
 const asked = { precondition: null, origin: null }
@@ -39,7 +39,7 @@ test('is the last row of each plant that a batch changed', () => {
           ],
           origin: null,
         },
-        { put: { created: 1, replaced: 0, unchanged: 1 } },
+        { created: 1, replaced: 0, unchanged: 1 },
       ],
       [
         {
@@ -50,7 +50,7 @@ test('is the last row of each plant that a batch changed', () => {
           ],
           origin: null,
         },
-        { deletes: { deleted: [6], changed: [7], missing: [] } },
+        { deleted: [6], changed: [7], missing: [] },
       ],
       [{ kind: 'delete', id: 3, ...asked }, DONE],
       [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],

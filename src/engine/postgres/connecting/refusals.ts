@@ -4,7 +4,7 @@
 // after a refused change, a trial writes a plant and rolls back.
 
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
-import type { PlantWrite } from '../../commit/write'
+import { KIND_NAMES } from '../../commit/kinds'
 import type { StoreUser } from '../../store-user'
 import { errorNameOf, isDataError, isRetried, sqlStateOf } from './errors'
 
@@ -16,17 +16,7 @@ const COUNTS_MS = 10_000
 const PASSING = ['55P03', '57014']
 const REHEARSAL = 'rehearsal'
 const TRIAL = 'trial'
-const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
-  'create',
-  'createAll',
-  'putAll',
-  'deleteAll',
-  'replace',
-  'patch',
-  'delete',
-  'accept',
-  TRIAL,
-]
+const CHANGES: readonly string[] = [...KIND_NAMES, TRIAL]
 
 type Refused = { readonly problem: RequestError; readonly at: number }
 

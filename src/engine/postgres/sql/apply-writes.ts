@@ -4,16 +4,15 @@ import type { SQL } from 'bun'
 import type { NewEntry } from '../../../change-log/entry'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
-import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
+import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
 import { sampleRow } from '../../commit/sample-row'
 import {
   type BatchOutcome,
-  type Create,
   DONE,
   isDone,
-  isPlantWrite,
   POSTPONED,
   type Write,
+  type WriteOf,
 } from '../../commit/write'
 import { isLockTimeout } from '../connecting/errors'
 import { LOCK_MS } from '../connecting/settings'
@@ -81,7 +80,7 @@ const byId = ([a]: PlantRow, [b]: PlantRow): number => {
 function create(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
-  creates: readonly Create[],
+  creates: readonly WriteOf<'create'>[],
 ): Statement {
   const sorted = creates.map(({ row }) => row).toSorted(byId)
   const rows = columnsOf(sql, TEXT_FIELDS, sorted)
@@ -93,7 +92,7 @@ function create(
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
 export type Attempted = readonly (BatchOutcome | undefined)[]
 
-function createStep(creates: readonly Create[]): Step<Attempted> {
+function createStep(creates: readonly WriteOf<'create'>[]): Step<Attempted> {
   return {
     async send(sql, at) {
       const [answer] = await sendAll(sql, [create(sql, at, creates)])
@@ -290,7 +289,7 @@ async function insertBriefly(sql: SQL, inserts: readonly Statement[]): Promise<b
   }
 }
 
-const isCreate = (write: Write): write is Create => write.kind === 'create'
+const isCreate = (write: Write): write is WriteOf<'create'> => write.kind === 'create'
 
 /** The cheapest step that commits a batch. */
 export function stepOf(batch: readonly Write[]): Step<Attempted> {

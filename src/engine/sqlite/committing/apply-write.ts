@@ -4,8 +4,8 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
 import { FIELDS, TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../../plant/row'
-import { decide, type State } from '../../commit/decide'
-import { DONE, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
+import { decide, isPlantWrite, type State } from '../../commit/kinds'
+import { DONE, type Done, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
 import { AlteredSchema } from '../file/errors'
 import { APPLICATION_ID } from '../file/migrations'
 import { requireOne } from '../file/own-schema'
@@ -41,9 +41,9 @@ function prepareState(db: Database): State {
     remove(id) {
       requireOne(remove.run(BigInt(id)))
     },
-    allOrNone(act) {
+    allOrNone<T extends Done>(act: (state: State) => Refusal | T) {
       db.run('SAVEPOINT all_or_none')
-      let outcome: Refusal | typeof DONE | undefined
+      let outcome: Refusal | T | undefined
       try {
         outcome = act(state)
         return outcome
@@ -75,6 +75,7 @@ export function prepareWrites(db: Database, removeEntries: (upTo: number) => voi
   )
 
   function apply(write: Write, entries?: NewEntry[]): Outcome {
+    if (isPlantWrite(write)) return decide(write, state, entries)
     switch (write.kind) {
       case 'recordUse':
         recordUse.run(write.hour, write.hash)
@@ -85,8 +86,6 @@ export function prepareWrites(db: Database, removeEntries: (upTo: number) => voi
       case 'probe':
         probe(db)
         return DONE
-      default:
-        return decide(write, state, entries)
     }
   }
 

@@ -3,7 +3,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
 import { watchInode } from '../../../files/libc'
-import { countDelta } from '../../commit/plant-count'
+import { countDelta } from '../../commit/kinds'
 import { sampleRow } from '../../commit/sample-row'
 import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
 import { distrustPageCache, watchFiles } from '../file/database-file'

@@ -2,7 +2,8 @@
 // does, or, on a full disk, as the refused batch. That is tried each second: a smaller write may well succeed.
 
 import type { RequestError } from '../../../errors'
-import { isPlantWrite, type PlantWrite, type Write } from '../../commit/write'
+import { isPlantWrite } from '../../commit/kinds'
+import type { PlantWrite, Write } from '../../commit/write'
 import type { StoreUser } from '../../store-user'
 import type { StorageFailure } from '../file/errors'
 

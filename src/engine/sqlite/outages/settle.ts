@@ -1,7 +1,8 @@
 // Settles a batch in doubt: determines whether the disk holds it, once the disk can be read again.
 
 import { isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
-import { DONE, deletedRows, isDone, type Outcome, type Write } from '../../commit/write'
+import { netEffect } from '../../commit/kinds'
+import type { Outcome, Write } from '../../commit/write'
 import type { LastEntry } from '../reading/change-log'
 import type { ServingConnection } from '../reading/connection'
 
@@ -11,38 +12,6 @@ export type Doubt = {
   readonly outcomes: readonly Outcome[] | null
   /** The last entry that the batch adds to the change log; null if there is none. */
   readonly lastEntry: LastEntry | null
-}
-
-/** The rows changed by a committed batch, by id; null for a removed plant. */
-export function netEffect(
-  batch: readonly Write[],
-  outcomes: readonly Outcome[],
-): Map<RowId, PlantRow | null> {
-  const rows = new Map<RowId, PlantRow | null>()
-  for (const [index, write] of batch.entries()) {
-    const outcome = outcomes[index]
-    if (!isDone(outcome)) continue
-    switch (write.kind) {
-      case 'create':
-      case 'replace':
-        rows.set(write.row[0], write.row)
-        break
-      case 'createAll':
-      case 'putAll':
-        for (const row of write.rows) rows.set(row[0], row)
-        break
-      case 'deleteAll':
-        for (const id of deletedRows(outcome)?.deleted ?? []) rows.set(id, null)
-        break
-      case 'patch':
-        if (outcome !== DONE && 'row' in outcome) rows.set(write.id, outcome.row)
-        break
-      case 'delete':
-        rows.set(write.id, null)
-        break
-    }
-  }
-  return rows
 }
 
 function isStored(plants: ServingConnection['plants'], id: RowId, row: PlantRow | null): boolean {

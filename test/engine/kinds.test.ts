@@ -2,13 +2,11 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
-import { decide } from '../../src/engine/commit/decide'
-import { countDelta } from '../../src/engine/commit/plant-count'
-import { DONE, isPlantWrite, type Write } from '../../src/engine/commit/write'
+import { countDelta, decide, isPlantWrite, netEffect } from '../../src/engine/commit/kinds'
+import { DONE, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareWrites } from '../../src/engine/sqlite/committing/apply-write'
 import { migrate } from '../../src/engine/sqlite/file/migrations'
-import { netEffect } from '../../src/engine/sqlite/outages/settle'
 import { connect } from '../../src/engine/sqlite/reading/connection'
 import { entityTagOf } from '../../src/plant/entity-tag'
 import { type PlantRecord, type PlantRow, type RowId, toPlant, toRow } from '../../src/plant/row'
@@ -36,6 +34,11 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: kind('create'), row, origin }),
   fc.record({ kind: kind('createAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({ kind: kind('putAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
+  fc.record({
+    kind: kind('patchAll'),
+    rows: fc.array(fc.tuple(id, patch, fc.option(patch)), { maxLength: 4 }),
+    origin,
+  }),
   fc.record({ kind: kind('deleteAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({ kind: kind('replace'), row, precondition, origin }),
   fc.record({ kind: kind('patch'), id, patch, precondition, origin }),

@@ -1,0 +1,346 @@
+// The kinds of writes of plants: for each, the ids that it concerns, its outcome, and what it leaves. For every engine.
+
+import type { Action } from '../../change-log/change-log'
+import type { NewEntry } from '../../change-log/entry'
+import { holds } from '../../plant/entity-tag'
+import type { Origin, PutCounts } from '../../plant/plants'
+import {
+  hasTexts,
+  isSame,
+  newRow,
+  type PlantRow,
+  patchRow,
+  type RowId,
+  toPlant,
+} from '../../plant/row'
+import {
+  type BatchOutcome,
+  type DeletedRows,
+  DONE,
+  type Done,
+  isDone,
+  type KindName,
+  type Outcome,
+  type PatchedRows,
+  type PlantWrite,
+  type Refusal,
+  type Reports,
+  type Write,
+  type WriteOf,
+} from './write'
+
+/** The stored rows, as the writes before have left them. */
+export type State = {
+  read(id: RowId): PlantRow | null
+  /** Adds a row; false, and nothing changes, if its id is taken. */
+  insert(row: PlantRow): boolean
+  update(row: PlantRow): void
+  remove(id: RowId): void
+  /** Undoes what `act` has changed if it ends with a refusal. */
+  allOrNone<T extends Done>(act: (state: State) => Refusal | T): Refusal | T
+}
+
+/** The row of a plant after a write; null: it was removed. */
+type RowAfter = readonly [id: RowId, row: PlantRow | null]
+
+/** One kind of write. */
+type Kind<K extends KindName> = {
+  /** The ids of the rows that it reads or writes. */
+  ids(write: WriteOf<K>): readonly RowId[]
+  /** Applies it to the state. Entries of what takes effect are added to `entries`. */
+  decide(write: WriteOf<K>, state: State, entries?: NewEntry[]): Refusal | Reports[K]
+  /** The change in the number of plants. */
+  growth(write: WriteOf<K>, report: Reports[K]): number
+  /** True if it wrote something. */
+  hasWritten(report: Reports[K]): boolean
+  /** The rows that it wrote, as it left them; it may name others that were the same before. */
+  rowsAfter(write: WriteOf<K>, report: Reports[K]): readonly RowAfter[]
+}
+
+const idsOfRows = ({ rows }: { readonly rows: readonly PlantRow[] }): RowId[] =>
+  rows.map(([id]) => id)
+const rowAfter = (row: PlantRow): RowAfter => [row[0], row]
+const removed = (id: RowId): RowAfter => [id, null]
+
+/** The refusal of a row whose id is taken by a stored row. */
+export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal => ({
+  error: stored && isSame(row, stored) ? 'stored already' : 'taken',
+})
+
+/** The entry of a plant that was created. */
+export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
+  action: 'create',
+  plant: after[0],
+  before: null,
+  after,
+  origin,
+})
+
+/** Makes a write of several plants, all or none. It has no entries if it is refused. */
+function makeAll<T extends Done>(
+  state: State,
+  entries: NewEntry[] | undefined,
+  make: (within: State, added: NewEntry[]) => Refusal | T,
+): Refusal | T {
+  const added: NewEntry[] = []
+  const outcome = state.allOrNone((within) => make(within, added))
+  if (isDone(outcome)) for (const entry of added) entries?.push(entry)
+  return outcome
+}
+
+const create: Kind<'create'> = {
+  ids: ({ row }) => [row[0]],
+  decide({ row, origin }, state, entries) {
+    if (!state.insert(row)) return refuseCreate(row, state.read(row[0]))
+    entries?.push(creation(row, origin))
+    return DONE
+  },
+  growth: () => 1,
+  hasWritten: () => true,
+  rowsAfter: ({ row }) => [rowAfter(row)],
+}
+
+function refuseAt(index: number, row: PlantRow, stored: PlantRow | null): Refusal {
+  const { error } = refuseCreate(row, stored)
+  const reason =
+    error === 'stored already'
+      ? 'is already stored, with the same fields'
+      : 'belongs to a different plant'
+  return { error, message: `nothing was created: plants[${index}], id ${row[0]} ${reason}` }
+}
+
+const createAll: Kind<'createAll'> = {
+  ids: idsOfRows,
+  decide: ({ rows, origin }, state, entries) =>
+    makeAll(state, entries, (within, added) => {
+      for (const [index, row] of rows.entries()) {
+        if (!within.insert(row)) return refuseAt(index, row, within.read(row[0]))
+        added.push(creation(row, origin))
+      }
+      return DONE
+    }),
+  growth: ({ rows }) => rows.length,
+  hasWritten: () => true,
+  rowsAfter: ({ rows }) => rows.map(rowAfter),
+}
+
+type Stored = 'created' | 'changed' | 'unchanged'
+
+/** Creates a row, or changes it if it differs. */
+function store(
+  before: PlantRow | null,
+  after: PlantRow,
+  action: Action,
+  origin: Origin | null,
+  state: State,
+  entries: NewEntry[],
+): Refusal | Stored {
+  if (!before) {
+    // Only a trigger of another program discards it.
+    if (!state.insert(after)) return { error: 'unexpected' }
+    entries.push(creation(after, origin))
+    return 'created'
+  }
+  if (isSame(after, before)) return 'unchanged'
+  state.update(after)
+  entries.push({ action, plant: after[0], before, after, origin })
+  return 'changed'
+}
+
+const putAll: Kind<'putAll'> = {
+  ids: idsOfRows,
+  decide: ({ rows, origin }, state, entries) =>
+    makeAll<PutCounts>(state, entries, (within, added) => {
+      const counts = { created: 0, changed: 0, unchanged: 0 }
+      for (const row of rows) {
+        const stored = store(within.read(row[0]), row, 'replace', origin, within, added)
+        if (typeof stored !== 'string') return stored
+        counts[stored] += 1
+      }
+      const { changed: replaced, ...rest } = counts
+      return { ...rest, replaced }
+    }),
+  growth: (_, { created }) => created,
+  hasWritten: ({ created, replaced }) => created + replaced > 0,
+  rowsAfter: ({ rows }) => rows.map(rowAfter),
+}
+
+const patchAll: Kind<'patchAll'> = {
+  ids: ({ rows }) => rows.map(([id]) => id),
+  decide: ({ rows, origin }, state, entries) =>
+    makeAll<PatchedRows>(state, entries, (within, added) => {
+      const changed: RowId[] = []
+      const missing: RowId[] = []
+      const written: PlantRow[] = []
+      let created = 0
+      for (const [id, patch, was] of rows) {
+        const before = within.read(id)
+        const after = before ? patchRow(before, patch) : was ? null : newRow(id, patch)
+        if (!after) missing.push(id)
+        else if (before && was && !hasTexts(before, was)) changed.push(id)
+        else {
+          const stored = store(before, after, 'patch', origin, within, added)
+          if (typeof stored !== 'string') return stored
+          if (stored === 'created') created += 1
+          if (stored !== 'unchanged') written.push(after)
+        }
+      }
+      return { created, written, changed, missing }
+    }),
+  growth: (_, { created }) => created,
+  hasWritten: ({ written }) => written.length > 0,
+  rowsAfter: (_, { written }) => written.map(rowAfter),
+}
+
+const deleteAll: Kind<'deleteAll'> = {
+  ids: idsOfRows,
+  decide: ({ rows, origin }, state, entries) =>
+    makeAll<DeletedRows>(state, entries, (within, added) => {
+      const found = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
+      for (const row of rows) {
+        const [plant] = row
+        const before = within.read(plant)
+        if (!before) found.missing.push(plant)
+        else if (!isSame(row, before)) found.changed.push(plant)
+        else {
+          within.remove(plant)
+          found.deleted.push(plant)
+          added.push({ action: 'delete', plant, before, after: null, origin })
+        }
+      }
+      return found
+    }),
+  growth: (_, { deleted }) => -deleted.length,
+  hasWritten: ({ deleted }) => deleted.length > 0,
+  rowsAfter: (_, { deleted }) => deleted.map(removed),
+}
+
+/** Changes a stored plant to the row that `change` makes of it; null: removes it. */
+function changeStored<Row extends PlantRow | null>(
+  plant: RowId,
+  { kind, precondition, origin }: WriteOf<'replace' | 'patch' | 'delete'>,
+  change: (before: PlantRow) => Row,
+  state: State,
+  entries?: NewEntry[],
+): Refusal | { readonly row: Row } {
+  const before = state.read(plant)
+  // A missing plant has no entity tag, so this comes first.
+  if (!before) return { error: 'no such plant' }
+  if (precondition && !holds(precondition, toPlant(before))) return { error: 'precondition failed' }
+  const row = change(before)
+  if (row) state.update(row)
+  else state.remove(plant)
+  entries?.push({ action: kind, plant, before, after: row, origin })
+  return { row }
+}
+
+const replace: Kind<'replace'> = {
+  ids: ({ row }) => [row[0]],
+  decide(write, state, entries) {
+    const changed = changeStored(write.row[0], write, () => write.row, state, entries)
+    return 'error' in changed ? changed : DONE
+  },
+  growth: () => 0,
+  hasWritten: () => true,
+  rowsAfter: ({ row }) => [rowAfter(row)],
+}
+
+const patch: Kind<'patch'> = {
+  ids: ({ id }) => [id],
+  decide: (write, state, entries) =>
+    changeStored(write.id, write, (before) => patchRow(before, write.patch), state, entries),
+  growth: () => 0,
+  hasWritten: () => true,
+  rowsAfter: (_, { row }) => [rowAfter(row)],
+}
+
+const deletion: Kind<'delete'> = {
+  ids: ({ id }) => [id],
+  decide(write, state, entries) {
+    const changed = changeStored(write.id, write, () => null, state, entries)
+    return 'error' in changed ? changed : DONE
+  },
+  growth: () => -1,
+  hasWritten: () => true,
+  rowsAfter: ({ id }) => [removed(id)],
+}
+
+const accept: Kind<'accept'> = {
+  ids: ({ edits }) => edits.map(({ id }) => id),
+  decide({ edits, origin }, state, entries) {
+    for (const { id, logged, stored } of edits) {
+      const found = state.read(id)
+      // A plant that was changed after the edit was found has an entry of that change.
+      const isAsFound = found && stored ? isSame(found, stored) : found === stored
+      if (!isAsFound) continue
+      const action = stored ? (logged ? 'replace' : 'create') : 'delete'
+      entries?.push({ action, plant: id, before: logged, after: stored, origin })
+    }
+    return DONE
+  },
+  growth: ({ uncounted }) => uncounted,
+  hasWritten: () => true,
+  rowsAfter: () => [],
+}
+
+const KINDS: { readonly [K in KindName]: Kind<K> } = {
+  create,
+  createAll,
+  putAll,
+  patchAll,
+  deleteAll,
+  replace,
+  patch,
+  delete: deletion,
+  accept,
+}
+
+export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[]
+
+/** True if a client requested a write. */
+export const isPlantWrite = (write: Write): write is PlantWrite => write.kind in KINDS
+
+/** Applies a write to the state and returns its outcome. Entries of what takes effect are added to `entries`. */
+export const decide = <K extends KindName>(
+  write: WriteOf<K>,
+  state: State,
+  entries?: NewEntry[],
+): Outcome => KINDS[write.kind].decide(write, state, entries)
+
+/** The ids of the rows that a write reads or writes. */
+export const idsOf = <K extends KindName>(write: WriteOf<K>): readonly RowId[] =>
+  KINDS[write.kind].ids(write)
+
+/** A write that was made, with its kind and report; null unless it is a change of plants. */
+function madeOf(write: Write, outcome: BatchOutcome | undefined) {
+  if (!isPlantWrite(write) || !isDone(outcome)) return null
+  // Each write is answered with the report of its own kind.
+  const kind: Kind<KindName> = KINDS[write.kind]
+  return { kind, write, report: outcome }
+}
+
+/** The change in the number of plants made by a write with this outcome. */
+export function countDelta(write: Write, outcome: Outcome): number {
+  const made = madeOf(write, outcome)
+  return made ? made.kind.growth(made.write, made.report) : 0
+}
+
+/** True if a write changed plants. */
+export function hasWritten(write: Write, outcome: BatchOutcome | undefined): boolean {
+  const made = madeOf(write, outcome)
+  return made?.kind.hasWritten(made.report) ?? false
+}
+
+/** The rows changed by a committed batch, by id; null for a removed plant. */
+export function netEffect(
+  batch: readonly Write[],
+  outcomes: readonly Outcome[],
+): Map<RowId, PlantRow | null> {
+  const rows = new Map<RowId, PlantRow | null>()
+  for (const [index, write] of batch.entries()) {
+    const made = madeOf(write, outcomes[index])
+    if (!made) continue
+    for (const [id, row] of made.kind.rowsAfter(made.write, made.report)) rows.set(id, row)
+  }
+  return rows
+}
