@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { makeDeb } from '../../../deploy/deb'
 import { root as repository, startDaemon } from '../../harness/daemon'
@@ -208,6 +208,49 @@ test.skipIf(!hasTools)(
     const [, previous = 'none'] = /previous database kept as (.*)/.exec(printed) ?? []
     expect(existsSync(join(root, previous))).toBeTrue()
     expect(await plantstore('check')).toStartWith('ok: 4 plants')
+  },
+)
+
+test.skipIf(!hasTools)(
+  'a chroot: secrets and keys of docs/hosting.md can be read by their owner alone',
+  async () => {
+    const root = await machine('secrets')
+    const inside = chroot(root)
+    await inside('dpkg', '-i', '/root/newer.deb')
+    const modeOf = (path: string) => statSync(join(root, path)).mode & 0o777
+
+    const [block = ''] = /^\(printf whsec_.*?(?=^```)/ms.exec(hosting) ?? []
+    // Those that edit and start are left out. Secret files are looked at after each command.
+    const commands = block.split('\n').filter((line) => line.includes('install'))
+    for (const command of commands) {
+      const [path = 'none'] = /\/etc\/plantstore\/forward\S+/.exec(command) ?? []
+      await inside('sh', '-ec', `umask 022; ${command}`)
+      expect([path, modeOf(path)]).toEqual([path, 0o600])
+    }
+    expect(readFileSync(join(root, 'etc/plantstore/forward-orders.secret'), 'utf8')).toMatch(
+      /^whsec_[\w+/]{43}=\n$/,
+    )
+
+    const [hook = ''] = /^#!\/bin\/sh\n# \/etc\/letsencrypt.*?(?=^```)/ms.exec(hosting) ?? []
+    const [, lineage = ''] = /RENEWED_LINEAGE=(\S+)/.exec(hook) ?? []
+    const [, file = ''] = /^# (\/etc\/\S+),/m.exec(hook) ?? []
+    mkdirSync(join(root, lineage), { recursive: true, mode: 0o700 })
+    mkdirSync(join(root, dirname(file)), { recursive: true })
+    for (const name of ['fullchain', 'privkey']) {
+      writeFileSync(join(root, lineage, `${name}.pem`), name, { mode: 0o600 })
+    }
+    // No systemd runs here.
+    writeFileSync(join(root, file), hook.replace('systemctl reload', 'echo reload'), {
+      mode: 0o755,
+    })
+    const renew = (path: string) => inside('env', `RENEWED_LINEAGE=${path}`, file)
+    expect(await renew('/etc/letsencrypt/live/other.example.org')).toBe('')
+    expect(await renew(lineage)).toBe('reload plantstore\n')
+    for (const name of ['fullchain', 'privkey']) {
+      const copy = `/etc/plantstore/${name}.pem`
+      expect(await inside('runuser', '-u', 'plantstore', '--', 'cat', copy)).toBe(name)
+      expect(modeOf(copy)).toBe(0o400)
+    }
   },
 )
 

@@ -6,7 +6,7 @@ import { debianMirror, sh } from './lab'
 
 /** Makes a minimal Debian with systemd at `path`. Takes half a minute. */
 export async function makeDebian(path: string): Promise<void> {
-  const flags = ['--variant=minbase', '--include=systemd,systemd-sysv,dbus,adduser,sudo']
+  const flags = ['--variant=minbase', '--include=systemd,systemd-sysv,dbus,adduser,sudo,openssl']
   await sh(['debootstrap', ...flags, 'bookworm', path, debianMirror()])
 }
 
