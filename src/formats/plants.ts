@@ -28,6 +28,7 @@ import {
 } from './row'
 import type { Table } from './table'
 import type { Words } from './words'
+import { createCut } from './workbook/beyond-header'
 import { nameCell } from './workbook/workbook'
 
 type Values = { readonly [field: string]: unknown }
@@ -284,9 +285,13 @@ export async function* readPlants(
   const source = sourceOf(table, columns)
   const { id: idColumn, numberFrom } = columns
   const notice = createNotices(source, onNotice)
+  const isSheet = table.format === 'xlsx' && table.isNamed
+  const { cut, explain: explainCut } = createCut(table.header.length)
   let place = 0
 
-  function toEntry(line: Line): Entry {
+  function toEntry(read: Line): Entry | null {
+    const line = isSheet && 'cells' in read ? cut(read) : read
+    if (line === null) return null
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
     }
@@ -307,7 +312,11 @@ export async function* readPlants(
     return { line: line.line, problem: explain(source, line, values, words), source: line }
   }
 
-  for await (const part of table.lines) yield part.map(toEntry)
+  for await (const part of table.lines) {
+    yield part.map(toEntry).filter((entry) => entry !== null)
+  }
+  const unread = explainCut()
+  if (unread !== null) onNotice(unread)
 }
 
 // The store queues no more than 8 million characters.

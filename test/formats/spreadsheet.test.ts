@@ -470,3 +470,24 @@ test('the header may be in any row, and what is above it is left out', async () 
     'no row 9; the file ends before it',
   )
 })
+
+test('cells right of the last heading are left out, and their columns named', async () => {
+  const sheet = utils.aoa_to_sheet([
+    ['id', 'name'],
+    [1, 'Fern', null, 'a note'],
+    [2, 'Ivy'],
+    // A longer table beside it.
+    [null, null, null, null, 'Pots', 12],
+    [3, 'Moss', '', null, 'Labels', 7],
+  ])
+  const bytes = bytesOf({ SheetNames: ['A'], Sheets: { A: sheet } })
+
+  expect(await read('xlsx', bytes)).toEqual({
+    entries: [
+      { line: 2, plant: { id: 1n, name: 'Fern' } },
+      { line: 3, plant: { id: 2n, name: 'Ivy' } },
+      { line: 5, plant: { id: 3n, name: 'Moss' } },
+    ],
+    notices: ['columns 4, 5 and 6 were not read: they have no heading'],
+  })
+})

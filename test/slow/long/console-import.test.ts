@@ -95,6 +95,7 @@ describe('a file as people have them', () => {
     ['merged-tag.xlsx', 3],
     ['cells-without-r.xlsx', 2],
     ['emoji-reference.xlsx', 1],
+    ['side-note.xlsx', 2],
   ])('%s fits: choosing it is enough', async (name, created) => {
     await using console = await start()
 

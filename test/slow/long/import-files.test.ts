@@ -260,6 +260,13 @@ const fits: Record<
       [2n, 'Ivy'],
     ],
   },
+  'side-note.xlsx': {
+    plants: [
+      [1n, 'Fern', 'shade'],
+      [2n, 'Ivy', 'climber'],
+    ],
+    err: 'column 5 was not read: it has no heading\n',
+  },
   'emoji-reference.xlsx': { plants: [[1n, 'Fern 🌱']] },
   'collection.json': {
     words: ['--name-column', 'latin', '--tag-column', 'category', '--number-from', '1'],
