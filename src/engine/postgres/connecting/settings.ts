@@ -75,6 +75,8 @@ export const startupOf = (target: PostgresTarget): Record<string, string> => ({
         ...TCP,
         ...target.tcp,
         'plantstore.session': 'own',
+        // Rows that a policy would hide are an error, as they are for pg_dump.
+        row_security: 'off',
         ...(target.searchPath === null ? {} : { search_path: target.searchPath }),
       }
     : {}),

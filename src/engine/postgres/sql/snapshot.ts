@@ -91,7 +91,9 @@ export async function readAlone<T>(
 }
 
 // A snapshot locks no rows, and may wait for its reader: an export in a pipe, or one that was stopped with Ctrl-Z.
-const UNHURRIED = `SELECT set_config('idle_in_transaction_session_timeout', '0', true),
+// Rows that a policy would hide are an error.
+const UNHURRIED = `SELECT set_config('row_security', 'off', true),
+   set_config('idle_in_transaction_session_timeout', '0', true),
   set_config('tcp_user_timeout', '0', true)`
 
 /** Begins a read-only snapshot, which lasts until the connection is closed. */
