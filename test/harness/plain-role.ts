@@ -25,6 +25,7 @@ export async function openPlain(
   await store.createPlant({ id: 1n, name: 'one' })
   return {
     store,
+    role,
     events,
     /** The URL of the database for the superuser. */
     admin,

@@ -5,9 +5,7 @@ import { DISCARDED, isDataError, isLockTimeout, sqlStateOf } from './connecting/
 import type { Refusals } from './connecting/refusals'
 import { LOCK_MS } from './connecting/settings'
 import { LockedRowError, type Writer } from './lane/writer'
-import { type Attempted, type stepOf, stepOfFreeRows } from './sql/apply-writes'
-
-const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
+import { type Attempted, DISCARDS, type stepOf, stepOfFreeRows } from './sql/apply-writes'
 
 type ToStep = typeof stepOf
 

@@ -33,6 +33,7 @@ export function createBatches(
   refusals: Refusals,
   storeUser: StoreUser,
   lockedRows: LockedRows,
+  requireSafe: () => Promise<void>,
 ) {
   const { attempt, attemptRest } = createAttempts(writer, refusals)
 
@@ -71,6 +72,7 @@ export function createBatches(
       storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
       doubt.resolve(null)
     }
+    await requireSafe()
     const outcomes = commitAll(batch, onDoubt).then(
       (it) => {
         observeCommit(storeUser, batch, it, performance.now() - started)

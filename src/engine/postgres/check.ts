@@ -11,6 +11,7 @@ import { LOCK_MS } from './connecting/settings'
 import { limitLocks, rollBack, sendAll, texts } from './connecting/statements'
 import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
+import { readAlterations } from './schema/alterations'
 import { SCHEMA_VERSION, steps } from './schema/migrations'
 import { changeLogDifferences } from './sql/change-log'
 import { countPlants } from './sql/plants'
@@ -23,7 +24,7 @@ const NO_TEMPORARY =
 
 /** A part of a schema: a column and its type, or something else and its table. */
 type Part = {
-  readonly kind: 'column' | 'index' | 'constraint' | 'trigger' | 'rule' | 'row-level security'
+  readonly kind: 'column' | 'index' | 'constraint' | 'rule'
   readonly name: string
   readonly detail: string
   /** True if it may refuse or discard a row that plantstore writes. */
@@ -32,8 +33,6 @@ type Part = {
 
 // The tables in the search_path. information_schema omits those for which the user has no privileges.
 const OURS = '(SELECT to_regclass(it) AS it FROM unnest($1::text[]) AS it)'
-// Of pg_trigger.tgtype: the trigger may replace or discard the row.
-const BEFORE = 2
 const SELECT_PARTS = `
   SELECT 'column' AS kind, relname || '.' || attname AS name,
     format_type(atttypid, NULL)
@@ -49,12 +48,8 @@ const SELECT_PARTS = `
     indrelid::regclass || CASE WHEN indisvalid THEN '' ELSE ' (invalid)' END,
     indisunique AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
   FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid IN ${OURS}
-  UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text, true
-  FROM pg_trigger WHERE tgrelid IN ${OURS} AND tgtype & ${BEFORE} <> 0 AND tgenabled <> 'D'
   UNION ALL SELECT 'rule', rulename, ev_class::regclass::text, true
   FROM pg_rewrite WHERE ev_class IN ${OURS}
-  UNION ALL SELECT 'row-level security', '', it::text, true FROM ${OURS} AS tables
-  WHERE row_security_active(it::oid)
   ORDER BY kind, name`
 
 const readParts = (sql: SQL, tables: readonly string[]) =>
@@ -76,7 +71,7 @@ async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; pa
 }
 
 const titleOf = (kind: Part['kind'], name: string): string =>
-  `${kind === 'index' ? 'unique index' : kind} ${name}`.trimEnd()
+  `${kind === 'index' ? 'unique index' : kind} ${name}`
 
 /** Changes of the schema by other programs, a line each. */
 async function checkSchema({ sql, within }: Connection): Promise<string[]> {
@@ -98,7 +93,9 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
         ? `column ${name} is not plantstore's and must not be null; every write fails`
         : `${titleOf(kind, name)} on ${detail} is not plantstore's; writes may fail`,
     )
-  return [...faulty, ...foreign]
+  const { alterations } = await readAlterations((it) => within(DEADLINE_MS, sendAll(sql, it)))
+  const altered = alterations.filter(({ kind }) => kind !== 'column').map(({ text }) => text)
+  return [...faulty, ...foreign, ...altered]
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
+import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
@@ -42,6 +43,7 @@ export class Preparation {
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
     private readonly lane: Lane,
+    private readonly alteredTables: AlteredTables,
   ) {}
 
   /** True if a change log was kept when the last connection was prepared. */
@@ -68,6 +70,7 @@ export class Preparation {
       return
     }
     await openSchema(connection, this.target, this.storeUser)
+    await this.alteredTables.open(connection)
     const keeping = keepChanges(connection.sql, this.storeUser.keepChanges)
     const entries = await connection.within(STEP_MS, keeping)
     if (entries !== null) this.storeUser.log('warn', 'changes-ended', { entries })

@@ -2,15 +2,16 @@
 // or column is found before a client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
-import type { Connection } from './connecting/connection'
-import { isInDoubt, isReadOnlyServer } from './connecting/errors'
+import type { AlteredTables } from './altered-tables'
+import { type Connection, sendWithin } from './connecting/connection'
+import { DISCARDED, isInDoubt, isReadOnlyServer, sqlStateOf } from './connecting/errors'
 import type { Primary } from './connecting/primary'
 import { READER_SILENT_MS } from './connecting/readers'
 import type { Refusals } from './connecting/refusals'
-import { type Statement, sendAll } from './connecting/statements'
+import type { Statement } from './connecting/statements'
 import { rehearsal as lanes } from './lane/lane-row'
 import type { Writer } from './lane/writer'
-import { rehearsal as plants, trialStep } from './sql/apply-writes'
+import { DISCARDS, rehearsal as plants, trialStep } from './sql/apply-writes'
 import { reads, removal } from './sql/change-log'
 import { rehearsal as tokens } from './sql/tokens'
 
@@ -29,15 +30,20 @@ export const statementsOf = (sql: SQL) => ({
 const EVERY_MS = 500
 
 /** Rehearses on the current connections. A failure is a refusal, or loses the connections. */
-async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
+async function rehearse(
+  primary: Primary,
+  refusals: Refusals,
+  alteredTables: AlteredTables,
+): Promise<void> {
   const connections = await primary.ready(0)
-  const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
-    within(READER_SILENT_MS, sendAll(sql, statements))
+  const ask = (connection: Connection, statements: readonly Statement[]) =>
+    sendWithin(connection, READER_SILENT_MS, statements)
   const statements = statementsOf(connections.points.sql)
   const asked = await Promise.allSettled([
     ask(connections.points, statements.points),
     ask(connections.pages, statements.pages),
     ask(connections.tokens, statements.tokens),
+    alteredTables.read(connections.pages),
   ])
   const errors = asked.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []))
   const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
@@ -46,7 +52,11 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
 }
 
 /** Returns a function that rehearses, unless a rehearsal has just ended. Resolves when the last one has ended. */
-export function createRehearsal(primary: Primary, refusals: Refusals): () => Promise<void> {
+export function createRehearsal(
+  primary: Primary,
+  refusals: Refusals,
+  alteredTables: AlteredTables,
+): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()
   return async () => {
@@ -54,21 +64,31 @@ export function createRehearsal(primary: Primary, refusals: Refusals): () => Pro
     const isRecent = performance.now() < begunAt + EVERY_MS
     if (!isRecent || refusals.isOutdated(begunAt)) {
       begunAt = performance.now()
-      last = rehearse(primary, refusals).catch(() => {})
+      last = rehearse(primary, refusals, alteredTables).catch(() => {})
     }
     await last
   }
 }
 
-/** Returns a function that tries a change of plants, if any was refused lately, unless another try is under way. */
-export function createTrial(writer: Writer, refusals: Refusals): () => Promise<void> {
+/**
+ * Returns a function that tries a change of plants, if any was refused lately or the triggers have changed, unless
+ * another try is under way.
+ */
+export function createTrial(
+  writer: Writer,
+  refusals: Refusals,
+  alteredTables: AlteredTables,
+): () => Promise<void> {
   let isTrying = false
   return async () => {
-    if (isTrying || !refusals.hasRefusedChanges()) return
+    if (isTrying || !(refusals.hasRefusedChanges() || alteredTables.isTrialDue())) return
     isTrying = true
-    await writer.run(trialStep()).then(
+    await writer.run(trialStep((problem) => alteredTables.tried(problem))).then(
       () => refusals.tried(null),
-      (error) => refusals.tried(error),
+      (error) => {
+        if (sqlStateOf(error) === DISCARDED) alteredTables.tried(DISCARDS)
+        refusals.tried(error)
+      },
     )
     isTrying = false
   }

@@ -5,6 +5,7 @@ import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
 import type { StoreUser } from '../store-user'
+import { AlteredTables } from './altered-tables'
 import { createBatches } from './batches'
 import { Primary } from './connecting/primary'
 import { limitWaiting } from './connecting/readers'
@@ -52,7 +53,8 @@ const startTimers = (touch: Act, rehearse: Act, tryWrite: Act): Timer[] => [
 export async function openPostgres(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
   const lane = new Lane(storeUser)
   const refusals = new Refusals(storeUser)
-  const preparation = new Preparation(target, storeUser, lane)
+  const alteredTables = new AlteredTables(storeUser)
+  const preparation = new Preparation(target, storeUser, lane, alteredTables)
   const primary = new Primary(
     target,
     storeUser,
@@ -65,26 +67,27 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
   const askForPages = limitWaiting(primary.reader('pages'))
   const changeLogReader = createChangeLogReader(askForPages)
   const { forget, ...tokens } = createTokens(primary, writer, refusals)
+  const requireSafe = () => alteredTables.requireSafe(async () => (await primary.ready(0)).pages)
   const lockedRows = new LockedRows(storeUser.log)
   const { writes, watch, methods } = createWrites(
-    createBatches(writer, refusals, storeUser, lockedRows),
+    createBatches(writer, refusals, storeUser, lockedRows, requireSafe),
     changeLogReader.read,
     forget,
   )
   const changeLog = { ...changeLogReader, watch }
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
-  const rehearse = createRehearsal(primary, refusals)
+  const rehearse = createRehearsal(primary, refusals, alteredTables)
   const health = watchHealth({
     confirmations: lane.confirmations,
     storage: 'the database server',
     stalledMs: STALLED_MS,
-    problem: () => primary.problem() ?? refusals.problem(),
+    problem: () => primary.problem() ?? alteredTables.problem() ?? refusals.problem(),
     write: touch,
   })
 
   await primary.open()
   const timers = storeUser.outlivesOutages
-    ? startTimers(touch, rehearse, createTrial(writer, refusals))
+    ? startTimers(touch, rehearse, createTrial(writer, refusals, alteredTables))
     : []
   const retention = createRetention(primary, storeUser.log, askForPages, preparation)
   const endRetention = storeUser.outlivesOutages ? retention.begin() : undefined

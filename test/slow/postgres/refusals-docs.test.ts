@@ -4,6 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { ERRORS } from '../../../src/http/answers/errors'
 import { PATIENCE_MS, root } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { openPlain } from '../../harness/plain-role'
@@ -16,6 +17,12 @@ type Plain = Awaited<ReturnType<typeof openPlain>>
 
 const create = ({ store }: Plain) => store.createPlant({ id: 2n, name: 'a long name' })
 const replace = ({ store }: Plain) => store.replacePlant({ id: 1n, name: 'other' })
+
+/** A create, once the daemon has seen that it must refuse it. */
+const refusedCreate = async (it: Plain) => {
+  await until('an altered table', () => !it.store.stats().isWritable)
+  await create(it)
+}
 
 const raise = (state: string) => `CREATE FUNCTION fail(id bigint) RETURNS bigint LANGUAGE plpgsql
   IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${state}'; END $$`
@@ -34,6 +41,11 @@ const causes: Readonly<
   'a policy': {
     act: 'ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
     ask: create,
+  },
+  'a table was made `UNLOGGED`': { act: 'ALTER TABLE plants SET UNLOGGED', ask: refusedCreate },
+  'a foreign key': {
+    act: 'CREATE TABLE beds (plant bigint REFERENCES plants); INSERT INTO beds VALUES (1)',
+    ask: ({ store }) => store.deletePlant(1n),
   },
   'only old changes': { act: 'REVOKE DELETE ON changes FROM $role' },
   'password changed': {
@@ -93,7 +105,7 @@ describeServers('the docs of what %s refuses', (started) => {
 
       const error = ask ? await errorOf(ask(it)) : null
 
-      expect(clients).toContain(error === null ? 'nothing' : String(error))
+      expect(clients).toContain(error === null ? 'nothing' : String(ERRORS[error].number))
       const [, event] = /`([a-z-]+)`/.exec(log) ?? []
       await until(`${event}`, () => it.events.some((logged) => logged.event === event))
       await until(`health ${health}`, async () => (await it.isHealthy()) === (health === '200'))

@@ -1,0 +1,92 @@
+// What other programs do to the tables, as the server's catalog shows it.
+
+import { FIELDS } from '../../../plant/plant'
+import { rowsOf, type SqlResult, type Statement } from '../connecting/statements'
+
+export type Alteration = {
+  readonly kind: string
+  readonly text: string
+  /** True if acknowledged writes may be lost or changed, or none is possible. */
+  readonly isUnsafe: boolean
+}
+
+const TABLES = [
+  'plants',
+  'plant_count',
+  'tokens',
+  'lanes',
+  'changes',
+  'change_log',
+  'change_log_start',
+  'plantstore_schema',
+]
+
+// A table that is not there is reported by the statements that need it.
+const OURS = `(SELECT to_regclass(it) AS it FROM unnest('{${TABLES}}'::text[]) AS it
+  WHERE to_regclass(it) IS NOT NULL)`
+// Of pg_trigger.tgtype.
+const BEFORE = 2
+
+const SELECT = `
+  SELECT 'unlogged' AS kind, oid::regclass::text AS name, '' AS detail FROM pg_class
+  WHERE oid IN ${OURS} AND relpersistence <> 'p'
+  UNION ALL SELECT 'unlogged index', relname, indrelid::regclass::text
+  FROM pg_index JOIN pg_class AS index ON index.oid = indexrelid
+  WHERE indrelid IN ${OURS} AND index.relpersistence <> 'p'
+    AND (SELECT relpersistence FROM pg_class WHERE oid = indrelid) = 'p'
+  UNION ALL SELECT 'row-level security', it::text, '' FROM ${OURS} AS tables
+  WHERE row_security_active(it::oid)
+  UNION ALL SELECT 'deferrable', conname, conrelid::regclass::text FROM pg_constraint
+  WHERE conrelid IN ${OURS} AND contype = 'p' AND condeferrable
+  UNION ALL SELECT 'column', attrelid::regclass || '.' || attname, format_type(atttypid, atttypmod)
+  FROM pg_attribute WHERE attrelid = to_regclass('plants') AND attname IN (${FIELDS.map((it) => `'${it}'`)})
+    AND atttypid <> CASE attname WHEN 'id' THEN 'bigint'::regtype ELSE 'text'::regtype END
+  UNION ALL SELECT 'foreign key', conname, conrelid::regclass || ' refers to ' || confrelid::regclass
+  FROM pg_constraint WHERE contype = 'f' AND confrelid IN ${OURS} AND conparentid = 0
+  UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text FROM pg_trigger
+  WHERE tgrelid IN ${OURS} AND NOT tgisinternal AND tgtype & ${BEFORE} <> 0 AND tgenabled IN ('O', 'A')
+  ORDER BY kind, name`
+
+// Triggers that run after a write may write again: only a trial shows what they do.
+const TRIGGERS = `SELECT string_agg(concat_ws(' ', oid, xmin, tgfoid, tgenabled), ',' ORDER BY oid) AS triggers
+  FROM pg_trigger WHERE tgrelid = to_regclass('plants') AND NOT tgisinternal`
+
+type Row = { readonly kind: string; readonly name: string; readonly detail: string }
+
+const INTERFERES = "is not plantstore's; writes may fail"
+
+/** What an alteration does, and the fix; those that are unsafe. */
+const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
+  unlogged: ({ name }) =>
+    `table ${name} is UNLOGGED: a crash of the server empties it; run ALTER TABLE ${name} SET LOGGED`,
+  'unlogged index': ({ name, detail }) =>
+    `index ${name} on ${detail} is UNLOGGED: a crash of the server empties it; drop it, and create it again`,
+  'row-level security': ({ name }) =>
+    `row-level security hides rows of ${name} from this user; run ALTER TABLE ${name} DISABLE ROW LEVEL SECURITY`,
+  deferrable: ({ name, detail }) =>
+    `key ${name} on ${detail} is deferrable, so creates fail; create it again without DEFERRABLE`,
+  column: ({ name, detail }) =>
+    `column ${name} is ${detail}; expected ${name.endsWith('.id') ? 'bigint' : 'text'}`,
+}
+/** The others. */
+const UNWANTED: Readonly<Record<string, (row: Row) => string>> = {
+  'foreign key': ({ name, detail }) => `foreign key ${name} of ${detail}; deletes may fail`,
+  trigger: ({ name, detail }) => `trigger ${name} on ${detail} ${INTERFERES}`,
+}
+
+function toAlteration(row: Row): Alteration {
+  const { kind } = row
+  const [unsafe, unwanted] = [UNSAFE[kind], UNWANTED[kind]]
+  return { kind, text: (unsafe ?? unwanted)?.(row) ?? kind, isUnsafe: unsafe !== undefined }
+}
+
+/** The alterations of the tables; and a text that differs whenever the triggers of plants do. */
+export async function readAlterations(
+  send: (statements: readonly Statement[]) => Promise<SqlResult[]>,
+): Promise<{ alterations: readonly Alteration[]; triggers: string }> {
+  const [found, watched] = await send([[SELECT], [TRIGGERS]])
+  return {
+    alterations: rowsOf<Row>(found).map(toAlteration),
+    triggers: rowsOf<{ triggers: string | null }>(watched)[0]?.triggers ?? '',
+  }
+}

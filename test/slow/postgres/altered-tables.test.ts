@@ -1,0 +1,180 @@
+// What other programs do to the tables: found at the start, while serving, and by check, before a client meets it.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { openPlain } from '../../harness/plain-role'
+import { errorOf } from '../../harness/postgres-store'
+import { until } from '../../harness/until'
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const program = builtProgram()
+
+const rewriting = `CREATE FUNCTION rewrite() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN new.name := 'rewritten'; RETURN new; END $$;`
+const rewritingLater = `CREATE FUNCTION rewrite() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN UPDATE plants SET name = 'rewritten' WHERE id = new.id AND name <> 'rewritten'; RETURN NULL; END $$;`
+
+/** Alterations under which a write may be lost, how each is undone, and a part of the text about it. */
+const unsafe = [
+  [
+    'an unlogged table',
+    'ALTER TABLE plants SET UNLOGGED',
+    'ALTER TABLE plants SET LOGGED',
+    'UNLOGGED',
+  ],
+  [
+    'an unlogged table of tokens',
+    'ALTER TABLE tokens SET UNLOGGED',
+    'ALTER TABLE tokens SET LOGGED',
+    'table tokens is UNLOGGED',
+  ],
+  [
+    'row-level security',
+    'ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+    'ALTER TABLE plants DISABLE ROW LEVEL SECURITY',
+    'row-level security hides rows of plants',
+  ],
+  [
+    'a deferrable key',
+    'ALTER TABLE plants DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id) DEFERRABLE',
+    'ALTER TABLE plants DROP CONSTRAINT plants_pkey, ADD PRIMARY KEY (id)',
+    'key plants_pkey on plants is deferrable',
+  ],
+  [
+    'a type that pads names',
+    'ALTER TABLE plants ALTER name TYPE char(20)',
+    'ALTER TABLE plants ALTER name TYPE text COLLATE "C"',
+    'column plants.name is character',
+  ],
+] as const
+
+/** Triggers that change what is stored: a trial finds them. */
+const triggers = [
+  [
+    'before an insert',
+    `${rewriting} CREATE TRIGGER t BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION rewrite()`,
+  ],
+  [
+    'before an update',
+    `${rewriting} CREATE TRIGGER t BEFORE UPDATE ON plants FOR EACH ROW EXECUTE FUNCTION rewrite()`,
+  ],
+  [
+    'after an insert',
+    `${rewritingLater} CREATE TRIGGER t AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION rewrite()`,
+  ],
+  [
+    'before an insert, in silence',
+    `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+     CREATE TRIGGER t BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard()`,
+  ],
+] as const
+
+type Plain = Awaited<ReturnType<typeof openPlain>>
+
+async function expectRefused(it: Plain, text: string): Promise<void> {
+  await until('the event', () =>
+    it.events.some(({ event, detail }) => event === 'tables-altered' && `${detail}`.includes(text)),
+  )
+  expect(await it.isHealthy()).toBeFalse()
+  expect(it.store.stats().isWritable).toBeFalse()
+  expect(await errorOf(it.store.createPlant({ id: 50n, name: 'fifty' }))).toBe('cannot write')
+  const { err, code } = await runProgram(['serve', '--port', '0'], {
+    program,
+    env: { PLANTSTORE_DATABASE: it.admin.replace(/\/\/[^@]+@/, `//${it.role}:secret@`) },
+  })
+  expect(code).toBe(1)
+  expect(err).toContain(text)
+}
+
+describeServers('tables of %s that were altered:', (started) => {
+  test.concurrent.each(unsafe)('%s is refused until it is undone', async (_, alter, undo, text) => {
+    await using it = await openPlain(await started())
+    await it.query(alter)
+
+    await expectRefused(it, text)
+    expect((await it.check()).join('\n')).toContain(text)
+
+    await it.query(undo)
+    await it.store.createPlant({ id: 51n, name: 'fifty-one' })
+    await until('health', it.isHealthy)
+    expect(await it.store.readPlant(50n)).toBeNull()
+    expect(await it.check()).toEqual([])
+  })
+
+  test.concurrent.each(triggers)(
+    'a trigger %s that changes or discards plants is refused',
+    async (_, create) => {
+      await using it = await openPlain(await started())
+      await it.query(create)
+
+      await expectRefused(it, 'a trigger')
+
+      await it.query('DROP TRIGGER t ON plants')
+      await until('health', it.isHealthy)
+      await it.store.createPlant({ id: 51n, name: 'fifty-one' })
+      expect(await it.store.readPlant(51n)).toEqual({ id: 51n, name: 'fifty-one' })
+    },
+  )
+
+  test("a trigger that only records is nobody's concern", async () => {
+    await using it = await openPlain(await started())
+    await it.query(
+      `CREATE TABLE records (id bigint);
+       CREATE FUNCTION record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+         $$ BEGIN INSERT INTO public.records VALUES (new.id); RETURN NULL; END $$;
+       CREATE TRIGGER records AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION record()`,
+    )
+    await Bun.sleep(2500)
+
+    await it.store.createPlant({ id: 2n, name: 'two' })
+
+    expect(await it.isHealthy()).toBeTrue()
+    expect(await it.check()).toEqual([])
+    expect(await it.query('SELECT id::int FROM records')).toEqual([{ id: 2 }])
+    expect(it.events).toEqual([])
+  })
+
+  test('a foreign key of another table is said, as deletes may fail', async () => {
+    await using it = await openPlain(await started())
+    await it.query(
+      'CREATE TABLE beds (plant bigint REFERENCES plants); INSERT INTO beds VALUES (1)',
+    )
+    const text = 'foreign key beds_plant_fkey of beds refers to plants; deletes may fail'
+
+    await until('the event', () => it.events.length)
+
+    expect(it.events).toEqual([{ event: 'tables-altered', detail: text }])
+    expect(await it.check()).toEqual([text])
+    expect(await it.isHealthy()).toBeTrue()
+    expect(await errorOf(it.store.deletePlant(1n))).toBe('unexpected')
+    expect(await it.store.readPlant(1n)).not.toBeNull()
+  })
+
+  test('an export fails where a policy hides plants', async () => {
+    await using it = await openPlain(await started())
+    await it.query('ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY')
+    const env = { PLANTSTORE_DATABASE: it.admin.replace(/\/\/[^@]+@/, `//${it.role}:secret@`) }
+
+    for (const suffix of ['', '?prepare=false']) {
+      if (suffix !== '') {
+        for (const [name, value] of [
+          ['lock_timeout', '3s'],
+          ['idle_in_transaction_session_timeout', '2s'],
+          ['tcp_user_timeout', '5s'],
+        ]) {
+          await it.query(`ALTER ROLE $role SET ${name} = '${value}'`)
+        }
+      }
+      const url = `${env.PLANTSTORE_DATABASE}${suffix}`
+      const { out, err, code } = await runProgram(['export'], {
+        program,
+        env: { PLANTSTORE_DATABASE: url },
+      })
+      expect({ out, isFailed: code !== 0 }).toEqual({ out: '', isFailed: true })
+      expect(err).toContain('row-level security policy for table "plants"')
+    }
+    expect(await errorOf(it.store.readPlant(1n))).toBe('cannot read')
+  })
+})
