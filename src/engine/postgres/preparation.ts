@@ -5,10 +5,12 @@ import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
 import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
+import type { Prepared } from './connecting/readers'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
 import { isChangeLogKept, keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
+import { warmUp } from './rehearsal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
 
 // Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
@@ -35,9 +37,11 @@ async function openSchema(
     storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION })
 }
 
-export class Preparation {
+export class Preparation implements Prepared {
   #isOpened = false
   #hasChangeLog = false
+  /** The last connection that was warmed up. */
+  #warm: Connection | null = null
 
   constructor(
     private readonly target: PostgresTarget,
@@ -54,6 +58,10 @@ export class Preparation {
   async prepare(connection: Connection): Promise<void> {
     await this.#open(connection)
     if (this.target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
+    if (this.#warm !== connection && this.storeUser.outlivesOutages && this.target.prepare) {
+      await warmUp(connection, 'points')
+    }
+    this.#warm = connection
     await this.lane.enter(connection)
     const hadChangeLog = this.#hasChangeLog
     // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
@@ -62,6 +70,10 @@ export class Preparation {
     // Another process has ended it.
     if (hadChangeLog && !this.#hasChangeLog) this.storeUser.log('warn', 'changes-ended')
   }
+
+  hasAll = (connection: Connection): Promise<boolean> => this.lane.hasAll(connection)
+
+  warmUp = warmUp
 
   async #open(connection: Connection): Promise<void> {
     if (this.#isOpened) {

@@ -3,12 +3,12 @@
 
 import type { SQL } from 'bun'
 import type { AlteredTables } from './altered-tables'
-import { type Connection, sendWithin } from './connecting/connection'
-import { DISCARDED, isInDoubt, isReadOnlyServer, sqlStateOf } from './connecting/errors'
+import type { Connection } from './connecting/connection'
+import { DISCARDED, hasWaited, isInDoubt, isReadOnlyServer, sqlStateOf } from './connecting/errors'
 import type { Primary } from './connecting/primary'
 import { READER_SILENT_MS } from './connecting/readers'
 import type { Refusals } from './connecting/refusals'
-import type { Statement } from './connecting/statements'
+import { type Statement, sendAll } from './connecting/statements'
 import { rehearsal as lanes } from './lane/lane-row'
 import type { Writer } from './lane/writer'
 import { DISCARDS, rehearsal as plants, trialStep } from './sql/apply-writes'
@@ -26,6 +26,25 @@ export const statementsOf = (sql: SQL) => ({
   retention: [removal],
 })
 
+/**
+ * Has a new session prepare the statements of its requests: each takes two round trips, where later ones share one.
+ * What the server refuses is left to the rehearsal.
+ */
+export async function warmUp(
+  { within, sql }: Connection,
+  kind: 'points' | 'pages' | 'tokens',
+): Promise<void> {
+  for (const statement of statementsOf(sql)[kind]) {
+    try {
+      await within(READER_SILENT_MS, sendAll(sql, [statement]))
+    } catch (error) {
+      if (isInDoubt(error)) throw error
+      // A locked table would make each of the others wait, too.
+      if (hasWaited(error)) return
+    }
+  }
+}
+
 // `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
 
@@ -36,8 +55,8 @@ async function rehearse(
   alteredTables: AlteredTables,
 ): Promise<void> {
   const connections = await primary.ready(0)
-  const ask = (connection: Connection, statements: readonly Statement[]) =>
-    sendWithin(connection, READER_SILENT_MS, statements)
+  const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
+    within(READER_SILENT_MS, sendAll(sql, statements))
   const statements = statementsOf(connections.points.sql)
   const asked = await Promise.allSettled([
     ask(connections.points, statements.points),

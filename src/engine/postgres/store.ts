@@ -55,14 +55,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
   const refusals = new Refusals(storeUser)
   const alteredTables = new AlteredTables(storeUser)
   const preparation = new Preparation(target, storeUser, lane, alteredTables)
-  const primary = new Primary(
-    target,
-    storeUser,
-    refusals,
-    (it) => preparation.prepare(it),
-    (it) => lane.hasAll(it),
-    () => writer.resume(),
-  )
+  const primary = new Primary(target, storeUser, refusals, preparation, () => writer.resume())
   const writer = new Writer(primary, lane, storeUser)
   const askForPages = limitWaiting(primary.reader('pages'))
   const changeLogReader = createChangeLogReader(askForPages)

@@ -134,8 +134,9 @@ describeServers('an outage of %s', (started, it) => {
       () => {},
     )
     const nothing = async () => {}
+    const prepared = { prepare: nothing, hasAll: async () => true, warmUp: nothing }
     const found = () => order.push('found')
-    const primary = new Primary(target, role, new Refusals(role), nothing, async () => true, found)
+    const primary = new Primary(target, role, new Refusals(role), prepared, found)
     await primary.open()
 
     primary.lose(await primary.ready(0), new Error('cut'))

@@ -51,6 +51,10 @@ export function isRetried(error: unknown): boolean {
 /** True if the lock of a row or table was not granted in time. */
 export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
+/** True if a statement waited for a lock until a time limit of the server. The next attempt may succeed. */
+export const hasWaited = (error: unknown): boolean =>
+  isLockTimeout(error) || sqlStateOf(error) === '57014'
+
 /** True if the server rejects a value: one change is at fault, not the server. */
 export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
 

@@ -7,7 +7,7 @@ import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
 import { connect, type Memory } from './hosts'
-import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
+import { type Connections, closeAll, openReaders, type Prepared, READER_SILENT_MS } from './readers'
 import type { Refusals } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
 
@@ -36,16 +36,12 @@ export class Primary {
   /** The hosts that accept writes and are not used, as logged. */
   readonly #passedOver = new Set<string>()
 
-  /**
-   * `prepare` is called with each new writing connection, and to {@link renew} it. `hasAll` resolves to false if a
-   * server lacks writes that were acknowledged by this process. `found` is called once all connections are usable.
-   */
+  /** `found` is called once all connections are usable. */
   constructor(
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
     private readonly refusals: Refusals,
-    private readonly prepare: (connection: Connection) => Promise<void>,
-    private readonly hasAll: (connection: Connection) => Promise<boolean>,
+    private readonly prepared: Prepared,
     private readonly found: () => void,
   ) {}
 
@@ -115,7 +111,7 @@ export class Primary {
   /** Prepares the writing connection again, after another process has changed the lane. */
   async renew(connections: Connections): Promise<void> {
     if (this.#current !== connections) return
-    await this.prepare(connections.writer).catch((error) => this.lose(connections, error))
+    await this.prepared.prepare(connections.writer).catch((error) => this.lose(connections, error))
   }
 
   /** Closes the connections, and looks for the server. */
@@ -182,7 +178,7 @@ export class Primary {
     connect(this.target, this.#end.signal, {
       last: this.#last,
       lostFor: performance.now() - this.#lostAt,
-      hasAll: this.hasAll,
+      hasAll: (it) => this.prepared.hasAll(it),
       passedOver: (it) => this.#passOver(addressOf(it)),
     })
 
@@ -194,10 +190,10 @@ export class Primary {
 
   async #equip(writer: Connection): Promise<Connections> {
     try {
-      await this.prepare(writer)
+      await this.prepared.prepare(writer)
       const target = { ...this.target, hosts: [writer.host] }
       const readers = this.storeUser.outlivesOutages
-        ? await openReaders(target, this.hasAll, this.#end.signal)
+        ? await openReaders(target, this.prepared, this.#end.signal)
         : { points: writer, pages: writer, tokens: writer }
       this.#end.signal.throwIfAborted()
       return { writer, ...readers }

@@ -22,6 +22,16 @@ type Readers = {
 /** Connections to one host, used and lost together. A command has one for everything. */
 export type Connections = Readers & { readonly writer: Connection }
 
+/** The preparation of new connections. */
+export type Prepared = {
+  /** Called with each new writing connection, and to renew it. */
+  prepare(writer: Connection): Promise<void>
+  /** Resolves to false if a server lacks writes that were acknowledged by this process. */
+  hasAll(connection: Connection): Promise<boolean>
+  /** Called with each new reading connection. */
+  warmUp(reader: Connection, kind: keyof Readers): Promise<void>
+}
+
 export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
   Promise.all(connections.map((it) => it.close().catch(() => {})))
 
@@ -31,23 +41,31 @@ const TWO_SERVERS =
 /** Opens the readers, to the writer's server. If one fails, none is left open. */
 export async function openReaders(
   target: PostgresTarget,
-  hasAll: (reader: Connection) => Promise<boolean>,
+  prepared: Prepared,
   ended: AbortSignal,
 ): Promise<Readers> {
   const opened: Connection[] = []
-  const open = async () => {
+  const open = async (kind: keyof Readers) => {
     const reader = await connect(target, ended)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
-    if (!(await hasAll(reader))) throw new OpenError(TWO_SERVERS)
+    if (!(await prepared.hasAll(reader))) throw new OpenError(TWO_SERVERS)
+    if (target.prepare) await prepared.warmUp(reader, kind)
     return reader
   }
-  const results = await Promise.allSettled([open(), open(), open()])
-  const failed = results.find((it) => it.status === 'rejected')
-  const [points, pages, tokens] = opened
-  if (!failed && points && pages && tokens) return { points, pages, tokens }
+  const [points, pages, tokens] = await Promise.allSettled([
+    open('points'),
+    open('pages'),
+    open('tokens'),
+  ])
+  if (
+    points.status === 'fulfilled' &&
+    pages.status === 'fulfilled' &&
+    tokens.status === 'fulfilled'
+  )
+    return { points: points.value, pages: pages.value, tokens: tokens.value }
   closeAll(opened)
-  throw failed?.reason
+  throw [points, pages, tokens].find((it) => it.status === 'rejected')?.reason
 }
 
 /** Rejects with `busy` beyond {@link MAX_WAITING_READS} waiting reads per connection. */

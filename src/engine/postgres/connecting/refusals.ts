@@ -6,14 +6,12 @@
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
 import { KIND_NAMES } from '../../commit/kinds'
 import type { StoreUser } from '../../store-user'
-import { errorNameOf, isDataError, isRetried, sqlStateOf } from './errors'
+import { errorNameOf, hasWaited, isDataError, isRetried, sqlStateOf } from './errors'
 
 // Each SQLSTATE is logged once, then from time to time.
 const LOGGED_EVERY_MS = 60_000
 // A refusal expires after this time.
 const COUNTS_MS = 10_000
-// Lock and statement timeouts: the next attempt may succeed.
-const PASSING = ['55P03', '57014']
 const REHEARSAL = 'rehearsal'
 const TRIAL = 'trial'
 const CHANGES: readonly string[] = [...KIND_NAMES, TRIAL]
@@ -38,7 +36,7 @@ export class Refusals {
     const name = errorNameOf(error) ?? failure
     const state = sqlStateOf(error)
     if (state !== '' && !isRetried(error) && !isDataError(error)) {
-      if (!PASSING.includes(state)) this.#note(error, kinds)
+      if (!hasWaited(error)) this.#note(error, kinds)
       this.#log(error)
     }
     if (!this.storeUser.outlivesOutages) {
