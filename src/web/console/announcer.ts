@@ -2,18 +2,22 @@
 
 import { signal } from '@preact/signals'
 
-const SHOWN_MS = 6000
+const SHOWN_MS = 10_000
 
 export function createAnnouncer() {
-  const status = signal('')
-  let timer = 0
+  const sentence = signal('')
+  /** Counts the sentences: the same one twice is spoken twice. */
+  const count = signal(0)
+  let timer: ReturnType<typeof setTimeout> | undefined
   return {
-    status,
+    sentence,
+    count,
     announce(text: string): void {
-      status.value = text
+      sentence.value = text
+      count.value += 1
       clearTimeout(timer)
-      timer = window.setTimeout(() => {
-        status.value = ''
+      timer = setTimeout(() => {
+        sentence.value = ''
       }, SHOWN_MS)
     },
   }

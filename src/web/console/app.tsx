@@ -4,7 +4,6 @@ import type { NewPlant } from '../../client/client.ts'
 import { RenameTag } from './bulk/rename-tag.tsx'
 import { addSamples, Samples } from './bulk/samples.tsx'
 import { SelectionBar } from './bulk/selection-bar.tsx'
-import { UndoList } from './bulk/undo-list.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { keepFocus } from './controls/focus.ts'
@@ -24,6 +23,8 @@ import { Empty } from './toolbar/empty.tsx'
 import { describeFound } from './toolbar/found.ts'
 import { preparePrinting } from './toolbar/print.ts'
 import { Toolbar } from './toolbar/toolbar.tsx'
+import { Note } from './undo/note.tsx'
+import { deletionOf, type Step, taggingOf } from './undo/step.ts'
 
 type Props = { readonly console: Console }
 
@@ -62,23 +63,26 @@ function Reading({ console: { list } }: Props) {
 }
 
 /** The steps from one part of the page to another. */
-function actionsOf({ list, scroll, editor, selection, pending, recent, cells }: Console) {
+function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
   function onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
     const row = list.rows.rowOf(id)
     if (row >= 0) scroll.activate(row)
     void editor.show(id, isForm)
   }
+  /** Does something with plants; those that are left out are ticked, for another try. */
+  async function onChange(steps: readonly Step[]): Promise<void> {
+    const skipped = await acts.do(steps)
+    if (steps.length > 1) selection.tickAgain(skipped.map(({ step }) => step.id))
+  }
   return {
     onOpen,
     onRecent: (): void => void recent.open((plant) => onOpen(plant, false)),
     onTag: (tag: string): void => void list.refine({ tag }),
+    onChange,
     onDelete(plants: readonly NewPlant[]): void {
-      void pending.remove(plants)
+      void onChange(plants.map(deletionOf))
       selection.drop(plants.map(({ id }) => id))
       if (plants.some(({ id }) => id === editor.openId)) editor.leave()
-    },
-    onUndo(): void {
-      if (!cells.value?.undoLatest()) pending.undo()
     },
   }
 }
@@ -111,7 +115,7 @@ function Work({ console: all }: Props) {
           <Empty
             list={list}
             onAdd={editor.add}
-            onSamples={() => void addSamples(list, all.announce)}
+            onSamples={() => void addSamples(list, all.acts, all.announce)}
           />
         ) : null}
       </div>
@@ -132,7 +136,7 @@ function Work({ console: all }: Props) {
 
 /** The line below the table: counts, or the actions on the ticked plants. */
 function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
-  const { session, list, selection, pending, monitor, isCompact } = all
+  const { session, list, selection, monitor, acts, isCompact } = all
   return (
     <div class="count">
       <p>
@@ -159,6 +163,11 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
               Recent changes <kbd>r</kbd>
             </button>
           ) : null}
+          {acts.done.value.length > 0 ? (
+            <button type="button" class="quiet" onClick={acts.undo}>
+              Undo <kbd>Ctrl+Z</kbd>
+            </button>
+          ) : null}
           <button type="button" class="quiet" onClick={onHelp}>
             Shortcuts <kbd>?</kbd>
           </button>
@@ -168,8 +177,9 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         selection={selection}
         tags={() => list.tags.held().counts}
         onTag={(tag) => {
-          void pending.setTag(tag, selection.plants())
+          const plants = selection.plants()
           selection.clear()
+          void actionsOf(all).onChange(plants.map((it) => taggingOf(it, tag)))
         }}
         onDelete={actionsOf(all).onDelete}
       />
@@ -178,7 +188,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
 }
 
 function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
-  const { session, list, editor, importer, exporter, monitor, pending } = all
+  const { session, list, editor, importer, exporter, monitor } = all
   const renamed = useSignal<string | null>(null)
   return (
     <main>
@@ -194,12 +204,13 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         }}
         onFiles={(files) => void importer.add(files)}
         onRecent={session.hasChangeLog.value ? actionsOf(all).onRecent : null}
+        onUndo={all.acts.done.value.length > 0 ? all.acts.undo : null}
       />
       <ImportPanel
         importer={importer}
         isWaiting={!session.isReachable.value || !session.isConnected.value}
       />
-      <Samples list={list} pending={all.pending} />
+      <Samples list={list} onDelete={actionsOf(all).onDelete} />
       {list.reader.failure.value ? (
         <p class="error" role="alert">
           Cannot read the plants: {list.reader.failure.value}.{' '}
@@ -214,7 +225,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         <RenameTag
           tag={renamed.value}
           list={list}
-          pending={pending}
+          onChange={actionsOf(all).onChange}
           onClose={() => {
             renamed.value = null
           }}
@@ -247,8 +258,7 @@ function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
 
 /** The page. */
 export function App({ console: all }: Props) {
-  const { session, monitor, list, editor, selection, pending, recent } = all
-  const cells = all.cells.value
+  const { session, monitor, list, editor, selection, acts, announcer, recent } = all
   const isOver = useSignal(false)
   const isHelp = useSignal(false)
   const onHelp = () => {
@@ -256,7 +266,7 @@ export function App({ console: all }: Props) {
   }
   useEffect(() => {
     const { onOpen, onRecent } = actionsOf(all)
-    const page = { list, editor, selection, onHelp, onOpen, onRecent }
+    const page = { list, editor, selection, acts, onHelp, onOpen, onRecent }
     const onKeyDown = (event: KeyboardEvent): void => {
       if (onPageKey(event, page)) event.preventDefault()
     }
@@ -272,12 +282,8 @@ export function App({ console: all }: Props) {
       <Header console={all} />
       <Main console={all} onHelp={onHelp} />
       <div class="notes">
-        <p class="said" role="status">
-          {all.status.value}
-        </p>
+        <Note acts={acts} sentence={announcer.sentence.value} count={announcer.count.value} />
         <Unsaved editor={editor} isHealthy={monitor.health.value.state === 'healthy'} />
-        {cells ? <cells.Note /> : null}
-        <UndoList pending={pending} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
       {isHelp.value ? (

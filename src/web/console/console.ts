@@ -4,7 +4,6 @@ import { effect, signal, untracked } from '@preact/signals'
 import { keptToken } from '../kept-token.ts'
 import { putView, readView, takeToken } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
-import { PendingActions } from './bulk/pending-actions.ts'
 import type { CellEditor } from './cells/cell-editor.tsx'
 import { Editor } from './editor/editor.ts'
 import { Saves } from './editor/saves.ts'
@@ -19,6 +18,8 @@ import { createMonitor } from './status/monitor.ts'
 import { createCompact } from './table/compact.ts'
 import { TableScroll } from './table/table-scroll.ts'
 import { Exporter } from './toolbar/exporter.ts'
+import { Acts } from './undo/acts.ts'
+import { nameOf } from './undo/describe.ts'
 import { isSameView } from './view.ts'
 
 // A search does not wait longer for the number of plants.
@@ -27,24 +28,27 @@ const COUNTED_MS = 1000
 export type Console = ReturnType<typeof createParts>
 
 function createParts(base: URL) {
-  const { status, announce } = createAnnouncer()
+  const announcer = createAnnouncer()
+  const { announce } = announcer
   const session = createSession(base)
   const monitor = createMonitor(session)
   const list = new PlantList(session, announce, putView)
   const scroll = new TableScroll(list)
-  const saves = new Saves(session, list)
+  const saves: Saves = new Saves(session, list, (step) =>
+    acts.record({ what: nameOf([step]), steps: [step] }),
+  )
+  const acts = new Acts(session, list, announcer, () => saves.settled)
   const editor = new Editor(session, list, saves, announce)
   const selection = new Selection(list, announce)
-  const pending = new PendingActions(session, list, selection, announce)
   const importer = createImporter(session, () => {
     list.refresh()
     monitor.pollNow()
   })
   const exporter = new Exporter(session, announce)
-  const recent = new Recent(session, list, announce)
+  const recent = new Recent(session, list, acts, announce)
   /** Forgets the token, and stops everything that used it. */
   function forget(): void {
-    pending.leave()
+    acts.clear()
     importer.stop()
     importer.dismiss()
     importer.forget()
@@ -60,14 +64,14 @@ function createParts(base: URL) {
     saves,
     editor,
     selection,
-    pending,
+    acts,
     /** null until it is loaded. */
     cells: signal<CellEditor | null>(null),
     importer,
     exporter,
     recent,
     isCompact: createCompact(),
-    status,
+    announcer,
     announce,
     disconnect(): void {
       forget()
@@ -138,14 +142,13 @@ function connectParts({ session, list, selection, monitor }: Console): void {
 
 /** Loads the editor of cells once a token may write, and again once the service answers if that failed. */
 function loadCells(parts: Console): void {
-  const { session, cells, pending } = parts
-  const latestAction = () => pending.waiting.value.at(-1)?.key ?? 0
+  const { session, cells } = parts
   effect(() => {
     const isWanted = session.isConnected.value && session.isReachable.value
     if (!isWanted || session.isReadOnly.value) return
     untracked(async () => {
       const code = await import('./cells/cell-editor.tsx').catch(() => null)
-      if (code) cells.value ??= new code.CellEditor({ ...parts, latestAction })
+      if (code) cells.value ??= new code.CellEditor(parts)
     })
   })
 }
@@ -162,9 +165,8 @@ function showOutageInTab({ monitor }: Console): void {
 }
 
 /** Forgets everything as the page is left, unless its tab keeps the token: the browser may bring the page back. */
-function forgetOnLeaving({ session, list, pending, forget }: Console): void {
+function forgetOnLeaving({ session, list, forget }: Console): void {
   addEventListener('pagehide', () => {
-    pending.leave(true)
     if (!session.isKept.value) forget()
   })
   addEventListener('pageshow', ({ persisted }) => {
@@ -174,7 +176,7 @@ function forgetOnLeaving({ session, list, pending, forget }: Console): void {
   })
 }
 
-function listenToPage({ session, list, saves, editor, pending, importer, cells }: Console): void {
+function listenToPage({ session, list, saves, editor, acts, importer, cells }: Console): void {
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
     const view = readView()
@@ -185,7 +187,7 @@ function listenToPage({ session, list, saves, editor, pending, importer, cells }
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
     const isTyped = editor.isDirty || saves.isAtRisk || cells.value?.isAtRisk
-    if (isImporting || isTyped || pending.isAtRisk()) event.preventDefault()
+    if (isImporting || isTyped || acts.running.value) event.preventDefault()
   })
 }
 

@@ -5,11 +5,13 @@ import { hasMenu } from './controls/modal.tsx'
 import type { Editor } from './editor/editor.ts'
 import type { PlantList } from './list/plant-list.ts'
 import type { Selection } from './list/selection.ts'
+import type { Acts } from './undo/acts.ts'
 
 type PageParts = {
   readonly list: PlantList
   readonly editor: Editor
   readonly selection: Selection
+  readonly acts: Acts
   readonly onOpen: (plant: Pick<NewPlant, 'id'>, isForm: boolean) => void
   readonly onHelp: () => void
   readonly onRecent: () => void
@@ -41,11 +43,21 @@ function onEscape({ editor, selection }: PageParts): boolean {
   return true
 }
 
+/** Undoes or does again. */
+function onChord({ key, shiftKey }: KeyboardEvent, { undo, redo }: Acts): boolean {
+  const letter = key.toLowerCase()
+  if (letter === 'z' && !shiftKey) undo()
+  else if (letter === 'z' || letter === 'y') redo()
+  else return false
+  return true
+}
+
 /** Handles a key; false for any other key. */
 export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
   const { session } = page.list
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false
+  if (event.altKey || event.defaultPrevented) return false
   if (!session.isKnown.peek() || isIn(event, FIELDS)) return false
+  if (event.ctrlKey || event.metaKey) return onChord(event, page.acts)
   if (event.key === 'Escape') return onEscape(page)
   if (event.key === '/') document.getElementById('search')?.focus()
   else if (event.key === 'n' && !session.isReadOnly.peek()) page.editor.add()

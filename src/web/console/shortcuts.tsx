@@ -17,7 +17,7 @@ const WRITING = [
   ['Space', 'Select the plant'],
   ['Delete', 'Delete the plant'],
   ['Ctrl+A', 'Select all plants'],
-  ['Ctrl+Z', 'Undo the latest change'],
+  ['Ctrl+Z,Ctrl+Shift+Z', 'Undo, redo'],
 ] as const
 
 type Props = { readonly isReadOnly: boolean; readonly onClose: () => void }

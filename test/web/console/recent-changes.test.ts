@@ -1,8 +1,10 @@
 // The recent changes of the console, read from a real daemon.
 import { beforeAll, expect, test } from 'bun:test'
+import { createAnnouncer } from '../../../src/web/console/announcer'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { RecentChanges } from '../../../src/web/console/recent/recent-changes'
 import { createSession } from '../../../src/web/console/session'
+import { Acts } from '../../../src/web/console/undo/acts'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
@@ -22,7 +24,8 @@ async function open(): Promise<RecentChanges> {
     () => {},
     () => {},
   )
-  return new RecentChanges(session, list)
+  const acts = new Acts(session, list, createAnnouncer(), async () => {})
+  return new RecentChanges(session, list, acts)
 }
 
 async function newest(recent: RecentChanges) {

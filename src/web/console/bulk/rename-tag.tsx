@@ -7,7 +7,7 @@ import { Modal } from '../controls/modal.tsx'
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { MAX_RANGE, readTagged } from '../list/range.ts'
-import type { PendingActions } from './pending-actions.ts'
+import { type Step, taggingOf } from '../undo/step.ts'
 
 const PROBLEMS = {
   'too many': `At most ${MAX_RANGE.toLocaleString()} plants can be changed at once`,
@@ -18,12 +18,12 @@ const PROBLEMS = {
 type RenameTagProps = {
   readonly tag: string
   readonly list: PlantList
-  readonly pending: PendingActions
+  readonly onChange: (steps: readonly Step[]) => void
   readonly onClose: () => void
 }
 
 /** Asks for the new name of a tag. The change can be undone like any of many plants. */
-export function RenameTag({ tag, list, pending, onClose }: RenameTagProps) {
+export function RenameTag({ tag, list, onChange, onClose }: RenameTagProps) {
   const text = useSignal(tag)
   const problem = useSignal<string | undefined>(undefined)
   const isReading = useSignal(false)
@@ -46,7 +46,7 @@ export function RenameTag({ tag, list, pending, onClose }: RenameTagProps) {
       return
     }
     onClose()
-    void pending.setTag(text.value, plants)
+    onChange(plants.map((it) => taggingOf(it, text.value)))
   }
 
   return (

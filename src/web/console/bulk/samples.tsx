@@ -1,6 +1,7 @@
 import type { NewPlant } from '../../../client/client.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { PendingActions } from './pending-actions.ts'
+import type { Acts } from '../undo/acts.ts'
+import { creationOf } from '../undo/step.ts'
 
 const GROUPS = {
   houseplant: ['Swiss cheese plant', 'Snake plant', 'Spider plant'],
@@ -14,16 +15,24 @@ const SAMPLES: readonly NewPlant[] = Object.entries(GROUPS)
   .map((plant, at) => ({ id: BigInt(at + 1), ...plant }))
 
 /** Adds twelve plants to an empty store, to look around with. */
-export async function addSamples(list: PlantList, announce: (text: string) => void): Promise<void> {
+export async function addSamples(
+  list: PlantList,
+  acts: Acts,
+  announce: (text: string) => void,
+): Promise<void> {
   const added = await list.session.call((client) => client.createPlants(SAMPLES))
   if (!added.ok) return announce(`The sample plants were not added: ${added.message}`)
   list.refresh()
+  acts.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
 }
 
-type SamplesProps = { readonly list: PlantList; readonly pending: PendingActions }
+type SamplesProps = {
+  readonly list: PlantList
+  readonly onDelete: (plants: readonly NewPlant[]) => void
+}
 
 /** A notice about the sample plants that are unchanged, with a button to remove them. */
-export function Samples({ list, pending }: SamplesProps) {
+export function Samples({ list, onDelete }: SamplesProps) {
   list.rows.version.value
   const left = SAMPLES.filter(({ id, name, tag }) => {
     const plant = list.rows.plant(id)
@@ -33,7 +42,7 @@ export function Samples({ list, pending }: SamplesProps) {
   return (
     <p class="samples">
       {left.length === 1 ? 'One sample plant' : `${left.length} sample plants`} to look around.{' '}
-      <button type="button" class="quiet inline" onClick={() => void pending.remove(left)}>
+      <button type="button" class="quiet inline" onClick={() => onDelete(left)}>
         Remove {left.length === 1 ? 'it' : 'them'}
       </button>
     </p>

@@ -12,8 +12,6 @@ import type { CellEditing } from '../table/cell-editing.ts'
 import type { TableScroll } from '../table/table-scroll.ts'
 import { TEXTS, type TextName } from '../texts.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
-import { EditNote } from './edit-note.tsx'
-import { type Edit, Edits } from './edits.ts'
 
 // A second click within this time edits the cell, in place of what one click does.
 const DOUBLE_MS = 250
@@ -29,8 +27,6 @@ type CellParts = {
   readonly editor: Editor
   readonly saves: Saves
   readonly announce: (text: string) => void
-  /** The latest action that can be undone; 0 if there is none. */
-  readonly latestAction: () => number
 }
 
 const table = (): HTMLElement | null => document.querySelector('[role="grid"]')
@@ -52,13 +48,11 @@ function cellOf({ target, clientX }: MouseEvent): { row: number; text: TextName 
 
 export class CellEditor implements CellEditing {
   readonly column = signal<TextName | null>(null)
-  readonly #edits: Edits
   readonly #open = signal<OpenCell | null>(null)
   #click = 0
 
   constructor(readonly parts: CellParts) {
-    const { session, list, announce } = parts
-    this.#edits = new Edits(session, list, announce)
+    const { session } = parts
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })
@@ -114,25 +108,6 @@ export class CellEditor implements CellEditing {
         onLeave={() => this.#leave(cell)}
       />
     )
-  }
-
-  /** The latest change of a cell, for a while, as a component. */
-  readonly Note = () => {
-    const edit = this.#edits.noted.value
-    return edit ? <EditNote edit={edit} onUndo={() => void this.#undo(edit)} /> : null
-  }
-
-  /** Undoes the latest change of a cell; false if something else was done later. */
-  undoLatest(): boolean {
-    const { last } = this.#edits
-    if (!last || this.parts.latestAction() > last.action) return false
-    void this.#undo(last)
-    return true
-  }
-
-  async #undo(edit: Edit): Promise<void> {
-    await this.#edits.undo(edit)
-    this.#showInPanel(edit.id)
   }
 
   #begin(row: number, text: TextName): void {
@@ -215,25 +190,14 @@ export class CellEditor implements CellEditing {
     else this.parts.announce(`Plant ${id} keeps its name: a plant needs one`)
   }
 
-  async #store({ id, text, form }: OpenCell): Promise<void> {
-    const { saves, latestAction } = this.parts
-    const after = form.draft.texts[text].value
-    if (!(await saves.save(form)) || !form.replaced) return
-    const before = form.replaced[text]
-    const etag = form.stored.value?.etag
-    this.#edits.add({ id, text, before, after, etag, action: latestAction() })
-    this.#showInPanel(id)
-  }
-
-  /** Shows the change in the panel too. */
-  #showInPanel(id: bigint): void {
-    const { editor } = this.parts
-    if (editor.openId === id) void editor.form.value?.readAgain()
+  /** Saves a cell, and shows the change in the panel too. */
+  async #store({ id, form }: OpenCell): Promise<void> {
+    const { saves, editor } = this.parts
+    if ((await saves.save(form)) && editor.openId === id) void editor.form.value?.readAgain()
   }
 
   #forget(): void {
     this.#open.value = null
     this.column.value = null
-    this.#edits.clear()
   }
 }

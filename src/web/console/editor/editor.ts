@@ -114,6 +114,13 @@ export class Editor {
     void this.#watch(form, isSaved)
   }
 
+  /** Stores an earlier version of the open plant. */
+  async restore(version: Plant): Promise<void> {
+    const form = this.form.value
+    await form?.restore(version)
+    if (form?.saved) this.saves.onSaved(form.saved)
+  }
+
   readonly close = (): void => this.#set(null)
 
   /** Returns to the page of the plant if the form was opened there; otherwise closes the panel. */

@@ -6,6 +6,7 @@ import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { TEXTS, type TextName } from '../texts.ts'
+import { creationOf, type Step } from '../undo/step.ts'
 import { Draft } from './draft.ts'
 import { byField, type FieldErrors } from './field-errors.ts'
 
@@ -29,8 +30,8 @@ export class PlantForm {
   readonly isSaving = signal(false)
   /** True once someone else has deleted the plant. */
   readonly isGone = signal(false)
-  /** The plant as it was before the latest save; null if that had nothing to change. */
-  replaced: NewPlant | null = null
+  /** What the latest save has changed; null if there was nothing to change. */
+  saved: Step | null = null
   /** Resolves once the plant was read, to false if it cannot be saved as it was read. */
   reading: Promise<boolean> = Promise.resolve(true)
   /** Resolves once the next free id is proposed. */
@@ -98,7 +99,7 @@ export class PlantForm {
     if (this.isSaving.value) return false
     this.isSaving.value = true
     this.errors.value = {}
-    this.replaced = null
+    this.saved = null
     return this.#save().finally(() => {
       this.isSaving.value = false
     })
@@ -112,6 +113,7 @@ export class PlantForm {
 
   /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
   async restore(version: Plant): Promise<void> {
+    this.saved = null
     const before = this.stored.value
     if (!before || this.isSaving.value) return
     this.isSaving.value = true
@@ -169,6 +171,7 @@ export class PlantForm {
       this.errors.value = byField(result)
       return false
     }
+    this.saved = creationOf(plant)
     const isShown = this.list.add(plant)
     this.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
     return true
@@ -184,7 +187,7 @@ export class PlantForm {
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
       const result = await this.session.store((client) => client.patchPlant(id, patch, options))
       if (result.ok) {
-        this.replaced = base.plant
+        this.saved = { id, before: base.plant, after: result.value }
         this.stored.value = { plant: result.value, etag: result.etag }
         this.list.put(result.value)
         this.#announceChange(id, kept)
@@ -207,6 +210,7 @@ export class PlantForm {
     const options = etag === undefined ? {} : { ifMatch: etag }
     const result = await this.session.store((client) => client.patchPlant(id, patch, options))
     if (result.ok) {
+      this.saved = { id, before: plant, after: result.value }
       this.draft.fill(result.value)
       this.stored.value = { plant: result.value, etag: result.etag }
       this.list.put(result.value)

@@ -139,7 +139,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
       <History
         changes={changes.value}
         current={plant}
-        onRestore={isReadOnly || isGone ? null : (version) => void form.restore(version)}
+        onRestore={isReadOnly || isGone ? null : (version) => void editor.restore(version)}
       />
       {isRead.value && changes.value.length === 0 ? (
         <NoHistory hasLog={editor.session.hasChangeLog.value} since={changesSince} />

@@ -2,19 +2,14 @@
 // refused keeps its text until it is opened again.
 
 import { computed, effect, signal, untracked } from '@preact/signals'
-import type { NewPlant, PlantChange } from '../../../client/client.ts'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import type { TextName } from '../texts.ts'
+import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
 
 export type Mark = 'waiting' | 'refused'
-
-function changed({ id, ...texts }: NewPlant, change: PlantChange): NewPlant {
-  const entries = Object.entries({ ...texts, ...change }).filter(([, text]) => text !== null)
-  return { id, name: '', ...Object.fromEntries(entries) }
-}
 
 export class Saves {
   /** The forms that are being saved, in their order. */
@@ -25,6 +20,8 @@ export class Saves {
   constructor(
     readonly session: Session,
     readonly list: PlantList,
+    /** Is told of each change, so that it can be undone. */
+    readonly onSaved: (step: Step) => void,
   ) {
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
@@ -94,6 +91,7 @@ export class Saves {
     const isSaved = await form.save()
     if (!this.session.isKnown.value) return false
     this.waiting.value = this.waiting.value.filter((it) => it !== form)
+    if (isSaved && form.saved) this.onSaved(form.saved)
     if (!isSaved) this.refused.value = [...this.refused.value, form]
     this.#show(form.id)
     return isSaved
@@ -103,7 +101,7 @@ export class Saves {
   #show(id: bigint | null): void {
     let plant = id === null ? undefined : this.list.rows.plant(id)
     for (const form of [...this.refused.value, ...this.waiting.value]) {
-      if (plant && form.id === id && !form.isGone.value) plant = changed(plant, form.changes)
+      if (plant && form.id === id && !form.isGone.value) plant = withTexts(plant, form.changes)
     }
     if (plant) this.list.showAs([plant])
   }

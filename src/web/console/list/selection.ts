@@ -51,6 +51,12 @@ export class Selection {
     this.#set(new Map([...this.plantsById.value, ...added]))
   }
 
+  /** Ticks those of some plants that are still shown. */
+  tickAgain(ids: readonly bigint[]): void {
+    const plants = ids.map((id) => this.list.rows.plant(id)).filter((it) => it !== undefined)
+    if (plants.length > 0) this.add(plants)
+  }
+
   drop(ids: readonly bigint[]): void {
     const next = new Map(this.plantsById.value)
     for (const id of ids) next.delete(id)

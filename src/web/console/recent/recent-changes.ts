@@ -5,6 +5,9 @@ import type { Change, HistoryPage, NewPlant } from '../../../client/client.ts'
 import { authorOf } from '../editor/author.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
+import type { Acts } from '../undo/acts.ts'
+import { nameOf } from '../undo/describe.ts'
+import { creationOf } from '../undo/step.ts'
 
 // The service reads no more at once.
 const PAGE = 500
@@ -60,6 +63,7 @@ export class RecentChanges {
   constructor(
     readonly session: Session,
     readonly list: PlantList,
+    readonly acts: Acts,
   ) {}
 
   /** True if a plant was not deleted by its last change. */
@@ -108,6 +112,8 @@ export class RecentChanges {
     // The answer to an earlier attempt may be lost.
     if (result.ok || result.error === ALREADY_STORED) {
       const isShown = this.list.add(plant)
+      const step = creationOf(plant)
+      this.acts.record({ what: nameOf([step]), steps: [step] })
       this.restored.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
     } else this.refusal.value = `Plant ${id} was not restored: ${result.message}`
     await this.#readNewest()

@@ -5,6 +5,7 @@ import { Select } from '../controls/select.tsx'
 import { Differences, Moment, timeOf } from '../editor/history.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
+import type { Acts } from '../undo/acts.ts'
 import { KINDS, type Kind, RecentChanges } from './recent-changes.ts'
 
 const ALL = ''
@@ -113,12 +114,13 @@ const Alert = ({ text }: { readonly text: string }) =>
 type RecentPanelProps = Pick<RecentChangeProps, 'onOpen'> & {
   readonly session: Session
   readonly list: PlantList
+  readonly acts: Acts
   readonly onClose: () => void
 }
 
 /** What changed lately, by whom, and a way to restore what was deleted. */
-export function RecentPanel({ session, list, onClose, onOpen }: RecentPanelProps) {
-  const recent = useMemo(() => new RecentChanges(session, list), [session, list])
+export function RecentPanel({ session, list, acts, onClose, onOpen }: RecentPanelProps) {
+  const recent = useMemo(() => new RecentChanges(session, list, acts), [session, list, acts])
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
   useEffect(() => void recent.read(), [recent])

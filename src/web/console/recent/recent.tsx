@@ -7,6 +7,7 @@ import { sentenceOf } from '../../sentence.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { NOT_LOADED } from '../loading.ts'
 import type { Session } from '../session.ts'
+import type { Acts } from '../undo/acts.ts'
 
 const load = () => import('./recent-panel.tsx').catch(() => null)
 
@@ -17,6 +18,7 @@ export class Recent {
   constructor(
     readonly session: Session,
     readonly list: PlantList,
+    readonly acts: Acts,
     readonly announce: (text: string) => void,
   ) {}
 
@@ -27,7 +29,13 @@ export class Recent {
     if (!this.session.isKnown.value) return
     const { RecentPanel } = loaded
     this.panel.value = (
-      <RecentPanel session={this.session} list={this.list} onOpen={onOpen} onClose={this.close} />
+      <RecentPanel
+        session={this.session}
+        list={this.list}
+        acts={this.acts}
+        onOpen={onOpen}
+        onClose={this.close}
+      />
     )
   }
 

@@ -131,7 +131,6 @@ type TableProps = RowActions & {
   readonly selection: Selection
   /** null: no cell can be edited. */
   readonly cells: CellEditing | null
-  readonly onUndo: () => void
 }
 
 /** The row that an event is in; undefined outside of rows. */

@@ -12,15 +12,13 @@ type TableParts = Pick<RowActions, 'onOpen' | 'onDelete'> & {
   readonly selection: Selection
   readonly isReadOnly: boolean
   readonly cells: CellEditing | null
-  readonly onUndo: () => void
 }
 
 /** Handles a key with Ctrl or Cmd; false for any other key. */
-function onChord(event: KeyboardEvent, { selection, isReadOnly, onUndo }: TableParts): boolean {
+function onChord(event: KeyboardEvent, { selection, isReadOnly }: TableParts): boolean {
   if (event.altKey) return false
-  if (event.key === 'z') onUndo()
-  else if (event.key === 'a' && !isReadOnly) void selection.addAll()
-  else return false
+  if (event.key !== 'a' || isReadOnly) return false
+  void selection.addAll()
   return true
 }
 

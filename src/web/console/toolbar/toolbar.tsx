@@ -153,6 +153,8 @@ type MoreProps = {
   readonly isReadOnly: boolean
   /** null: changes are not recorded. */
   readonly onRecent: (() => void) | null
+  /** null: nothing was done. */
+  readonly onUndo: (() => void) | null
 }
 
 const FORMATS = [
@@ -170,7 +172,7 @@ function exportedOf({ searched, rows, total }: PlantList): string {
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
-function More({ list, exporter, isReadOnly, onRecent }: MoreProps) {
+function More({ list, exporter, isReadOnly, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
     // As Enter does: what is exported is what is shown.
     if (list.typed.value) void list.show(list.searched)
@@ -217,6 +219,11 @@ function More({ list, exporter, isReadOnly, onRecent }: MoreProps) {
       <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
         Reload
       </button>
+      {onUndo ? (
+        <button type="button" class="quiet narrow" {...hides(MENU)} onClick={onUndo}>
+          Undo
+        </button>
+      ) : null}
       {onRecent ? (
         <button type="button" class="quiet narrow" {...hides(MENU)} onClick={onRecent}>
           Recent changes

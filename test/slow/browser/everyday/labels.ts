@@ -68,7 +68,7 @@ export const cell = (plant: string, text: string): Target => ({
 export const tagOf = (plant: string, text: string): Target => button(text, plant)
 export const edit = (plant: string): Target => button(`Edit plant ${plant}`, plant)
 export const remove = (plant: string): Target => button(`Delete plant ${plant}`, plant)
-export const undo = button(like('^Undo'))
+export const undo = button(like('^Undo the'))
 
 export const progress: Target = { kind: 'progress', name: 'Reading all plants' }
 export const search = field('Search')

@@ -98,6 +98,7 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.selected('All 50,000 selected'))
     await person.click(labels.deleteAll)
     await person.lose(labels.row('35358'))
+    await person.find(labels.text('Deleted 50,000 plants; Ctrl+Z undoes it'))
     await person.click(labels.control('Undo the deletion of 50,000 plants'))
     await person.find(labels.cell('35358', 'ash 2'), labels.cell('23753', 'ash 7'))
   })

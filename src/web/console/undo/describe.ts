@@ -1,0 +1,70 @@
+// Changes of plants in words.
+
+import { plantsOf } from '../counts.ts'
+import { changedTexts, type Step } from './step.ts'
+
+/** A plant that was left alone, and the reason. */
+export type Skipped = { readonly step: Step; readonly why: string }
+
+export const CHANGED = 'someone changed it'
+export const GONE = 'someone deleted it'
+export const TAKEN = 'the ID is taken'
+
+const MAX_NAMED = 3
+
+const which = (steps: readonly Step[]): string => {
+  const [first, another] = steps
+  return first && !another ? `plant ${first.id}` : plantsOf(steps.length)
+}
+
+const textsIn = (steps: readonly Step[]): readonly string[] => [
+  ...new Set(steps.flatMap(changedTexts)),
+]
+
+/** What was done, as the object of a sentence: `the deletion of 2 plants`. */
+export function nameOf(steps: readonly Step[]): string {
+  if (steps.every(({ before }) => before === null)) return `the creation of ${which(steps)}`
+  if (steps.every(({ after }) => after === null)) return `the deletion of ${which(steps)}`
+  const [text, other] = textsIn(steps)
+  return `the ${text && !other ? text : 'change'} of ${which(steps)}`
+}
+
+/** The plants that were left alone, by their reasons: `plants 3, 5 and 7 more (someone changed them)`. */
+function describeSkipped(skipped: readonly Skipped[]): string {
+  const groups = [...Map.groupBy(skipped, ({ why }) => why)].map(([why, all]) => {
+    const ids = all.slice(0, MAX_NAMED).map(({ step }) => step.id)
+    const more = all.length - ids.length
+    const named = `${ids.join(', ')}${more > 0 ? ` and ${more.toLocaleString()} more` : ''}`
+    return `${all.length === 1 ? 'plant' : 'plants'} ${named} (${why})`
+  })
+  return groups.length === 0 ? '' : `; left out: ${groups.join(', ')}`
+}
+
+function done(steps: readonly Step[]): string {
+  const [first] = steps
+  const subject = which(steps)
+  if (!first) return 'Nothing was changed'
+  if (steps.every(({ before }) => before === null)) return `Created ${subject}`
+  if (steps.every(({ after }) => after === null)) return `Deleted ${subject}`
+  const texts = textsIn(steps)
+  if (texts.length !== 1 || texts[0] !== 'tag') return `Changed ${subject}`
+  const tag = first.after?.tag
+  return tag === undefined ? `Removed the tag of ${subject}` : `Set the tag “${tag}” on ${subject}`
+}
+
+/** The sentence on an action, with the way to undo it. */
+export const describeDone = (steps: readonly Step[], skipped: readonly Skipped[]): string =>
+  `${done(steps)}${describeSkipped(skipped)}${steps.length > 0 ? '; Ctrl+Z undoes it' : ''}`
+
+/** The sentence on an action that was undone, or done again. */
+export function describeAgain(
+  what: string,
+  steps: readonly Step[],
+  skipped: readonly Skipped[],
+  isUndo: boolean,
+): string {
+  const rest = describeSkipped(skipped)
+  if (steps.length === 0) return `Cannot ${isUndo ? 'undo' : 'redo'} ${what}${rest}`
+  const way = isUndo ? 'Ctrl+Shift+Z does it again' : 'Ctrl+Z undoes it'
+  return `${isUndo ? 'Undid' : 'Redid'} ${what}${rest}; ${way}`
+}

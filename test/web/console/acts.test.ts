@@ -1,0 +1,138 @@
+// Changes of many plants in the console, undone and done again, sent to a real daemon.
+import { describe, expect, spyOn, test } from 'bun:test'
+import type { NewPlant } from '../../../src/client/client'
+import { createAnnouncer } from '../../../src/web/console/announcer'
+import { Acts } from '../../../src/web/console/undo/acts'
+import { deletionOf, taggingOf } from '../../../src/web/console/undo/step'
+import { ownDaemon } from '../../harness/own-daemon'
+import { storedPlants } from '../../harness/plants'
+import { create, numbered, type OpenedList, openList } from './opened-list'
+
+const { daemon, database, createToken } = ownDaemon()
+const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
+
+/** The acts on a list, with the requests that they sent. */
+function actsOn({ session, list }: OpenedList) {
+  const announcer = createAnnouncer()
+  const acts = new Acts(session, list, announcer, async () => {})
+  return {
+    acts,
+    sentence: () => announcer.sentence.value,
+    async requestsOf(act: () => Promise<unknown>): Promise<readonly string[]> {
+      const fetched = spyOn(globalThis, 'fetch')
+      await act()
+      const requests = fetched.mock.calls.map(([url, init]) =>
+        `${init?.method} ${String(url)}`.replace(/http:..[^/]+/, ''),
+      )
+      fetched.mockRestore()
+      return requests
+    },
+    again: async (step: () => void) => {
+      step()
+      // It goes in turn.
+      await acts.do([])
+    },
+  }
+}
+
+const fill = async (plants: readonly NewPlant[]): Promise<void> => {
+  for (let at = 0; at < plants.length; at += 500) await create(daemon, plants.slice(at, at + 500))
+}
+const ids = () => storedPlants(database).map(({ id }) => id)
+
+describe('a deletion', () => {
+  test('of 2500 plants takes three requests, and is undone and done again', async () => {
+    const plants = numbered(10_000, 2500)
+    await fill(plants)
+    const { acts, requestsOf, again } = actsOn(await openList(daemon))
+    const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
+    expect(requests).toEqual(Array(3).fill('POST /plants/batch-delete'))
+    expect(ids()).toEqual([])
+    await again(acts.undo)
+    expect(ids()).toEqual(plants.map(({ id }) => id))
+    await again(acts.redo)
+    expect(ids()).toEqual([])
+  })
+
+  test('leaves a plant that another has changed, names it and shows it', async () => {
+    const plants = numbered(1, 5)
+    await create(daemon, plants)
+    const opened = await openList(daemon)
+    const { acts, sentence } = actsOn(opened)
+    await daemon.fetch('/plants/2', { method: 'PATCH', json: { tag: 'theirs' } })
+    await daemon.fetch('/plants/3', { method: 'DELETE' })
+    await acts.do(plants.slice(0, 4).map(deletionOf))
+
+    expect(sentence()).toBe(
+      'Deleted 2 plants; left out: plant 2 (someone changed it), plant 3 (someone deleted it); Ctrl+Z undoes it',
+    )
+    expect(opened.list.rows.held()).toEqual([
+      { id: 2n, name: 'Moss 1', tag: 'theirs' },
+      { id: 5n, name: 'Moss 4' },
+    ])
+    expect(ids()).toEqual([2n, 5n])
+  })
+
+  test('that is refused puts all plants back, and sends nothing more', async () => {
+    const plants = numbered(3000, 2000)
+    const token = await createToken('reader', '--scope', 'read')
+    const opened = await openList(daemon, token)
+    const { acts, requestsOf, sentence } = actsOn(opened)
+    const before = storedPlants(database)
+    const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
+
+    expect(requests).toHaveLength(1)
+    expect(sentence()).toContain('(this token is read-only; use a write token)')
+    expect(opened.list.rows.held()).toHaveLength(before.length + plants.length)
+    expect(storedPlants(database)).toEqual(before)
+    expect(acts.done.value).toEqual([])
+  })
+
+  test('of more than a request may have is sent in parts, and of one that no batch has room for alone', async () => {
+    const long = { id: 100n, name: 'x'.repeat(2048 - '{"id":100,"name":""}'.length) }
+    const plants = [...numbered(1, 90), long]
+    await create(narrow.daemon, plants)
+    const { acts, requestsOf } = actsOn(await openList(narrow.daemon))
+    const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
+
+    expect(requests.filter((it) => it.startsWith('POST')).length).toBeGreaterThan(2)
+    expect(requests.at(-1)).toBe('DELETE /plants/100')
+    expect(storedPlants(narrow.database)).toEqual([])
+  })
+})
+
+describe('a tag of several plants', () => {
+  test('is undone but for what a colleague has changed since, who is named; other fields are theirs', async () => {
+    const plants = numbered(500, 4)
+    await create(daemon, plants)
+    const { acts, again } = actsOn(await openList(daemon))
+    await acts.do(plants.map((it) => taggingOf(it, 'shade')))
+    const tags = () =>
+      storedPlants(database)
+        .filter(({ id }) => id >= 500n && id < 504n)
+        .map(({ name, tag }) => `${name} ${tag}`)
+    expect(tags()).toEqual(['Moss 0 shade', 'Moss 1 shade', 'Moss 2 shade', 'Moss 3 shade'])
+    await daemon.fetch('/plants/501', { method: 'PATCH', json: { tag: 'theirs' } })
+    await daemon.fetch('/plants/502', { method: 'PATCH', json: { name: 'theirs' } })
+    await again(acts.undo)
+    expect(tags()).toEqual(['Moss 0 null', 'Moss 1 theirs', 'theirs null', 'Moss 3 null'])
+    await again(acts.redo)
+    expect(tags()).toEqual(['Moss 0 shade', 'Moss 1 theirs', 'theirs shade', 'Moss 3 shade'])
+  })
+})
+
+test('where nothing is left to undo, or it cannot be undone, it says so', async () => {
+  const { acts, sentence } = actsOn(await openList(daemon))
+  const said: string[] = []
+  acts.record({ what: 'the import of x.csv', steps: [], lasting: 'it has too many plants' })
+  for (const step of [acts.undo, acts.undo, acts.redo]) {
+    step()
+    await Bun.sleep(20)
+    said.push(sentence())
+  }
+  expect(said).toEqual([
+    'Cannot undo the import of x.csv: it has too many plants',
+    'Nothing to undo',
+    'Nothing to redo',
+  ])
+})
