@@ -14,8 +14,10 @@ import {
   toNewPlant,
   toOwnToken,
   toPage,
+  toPatched,
   toPlant,
   toPutCounts,
+  updateText,
 } from './json.ts'
 import {
   type CallOptions,
@@ -25,7 +27,7 @@ import {
   type Result,
 } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
-import type { ChangesQuery, ListQuery, NewPlant, PlantChange } from './types.ts'
+import type { ChangesQuery, ListQuery, NewPlant, PlantChange, PlantUpdate } from './types.ts'
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export type { Followed } from './changes.ts'
@@ -99,6 +101,12 @@ function plantCalls(call: Send) {
     putPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) => {
       const body = batchOf(plants.map(plantText))
       return call('PUT', 'plants/batch', { body, read: toPutCounts, ...options })
+    },
+
+    /** Changes the given fields of 1 to 1000 plants; creates those that are new and have a name: all or none. */
+    patchPlants: async (updates: readonly PlantUpdate[], options: CallOptions = {}) => {
+      const body = batchOf(updates.map(updateText))
+      return call('PATCH', 'plants/batch', { body, read: toPatched, ...options })
     },
 
     /** Deletes those of 1 to 1000 plants that are stored with exactly these fields; leaves those that differ. */

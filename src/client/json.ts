@@ -10,9 +10,11 @@ import {
   type NewPlant,
   OPTIONAL_TEXTS,
   type OwnToken,
+  type Patched,
   type Plant,
   type PlantChange,
   type PlantPage,
+  type PlantUpdate,
   type PutCounts,
 } from './types.ts'
 
@@ -125,6 +127,17 @@ export function toDeleted(value: unknown): Deleted | undefined {
     : undefined
 }
 
+/** The result of a batch of patches; undefined for any other value. */
+export function toPatched(value: unknown): Patched | undefined {
+  const { created, patched, unchanged, ...rest } = fieldsOf(value)
+  const changed = toEach(rest.changed, toId)
+  const missing = toEach(rest.missing, toId)
+  if (typeof created !== 'number' || typeof patched !== 'number') return undefined
+  return typeof unchanged === 'number' && changed && missing
+    ? { created, patched, unchanged, changed, missing }
+    : undefined
+}
+
 const SCOPES = ['read', 'write'] as const
 
 /** The rights of a token; undefined for any other value. */
@@ -163,4 +176,11 @@ export function plantText(plant: NewPlant): string {
 export function changeText(change: PlantChange): string {
   const texts = ['name' as const, ...OPTIONAL_TEXTS].map((name) => [name, change[name]])
   return JSON.stringify(Object.fromEntries(texts))
+}
+
+/** A change of a plant in a batch as JSON text. */
+export function updateText({ id, was, ...change }: PlantUpdate): string {
+  const condition = was === undefined ? '' : `,"was":${changeText(was)}`
+  const texts = changeText(change).slice(1)
+  return `{"id":${digitsOf(id)}${condition}${texts === '}' ? '' : ','}${texts}`
 }

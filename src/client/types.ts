@@ -32,6 +32,24 @@ export type PutCounts = {
   readonly unchanged: number
 }
 
+/** A change of one plant in a batch. */
+export type PlantUpdate = PlantChange & {
+  readonly id: bigint
+  /** The plant is changed only if it still has these fields; null: no such text. */
+  readonly was?: PlantChange | undefined
+}
+
+/** The result of a batch of patches. */
+export type Patched = {
+  readonly created: number
+  readonly patched: number
+  readonly unchanged: number
+  /** Differ from their `was`, and were left alone. */
+  readonly changed: readonly Pick<NewPlant, 'id'>[]
+  /** Not stored, and not created. */
+  readonly missing: readonly Pick<NewPlant, 'id'>[]
+}
+
 /** The result of a batch of deletes. */
 export type Deleted = {
   readonly deleted: number

@@ -171,6 +171,12 @@ export type PlantUpdate = typeof PlantUpdate.static
 /** The texts changed by a patch; null removes one. */
 export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
 
+/** Only the texts of a plant that were sent. */
+export const sentTexts = (sent: ChangedTexts): ChangedTexts =>
+  Object.fromEntries(
+    TEXT_FIELDS.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name]]),
+  )
+
 /** A plant with only the fields of the schema; a text of null is left out. */
 export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): Plant {
   const plant: Plant = { id, name: from.name }

@@ -81,6 +81,19 @@ export async function exercise(client: Client): Promise<string[]> {
   ]
   const counts = await client.putPlants(put)
   expect('a put', counts.ok && counts.value, { created: 1, replaced: 1, unchanged: 1 })
+  const update = await client.patchPlants([
+    { id: 7n, tag: 't', was: { tag: null } },
+    { id: MOST, name: 'other', was: { tag: null } },
+    { id: 2n ** 53n + 3n, tag: 't' },
+  ])
+  expect('a batch of patches', update.ok && update.value, {
+    created: 0,
+    patched: 1,
+    unchanged: 0,
+    changed: [{ id: MOST }],
+    missing: [{ id: 2n ** 53n + 3n }],
+  })
+  await client.patchPlants([{ id: 7n, tag: null }])
   const gone = await client.deletePlants([
     { id: 7n, name: 'seven' },
     { id: MOST, name: 'other' },

@@ -15,9 +15,11 @@ import {
   type NewPlant,
   OPTIONAL_TEXTS,
   type OwnToken,
+  type Patched,
   type Plant,
   type PlantChange,
   type PlantPage,
+  type PlantUpdate,
   type PutCounts,
 } from '../../src/client/types'
 import { ERRORS as SERVED_ERRORS } from '../../src/http/answers/errors'
@@ -92,6 +94,14 @@ test('the types have the fields of the schemas', () => {
     changed: 'required',
     missing: 'required',
   }
+  const update: Fields<PlantUpdate> = { ...change, id: 'required', was: 'optional' }
+  const patched: Fields<Patched> = {
+    created: 'required',
+    patched: 'required',
+    unchanged: 'required',
+    changed: 'required',
+    missing: 'required',
+  }
   const token: Fields<OwnToken> = {
     name: 'required',
     scope: 'required',
@@ -127,6 +137,10 @@ test('the types have the fields of the schemas', () => {
     HistoryPage: changes,
     Created: created,
     PutCounts: put,
+    PlantUpdate: update,
+    PlantUpdates: { plants: 'required' },
+    StoredFields: change,
+    Patched: patched,
     Deleted: deleted,
     OwnToken: token,
     Health: health,

@@ -123,6 +123,58 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect((await allPlants(await tested.reopen())).slice(1, 1001)).toEqual(range(0, 1000))
   })
 
+  test('patches what is stored, creates what has a name, and leaves what differs from its condition', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const stored = [
+      { id: MIN, name: 'a', tag: '' },
+      { id: 1n, name: 'b' },
+      { id: 9007199254740993n, name: 'c', tag: 'd' },
+      { id: MAX, name: 'e', tag: 'f' },
+    ]
+    await store.createPlants(stored)
+
+    const report = await store.patchPlants([
+      { id: MIN, tag: null, was: { tag: '' } },
+      { id: 1n, tag: 'x', was: { tag: 'y' } },
+      { id: 2n, name: 'new', tag: 'n' },
+      { id: 3n, tag: 'no name' },
+      { id: 4n, name: 'conditional', was: {} },
+      { id: 9007199254740993n, name: 'c', tag: 'd', was: { name: 'c' } },
+      { id: MAX, name: '', was: { name: 'e', tag: 'f' } },
+    ])
+
+    expect(report).toEqual({
+      created: 1,
+      patched: 2,
+      unchanged: 1,
+      changed: [1n],
+      missing: [3n, 4n],
+    })
+    const left = [
+      { id: MIN, name: 'a' },
+      { id: 1n, name: 'b' },
+      { id: 2n, name: 'new', tag: 'n' },
+      { id: 9007199254740993n, name: 'c', tag: 'd' },
+      { id: MAX, name: '', tag: 'f' },
+    ]
+    expect(await allPlants(store)).toEqual(left)
+    expect(await store.countPlants()).toBe(5)
+    const none = { created: 0, patched: 0, changed: [1n], missing: [] }
+    const untagged = { id: 1n, tag: 'x', was: { name: 'b', tag: null } }
+    expect(
+      await store.patchPlants([
+        { id: 1n, was: { name: 'c' } },
+        { id: 2n, tag: 'n' },
+      ]),
+    ).toEqual({
+      ...none,
+      unchanged: 1,
+    })
+    expect(await store.patchPlants([untagged])).toMatchObject({ patched: 1, changed: [] })
+    expect(await (await tested.reopen()).readPlant(1n)).toEqual({ id: 1n, name: 'b', tag: 'x' })
+  })
+
   test('deletes what is stored as it was sent, and leaves what differs', async () => {
     await using tested = await open()
     const { store } = tested
@@ -215,16 +267,20 @@ function testCount(open: () => Promise<TestedStore>): void {
       store.createPlants([twice]),
       store.putPlants([...range(590, 10), ...range(700, 10), twice]),
       store.putPlants(range(700, 10)),
+      store.patchPlants([
+        { id: 701n, tag: 'patched' },
+        { id: 720n, name: 'new' },
+      ]),
       store.deletePlants([...range(705, 10), twice]),
       store.deletePlants(range(710, 10)),
       store.putPlants([...range(705, 5), twice]),
       store.deletePlant(1000n),
     ])
     expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
-    expect(await store.countPlants()).toBe(609)
-    expect(await allPlants(store)).toHaveLength(609)
+    expect(await store.countPlants()).toBe(610)
+    expect(await allPlants(store)).toHaveLength(610)
 
-    expect(await (await tested.reopen()).countPlants()).toBe(609)
+    expect(await (await tested.reopen()).countPlants()).toBe(610)
   })
 }
 

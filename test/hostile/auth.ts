@@ -215,6 +215,12 @@ export const auth: readonly Case[] = [
     40301,
   ),
   withScope(
+    'refuses a batch of patches by a token that only reads',
+    'PATCH /plants/batch',
+    { body: `{"plants":[${body}]}` },
+    40301,
+  ),
+  withScope(
     'refuses a batch of deletes by a token that only reads',
     'POST /plants/batch-delete',
     { body: `{"plants":[${body}]}` },

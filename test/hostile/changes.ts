@@ -46,6 +46,13 @@ const batch = (name: string, body: Body, answer: Expected, stores: readonly Row[
 const puts = (name: string, body: Body, answer: Expected, replaces?: Row): Case =>
   put(name, '/plants/batch', body, answer, replaces)
 
+const patches = (name: string, body: Body, answer: Expected, replaces?: Row): Case => ({
+  name,
+  bytes: request({ line: 'PATCH /plants/batch HTTP/1.1', body }),
+  answers: [answer],
+  ...(replaces ? { replaces: [replaces] } : {}),
+})
+
 const deletes = (name: string, body: Body, answer: Expected): Case => ({
   name,
   bytes: request({ line: 'POST /plants/batch-delete HTTP/1.1', body }),
@@ -294,6 +301,38 @@ export const changes: readonly Case[] = [
   ),
   puts('refuses puts whose last plant is wrong', plants('{"id":1,"name":"b"}', '{"id":11}'), 40002),
   puts('refuses puts within __proto__', '{"__proto__":{"plants":[{"id":1,"name":"b"}]}}', 40002),
+  patches(
+    'patches the fixture under a condition',
+    plants('{"id":1.0,"tag":"b","was":{"name":"Fern","tag":"green","x":null}}'),
+    [200, '{"created":0,"patched":1,"unchanged":0,"changed":[],"missing":[]}'],
+    [1, 'Fern', 'b'],
+  ),
+  patches(
+    'leaves the fixture where the condition differs by case',
+    plants('{"id":1,"tag":"b","was":{"name":"fern"}}', '{"id":9223372036854775807}'),
+    [
+      200,
+      '{"created":0,"patched":0,"unchanged":0,"changed":[{"id":1}],"missing":[{"id":9223372036854775807}]}',
+    ],
+  ),
+  patches('refuses patches that repeat an id', plants('{"id":1,"tag":"b"}', '{"id":1e0}'), 40002),
+  patches('refuses a condition of null', plants('{"id":1,"tag":"b","was":null}'), 40002),
+  patches(
+    'refuses a condition with a name of null',
+    plants('{"id":1,"tag":"b","was":{"name":null}}'),
+    40002,
+  ),
+  patches(
+    'refuses a condition that is a list',
+    plants('{"id":1,"tag":"b","was":["green"]}'),
+    40002,
+  ),
+  patches(
+    'refuses patches with a surrogate',
+    plants(String.raw`{"id":1,"tag":"b","was":{"tag":"\ud800"}}`),
+    40002,
+  ),
+  patches('refuses patches cut off', '{"plants":[{"id":1,"tag":"b"}', 40001),
   deletes(
     'leaves the fixture in a batch of deletes without its tag',
     plants('{"id":1.0,"name":"Fern"}', '{"id":9223372036854775807,"name":"Fern"}'),

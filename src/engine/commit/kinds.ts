@@ -157,8 +157,8 @@ const putAll: Kind<'putAll'> = {
         if (typeof stored !== 'string') return stored
         counts[stored] += 1
       }
-      const { changed: replaced, ...rest } = counts
-      return { ...rest, replaced }
+      const { created, changed, unchanged } = counts
+      return { created, replaced: changed, unchanged }
     }),
   growth: (_, { created }) => created,
   hasWritten: ({ created, replaced }) => created + replaced > 0,

@@ -4,12 +4,11 @@ import { RequestError } from '../../errors'
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
 import {
-  type ChangedTexts,
   type Int64,
   Plant,
   PlantPatch,
   Replacement,
-  TEXT_FIELDS,
+  sentTexts,
   toNewPlant,
 } from '../../plant/plant'
 import type { ChangeOptions } from '../../plant/plants'
@@ -29,12 +28,6 @@ function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id)
     throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
 }
-
-// Only the schema's fields that were sent.
-const toPatch = (patch: PlantPatch): ChangedTexts =>
-  Object.fromEntries(
-    TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
-  )
 
 /** True if a request wants that there is no such plant yet. */
 const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
@@ -148,7 +141,7 @@ const patching = (deps: PlantDeps) => (app: App) =>
       const options = conditionally(deps, headers, { request, token, entry })
       const plant = await deps.answerBudget.changeStored(
         () => deps.store.readPlant(id),
-        () => deps.store.patchPlant(id, toPatch(body), options),
+        () => deps.store.patchPlant(id, sentTexts(body), options),
       )
       return answerPlant(deps, request, plant)
     },

@@ -4,15 +4,31 @@ import { RequestError } from '../../errors'
 import type { Metrics } from '../../metrics'
 import { toJson } from '../../plant/json'
 import { listProblems } from '../../plant/mismatch'
-import { type Int64, Plant, PlantFields, toNewPlant } from '../../plant/plant'
+import {
+  type Int64,
+  Plant,
+  PlantFields,
+  type PlantUpdate,
+  sentTexts,
+  toNewPlant,
+} from '../../plant/plant'
 import type { Store } from '../../store'
 import type { App, OptionsOf } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
-import type { Bodies } from '../bodies/body'
+import { type Bodies, MERGE_PATCH } from '../bodies/body'
 import { queryOf } from '../elysia'
 import { answers } from './describe'
-import { Created, Deleted, PlantBatch, PlantList, PlantPage, PutCounts } from './schemas'
+import {
+  Created,
+  Deleted,
+  Patched,
+  PlantBatch,
+  PlantList,
+  PlantPage,
+  PlantUpdates,
+  PutCounts,
+} from './schemas'
 
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
@@ -39,7 +55,7 @@ const linkTo = (query: Record<string, string>): string =>
   `<?${new URLSearchParams(query)}>; rel="next"`
 
 // A create would be refused with a 409, as if an earlier attempt had been stored; a put would count the plant twice.
-function requireDistinctIds(plants: readonly Plant[]): void {
+function requireDistinctIds(plants: readonly { readonly id: Int64 }[]): void {
   if (new Set(plants.map(({ id }) => id)).size === plants.length) return
   const first = new Map<Int64, number>()
   const repeats: string[] = []
@@ -56,6 +72,16 @@ function plantsOf({ plants }: PlantBatch): Plant[] {
   return plants.map((plant) => toNewPlant(plant.id, plant))
 }
 
+function updatesOf({ plants }: PlantUpdates): PlantUpdate[] {
+  requireDistinctIds(plants)
+  return plants.map((plant) => {
+    const update = { id: plant.id, ...sentTexts(plant) }
+    return plant.was ? { ...update, was: sentTexts(plant.was) } : update
+  })
+}
+
+const toIds = (ids: readonly Int64[]) => ids.map((id) => toJson({ id }))
+
 export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
@@ -65,7 +91,12 @@ export type PlantDeps = {
 }
 
 export const plants = (deps: PlantDeps) => (app: App) =>
-  app.use(creating(deps)).use(putting(deps)).use(deleting(deps)).use(listing(deps))
+  app
+    .use(creating(deps))
+    .use(putting(deps))
+    .use(patching(deps))
+    .use(deleting(deps))
+    .use(listing(deps))
 
 const creating = (deps: PlantDeps) => (app: App) =>
   app
@@ -141,13 +172,38 @@ const putting = (deps: PlantDeps) => (app: App) =>
     },
   )
 
+const patching = (deps: PlantDeps) => (app: App) =>
+  app.patch(
+    '/plants/batch',
+    async ({ body, request, token, entry }) => {
+      const options = deps.optionsOf({ request, token, entry })
+      const report = await deps.store.patchPlants(updatesOf(body), options)
+      const { changed, missing, ...counts } = report
+      deps.metrics.created(counts.created)
+      const text = JSON.stringify({ ...counts, changed: toIds(changed), missing: toIds(missing) })
+      return deps.answerBudget.answer(request, text)
+    },
+    {
+      ...deps.bodies.of(PlantUpdates, MERGE_PATCH),
+      detail: {
+        operationId: 'patchPlants',
+        summary: 'Create or change up to 1000 plants, all or none',
+        description:
+          'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left alone. Plants that stay as they are have no entry in the change log.',
+        answers: () =>
+          answers(200, 'All changes are durable.', Patched, {
+            example: { created: 0, patched: 1, unchanged: 0, changed: [], missing: [] },
+          }),
+      },
+    },
+  )
+
 const deleting = (deps: PlantDeps) => (app: App) =>
   app.post(
     '/plants/batch-delete',
     async ({ body, request, token, entry }) => {
       const options = deps.optionsOf({ request, token, entry })
       const { deleted, changed, missing } = await deps.store.deletePlants(plantsOf(body), options)
-      const toIds = (ids: readonly Int64[]) => ids.map((id) => toJson({ id }))
       const text = JSON.stringify({ deleted, changed: toIds(changed), missing: toIds(missing) })
       return deps.answerBudget.answer(request, text)
     },

@@ -10,6 +10,7 @@ import {
   isText,
   Plant,
   PlantFields,
+  PlantUpdate,
   parseInt64,
   Tag,
 } from '../../plant/plant'
@@ -156,6 +157,25 @@ export const PlantBatch = t.Object(
 
 export type PlantBatch = typeof PlantBatch.static
 
+export const PlantUpdates = t.Object(
+  {
+    plants: t.Array(PlantUpdate, {
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      description: 'Changes of plants, each with its own id.',
+      error: `expected an array of 1 to ${MAX_BATCH} plants`,
+    }),
+  },
+  {
+    title: 'PlantUpdates',
+    description: 'Plants to change together.',
+    additionalProperties: true,
+    error: 'expected an object with plants',
+  },
+)
+
+export type PlantUpdates = typeof PlantUpdates.static
+
 // The schemas below only describe answers; they check nothing.
 
 const orNull = (schema: t.TSchema, description: string) =>
@@ -224,6 +244,19 @@ export const PutCounts = t.Object(
 
 const untouched = (description: string) =>
   t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description })
+
+export const Patched = t.Object(
+  {
+    created: putCount('Plants that were new.'),
+    patched: putCount('Plants that were changed.'),
+    unchanged: putCount('Plants that were stored already as the change would leave them.'),
+    changed: untouched('Plants whose stored fields differ from `was`, and were left alone.'),
+    missing: untouched(
+      'Plants that are not stored, and were not created: without a name, or with `was`.',
+    ),
+  },
+  { title: 'Patched', description: 'The result of a batch of patches.' },
+)
 
 export const Deleted = t.Object(
   {

@@ -85,6 +85,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
     createPlant: [literal(body)],
     createPlants: [literal(body.plants ?? [])],
     putPlants: [literal(body.plants ?? [])],
+    patchPlants: [literal(body.plants ?? [])],
     deletePlants: [literal(body.plants ?? [])],
     listPlants: [query],
     readPlant: [argument],

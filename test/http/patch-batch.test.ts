@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test'
+import { ownDaemon } from '../harness/own-daemon'
+import { expectError, plantsCounted, storedPlants } from '../harness/plants'
+
+const { daemon, database, stored } = ownDaemon({ args: ['--keep-changes', '1d'] })
+
+const patch = (body: string, type = 'application/json') =>
+  daemon.fetch('/plants/batch', { method: 'PATCH', body, headers: { 'content-type': type } })
+
+type Page = { readonly changes: readonly { readonly action: string }[]; readonly next: string }
+const changesAfter = async (after: string): Promise<Page> =>
+  (await (await daemon.fetch(`/plants/changes?after=${after}`)).json()) as Page
+
+test('changes the fields that are sent, creates what has a name, and names what it leaves', async () => {
+  await daemon.create('{"id":9007199254740993,"name":"Rose","tag":"shrub"}')
+  await daemon.create('{"id":2,"name":"Oak"}')
+  await daemon.create('{"id":3,"name":"Fern","tag":"shade"}')
+  const before = await plantsCounted(daemon)
+  const { next } = await changesAfter('now')
+
+  const answer = await patch(`{"plants":[
+    {"id":9007199254740993,"tag":null,"was":{"tag":"shrub"},"x":1},
+    {"id":2,"name":"Elm","was":{"tag":"tree"}},
+    {"id":3,"name":"Fern"},
+    {"id":9223372036854775807,"name":"New"},
+    {"id":-9223372036854775808,"tag":"new"}],"x":1}`)
+
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(await answer.text()).toBe(
+    '{"created":1,"patched":1,"unchanged":1,"changed":[{"id":2}],"missing":[{"id":-9223372036854775808}]}',
+  )
+  expect(stored(9007199254740993n)).toMatchObject({ name: 'Rose', tag: null })
+  expect(stored(2n)?.name).toBe('Oak')
+  expect(stored(3n)).toMatchObject({ name: 'Fern', tag: 'shade' })
+  expect(stored(9223372036854775807n)).toMatchObject({ name: 'New', tag: null })
+  expect(await plantsCounted(daemon)).toBe(before + 1)
+  const { changes } = await changesAfter(next)
+  expect(changes.map(({ action }) => action)).toEqual(['patch', 'create'])
+})
+
+test('takes a merge patch, and no other type', async () => {
+  const body = '{"plants":[{"id":10,"name":"Ash"}]}'
+
+  expect((await patch(body, 'application/merge-patch+json')).status).toBe(200)
+  await expectError(await patch(body, 'application/json-patch+json'), 41501)
+})
+
+test('creates no plant under a condition: what is not there cannot be as it was', async () => {
+  const answer = await patch('{"plants":[{"id":20,"name":"Yew","was":{}}]}')
+
+  expect(await answer.json()).toMatchObject({ created: 0, missing: [{ id: 20 }] })
+  expect(stored(20n)).toBeUndefined()
+})
+
+test('stores nothing of a batch with a wrong field, a repeated id or a wrong condition', async () => {
+  const before = storedPlants(database)
+  const good = '{"id":30,"name":"Box"}'
+  const bad: [string, string][] = [
+    ['{"id":31,"name":null}', 'plants[1].name (id 31): expected'],
+    ['{"id":31,"was":null}', 'plants[1].was (id 31): expected'],
+    ['{"id":31,"was":{"name":null}}', 'plants[1].was.name'],
+    ['{"id":31,"was":{"tag":1}}', 'plants[1].was.tag'],
+    ['{"id":"31"}', 'plants[1].id'],
+    ['{"name":"no id"}', 'plants[1].id'],
+    ['7', 'plants[1]: expected'],
+    [good, 'plants[1].id (id 30): expected another id than plants[0]'],
+  ]
+
+  for (const [plant, message] of bad) {
+    const answer = await patch(`{"plants":[${good},${plant}]}`)
+    expect(await expectError(answer, 40002)).toContain(message)
+  }
+  for (const body of ['{"plants":[]}', '{"plants":{}}', '{}']) {
+    await expectError(await patch(body), 40002)
+  }
+  expect(storedPlants(database)).toEqual(before)
+})
+
+test('patches 1000 plants in one commit, and no more', async () => {
+  const many = (count: number, fields: object) =>
+    JSON.stringify({
+      plants: Array.from({ length: count }, (_, at) => ({ id: 5000 + at, ...fields })),
+    })
+
+  expect(await (await patch(many(1000, { name: 'Moss' }))).json()).toMatchObject({ created: 1000 })
+  const answer = await patch(many(1000, { tag: 'shade', was: { tag: null } }))
+  expect(await answer.json()).toMatchObject({ patched: 1000, changed: [], missing: [] })
+  expect(await expectError(await patch(many(1001, { tag: 'x' })), 40002)).toContain('1 to 1000')
+  expect(stored(5999n)).toMatchObject({ name: 'Moss', tag: 'shade' })
+})
