@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GroupCommit, POSTPONED_MS } from '../../src/engine/commit/group-commit'
-import { DONE, type Outcome } from '../../src/engine/commit/write'
+import { type BatchOutcome, DONE, type Outcome, POSTPONED } from '../../src/engine/commit/write'
 import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
 test('commits the changes of one turn of the event loop together, in their order', async () => {
@@ -277,6 +277,44 @@ test('answers a batch in doubt once it is settled, and commits others meanwhile'
   const [a, b] = await doubtful
   expect(a.status).toBe('fulfilled')
   expect(b).toHaveProperty('reason.error', 'cannot write')
+})
+
+test('commits a write again that was postponed by a batch in doubt', async () => {
+  const { clock, advance, run } = createTestClock()
+  const settled = Promise.withResolvers<readonly BatchOutcome[]>()
+  const batches: string[][] = []
+  const group = new GroupCommit<string>(
+    async (batch) => {
+      batches.push(batch)
+      return batches.length === 1 ? { inDoubt: settled.promise } : batch.map(() => DONE)
+    },
+    ROOMY,
+    clock,
+  )
+  const all = [group.submit('a', 1), group.submit('b', 1)]
+  await run(() => batches.length < 1)
+  settled.resolve([DONE, POSTPONED])
+  await turns()
+  advance(POSTPONED_MS)
+  await run(() => batches.length < 2)
+
+  await Promise.all(all)
+  expect(batches).toEqual([['a', 'b'], ['b']])
+})
+
+test('makes no commit if every client has gone', async () => {
+  const batches: string[][] = []
+  const group = new GroupCommit<string>(async (batch) => {
+    batches.push(batch)
+    return batch.map(() => DONE)
+  }, ROOMY)
+  const client = new AbortController()
+  const submitted = group.submit('a', 1, client.signal)
+  client.abort()
+
+  await expect(submitted).rejects.toHaveProperty('error', 'busy')
+  await group.drained()
+  expect(batches).toEqual([])
 })
 
 test('answers a change that has no outcome with 50001', async () => {

@@ -104,6 +104,17 @@ test('a client that is refused, or has gone before it is answered, is not counte
   expect(followers.count()).toBe(0)
 })
 
+test('a follower that arrives during a stop gets its page, and its stream ends', async () => {
+  const stopping = AbortSignal.abort()
+  const followers = create({ stopping })
+  const request = new Request('http://localhost/plants/changes')
+  const answer = await followers.follow(changeLog, 'now', request, token)
+
+  const text = await Promise.race([answer.text(), Bun.sleep(2000).then(() => 'still open')])
+  expect(text).not.toBe('still open')
+  expect(followers.count()).toBe(0)
+})
+
 test('one too many is refused with 50301, until another has gone', async () => {
   const followers = create({ most: 2 })
   const first = await open(followers)

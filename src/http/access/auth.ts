@@ -3,15 +3,14 @@
 import { bearer } from '@elysiajs/bearer'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
-import { allows, hashToken, isValid, MAX_TOKEN, type Token } from '../../token/token'
+import { allows, isValid, MAX_TOKEN, type Token } from '../../token/token'
+import { createHashCache } from './hash-cache'
 import type { RateLimit } from './rate-limit'
 import type { App } from './request-context'
 
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const SCHEME = /^Bearer(?: |$)/i
 const CREDENTIALS = /^ *([A-Za-z0-9\-._~+/]+=*) *$/
-// Size of the hash cache.
-const MAX_HASHES = 1000
 
 /** The sources of tokens. */
 export type TokenDeps = {
@@ -51,18 +50,16 @@ function checkToken(sent: string): string {
 /** Sets `token` for the routes that follow. Refuses requests without a valid token, or beyond its scope. */
 export function authenticate(deps: AuthDeps) {
   const { store, configuredToken, now, rateLimit } = deps
-  const hashes = new Map<string, string>()
+  const hashes = createHashCache()
   // Cached for one turn of the event loop: simultaneous requests are checked once, and a revoked token is refused from
   // the next request on.
   const found = new Map<string, Token>()
 
   async function find(sent: string): Promise<Token> {
-    const known = hashes.get(sent)
-    const hash = known ?? hashToken(checkToken(sent))
+    const hash = hashes.of(sent, checkToken)
     const token = await findToken(deps, hash)
     if (!token) throw new RequestError('invalid token')
-    if (!known) hashes.set(sent, hash)
-    if (hashes.size > MAX_HASHES) hashes.delete(hashes.keys().next().value ?? '')
+    hashes.keep(sent, hash)
     if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
     if (found.size === 0) setImmediate(() => found.clear())
     found.set(sent, token)

@@ -1,0 +1,63 @@
+// How edits by other programs are decided, and the number of plants compared.
+import { expect, test } from 'bun:test'
+import { NO_DIFFERENCES } from '../../src/change-log/check'
+import type { NewEntry } from '../../src/change-log/entry'
+import { decide } from '../../src/engine/commit/kinds'
+import { compareCount } from '../../src/engine/commit/plant-count'
+import { DONE } from '../../src/engine/commit/write'
+import { overlay } from '../../src/engine/postgres/sql/overlay'
+import type { PlantRow } from '../../src/plant/row'
+
+const [old, edited, other]: PlantRow[] = [
+  [1, 'old', null],
+  [1, 'edited', 't'],
+  [1, 'other', null],
+] as const
+
+test.each([
+  ['a replacement', old, edited, edited, ['replace']],
+  ['a creation', null, edited, edited, ['create']],
+  ['a deletion', old, null, null, ['delete']],
+  ['nothing of a plant that was changed since', old, edited, other, []],
+  ['nothing of a plant that was deleted since', old, edited, null, []],
+  ['nothing of a plant that was created since', old, null, other, []],
+])('logs %s', (_, logged = null, stored = null, found = null, actions) => {
+  const { state, changed } = overlay(() => found)
+  const entries: NewEntry[] = []
+  const edits = [{ id: 1, logged, stored }]
+
+  expect(decide({ kind: 'accept', edits, uncounted: 0, origin: null }, state, entries)).toBe(DONE)
+
+  expect<string[]>(entries.map(({ action }) => action)).toEqual(actions)
+  for (const entry of entries) {
+    expect(entry).toMatchObject({ plant: 1, before: logged, after: stored })
+  }
+  expect(changed.size).toBe(0)
+})
+
+test.each([
+  ['stored already', 'old', 'is already stored, with the same fields'],
+  ['taken', 'other', 'belongs to a different plant'],
+] as const)('says of a batch that is refused with "%s" which plant and why', (error, name, why) => {
+  const { state, changed } = overlay((id) => (id === 2 ? [2, 'old', null] : null))
+  const rows: PlantRow[] = [
+    [1, 'new', null],
+    [2, name, null],
+  ]
+
+  expect(decide({ kind: 'createAll', rows, origin: null }, state)).toEqual({
+    error,
+    message: `nothing was created: plants[1], id 2 ${why}`,
+  })
+  expect(changed.size).toBe(0)
+})
+
+test('compares the recorded number of plants', () => {
+  expect(compareCount(NO_DIFFERENCES, 5, 5)).toEqual(NO_DIFFERENCES)
+  expect(compareCount(NO_DIFFERENCES, 5, 3)).toEqual({ ...NO_DIFFERENCES, uncounted: -2 })
+  const { lines, uncounted } = compareCount({ ...NO_DIFFERENCES, lines: ['first'] }, null, 3)
+  expect({ lines, uncounted }).toEqual({
+    lines: ['first', expect.stringContaining('plant_count must have one row')],
+    uncounted: 0,
+  })
+})

@@ -1,0 +1,56 @@
+// The SQL that writes the change log: what is recorded of it stays right when entries are removed.
+import { expect, test } from 'bun:test'
+import { describeDifferences } from '../../../src/change-log/check'
+import { creation } from '../../../src/engine/commit/kinds'
+import { openStore } from '../../../src/engine/engine'
+import { prepareChangeLogWriter } from '../../../src/engine/sqlite/committing/change-log-writer'
+import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
+import { connect } from '../../../src/engine/sqlite/reading/connection'
+import { storeOwner } from '../../../src/engine/store-user'
+import { temporaryFolder } from '../../harness/folder'
+
+const ignore = () => {}
+
+test('counts the bytes of the entries that are left, and names the one before them', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await openStore(path, storeOwner(ignore, ignore, 1))
+  for (let id = 1; id <= 9; id++) {
+    await store.createPlant({ id: BigInt(id), name: 'n'.repeat(id * id), tag: 't'.repeat(id) })
+  }
+  const [, , third, fourth] = (await store.changeLog?.read({ limit: 9 }))?.entries ?? []
+  await store.close()
+  using db = connect(path)
+  const { remove } = prepareChangeLogWriter(db)
+  await Bun.sleep(5)
+
+  remove(3)
+
+  const { differences, plants } = await checkDatabase(path)
+  expect(describeDifferences(differences, plants)).toEqual([])
+  const again = await openStore(path, storeOwner(ignore, ignore, 86_400_000))
+  const sizes = db.query('SELECT bytes FROM change_log').get() as { bytes: bigint }
+  expect((await again.changeLog?.stats())?.entries).toBe(6)
+  expect((await again.changeLog?.stats())?.bytes).toBe(Number(sizes.bytes))
+  expect((await again.changeLog?.read({ limit: 1 }))?.entries).toEqual(fourth ? [fourth] : [])
+  const after = third?.cursor ?? ''
+  expect((await again.changeLog?.read({ after, limit: 1 }))?.entries[0]?.id).toBe(4n)
+  await again.close()
+})
+
+test('removes no entry that is young by the clock, but one from its future', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await (await openStore(path, storeOwner(ignore, ignore, 60_000))).close()
+  using db = connect(path)
+  const { add, remove } = prepareChangeLogWriter(db)
+  for (let id = 1; id <= 3; id++) add([creation([id, 'n', null], null)])
+  const numbers = () => db.query('SELECT number FROM changes').values().flat()
+
+  remove(3)
+  expect(numbers()).toEqual([1n, 2n, 3n])
+  db.run('UPDATE changes SET at = at + 3600000 WHERE number = 1')
+  db.run('UPDATE changes SET at = at - 3600000 WHERE number = 2')
+  remove(3)
+  expect(numbers()).toEqual([3n])
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { listMismatches, listProblems } from '../../src/plant/mismatch'
+
+/** A validator that finds this many wrong fields, and counts how many were asked for. */
+function wrong(fields: number) {
+  const validator = {
+    asked: 0,
+    *Errors() {
+      for (let field = 0; field < fields; field++) {
+        validator.asked += 1
+        yield { path: `/field${field}`, value: 1, schema: { type: 'string', error: 'no' } }
+      }
+    },
+  }
+  return validator
+}
+
+const all = (count: number) =>
+  Array.from({ length: count }, (_, field) => `field${field}: no, found a number`).join('; ')
+
+test.each([1, 9, 10])('names all of %d wrong fields', (fields) => {
+  expect(listMismatches(wrong(fields), {})).toBe(all(fields))
+})
+
+test.each([11, 12, 1000])('names ten of %d wrong fields, and looks for one more', (fields) => {
+  const validator = wrong(fields)
+
+  expect(listMismatches(validator, {})).toBe(`${all(10)}; and more`)
+  expect(validator.asked).toBe(11)
+})
+
+test('names ten problems', () => {
+  const problems = Array.from({ length: 11 }, (_, index) => `p${index}`)
+
+  expect(listProblems(problems.slice(0, 10))).toEndWith('p9')
+  expect(listProblems(problems)).toEndWith('p9; and more')
+})

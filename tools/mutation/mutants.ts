@@ -1,0 +1,68 @@
+// The mutants of a source file: one small change each, found by line, of the code as Biome formats it.
+
+export type Mutant = {
+  readonly line: number
+  readonly before: string
+  readonly after: string
+}
+
+type Rule = readonly [pattern: RegExp, replacement: string]
+
+const RULES: readonly Rule[] = [
+  [/ === /g, ' !== '],
+  [/ !== /g, ' === '],
+  [/ < /g, ' <= '],
+  [/ <= /g, ' < '],
+  [/ > /g, ' >= '],
+  [/ >= /g, ' > '],
+  [/ && /g, ' || '],
+  [/ \|\| /g, ' && '],
+  [/ \?\? .+?(?=[;,)]|$)/g, ''],
+  [/ \+ /g, ' - '],
+  [/ - /g, ' + '],
+  [/ \+= /g, ' -= '],
+  [/ -= /g, ' += '],
+  [/\btrue\b/g, 'false'],
+  [/\bfalse\b/g, 'true'],
+  [/(?<=[\s(])!(?=[\w#(])/g, ''],
+  [/\bif \((?=.)/g, 'if (!true && '],
+  [/\bif \((?=.)/g, 'if (true || '],
+  [/\bMath\.min\b/g, 'Math.max'],
+  [/\bMath\.max\b/g, 'Math.min'],
+  [/(?<![\w.'#$])[1-9]\d*(?![\w.'])/g, '0'],
+  [/\.(filter|sort|toSorted|slice|reverse|trim|toLowerCase)\((?=[^()]*\)(?!\())[^()]*\)/g, ''],
+  // A statement that is a call.
+  [/^(\s+)(?:await )?(?!return|throw|if|for|while|super|\w+ =)[\w.#?]+\(.*\)$/g, '$1'],
+  [/^(\s+)return (?!.*[{([]$).+$/g, '$1return undefined'],
+]
+
+// Comments, imports, types, SQL and messages are no code to mutate.
+const SKIPPED =
+  /^\s*(\/\/|\*|\/\*|import |export type |type |readonly |export \{|\| |SELECT|INSERT|UPDATE|DELETE|FROM|WHERE)/
+
+/** A line without the contents of its strings, which no rule changes. */
+const masked = (line: string): string =>
+  line
+    .replace(
+      /'(?:[^'\\]|\\.)*'|`[^`]*`|\/(?:[^/\s\\]|\\.)+\/[a-z]*/g,
+      (text) => text[0] + '\0'.repeat(text.length - 2) + text[text.length - 1],
+    )
+    .replace(/\/\/.*$/, (text) => '\0'.repeat(text.length))
+
+function ofLine(line: string, number: number): Mutant[] {
+  if (SKIPPED.test(line)) return []
+  const code = masked(line)
+  return RULES.flatMap(([pattern, replacement]) =>
+    [...code.matchAll(pattern)].map((match) => {
+      const [text] = match
+      const at = match.index
+      const replaced = replacement.replace('$1', match[1] ?? '')
+      const after = line.slice(0, at) + replaced + line.slice(at + text.length)
+      return { line: number, before: line, after }
+    }),
+  )
+}
+
+/** Every mutant of a file. Some are the same program, or none. */
+export const mutantsOf = (text: string): Mutant[] =>
+  text.split('\n').flatMap((line, index) => ofLine(line, index + 1))
