@@ -22,7 +22,7 @@ test('exits with 0 if the daemon is well', async () => {
 
 test('prints nothing with --quiet while the daemon is well, as in the line for cron', async () => {
   using folder = temporaryFolder()
-  const daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const env = { PLANTSTORE_PORT: String(daemon.port) }
   const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8')
   const [, line = ''] = /^\*\/5 .* \/usr\/bin\/plantstore (.*)$/m.exec(page) ?? []
