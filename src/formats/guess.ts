@@ -4,6 +4,7 @@ import { readInt64 } from '../plant/json'
 import { type OptionalText, ofOptionalTexts } from '../plant/plant'
 import { type ColumnOptions, cellsOf, nameColumn, normalize, ofColumnOptions } from './header'
 import { isHeadingOf, isKnownHeading, isMeaning, type Meaning } from './headings'
+import { KEY } from './json/rows'
 import type { FileRow } from './row'
 
 /** Options that name the columns as a user would write them. */
@@ -39,6 +40,8 @@ const NO_TEXT: readonly RegExp[] = [
   /^\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?($|[ T])/,
   /^[^\p{L}]*$/u,
   /^[\d\s.,'+-]+ ?(%|€|\$|£|eur|usd|gbp|cm|mm|m|kg|g|l|ml|st|pcs)\.?$/i,
+  // Kinds of places on a map.
+  /^(node|way|relation|feature|(multi)?(point|polygon|linestring))$/i,
   /^(true|false|yes|no|ja|nein|oui|non|n\/?a|null|none|-)$/i,
 ]
 // Codes: words of capitals and digits, or a few letters that digits follow.
@@ -69,16 +72,23 @@ function isIdColumn(values: readonly string[]): boolean {
 
 /** The columns of a table that a guess looks at. */
 type Sampled = {
+  /** Of JSON, the last key of each column. */
   readonly header: readonly string[]
   readonly values: readonly (readonly string[])[]
   readonly isEmpty: boolean
+  /** False for JSON. */
+  readonly isTable: boolean
 }
 
 function sampleOf(header: readonly string[], rows: readonly FileRow[]): Sampled {
   const shown = header.slice(0, MAX_COLUMNS)
   const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, shown))
   const values = shown.map((_, place) => cells.map((row) => textOf(row[place])))
-  return { header: shown, values, isEmpty: rows.length === 0 }
+  const isTable = rows.every((row) => Array.isArray(row.cells))
+  const headings = isTable
+    ? shown
+    : shown.map((column) => column.slice(column.lastIndexOf('.') + 1))
+  return { header: headings, values, isEmpty: rows.length === 0, isTable }
 }
 
 /** The first column with such a heading, whose values fit. */
@@ -107,6 +117,12 @@ function findParts(sampled: Sampled, taken: readonly (number | null)[]): number[
   return cultivar === null ? [genus, epithet] : [genus, epithet, cultivar]
 }
 
+/** The keys of JSON that lead to the rows, if they are names. */
+function findKey({ header, values, isTable }: Sampled, taken: readonly (number | null)[]) {
+  const place = isTable ? -1 : header.indexOf(KEY)
+  return place >= 0 && !taken.includes(place) && fit(values[place] ?? [], isText) ? place : null
+}
+
 function findName(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
   const whole = find(sampled, ['scientific', 'name'], taken)
   if (whole !== null) return [whole]
@@ -116,7 +132,7 @@ function findName(sampled: Sampled, taken: readonly (number | null)[]): number[]
   const isWhole = (it: readonly string[]) =>
     fit(it, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
   const species = sampled.isEmpty ? null : find(sampled, ['epithet'], taken, isWhole)
-  const place = species ?? find(sampled, ['common'], taken)
+  const place = species ?? find(sampled, ['common'], taken) ?? findKey(sampled, taken)
   return place === null ? null : [place]
 }
 

@@ -44,8 +44,33 @@ export function listColumns(header: readonly string[], places = [...header.keys(
 /** The texts of a row's cells in the order of columns. */
 export function cellsOf({ cells }: FileRow, header: readonly string[]): readonly unknown[] {
   if (Array.isArray(cells)) return cells
-  return header.map((key) => (cells as Record<string, unknown>)[key])
+  return header.map((key) => valueAt(cells, key))
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value of a column of JSON: that of a key, or of keys joined by dots. */
+export function valueAt(cells: object, column: string): unknown {
+  if (Object.hasOwn(cells, column)) return (cells as Record<string, unknown>)[column]
+  for (let dot = column.indexOf('.'); dot >= 0; dot = column.indexOf('.', dot + 1)) {
+    const key = column.slice(0, dot)
+    const inner = Object.hasOwn(cells, key) ? (cells as Record<string, unknown>)[key] : undefined
+    const value = isObject(inner) ? valueAt(inner, column.slice(dot + 1)) : undefined
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** The deepest object within a row whose keys are columns. */
+const MAX_DEPTH = 4
+
+/** The columns of an object: its keys, and those of the objects in it, joined by dots. */
+export const columnsOf = (cells: object, depth = 1): string[] =>
+  Object.entries(cells).flatMap(([key, value]) => {
+    const inner = depth < MAX_DEPTH && isObject(value) ? columnsOf(value, depth + 1) : []
+    return inner.length === 0 ? [key] : inner.map((column) => `${key}.${column}`)
+  })
 
 /** A column as a user would name it: its text, or its number if that is not enough. */
 export function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {

@@ -17,7 +17,7 @@ import {
   toNewPlant,
 } from '../plant/plant'
 import type { Columns } from './columns'
-import { normalize } from './header'
+import { normalize, valueAt } from './header'
 import {
   type Entry,
   type ErrorCell,
@@ -107,7 +107,7 @@ const ownValue = (cells: object, key: string): unknown =>
 
 /** The value of a column. */
 function cellOf({ header }: Source, { cells }: FileRow, column: number): unknown {
-  return Array.isArray(cells) ? cells[column] : ownValue(cells, header[column] ?? '')
+  return Array.isArray(cells) ? cells[column] : valueAt(cells, header[column] ?? '')
 }
 
 /** The id in a column: a bigint, or what it has instead; undefined: nothing. */
@@ -247,7 +247,7 @@ function explainSpace(_: Source, { line }: FileRow, values: Values): string | nu
 
 /** Makes a search for a key of JSON that no earlier object had, and that is not read. */
 function createKeyWatch({ header, lateTexts }: Source) {
-  const known = new Set<string>([...header, ...lateTexts])
+  const known = new Set([...header.flatMap((it) => [it, it.replace(/\..*/s, '')]), ...lateTexts])
   return (_: Source, { cells, line }: FileRow): string | null => {
     for (const key in cells) {
       if (!known.has(key)) {

@@ -5,6 +5,7 @@ import { MAX_BODY_BYTES } from '../plant/json'
 import { readCsv } from './csv'
 import { checkText, decodeText, joinFirst } from './encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
+import { columnsOf } from './header'
 import { openJson } from './json/json'
 import type { Cell, FileRow, Line } from './row'
 import { type Opener, replayable, type Source } from './source'
@@ -83,9 +84,9 @@ const isRow = (line: Line): line is FileRow => 'cells' in line
 const textOf = (cell: Cell): string =>
   cell === null ? '' : typeof cell === 'string' ? cell : 'error' in cell ? cell.error : cell.shown
 
-/** The keys of objects, in the order in which they come. */
-const keysOf = (rows: readonly FileRow[]): string[] => [
-  ...new Set(rows.flatMap(({ cells }) => Object.keys(cells))),
+/** The columns of objects, in the order in which they come. */
+const columnsOfAll = (rows: readonly FileRow[]): string[] => [
+  ...new Set(rows.flatMap(({ cells }) => columnsOf(cells))),
 ]
 
 /** Leaves the first row out, which is the header. */
@@ -201,7 +202,14 @@ export async function openTable(
     release()
     const { first, all } = await peek(lines)
     const sample = first.filter(isRow)
-    return { ...PLAIN, format, list, header: keysOf(sample), isNamed: true, sample, lines: all() }
+    const [other] = first
+    // A line of NDJSON is refused alone.
+    if (format === 'json' && sample.length === 0 && other && !isRow(other)) {
+      const problem = 'stop' in other ? other.stop : other.problem
+      throw new OpenError(`no plant in it; line ${other.line}: ${problem}`)
+    }
+    const header = columnsOfAll(sample)
+    return { ...PLAIN, format, list, header, isNamed: true, sample, lines: all() }
   }
   release()
   const opened =

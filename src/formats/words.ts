@@ -7,8 +7,8 @@ export type Words = {
   readonly encoding: (guess: string | null) => string
   /** The advice for a workbook with another name; `ending`: of its kind. */
   readonly workbook: (ending: string) => string
-  /** The advice for several lists in a JSON document. `all`: the path of all of them; null: there is none. */
-  readonly lists: (all: string | null) => string
+  /** The advice for lists in a JSON document, by their paths. `all`: the path of all of them; null: there is none. */
+  readonly lists: (paths: readonly string[], all: string | null) => string
   /** The advice for a JSON document that is too long to search for lists. */
   readonly reading: string
 }
@@ -21,6 +21,8 @@ export const optionWords: Words = {
       ? 'name its encoding with --encoding'
       : `use --encoding ${guess}, or whichever it is`,
   workbook: (ending) => `rename it to ${ending}, or use --format xlsx`,
-  lists: (all) =>
-    `name one with --list${all === null ? '' : `, or read all of them with --list '${all}'`}`,
+  lists: (paths, all) =>
+    paths.length === 0
+      ? `read them with --list '${all}'`
+      : `name one with --list${all === null ? '' : `, or read all of them with --list '${all}'`}`,
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Format } from '../../src/formats/format'
+import { valueAt } from '../../src/formats/header'
 import { openJson } from '../../src/formats/json/json'
 import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
 import { optionWords } from '../../src/formats/words'
@@ -195,7 +196,7 @@ describe('the first value says what a document is', () => {
       '{"x":[{"a":1}],"y":{"z":[{"a":2}]}}',
       'an object with 2 lists of objects: "x" (1), "y.z" (1); name one with --list',
     ],
-    ['{"fern":{"a":1},"ivy":{"a":2}}', 'one object of 2 objects; name one with --list'],
+    ['{"fern":{"a":1},"ivy":{"a":2}}', "an object of 2 objects; read them with --list '*'"],
     [
       '{"id":1,"name":"Fern","synonyms":[{"name":"x"}]}',
       'one object with an id and a name, and a list of objects: "synonyms" (1); name one with --list',
@@ -242,5 +243,77 @@ describe('the first value says what a document is', () => {
     expect((await rowsOf(blanks + text, { limit: 10_000_000 })).rows).toHaveLength(1)
     expect(await rowsOf('{"a":'.repeat(1_000_000)).catch(String)).toContain('1000 levels deep')
     expect(cpuTime() - from).toBeLessThan(5000)
+  })
+})
+
+describe('JSON that is one level deeper', () => {
+  const tableOf = async (text: string, list: string | null = null) => {
+    const settings = { ...USUAL_SETTINGS, list }
+    const bytes = () => cut(Buffer.from(text), 3)
+    const { header, lines } = await openTable('json', bytes, settings, optionWords, readWorkbook)
+    const rows = (await Array.fromAsync(lines)).flat()
+    return { header, rows }
+  }
+
+  test('has the keys of objects within rows as columns, joined by dots', async () => {
+    const row = { 'a.b': 1, c: { d: { e: 2 }, 'f.g': 3 }, h: {}, i: [{ j: 4 }] }
+    const { header, rows } = await tableOf(JSON.stringify([row]))
+
+    expect(header).toEqual(['a.b', 'c.d.e', 'c.f.g', 'h', 'i'])
+    const [first] = rows
+    const cells = first && 'cells' in first ? first.cells : {}
+    expect(header.map((column) => valueAt(cells, column))).toEqual([1, 2, 3, {}, [{ j: 4 }]])
+    expect(valueAt(cells, 'c.toString')).toBeUndefined()
+  })
+
+  test('may have rows as arrays below their header', async () => {
+    const { header, rows } = await tableOf(
+      '{"data":[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4}]}',
+    )
+
+    expect(header).toEqual(['id', 'name'])
+    expect(rows).toEqual([
+      { line: 1, cells: { id: 9007199254740993n, name: 'Fern' } },
+      { line: 1, cells: { id: 2 } },
+      { line: 1, problem: '3 values; the header has 2', text: '[3,"a","b"]' },
+      { line: 1, cells: { id: 4 } },
+    ])
+  })
+
+  test('may have the key of each object as its name', async () => {
+    const text = '{"x":1,"beds":{"Fern":{"light":1},"Ivy":{"key":"own"}}}'
+    const { header, rows } = await tableOf(text, 'beds.*')
+
+    expect(header).toEqual(['key', 'light'])
+    expect(rows.map((row) => 'cells' in row && row.cells)).toEqual([
+      { key: 'Fern', light: 1 },
+      { key: 'own' },
+    ])
+  })
+
+  test.each([
+    [
+      '{"beds":{"Fern":{"a":1},"Ivy":{"a":2}}}',
+      "an object of 2 objects; read them with --list 'beds.*'",
+    ],
+    [
+      '{"about":"x","flowers":["Fern","Ivy"]}',
+      'an object with texts: "flowers" (2); name one with --list',
+    ],
+    ['["id","name"]\n[1,"Fern"]', 'arrays one after another; save them as one array, or as CSV'],
+    ['[[1,"Fern"]]', 'no plant in it; line 1: expected one plant object per line, found an array'],
+    [
+      '[1]',
+      'no plant in it; line 1: expected an object with id, name and an optional tag, found a number',
+    ],
+  ])('is refused in a sentence where its rows are not certain: %s', async (text, message) => {
+    expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)
+  })
+
+  test('is one plant that has a list of texts', async () => {
+    expect((await tableOf('{"latin":"Filix","synonyms":["Fern","Bracken"]}')).header).toEqual([
+      'latin',
+      'synonyms',
+    ])
   })
 })

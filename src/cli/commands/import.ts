@@ -111,7 +111,7 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON of any shape. The
+  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON. The
 columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. If
 they do not fit, the message proposes a command line to try. A file without ids: --number-from 1 gives the first row
 the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.

@@ -98,11 +98,18 @@ export function guessed(guess: Guess, config: Config, header: readonly string[])
 }
 
 /** The words of a message about a file, with the command line that reads it. */
-export const wordsFor = (path: string, config: Config): Words => ({
-  ...optionWords,
-  encoding: (encoding) =>
-    `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), encoding: encoding ?? UNKNOWN_ENCODING })}`,
-})
+export function wordsFor(path: string, config: Config): Words {
+  const tryWith = (values: Values): string =>
+    `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), ...values })}`
+  return {
+    ...optionWords,
+    encoding: (encoding) => tryWith({ encoding: encoding ?? UNKNOWN_ENCODING }),
+    lists(paths, all) {
+      const [list = all, other] = paths
+      return other === undefined ? tryWith({ list }) : optionWords.lists(paths, all)
+    },
+  }
+}
 
 /** The command line that imports the refused rows from their file, once they are mended. */
 export function refusedLine(

@@ -1,48 +1,19 @@
-// Bytes -> rows, for JSON: one value a line, values one after another, or the objects of a list. The keys of an object are its
-// columns.
+// Bytes -> rows, for JSON: one value a line, values one after another, or those of a list.
 
 import { OpenError } from '../../errors'
-import { parseExactly } from '../../plant/json'
-import { expectation } from '../../plant/mismatch'
-import { Plant } from '../../plant/plant'
 import { concat } from '../bytes'
 import { decodeParts, prepend, toUtf8 } from '../encoding/encoding'
 import type { Format } from '../format'
 import { type Line, showText } from '../row'
 import type { Opener } from '../source'
 import type { Words } from '../words'
+import { createRowReader, toRow } from './rows'
 import { JsonScanner } from './scanner'
 import { findShape, isAt, type Shape } from './shape'
-
-const ARRAY = 'expected one plant object per line, found an array'
-const NOT_JSON = 'not JSON'
 
 const NEWLINE = 10
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_SPACE = /[^ \t\r]/
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** The columns of an object; of a place on a map (GeoJSON, RFC 7946), its properties. */
-function cellsOf(value: object): object {
-  if (!('type' in value) || value.type !== 'Feature') return value
-  if (!('properties' in value) || !isObject(value.properties)) return value
-  return 'id' in value ? { id: value.id, ...value.properties } : value.properties
-}
-
-/** The row of a value's text. */
-function toRow(line: number, text: string): Line {
-  let value: unknown
-  try {
-    value = parseExactly(text)
-  } catch {
-    return { line, problem: NOT_JSON, text }
-  }
-  if (isObject(value)) return { line, cells: cellsOf(value) }
-  const problem = Array.isArray(value) ? ARRAY : expectation(Plant, value)
-  return { line, problem, text }
-}
 
 /** Decodes bytes; null if they are not UTF-8. */
 function decode(bytes: Uint8Array): string | null {
@@ -126,6 +97,7 @@ async function* readValues(
 ): AsyncGenerator<readonly Line[]> {
   let rows: Line[] = []
   let isFound = shape === 'values'
+  const readRow = shape === 'values' ? toRow : createRowReader()
   const scanner = new JsonScanner(
     {
       isRows(path, isArray) {
@@ -135,7 +107,10 @@ async function* readValues(
         return isList
       },
       isSeries: true,
-      onRow: (line, value) => rows.push(toRow(line, value)),
+      onRow(line, value, key) {
+        const row = readRow(line, value, key)
+        if (row !== null) rows.push(row)
+      },
     },
     limit,
     firstLine,

@@ -10,10 +10,10 @@ type Found = {
   readonly isRows: (path: readonly string[], isArray: boolean) => boolean
   /** True if documents of the same kind may follow the first: arrays an array, objects an object. */
   readonly isSeries?: boolean
-  /** A row: its text, and the line where it begins. */
-  readonly onRow: (line: number, text: string) => void
-  /** A value of the outermost object begins with this character. */
-  readonly onMember?: (key: string, first: string) => void
+  /** A row: its text, the line where it begins, and its key if it is a member of an object. */
+  readonly onRow: (line: number, text: string, key: string | null) => void
+  /** A value of an object, which is not within an array, begins with this character. */
+  readonly onMember?: (path: readonly string[], key: string, first: string) => void
   /** A value that is not within another has ended in this line. */
   readonly onEnd?: (line: number) => void
 }
@@ -191,7 +191,7 @@ export class JsonScanner {
     if (!frame && !isSequence && !isNext && this.values > 0) {
       return { line: this.line, stop: `${JSON.stringify(character)} after the ${this.#document}` }
     }
-    if (this.#frames.length === 1 && this.#key !== null) this.found.onMember?.(this.#key, character)
+    if (frame?.path && !frame.isArray) this.found.onMember?.(frame.path, this.#key ?? '', character)
     const isContainer = code === OPEN_OBJECT || code === OPEN_ARRAY
     const path = this.#pathOf(frame)
     const isArray = code === OPEN_ARRAY
@@ -256,7 +256,8 @@ export class JsonScanner {
       this.#wanted = 'colon'
       return
     }
-    if (span.kind === 'row') this.found.onRow(span.line, text)
+    const isMember = this.#frames.at(-1)?.isArray === false
+    if (span.kind === 'row') this.found.onRow(span.line, text, isMember ? this.#key : null)
     this.#valueEnded()
   }
 }

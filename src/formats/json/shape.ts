@@ -2,12 +2,20 @@
 
 import { OpenError } from '../../errors'
 import type { Format } from '../format'
+import { isKnownHeading } from '../headings'
 import { showText } from '../row'
 import type { Words } from '../words'
 import { JsonScanner } from './scanner'
 
-/** A list of objects within a document: the keys that lead to it, and its length. */
-type List = { readonly path: readonly string[]; count: number }
+/** The values of a list: what its first value is. */
+type Kind = 'objects' | 'arrays' | 'texts'
+const KINDS: Readonly<Record<string, Kind>> = { '{': 'objects', '[': 'arrays', '"': 'texts' }
+
+/** A list within a document: the keys that lead to it, and the number of its values of this kind. */
+type List = { readonly path: readonly string[]; readonly kind: Kind; count: number }
+
+/** An object within a document: the keys that lead to it, and its members. */
+type Group = { readonly path: readonly string[]; count: number; areObjects: boolean }
 
 /** The findings of a first look at a document. */
 type Survey = {
@@ -18,6 +26,8 @@ type Survey = {
   /** The line in which a second value begins; null: there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
+  /** The objects that are not within arrays; the outermost comes first. */
+  readonly groups: readonly Group[]
   /** The keys of the first value, and the first character of the value of each. */
   readonly keys: ReadonlyMap<string, string>
 }
@@ -38,6 +48,7 @@ export type Shape = 'lines' | 'values' | { readonly list: string }
 
 const MAX_LISTS = 1000
 const MAX_KEYS = 1000
+const MAX_GROUPS = 1000
 const MAX_NAMED = 12
 
 /** A path as `--list` takes it. */
@@ -55,22 +66,34 @@ export function isAt(path: readonly string[], list: string): boolean {
 /** Reads a document up to its second value. `text` begins in `line`. */
 async function survey(text: AsyncIterable<string>, line: number, limit: number): Promise<Survey> {
   const lists: List[] = []
+  // By the path of each, which is one array.
+  const groups = new Map<readonly string[], Group>()
   const keys = new Map<string, string>()
-  let list: List = { path: [], count: 0 }
+  let path: readonly string[] = []
+  let list: List | null = null
   let endLine = line
   const scanner = new JsonScanner(
     {
-      isRows(path, isArray) {
-        if (isArray) list = { path, count: 0 }
+      isRows(at, isArray) {
+        path = at
+        list = null
         return isArray
       },
       onRow(_, row) {
-        if (!row.startsWith('{')) return
+        const kind = KINDS[row[0] ?? '']
+        if (!kind || (list && list.kind !== kind)) return
+        if (!list) {
+          list = { path, kind, count: 0 }
+          if (lists.length < MAX_LISTS) lists.push(list)
+        }
         list.count += 1
-        if (list.count === 1 && lists.length < MAX_LISTS) lists.push(list)
       },
-      onMember(key, first) {
-        if (keys.size < MAX_KEYS) keys.set(key, first)
+      onMember(at, key, first) {
+        if (at.length === 0 && keys.size < MAX_KEYS) keys.set(key, first)
+        const group = groups.get(at) ?? { path: at, count: 0, areObjects: true }
+        if (group.count === 0 && groups.size < MAX_GROUPS) groups.set(at, group)
+        group.count += 1
+        group.areObjects &&= first === '{'
       },
       onEnd: (it) => {
         endLine = it
@@ -84,6 +107,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
     endLine,
     nextLine,
     lists,
+    groups: [...groups.values()],
     keys,
   })
   for await (const part of text) {
@@ -93,6 +117,15 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   }
   const fault = scanner.end()
   return found(fault ? `line ${fault.line}: ${fault.stop}` : null, null)
+}
+
+/** True for an array whose first value is a text. */
+async function beginsWithText(text: AsyncIterable<string>): Promise<boolean> {
+  for await (const part of text) {
+    const [value] = part.replace(/^\s*\[/, '').trimStart()
+    if (value !== undefined) return value === '"'
+  }
+  return false
 }
 
 /** The one text that names several paths, with `*` where their keys differ; null: they are not equally deep. */
@@ -110,24 +143,39 @@ function listLists(lists: readonly List[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
 
-/** The shape of a document that is one object. */
-function shapeOfObject({ lists, keys }: Survey, format: Format, words: Words): Shape {
-  const isMap = keys.size > 1 && [...keys.values()].every((first) => first === '{')
-  const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
-  if (format === 'ndjson' || (lists.length === 0 && !isMap)) return 'values'
-  const [list] = lists
-  if (list && lists.length === 1 && !isPlant) return { list: showPath(list.path) }
-  if (isMap && lists.length === 0) {
-    throw new ListsError(`one object of ${keys.size} objects; ${words.lists('*')}`, [], '*')
-  }
+/** Refuses a document with one list that may not be of plants, or several. */
+function refuseLists(what: string, lists: readonly List[], words: Words): never {
   const all = lists.length > 1 ? patternOf(lists.map(({ path }) => path)) : null
-  const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
-  const many = lists.length === 1 ? 'a list' : `${lists.length} lists`
-  throw new ListsError(
-    `${what} ${many} of objects: ${listLists(lists)}; ${words.lists(all)}`,
-    lists.map(({ path }) => showPath(path)),
-    all,
-  )
+  const paths = lists.map(({ path }) => showPath(path))
+  throw new ListsError(`${what}: ${listLists(lists)}; ${words.lists(paths, all)}`, paths, all)
+}
+
+/** The shape of a document that is one object. */
+function shapeOfObject(found: Survey, format: Format, words: Words): Shape {
+  const { groups, keys } = found
+  const ofKind = (kind: Kind) => found.lists.filter((it) => it.kind === kind)
+  const objects = ofKind('objects')
+  const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
+  if (format === 'ndjson') return 'values'
+  const [list] = objects
+  if (list && objects.length === 1 && !isPlant) return { list: showPath(list.path) }
+  if (list) {
+    const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
+    const many = objects.length === 1 ? 'a list' : `${objects.length} lists`
+    return refuseLists(`${what} ${many} of objects`, objects, words)
+  }
+  const map = groups.find(({ areObjects, count }) => areObjects && count > 1)
+  if (map) {
+    const all = showPath([...map.path, '*'])
+    throw new ListsError(`an object of ${map.count} objects; ${words.lists([], all)}`, [], all)
+  }
+  // The lists of a plant are its other names or uses.
+  if (isPlant || [...keys].some(([key, first]) => first === '"' && isKnownHeading(key)))
+    return 'values'
+  const [table, other] = ofKind('arrays')
+  if (table && !other) return { list: showPath(table.path) }
+  const texts = ofKind('texts')
+  return texts.length === 0 ? 'values' : refuseLists('an object with texts', texts, words)
 }
 
 /**
@@ -142,7 +190,13 @@ export async function findShape(
   limit: number,
   words: Words,
 ): Promise<Shape> {
-  if (first === '[') return { list: '' }
+  if (first === '[') {
+    const isTexts = await beginsWithText(text())
+    if (isTexts && (await survey(text(), line, limit)).nextLine !== null) {
+      throw new OpenError('arrays one after another; save them as one array, or as CSV')
+    }
+    return { list: '' }
+  }
   if (first !== '{') {
     if (format === 'ndjson') return 'lines'
     throw new OpenError(`not JSON: line ${line} begins with ${showText(first)}`)

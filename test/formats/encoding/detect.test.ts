@@ -35,7 +35,7 @@ test('detects the encodings of plant lists, or none', async () => {
   expect(wrong).toEqual([])
   expect(counts).toEqual({ right: 119, absent: 10, wrong: 0 })
   expect(encodings.size).toBeGreaterThan(20)
-})
+}, 60_000)
 
 describe('the encoding of', () => {
   test.each([

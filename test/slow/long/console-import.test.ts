@@ -96,6 +96,7 @@ describe('a file as people have them', () => {
     ['cells-without-r.xlsx', 2],
     ['emoji-reference.xlsx', 1],
     ['side-note.xlsx', 2],
+    ['rows-as-arrays.json', 2],
   ])('%s fits: choosing it is enough', async (name, created) => {
     await using console = await start()
 
@@ -134,6 +135,39 @@ describe('a file as people have them', () => {
         [2n, 'Żywotnik', 'krzewy'],
       ],
       'windows-1250',
+    ],
+    [
+      'records-fields.json',
+      ['fields.nr', 'fields.genus + fields.species', null],
+      [
+        [1n, 'Acer rubrum'],
+        [2n, 'Quercus alba'],
+      ],
+    ],
+    [
+      'elements-tags.json',
+      ['id', 'tags.species', null],
+      [
+        [11n, 'Acer rubrum'],
+        [12n, 'Quercus alba'],
+      ],
+    ],
+    [
+      'names-only.json',
+      ['from 1', 'name', null],
+      [
+        [1n, 'Fern'],
+        [2n, 'Ivy'],
+        [3n, 'Moss'],
+      ],
+    ],
+    [
+      'keyed-by-name.json',
+      ['from 1', 'key', null],
+      [
+        [1n, 'Fern'],
+        [2n, 'Ivy'],
+      ],
     ],
     [
       'text-ids.csv',

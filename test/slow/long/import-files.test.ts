@@ -267,6 +267,52 @@ const fits: Record<
     ],
     err: 'column 5 was not read: it has no heading\n',
   },
+  'records-fields.json': {
+    words: [
+      '--id-column',
+      'fields.nr',
+      '--name-column',
+      'fields.genus',
+      '--name-column',
+      'fields.species',
+    ],
+    plants: [
+      [1n, 'Acer rubrum'],
+      [2n, 'Quercus alba'],
+    ],
+    err: 'columns not used: "datasetid", "recordid", "geometry.type", "geometry.coordinates"\n',
+  },
+  'elements-tags.json': {
+    words: ['--name-column', 'tags.species'],
+    plants: [
+      [11n, 'Acer rubrum'],
+      [12n, 'Quercus alba'],
+    ],
+    err: 'columns not used: "type", "lat", "lon", "tags.natural"\nreading the list "elements"\n',
+  },
+  'rows-as-arrays.json': {
+    plants: [
+      [1n, 'Fern', 'shade'],
+      [2n, 'Ivy', 'climber'],
+    ],
+  },
+  'names-only.json': {
+    words: ['--list', 'flowers', '--number-from', '1'],
+    plants: [
+      [1n, 'Fern'],
+      [2n, 'Ivy'],
+      [3n, 'Moss'],
+    ],
+    err: 'reading the list "flowers"\n',
+  },
+  'keyed-by-name.json': {
+    words: ['--list', '*', '--name-column', 'key', '--number-from', '1'],
+    plants: [
+      [1n, 'Fern'],
+      [2n, 'Ivy'],
+    ],
+    err: 'columns not used: "light"\nreading the list "*"\n',
+  },
   'emoji-reference.xlsx': { plants: [[1n, 'Fern 🌱']] },
   'collection.json': {
     words: ['--name-column', 'latin', '--tag-column', 'category', '--number-from', '1'],
@@ -308,7 +354,7 @@ describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' 
     }
 
     expect(found.plants).toHaveLength(plants.length)
-    if (words.includes('--encoding')) expect(found.plants).toEqual(plants)
+    if (words.includes('--encoding') || name.endsWith('.json')) expect(found.plants).toEqual(plants)
   })
 })
 

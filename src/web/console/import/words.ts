@@ -7,7 +7,7 @@ export const WORDS: Words = {
   encoding: (guess) =>
     guess === null ? 'choose another encoding' : `choose another encoding, such as ${guess}`,
   reading: 'save its list as a file of its own',
-  lists: () => 'choose one of them',
+  lists: () => 'choose a list',
   workbook: (ending) => `rename it to ${ending}`,
 }
 

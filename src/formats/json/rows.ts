@@ -1,0 +1,86 @@
+// Values -> rows: objects, the features of a map, arrays below their header, or texts, which are names.
+
+import { parseExactly } from '../../plant/json'
+import { expectation } from '../../plant/mismatch'
+import { Plant } from '../../plant/plant'
+import type { Line } from '../row'
+
+const ARRAY = 'expected one plant object per line, found an array'
+const NOT_JSON = 'not JSON'
+/** The column of the key that leads to an object. */
+export const KEY = 'key'
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The columns of an object; of a place on a map (GeoJSON, RFC 7946), its properties. */
+function cellsOf(value: object): object {
+  if (!('type' in value) || value.type !== 'Feature') return value
+  if (!('properties' in value) || !isObject(value.properties)) return value
+  return 'id' in value ? { id: value.id, ...value.properties } : value.properties
+}
+
+/** The row of a value's text. */
+export function toRow(line: number, text: string): Line {
+  let value: unknown
+  try {
+    value = parseExactly(text)
+  } catch {
+    return { line, problem: NOT_JSON, text }
+  }
+  if (isObject(value)) return { line, cells: cellsOf(value) }
+  const problem = Array.isArray(value) ? ARRAY : expectation(Plant, value)
+  return { line, problem, text }
+}
+
+/** True for different texts, none of which is empty: the names of columns. */
+const isHeader = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((it) => typeof it === 'string' && it !== '') &&
+  new Set(value).size === value.length
+
+/** The row of an array below a header. */
+function toTableRow(line: number, text: string, header: readonly string[]): Line {
+  const row = toRow(line, text)
+  if (!('problem' in row) || row.problem !== ARRAY) return row
+  const values: unknown = parseExactly(text)
+  if (!Array.isArray(values)) return row
+  if (values.length > header.length) {
+    return { line, problem: `${values.length} values; the header has ${header.length}`, text }
+  }
+  return { line, cells: Object.fromEntries(values.map((value, at) => [header[at], value])) }
+}
+
+/** Reads the values of a list. `key`: of one that is a member of an object. */
+export function createRowReader() {
+  let header: readonly string[] | null = null
+  let isFirst = true
+
+  return (line: number, text: string, key: string | null): Line | null => {
+    if (text.startsWith('"')) {
+      const row = toRow(line, `{"name":${text}}`)
+      return 'cells' in row ? row : { line, problem: NOT_JSON, text }
+    }
+    if (isFirst && text.startsWith('[')) {
+      isFirst = false
+      const found = tryParse(text)
+      if (isHeader(found)) {
+        header = found
+        return null
+      }
+    }
+    isFirst = false
+    if (header && text.startsWith('[')) return toTableRow(line, text, header)
+    const row = toRow(line, text)
+    return key === null || !('cells' in row) ? row : { line, cells: { [KEY]: key, ...row.cells } }
+  }
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
