@@ -1,0 +1,38 @@
+import { expect, spyOn, test } from 'bun:test'
+import { parseExactly, parseJson } from '../../src/plant/json'
+
+test('keeps everything but integers as it is, beside an integer that is too large for a number', () => {
+  const text = '{"a":"5","b":null,"c":true,"d":["6",7],"e":1.5,"large":9007199254740993}'
+
+  expect(parseExactly(text)).toEqual({
+    a: '5',
+    b: null,
+    c: true,
+    d: ['6', 7],
+    e: 1.5,
+    large: 9007199254740993n,
+  })
+})
+
+test('takes small ids where JSON.parse gives no source text, and leaves those that may be rounded', () => {
+  const parse = JSON.parse
+  const old = spyOn(JSON, 'parse').mockImplementation((text, revive) =>
+    parse(text, revive && ((key, value) => revive(key, value))),
+  )
+  const ids = [1, -5, 2 ** 50 - 1, -(2 ** 50) + 1, 2 ** 50, 2 ** 53 + 2, 0.5].map(
+    (id) => (parseJson(`{"id":${id},"name":"1.0e0"}`) as { id: unknown }).id,
+  )
+  const plain = parseJson('{"plants":[{"id":1,"name":"a"},{"id":9007199254740994,"name":"b"}]}')
+  old.mockRestore()
+
+  expect(ids).toEqual([
+    ...[1n, -5n, 2n ** 50n - 1n, -(2n ** 50n) + 1n],
+    ...[2 ** 50, 2 ** 53 + 2, 0.5],
+  ])
+  expect(plain).toEqual({
+    plants: [
+      { id: 1n, name: 'a' },
+      { id: 9007199254740994, name: 'b' },
+    ],
+  })
+})
