@@ -51,7 +51,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'http/{auth,cors,precondition,own-token,expiry,request-log,leaks}.test.ts',
     'engine/last-use.test.ts',
   ],
-  'http/bodies': ['http/{create,body-size,refused-body,expect,batch,patch,errors}.test.ts'],
+  'http/bodies': [
+    'http/body-budget.test.ts',
+    'http/{create,body-size,refused-body,expect,batch,patch,errors}.test.ts',
+  ],
 }
 
 const LIMIT_MS = 120_000

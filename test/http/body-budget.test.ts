@@ -1,0 +1,69 @@
+// The memory of bodies that are read at the same time, without the network.
+import { expect, test } from 'bun:test'
+import { createBodies } from '../../src/http/bodies/body'
+import { createDiscarder } from '../../src/http/bodies/refused-body'
+import { turns } from '../harness/ledger'
+
+const MIB = 1024 * 1024
+
+/** A request whose body has this many bytes, and ends when it is told. */
+function pending(bytes: number, headers: Record<string, string> = {}) {
+  const end = Promise.withResolvers<void>()
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(new Uint8Array(bytes))
+      await end.promise
+      controller.close()
+    },
+  })
+  const request = new Request('http://localhost/plants', { method: 'POST', body, headers })
+  return { request, end: () => end.resolve() }
+}
+
+test('reads bodies of 16 MiB at the same time, and refuses what is beyond', async () => {
+  const { none } = createBodies(MIB)
+  const reading = Array.from({ length: 16 }, () => pending(MIB))
+  const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
+  await turns(20)
+
+  const { request } = pending(1)
+  await expect(none.transform({ request, headers: {} })).rejects.toHaveProperty('error', 'busy')
+  for (const { end } of reading) end()
+  await Promise.all(ends)
+
+  const later = pending(MIB)
+  later.end()
+  await none.transform({ request: later.request, headers: {} })
+})
+
+test('a body that exceeds what all may have is refused while it is read', async () => {
+  const { none } = createBodies(MIB)
+  const reading = Array.from({ length: 15 }, () => pending(MIB))
+  const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
+  const half = pending(MIB / 2 + 1)
+  ends.push(none.transform({ request: half.request, headers: {} }))
+  await turns(20)
+
+  const { request } = pending(MIB / 2)
+  await expect(none.transform({ request, headers: {} })).rejects.toHaveProperty('error', 'busy')
+  for (const { end } of [...reading, half]) end()
+  await Promise.all(ends)
+})
+
+test('discards sixteen refused bodies at the same time, whatever their length', async () => {
+  const { discardRest } = createDiscarder(MIB)
+  const bodies = [
+    ...Array.from({ length: 15 }, () => pending(1, { 'content-length': String(8 * MIB) })),
+    pending(1),
+    pending(1, { 'content-length': '1' }),
+  ]
+  const ends = bodies.map(({ request }) => discardRest(request))
+  await turns()
+
+  expect(bodies.map(({ request }) => request.body?.locked)).toEqual([
+    ...Array.from({ length: 16 }, () => true),
+    false,
+  ])
+  for (const { end } of bodies) end()
+  expect(await Promise.all(ends)).toEqual(bodies.map(() => true))
+})
