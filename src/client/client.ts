@@ -257,7 +257,7 @@ function folderOf(url: string | URL): URL {
 function searchOf(query: ListQuery | ChangesQuery): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, String(value))
+    for (const it of [value ?? []].flat()) search.append(name, String(it))
   }
   return search.toString()
 }

@@ -67,8 +67,10 @@ export type ListQuery = {
   readonly after?: bigint | string | undefined
   /** Only plants with exactly this tag. */
   readonly tag?: string | undefined
-  /** Only plants whose names contain this. A page may be short or empty while there is a `next`. */
-  readonly name?: string | undefined
+  /** false: only plants without a tag; true: only plants with any. Not beside `tag`. */
+  readonly tagged?: boolean | undefined
+  /** Only plants whose names contain this, or each of these. A page may be short or empty while there is a `next`. */
+  readonly name?: string | readonly string[] | undefined
   /** Order of ids; default: asc. With desc, `after` selects ids below it. */
   readonly order?: 'asc' | 'desc' | undefined
 }

@@ -92,18 +92,26 @@ function isUtf8(query: string): boolean {
   }
 }
 
+type QueryContext = { readonly request: Request; readonly query: Record<string, unknown> }
+
 /**
- * The options of a route with these parameters. Elysia keeps the last of repeated ones, and decodes invalid UTF-8 as
- * U+FFFD: a client would not learn that another query was answered.
+ * The options of a route with these parameters. Elysia keeps the last of repeated ones, splits those of a list at
+ * commas, and decodes invalid UTF-8 as U+FFFD: a client would not learn that another query was answered.
  */
 export const queryOf = <Schema extends TObject>(query: Schema) => ({
   query,
-  transform: ({ request: { url } }: { readonly request: Request }): void => {
+  transform: (context: QueryContext): void => {
+    const { url } = context.request
     const start = url.indexOf('?')
     if (start < 0) return
     if (!isUtf8(url.slice(start))) throw new RequestError('invalid', 'the query is not UTF-8')
     const sent = new URLSearchParams(url.slice(start))
-    const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
+    const repeated: string[] = []
+    for (const [name, { type }] of Object.entries(query.properties)) {
+      const values = sent.getAll(name)
+      if (type === 'array' && values.length > 0) context.query[name] = values
+      else if (values.length > 1) repeated.push(name)
+    }
     if (repeated.length > 0)
       throw new RequestError('invalid', `given more than once: ${repeated.join(', ')}`)
   },

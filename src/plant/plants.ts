@@ -7,18 +7,23 @@ export const ORDERS = ['asc', 'desc'] as const
 /** The order of ids in a list. */
 export type Order = (typeof ORDERS)[number]
 
-/**
- * A query for a page of plants: at most `limit`, after the id `after`, with the tag and the part of a name if given.
- */
-export type PlantQuery = {
+/** The conditions that each plant of a list meets. */
+export type PlantFilter = {
+  /** Exactly this tag. */
+  readonly tag?: string | undefined
+  /** true: any tag; false: none. */
+  readonly tagged?: boolean | undefined
+  /** Parts of the name, in any order; case-insensitive for A to Z. */
+  readonly names?: readonly string[] | undefined
+}
+
+/** A query for a page of plants: at most `limit`, after the id `after`. */
+export type PlantQuery = PlantFilter & {
   /** Ascending by default. */
   readonly order?: Order | undefined
-  /** With descending order, ids below this one. */
-  readonly after: Int64 | null
+  /** With descending order, ids below this one. null: from the first plant on. */
+  readonly after?: Int64 | null | undefined
   readonly limit: number
-  readonly tag: string | null
-  /** Case-insensitive for A to Z. */
-  readonly name: string | null
 }
 
 /** Plants in the requested order; the next page begins after the id `next`, null on the last page. */

@@ -153,6 +153,7 @@ test('every operation is a method, with the parameters of its query', () => {
     limit: 'optional',
     after: 'optional',
     tag: 'optional',
+    tagged: 'optional',
     name: 'optional',
     order: 'optional',
   }

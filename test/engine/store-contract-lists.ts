@@ -2,12 +2,13 @@ import { expect, test } from 'bun:test'
 import type { Plant } from '../../src/plant/plant'
 import { ORDERS, type Order, type PlantQuery } from '../../src/plant/plants'
 import type { Store } from '../../src/store'
+import { filtersWith, matches } from '../harness/filters'
 import { range, type TestedStore } from '../harness/tested-store'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
 
-const DESCENDING = { order: 'desc', tag: null, name: null } as const
+const DESCENDING = { order: 'desc' } as const
 
 const inOrder = <T>(order: Order, ascending: readonly T[]): T[] =>
   order === 'asc' ? [...ascending] : ascending.toReversed()
@@ -25,17 +26,15 @@ export function testLists(open: () => Promise<TestedStore>): void {
       { id: MAX, name: 'e', tag: 'x' },
     ]
     await store.createPlants(plants.toReversed())
-    const names = async (after: bigint | null, limit: number, tag: string | null) =>
-      (await store.listPlants({ after, limit, tag, name: null })).plants
-        .map(({ name }) => name)
-        .join('')
+    const names = async (after: bigint | null, limit: number, tag?: string) =>
+      (await store.listPlants({ after, limit, tag })).plants.map(({ name }) => name).join('')
 
-    expect(await names(null, 10, null)).toBe('abcde')
-    expect(await names(null, 2, null)).toBe('ab')
-    expect(await names(MIN, 2, null)).toBe('bc')
-    expect(await names(9007199254740992n, 10, null)).toBe('de')
-    expect(await names(9007199254740993n, 10, null)).toBe('e')
-    expect(await names(MAX, 10, null)).toBe('')
+    expect(await names(null, 10)).toBe('abcde')
+    expect(await names(null, 2)).toBe('ab')
+    expect(await names(MIN, 2)).toBe('bc')
+    expect(await names(9007199254740992n, 10)).toBe('de')
+    expect(await names(9007199254740993n, 10)).toBe('e')
+    expect(await names(MAX, 10)).toBe('')
     expect(await names(null, 10, 'x')).toBe('ace')
     expect(await names(MIN, 1, 'x')).toBe('c')
     expect(await names(0n, 10, 'x')).toBe('e')
@@ -56,27 +55,27 @@ export function testLists(open: () => Promise<TestedStore>): void {
       { id: MAX, name: 'g' },
     ]
     await store.createPlants(plants)
-    const list = async (after: bigint | null, limit: number, tag: string | null) => {
-      const page = await store.listPlants({ after, limit, tag, name: null, order: 'desc' })
+    const list = async (after: bigint | null, limit: number, tag?: string) => {
+      const page = await store.listPlants({ after, limit, tag, order: 'desc' })
       return [page.plants.map(({ name }) => name).join(''), page.next]
     }
 
-    expect(await list(null, 10, null)).toEqual(['gfedcba', null])
-    expect(await list(null, 7, null)).toEqual(['gfedcba', null])
-    expect(await list(null, 6, null)).toEqual(['gfedcb', MIN + 1n])
-    expect(await list(MAX, 1, null)).toEqual(['f', MAX - 1n])
-    expect(await list(MAX - 1n, 2, null)).toEqual(['ed', 9007199254740992n])
-    expect(await list(9007199254740993n, 1, null)).toEqual(['d', 9007199254740992n])
-    expect(await list(0n, 1, null)).toEqual(['c', -1n])
-    expect(await list(MIN + 1n, 10, null)).toEqual(['a', null])
-    expect(await list(MIN, 10, null)).toEqual(['', null])
+    expect(await list(null, 10)).toEqual(['gfedcba', null])
+    expect(await list(null, 7)).toEqual(['gfedcba', null])
+    expect(await list(null, 6)).toEqual(['gfedcb', MIN + 1n])
+    expect(await list(MAX, 1)).toEqual(['f', MAX - 1n])
+    expect(await list(MAX - 1n, 2)).toEqual(['ed', 9007199254740992n])
+    expect(await list(9007199254740993n, 1)).toEqual(['d', 9007199254740992n])
+    expect(await list(0n, 1)).toEqual(['c', -1n])
+    expect(await list(MIN + 1n, 10)).toEqual(['a', null])
+    expect(await list(MIN, 10)).toEqual(['', null])
     expect(await list(null, 2, 'x')).toEqual(['fd', 9007199254740992n])
     expect(await list(9007199254740992n, 10, 'x')).toEqual(['ca', null])
     expect(await list(MIN, 10, 'x')).toEqual(['', null])
     expect(await list(null, 10, '')).toEqual(['e', null])
-    const found = await store.listPlants({ ...DESCENDING, after: MAX, limit: 2, name: '' })
+    const found = await store.listPlants({ ...DESCENDING, after: MAX, limit: 2, names: [''] })
     expect(found).toEqual({ plants: plants.slice(4, 6).toReversed(), next: 9007199254740993n })
-    const least = await store.listPlants({ ...DESCENDING, after: MIN, limit: 1, name: 'a' })
+    const least = await store.listPlants({ ...DESCENDING, after: MIN, limit: 1, names: ['a'] })
     expect(least).toEqual({ plants: [], next: null })
   })
 
@@ -84,7 +83,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
     await using tested = await open()
     const { store } = tested
     await store.createPlants(range(0, 10))
-    const first = await store.listPlants({ ...DESCENDING, after: null, limit: 4 })
+    const first = await store.listPlants({ ...DESCENDING, limit: 4 })
     // The one at which the page ended, the next one, and some on both sides.
     for (const id of [6n, 5n, 8n]) await store.deletePlant(id)
     await store.createPlants([11n, 12n, -1n].map((id) => ({ id, name: 'new' })))
@@ -101,7 +100,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
     const { store } = tested
     await store.createPlants(range(0, 3))
     const hasMore = async (after: bigint | null, limit: number) =>
-      (await store.listPlants({ after, limit, tag: null, name: null })).next !== null
+      (await store.listPlants({ after, limit })).next !== null
 
     expect(await hasMore(null, 2)).toBe(true)
     expect(await hasMore(null, 3)).toBe(false)
@@ -119,15 +118,15 @@ export function testLists(open: () => Promise<TestedStore>): void {
       const pages: bigint[][] = []
       let after: bigint | null = null
       do {
-        const tag = pages.length % 2 ? null : 't'
-        const page = await store.listPlants({ after, limit: 5, tag, name: null, order })
+        const tag = pages.length % 2 ? undefined : 't'
+        const page = await store.listPlants({ after, limit: 5, tag, order })
         pages.push(page.plants.map(({ id }) => id))
         after = page.next
       } while (after !== null)
 
       expect(pages.flat()).toEqual(inOrder(order, [0n, 1n, 2n, 3n, 4n, 5n, 6n]))
       for (const page of pages) expect(page.length).toBeLessThan(5)
-      const one = await store.listPlants({ after: null, limit: 1, tag: null, name: null, order })
+      const one = await store.listPlants({ limit: 1, order })
       expect(one.plants).toHaveLength(1)
     },
   )
@@ -136,9 +135,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
     await using tested = await open()
     const { store } = tested
     const tagged = async (tag: string) =>
-      (await store.listPlants({ after: null, limit: 10, tag, name: null })).plants.map(
-        ({ id }) => id,
-      )
+      (await store.listPlants({ limit: 10, tag })).plants.map(({ id }) => id)
     await store.createPlants([1n, 2n, 3n].map((id) => ({ id, name: '', tag: 'a' })))
     await store.replacePlant({ id: 1n, name: '', tag: 'b' })
     await store.replacePlant({ id: 2n, name: '' })
@@ -162,9 +159,6 @@ export function testLists(open: () => Promise<TestedStore>): void {
     } while (after !== null)
     return { found, pages }
   }
-
-  // ASCII only: the case of other letters counts, in every engine.
-  const foldCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
   test('finds every part of a name, and ignores the case of A to Z alone', async () => {
     await using tested = await open()
@@ -207,18 +201,35 @@ export function testLists(open: () => Promise<TestedStore>): void {
     await store.createPlants(plants)
     const parts = [...names, 'monSTERa', 'STERA DEL', '%', '_', '\\', 'b', 'ster', 'nothing']
     for (const name of parts) {
-      for (const tag of [null, 'x', 'z']) {
-        const expected = plants.filter(
-          (plant) =>
-            foldCase(plant.name).includes(foldCase(name)) && (tag === null || plant.tag === tag),
-        )
+      for (const filter of filtersWith([name])) {
+        const expected = plants.filter((plant) => matches(filter, plant))
         for (const limit of [1, 2, 1000]) {
           for (const order of ORDERS) {
-            const { found } = await search(store, { limit, tag, name, order })
-            expect({ name, tag, found }).toEqual({ name, tag, found: inOrder(order, expected) })
+            const { found } = await search(store, { limit, ...filter, order })
+            expect({ filter, found }).toEqual({ filter, found: inOrder(order, expected) })
           }
         }
       }
+    }
+  })
+
+  test('finds plants with and without a tag, and every word of a name in any order', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants: Plant[] = [
+      { id: 1n, name: 'Rosa alba', tag: '' },
+      { id: 2n, name: 'rosa canina' },
+      { id: 3n, name: 'Alba, a white Rosa', tag: 'shrub' },
+      { id: 4n, name: '' },
+    ]
+    await store.createPlants(plants)
+
+    for (const filter of [...filtersWith(['alba', 'ROSA']), ...filtersWith(undefined)]) {
+      const { found } = await search(store, { limit: 1, ...filter })
+      expect({ filter, found }).toEqual({
+        filter,
+        found: plants.filter((plant) => matches(filter, plant)),
+      })
     }
   })
 
@@ -236,13 +247,13 @@ export function testLists(open: () => Promise<TestedStore>): void {
       for (let start = 0; start < plants.length; start += 1000) {
         await store.createPlants(plants.slice(start, start + 1000))
       }
-      const all = await search(store, { limit: 1000, tag: null, name: 'RARE', order })
+      const all = await search(store, { limit: 1000, names: ['RARE'], order })
       expect(all.found.map(({ id }) => id)).toEqual(inOrder(order, rare))
       expect(all.pages).toBe(3)
-      const none = await search(store, { limit: 1, tag: 'odd', name: 'rarer', order })
+      const none = await search(store, { limit: 1, tag: 'odd', names: ['rarer'], order })
       expect(none).toEqual({ found: [], pages: 6 })
       for (const limit of [1, 2, 3]) {
-        const { found } = await search(store, { limit, tag: 'even', name: 'rare', order })
+        const { found } = await search(store, { limit, tag: 'even', names: ['rare'], order })
         const even = rare.filter((id) => id % 2n === 0n)
         expect(found.map(({ id }) => id)).toEqual(inOrder(order, even))
       }
@@ -256,7 +267,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
       await store.createPlant({ id, name: `${'x'.repeat(300_000)}${id}` })
     }
     const last = order === 'asc' ? 3n : 0n
-    const query = { limit: 10, tag: null, name: `x${last}`, order }
+    const query = { limit: 10, names: [`x${last}`], order }
     const { found, pages } = await search(store, query)
     expect(found.map(({ id }) => id)).toEqual([last])
     expect(pages).toBe(4)

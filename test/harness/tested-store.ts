@@ -17,7 +17,7 @@ export async function allPlants(store: Store): Promise<Plant[]> {
   const found: Plant[] = []
   let after: bigint | null = null
   do {
-    const page = await store.listPlants({ after, limit: 1000, tag: null, name: null })
+    const page = await store.listPlants({ after, limit: 1000 })
     found.push(...page.plants)
     after = page.next
   } while (after !== null)

@@ -99,9 +99,31 @@ test.each([
   [`name=${encodeURIComponent('🌱'.repeat(201))}`, 'name: expected a string'],
   ['name=a&after=5.YWI', 'after: expected an integer'],
   ['after=9223372036854775808', 'after: expected an integer'],
-  ['name=a&name=b', 'given more than once: name'],
+  [`${'name=a&'.repeat(11)}limit=1`, 'name: expected a string'],
+  ['name=a&name=%00', 'name: expected a string'],
+  ['tagged=yes', 'tagged: expected true or false'],
+  ['tagged=', 'tagged: expected true or false'],
+  ['tagged=true&tagged=false', 'given more than once: tagged'],
+  ['tag=odd&tagged=true', 'tagged: expected without tag'],
 ])('refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
+})
+
+test('a name that is given more than once finds each part, in any order, commas included', async () => {
+  await daemon.fetch('/plants', { json: { id: 92_000, name: 'Rosa, white, alba' } })
+  await daemon.fetch('/plants', { json: { id: 92_001, name: 'alba rosa', tag: 'odd' } })
+
+  expect((await list('name=ALBA&name=rosa&after=91999')).ids).toEqual([92_000, 92_001])
+  expect((await list('name=rosa,%20white&name=alba&after=91999')).ids).toEqual([92_000])
+  expect((await list('name=rosa,alba&after=91999')).ids).toEqual([])
+  const page = await daemon.fetch('/plants?name=alba&name=rosa&limit=1&after=91999')
+  expect(page.headers.get('link')).toBe('<?limit=1&after=92000&name=alba&name=rosa>; rel="next"')
+})
+
+test('finds the plants without a tag, or with any', async () => {
+  expect((await list('tagged=false&after=91999')).ids).toEqual([92_000])
+  expect((await list('tagged=true&after=91999&order=asc')).ids).toEqual([92_001])
+  expect((await list('tagged=true&name=white&after=91999')).ids).toEqual([])
 })
 
 test('looks for up to 200 characters, be they one or two units of UTF-16', async () => {

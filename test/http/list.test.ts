@@ -197,7 +197,7 @@ test.each(['page=2', 'Limit=2', 'limit=2&offset=2', '__proto__=1', 'page=1&page=
   async (query) => {
     const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
 
-    expect(message).toBe('unknown parameter; use limit, after, tag, name or order')
+    expect(message).toBe('unknown parameter; use limit, after, tag, tagged, name or order')
   },
 )
 

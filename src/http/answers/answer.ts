@@ -45,6 +45,20 @@ export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Res
     ? new Response(compressed, { headers: zipped })
     : new Response(plain, { headers: varying })
 
+/**
+ * The `Link` to the next page (RFC 8288, section 3). Relative to the page itself, so that it works behind a proxy with a
+ * path prefix.
+ */
+export function linkToNext(
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const it of [value ?? []].flat()) search.append(name, it)
+  }
+  return `<?${search}>; rel="next"`
+}
+
 /** 304: the client's copy with this entity tag is current. */
 export function notModified(etag: string): Response {
   const answer = new Response(null, { status: 304, headers: unchanged })

@@ -14,7 +14,7 @@ import {
 } from '../../plant/plant'
 import type { Store } from '../../store'
 import type { App, OptionsOf } from '../access/request-context'
-import { answerJson } from '../answers/answer'
+import { answerJson, linkToNext } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import { type Bodies, MERGE_PATCH } from '../bodies/body'
 import { queryOf } from '../elysia'
@@ -50,9 +50,11 @@ const toTheNextPage = {
   },
 }
 
-// Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy with a path prefix.
-const linkTo = (query: Record<string, string>): string =>
-  `<?${new URLSearchParams(query)}>; rel="next"`
+function filterOf({ tag, tagged, name, order }: PlantList) {
+  if (tag !== undefined && tagged !== undefined)
+    throw new RequestError('invalid', 'tagged: expected without tag')
+  return { tag, tagged: tagged && tagged === 'true', names: name, order }
+}
 
 // A create would be refused with a 409, as if an earlier attempt had been stored; a put would count the plant twice.
 function requireDistinctIds(plants: readonly { readonly id: Int64 }[]): void {
@@ -226,15 +228,19 @@ const listing = (deps: PlantDeps) => (app: App) =>
   app.get(
     '/plants',
     async ({ request, query: { limit, after, ...filter } }) => {
-      const { tag = null, name = null, order } = filter
-      const from = after === undefined ? null : BigInt(after)
-      const query = { limit: Number(limit), after: from, tag, name, order }
-      const page = await deps.store.listPlants(query, request.signal)
+      const page = await deps.store.listPlants(
+        {
+          ...filterOf(filter),
+          limit: Number(limit),
+          after: after === undefined ? undefined : BigInt(after),
+        },
+        request.signal,
+      )
       const next = page.next === null ? null : String(page.next)
       const text = JSON.stringify({ plants: page.plants.map(toJson), next })
       const answer = deps.answerBudget.answerZipped(request, text)
       if (next !== null)
-        answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
+        answer.headers.set('link', linkToNext({ limit: String(limit), after: next, ...filter }))
       return answer
     },
     {

@@ -25,7 +25,14 @@ t.TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseIn
 t.TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
 
 t.TypeRegistry.Set('Order', (_, value) => ORDERS.some((order) => order === value))
-t.TypeRegistry.Set('NamePart', (_, text) => isText(text) && [...text].length <= MAX_PART)
+t.TypeRegistry.Set(
+  'NameParts',
+  (_, parts) =>
+    Array.isArray(parts) &&
+    parts.length <= MAX_PARTS &&
+    parts.every((part) => isText(part) && [...part].length <= MAX_PART),
+)
+t.TypeRegistry.Set('Tagged', (_, value) => value === 'true' || value === 'false')
 
 // An int64 as text, as in a path or a query.
 const DIGITS = { [t.Kind]: 'Int64Text', error: String(Int64.error) }
@@ -56,14 +63,17 @@ const Cursor = t.Unsafe<string>({
 
 // Up to 1.8 kB in a URL. Searching for a longer one in a long name would be slow.
 const MAX_PART = 200
+// More words than a name has.
+const MAX_PARTS = 10
 
-const NamePart = t.Unsafe<string>({
-  ...Tag,
-  [t.Kind]: 'NamePart',
-  maxLength: MAX_PART,
+const NameParts = t.Unsafe<string[]>({
+  [t.Kind]: 'NameParts',
+  type: 'array',
+  items: { type: 'string', maxLength: MAX_PART },
+  maxItems: MAX_PARTS,
   description:
-    'Only plants whose names contain this, the case of A to Z ignored. A page may be short or empty while `next` is there.',
-  error: `${Tag.error}, of up to ${MAX_PART} characters`,
+    'Only plants whose names contain this, the case of A to Z ignored; given more than once, each of them, in any order. A page may be short or empty while `next` is there.',
+  error: `${Tag.error}, of up to ${MAX_PART} characters, at most ${MAX_PARTS} times`,
 })
 
 const Limit = t.Unsafe<string | number>({
@@ -85,6 +95,13 @@ const IdOrder = t.Unsafe<Order>({
   error: 'expected asc or desc',
 })
 
+const Tagged = t.Unsafe<'true' | 'false'>({
+  [t.Kind]: 'Tagged',
+  type: 'boolean',
+  description: 'false: only plants without a tag; true: only plants with any. Not beside `tag`.',
+  error: 'expected true or false',
+})
+
 /** The parameters of a list. */
 export const PlantList = t.Object(
   {
@@ -93,11 +110,17 @@ export const PlantList = t.Object(
     tag: t.Optional(
       t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
     ),
-    name: t.Optional(NamePart),
+    tagged: t.Optional(Tagged),
+    name: t.Optional(NameParts),
     order: t.Optional(IdOrder),
   },
-  { additionalProperties: false, error: 'unknown parameter; use limit, after, tag, name or order' },
+  {
+    additionalProperties: false,
+    error: 'unknown parameter; use limit, after, tag, tagged, name or order',
+  },
 )
+
+export type PlantList = typeof PlantList.static
 
 // The change log itself checks cursors, including those of commands.
 t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')

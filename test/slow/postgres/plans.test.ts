@@ -27,7 +27,7 @@ describeServers('a page of %s', (started) => {
 
     for (const order of ORDERS) {
       const direction = order === 'asc' ? '' : ' Backward'
-      for (const name of [null, 'plant']) {
+      for (const names of [undefined, ['plant']]) {
         let plan = ''
         const explaining = {
           unsafe: async (text: string, values: unknown[]) => {
@@ -35,7 +35,7 @@ describeServers('a page of %s', (started) => {
             return []
           },
         } as unknown as SQL
-        await listPlants(explaining, { order, after: 25_000n, limit: 100, tag: null, name })
+        await listPlants(explaining, { order, after: 25_000n, limit: 100, names })
         // It is cut to a page before anything may be sorted.
         expect(plan).toMatch(
           new RegExp(`Limit.*\\n *->  Index Scan${direction} using plants_pkey on plants`),

@@ -8,6 +8,7 @@ import { INT64_MAX, INT64_MIN, isText } from '../../../src/plant/plant'
 import type { PlantQuery } from '../../../src/plant/plants'
 import type { Store } from '../../../src/store'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
+import { FILTERS } from '../../harness/filters'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants } from '../../harness/tested-store'
@@ -53,7 +54,7 @@ const calls: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(fc.constant('deletePlant'), ids, options),
 )
 
-const ALL = { limit: 9, after: null, tag: null, name: null }
+const ALL = { limit: 9 }
 
 const createOf = (id: bigint): Call => ['createPlant', { id, name: 'rose' }, { origin }]
 
@@ -67,13 +68,15 @@ async function answerOf(store: Store, [name, ...args]: Call): Promise<unknown> {
   }
 }
 
-const queries: fc.Arbitrary<PlantQuery> = fc.record({
-  limit: fc.integer({ min: 1, max: 4 }),
-  after: fc.option(ids),
-  order: fc.constantFrom('asc', 'desc'),
-  tag: fc.option(texts),
-  name: fc.option(fc.oneof(texts, fc.constantFrom('R', 'Ä', 'SE'))),
-})
+const queries: fc.Arbitrary<PlantQuery> = fc
+  .record({
+    limit: fc.integer({ min: 1, max: 4 }),
+    after: fc.option(ids),
+    order: fc.constantFrom('asc', 'desc'),
+    filter: fc.constantFrom(...FILTERS),
+    names: fc.array(fc.oneof(texts, fc.constantFrom('R', 'Ä', 'SE')), { maxLength: 2 }),
+  })
+  .map(({ filter, ...query }) => ({ ...query, ...filter }))
 
 /** A store, and the end of its change log as read so far. */
 type Side = { readonly store: Store; after: string | undefined }

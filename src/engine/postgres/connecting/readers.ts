@@ -1,7 +1,7 @@
 // The reading connections of a daemon.
 
 import { OpenError, RequestError } from '../../../errors'
-import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../../page'
 import type { Ask, Connection } from './connection'
 import { connect } from './hosts'
 import { limitReads } from './settings'

@@ -29,8 +29,8 @@ import {
   toChangeLogState,
 } from '../../../change-log/entry'
 import type { EntryTime, Retained } from '../../../change-log/retention'
-import { PAGE_LENGTH } from '../../../plant/page'
 import { TEXT_FIELDS } from '../../../plant/plant'
+import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connecting/connection'
 import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
 

@@ -1,7 +1,6 @@
 // The SQL that reads plants.
 
 import type { SQL } from 'bun'
-import { firstId, maxWalked, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
 import { type Int64, type Plant, TEXT_FIELDS } from '../../../plant/plant'
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
 import {
@@ -14,6 +13,14 @@ import {
   toRow,
   toRowId,
 } from '../../../plant/row'
+import {
+  type CompiledFilter,
+  compileFilter,
+  type FilterDialect,
+  firstId,
+  PAGE_LENGTH,
+  SQL_ORDERS,
+} from '../../page'
 import type { Ask } from '../connecting/connection'
 import { bigints, rowsOf, type SqlResult, type Statement } from '../connecting/statements'
 import type { Rows } from './overlay'
@@ -70,17 +77,19 @@ const INDEXED_CHARACTERS = 200
 /** `hit`: true if the row matches; the last one may not. `more`: true if there is a next page. */
 type PageRow = PlantRecord & { readonly hit: boolean; readonly more: boolean }
 
-const ofTag = (tag: string) =>
-  `AND left(tag, ${INDEXED_CHARACTERS}) = left(${tag}, ${INDEXED_CHARACTERS}) AND tag = ${tag}`
+const DIALECT: FilterDialect = {
+  placeholder: (place) => `$${place}::text`,
+  ofTag: (value) =>
+    `left(tag, ${INDEXED_CHARACTERS}) = left(${value}, ${INDEXED_CHARACTERS}) AND tag = ${value}`,
+  // With the collation "C", on the column too, lower() changes A to Z only.
+  named: (value) => `strpos(lower(name), lower(${value} COLLATE "C")) > 0`,
+}
 
-// With the collation "C", on the column too, lower() changes A to Z only.
-const named = (part: string) => `strpos(lower(name), lower(${part} COLLATE "C")) > 0`
-
-function pagesIn(order: Order) {
+// $1: the limit; $2: one row more, which shows whether there is a next page; $3: the first id. The server cuts a page
+// that is too long, and sends the last row that it has read.
+function pageStatement(order: Order, { range, hit }: CompiledFilter): string {
   const { from, by } = SQL_ORDERS[order]
-  // $1: the limit; $2: one row more, which shows whether there is a next page; $3: the first id. The server cuts a page
-  // that is too long, and sends the last row that it has read.
-  const page = (where: string, hit: string) => `
+  return `
   SELECT ${COLUMNS}, hit, more FROM (
     SELECT ${COLUMNS}, hit, place, max(place) OVER () AS last, count(*) OVER () < walked AS more FROM (
       SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
@@ -88,35 +97,24 @@ function pagesIn(order: Order) {
         sum(${octetsOf(TEXT_FIELDS)})
           OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
       FROM (
-        SELECT ${COLUMNS}, ${hit} AS hit FROM plants
-        WHERE id ${from} $3::bigint ${where} ORDER BY ${by} LIMIT $2::bigint
+        SELECT ${COLUMNS}, ${hit ?? 'true'} AS hit FROM plants
+        WHERE id ${from} $3::bigint${range} ORDER BY ${by} LIMIT $2::bigint
       ) AS read WINDOW ids AS (ORDER BY ${by})
     ) AS counted
     WHERE place < $2::bigint AND found < $1::bigint AND coalesce(length, 0) <= ${PAGE_LENGTH}
   ) AS page WHERE hit OR place = last ORDER BY ${by}`
-  return {
-    all: page('', 'true'),
-    ofTag: page(ofTag('$4::text'), 'true'),
-    named: page('', named('$4::text')),
-    namedOfTag: page(ofTag('$5::text'), named('$4::text')),
-  }
-}
-
-const PAGES = { asc: pagesIn('asc'), desc: pagesIn('desc') }
-
-function statementOf({ order = 'asc', tag, name }: PlantQuery): readonly [string, string[]] {
-  const pages = PAGES[order]
-  if (name === null) return tag === null ? [pages.all, []] : [pages.ofTag, [tag]]
-  return tag === null ? [pages.named, [name]] : [pages.namedOfTag, [name, tag]]
 }
 
 /** Reads a page of plants. */
 export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
   const first = firstId(query)
   if (first === null) return { plants: [], next: null }
-  const [text, values] = statementOf(query)
-  const most = maxWalked(query) + 1
-  const rows = await sql.unsafe<PageRow[]>(text, [query.limit, most, first, ...values])
+  const { limit, order = 'asc' } = query
+  const filter = compileFilter(query, DIALECT, 3)
+  const rows = await sql.unsafe<PageRow[]>(pageStatement(order, filter), [
+    ...[limit, filter.maxWalked + 1, first],
+    ...filter.values,
+  ])
   const plants = rows.filter(({ hit }) => hit).map(plantOf)
   const last = rows.at(-1)
   return { plants, next: last?.more ? last.id : null }

@@ -32,8 +32,8 @@ import {
   toChangeLogState,
 } from '../../../change-log/entry'
 import type { EntryTime, Retained } from '../../../change-log/retention'
-import { PAGE_LENGTH } from '../../../plant/page'
 import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
+import { PAGE_LENGTH } from '../../page'
 import { ENTRY_BYTES } from '../file/change-log-row'
 
 /** The last entry that a batch adds: shows whether the batch was made. Its mark is in digits, as messages are JSON. */

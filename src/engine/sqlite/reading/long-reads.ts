@@ -2,7 +2,7 @@
 // of them leaves time for other requests.
 
 import { clientGone, RequestError } from '../../../errors'
-import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../../page'
 
 const TURN_MS = 4
 // More than a turn has time for: a short list and its answer take 0.1 ms.

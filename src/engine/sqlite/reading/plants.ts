@@ -1,10 +1,10 @@
 // The SQL that reads plants.
 
 import type { Database } from 'bun:sqlite'
-import { firstId, maxWalked, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
 import { charactersOf, FIELDS, type Int64, type Plant } from '../../../plant/plant'
-import type { Order, Page, PlantQuery } from '../../../plant/plants'
+import type { Page, PlantQuery } from '../../../plant/plants'
 import { COLUMNS, type PlantRecord, plantOf } from '../../../plant/row'
+import { compileFilter, type FilterDialect, firstId, PAGE_LENGTH, SQL_ORDERS } from '../../page'
 
 // Size of a part of an export.
 const PART_PLANTS = 1000
@@ -29,33 +29,11 @@ function takePage(rows: Iterable<Walked>, limit: number, most: number): Page {
   return { plants, next: null }
 }
 
-/** Prepares the queries of pages in one order. Returns a function that reads the rows from an id on. */
-function prepareRange(db: Database, order: Order) {
-  const { from, by } = SQL_ORDERS[order]
-  const all = db.query<PlantRecord, [bigint, number]>(
-    `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
-  )
-  const ofTag = db.query<PlantRecord, [bigint, number, string]>(
-    `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 AND tag = ?3 ORDER BY ${by} LIMIT ?2`,
-  )
+const DIALECT: FilterDialect = {
+  placeholder: (place) => `?${place}`,
+  ofTag: (value) => `tag = ${value}`,
   // SQLite's lower() changes A to Z only.
-  const hits = `SELECT ${COLUMNS}, instr(lower(name), lower(?3)) AS hit FROM plants`
-  const named = db.query<Walked, [bigint, number, string]>(
-    `${hits} WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
-  )
-  const namedOfTag = db.query<Walked, [bigint, number, string, string]>(
-    `${hits} WHERE id ${from} ?1 AND tag = ?4 ORDER BY ${by} LIMIT ?2`,
-  )
-
-  return (first: Int64, most: number, { tag, name }: PlantQuery): Iterable<Walked> => {
-    // One extra row shows whether there is a next page.
-    const rows = most + 1
-    if (name === null)
-      return tag === null ? all.iterate(first, rows) : ofTag.iterate(first, rows, tag)
-    return tag === null
-      ? named.iterate(first, rows, name)
-      : namedOfTag.iterate(first, rows, name, tag)
-  }
+  named: (value) => `instr(lower(name), lower(${value})) > 0`,
 }
 
 export type PlantReader = {
@@ -68,7 +46,6 @@ export type PlantReader = {
  */
 export function preparePlants(db: Database): PlantReader {
   const one = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
-  const ranges = { asc: prepareRange(db, 'asc'), desc: prepareRange(db, 'desc') }
 
   return {
     read(id) {
@@ -78,10 +55,16 @@ export function preparePlants(db: Database): PlantReader {
     list(query) {
       const { limit, order = 'asc' } = query
       const first = firstId(query)
-      const most = maxWalked(query)
-      return first === null
-        ? { plants: [], next: null }
-        : takePage(ranges[order](first, most, query), limit, most)
+      if (first === null) return { plants: [], next: null }
+      const { from, by } = SQL_ORDERS[order]
+      const { range, hit, values, maxWalked } = compileFilter(query, DIALECT, 2)
+      const columns = hit === null ? COLUMNS : `${COLUMNS}, ${hit} AS hit`
+      // Cached by its text.
+      const page = db.query<Walked, [bigint, number, ...string[]]>(
+        `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
+      )
+      // One extra row shows whether there is a next page.
+      return takePage(page.iterate(first, maxWalked + 1, ...values), limit, maxWalked)
     },
   }
 }
