@@ -21,6 +21,9 @@ export type ChangeLogEntry = Origin & {
 /** The part of a change log to read. */
 export type ReadOptions = { readonly after?: string | undefined; readonly limit: number }
 
+/** A read rejects if its signal is aborted before its turn. */
+type Cancellable = { readonly signal?: AbortSignal }
+
 export type ChangeLogPage = { readonly entries: readonly ChangeLogEntry[]; readonly next: string }
 export type HistoryPage = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string }
 
@@ -56,12 +59,12 @@ export interface ChangeLog {
    * At most `limit` entries after a cursor, oldest first; fewer if they are long. Without `after`, from the oldest
    * entry; with {@link NOW}, none. `next` is the cursor of the last entry, or of the start if there is none.
    */
-  read(options: ReadOptions): Promise<ChangeLogPage>
+  read(options: ReadOptions & Cancellable): Promise<ChangeLogPage>
   /**
    * Entries of one plant, or of all (null), newest first: those before the cursor `after`, if given. Without `next`,
    * the page is the last.
    */
-  history(id: Int64 | null, options: ReadOptions): Promise<HistoryPage>
+  history(id: Int64 | null, options: ReadOptions & Cancellable): Promise<HistoryPage>
   /**
    * Calls `listener` when there may be new entries: at once after commits of this process, within half a second after
    * others. Returns a function that ends it.

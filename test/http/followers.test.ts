@@ -104,6 +104,29 @@ test('a client that is refused, or has gone before it is answered, is not counte
   expect(followers.count()).toBe(0)
 })
 
+test('clients that go while they wait for their first page are not read for, nor counted', async () => {
+  const busy: ChangeLog = {
+    history: changeLog.history,
+    watch: changeLog.watch,
+    stats: changeLog.stats,
+    read(options) {
+      const page = changeLog.read(options)
+      // The reads of a turn of the event loop take 4 ms at most: the others wait.
+      Bun.sleepSync(1)
+      return page
+    },
+  }
+  const followers = create()
+  const client = new AbortController()
+  const request = new Request('http://localhost/plants/changes', { signal: client.signal })
+  const all = Array.from({ length: 20 }, () => followers.follow(busy, 'now', request, token))
+  client.abort()
+  const refused = (await Promise.allSettled(all)).filter(({ status }) => status === 'rejected')
+
+  expect(refused.length).toBeGreaterThan(10)
+  expect(followers.count()).toBe(0)
+})
+
 test('a follower that arrives during a stop gets its page, and its stream ends', async () => {
   const stopping = AbortSignal.abort()
   const followers = create({ stopping })

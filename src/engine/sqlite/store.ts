@@ -87,9 +87,9 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readChangeLog)
   const readLong = createLongReads()
   const changeLog: ChangeLog = {
-    read: (options) => readLong(() => readChangeLog(options)),
+    read: (options) => readLong(() => readChangeLog(options), options.signal),
     history: (id, options) =>
-      readLong(() => storage.read((it) => it.changeLog.history(id, options))),
+      readLong(() => storage.read((it) => it.changeLog.history(id, options)), options.signal),
     watch,
     stats: () => storage.read((it) => it.changeLog.stats()),
   }

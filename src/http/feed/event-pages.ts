@@ -23,8 +23,10 @@ const toEvent = (entry: ChangeLogEntry): string =>
 export async function readEvents(
   changeLog: Pick<ChangeLog, 'read'>,
   after: string | undefined,
+  signal?: AbortSignal,
 ): Promise<EventPage> {
-  const { entries, next } = await changeLog.read({ limit: CHANGES_PER_PAGE, after })
+  const options = { limit: CHANGES_PER_PAGE, after, ...(signal ? { signal } : {}) }
+  const { entries, next } = await changeLog.read(options)
   return { events: entries.length > 0 ? UTF8.encode(entries.map(toEvent).join('')) : null, next }
 }
 

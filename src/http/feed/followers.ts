@@ -69,7 +69,7 @@ export class Followers {
     const follower = this.#add(changeLog, hash)
     let body: ReadableStream | null = null
     try {
-      const page = await readEvents(changeLog, after)
+      const page = await readEvents(changeLog, after, request.signal)
       const isGone = request.signal.aborted || follower.isEnded
       if (request.method !== 'HEAD' && !isGone) {
         body = follower.stream(request, page, () => this.#remove(follower))

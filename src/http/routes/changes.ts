@@ -69,6 +69,7 @@ export const changes =
           const { entries, next } = await changeLog.read({
             limit: Number(query.limit),
             after: query.after,
+            signal: request.signal,
           })
           return answerBudget.answerZipped(request, toText(entries, next))
         },
@@ -96,7 +97,7 @@ export const changes =
 /** The routes of changes, newest first. */
 function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
   async function answerHistory(request: Request, id: Int64 | null, { limit, after }: Limits) {
-    const options = { limit: Number(limit), after }
+    const options = { limit: Number(limit), after, signal: request.signal }
     const { entries, next = null } = await changeLogOf(store).history(id, options)
     return answerBudget.answerZipped(request, toText(entries, next))
   }
