@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'slow/long/change-log.test.ts',
   ],
   'http/access': [
-    'http/{hash-cache,rate-limit}.test.ts',
+    'http/{hash-cache,rate-limit,request-line}.test.ts',
     'http/{auth,cors,precondition,own-token,expiry,request-log,leaks}.test.ts',
     'engine/last-use.test.ts',
   ],

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { createChangeLogWatch } from '../../src/change-log/watch'
+import { until } from '../harness/until'
+
+/** A change log whose end is `next`, and the number of times that it was read. */
+function createEnd() {
+  const end = {
+    next: 'a',
+    reads: 0,
+    async read() {
+      end.reads += 1
+      if (end.next === '') throw new Error('the store fails')
+      return { entries: [], next: end.next }
+    },
+  }
+  return end
+}
+
+test('reads the end of the change log four times a second, and only while somebody listens', async () => {
+  const end = createEnd()
+  const { watch } = createChangeLogWatch(end.read)
+  await Bun.sleep(300)
+  expect(end.reads).toBe(0)
+
+  const stop = watch(() => {})
+  await Bun.sleep(650)
+  stop()
+  const { reads } = end
+  expect(reads).toBeGreaterThanOrEqual(1)
+  expect(reads).toBeLessThanOrEqual(3)
+  await Bun.sleep(300)
+  expect(end.reads).toBe(reads)
+})
+
+test('calls each listener of a new end once, and of a failure', async () => {
+  const end = createEnd()
+  const { watch } = createChangeLogWatch(end.read)
+  let calls = 0
+  const count = () => {
+    calls += 1
+  }
+  const stops = [watch(count), watch(count)]
+  await until('the first end', () => calls === 2)
+  const { reads } = end
+  await until('another look', () => end.reads > reads)
+  expect(calls).toBe(2)
+
+  end.next = ''
+  await until('the failure', () => calls === 4)
+  end.next = 'b'
+  await until('the next end', () => calls === 6)
+
+  stops[0]?.()
+  end.next = 'c'
+  await until('the last end', () => calls === 7)
+  stops[1]?.()
+})
