@@ -119,7 +119,7 @@ describe('the source', () => {
     ['editor', ['undo', 'list', 'controls']],
     ['cells', ['editor', 'table', 'list', 'controls']],
     ['bulk', ['undo', 'list', 'controls']],
-    ['import', ['controls', 'workbooks']],
+    ['import', ['undo', 'controls', 'workbooks']],
     ['status', ['controls']],
   ] as const)('web/console/%s imports only %j of the other rooms of the console', (room, rooms) => {
     const joints = ['main', 'console', 'app', 'page-keys'].map((it) => `web/console/${it}`)

@@ -40,10 +40,11 @@ function createParts(base: URL) {
   const acts = new Acts(session, list, announcer, () => saves.settled)
   const editor = new Editor(session, list, saves, announce)
   const selection = new Selection(list, announce)
-  const importer = createImporter(session, () => {
+  const onImported = (): void => {
     list.refresh()
     monitor.pollNow()
-  })
+  }
+  const importer = createImporter(session, onImported, (act) => acts.record(act))
   const exporter = new Exporter(session, announce)
   const recent = new Recent(session, list, acts, announce)
   /** Forgets the token, and stops everything that used it. */

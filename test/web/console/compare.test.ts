@@ -29,11 +29,13 @@ async function start() {
   return counted
 }
 
+const COLUMNS = { id: 0, name: [1], numberFrom: null, tag: 2 }
+
 async function compareAll(session: ReturnType<typeof createSession>, plants: readonly Plant[]) {
   const compare = createComparison(session)
-  let sums = await compare([])
+  let sums = await compare([], COLUMNS)
   for (let at = 0; at < plants.length; at += GROUP)
-    sums = await compare(plants.slice(at, at + GROUP))
+    sums = await compare(plants.slice(at, at + GROUP), COLUMNS)
   return sums
 }
 
@@ -49,14 +51,14 @@ test('reads each stored plant about once, in whatever order the file has them', 
   const mixed = ascending.map((_, at) => ascending[(at * 3889) % STORED] ?? plantOf(1))
   const others = [plantOf(-1), plantOf(1), plantOf(3 * STORED), { id: 4n, name: 'other' }]
 
-  expect(await compareAll(counted.session, ascending)).toEqual({
+  expect(await compareAll(counted.session, ascending)).toMatchObject({
     created: 0,
     differing: 0,
     unchanged: STORED,
   })
   expect(counted.calls).toBeLessThanOrEqual(6)
   counted.calls = 0
-  expect(await compareAll(counted.session, [...mixed, ...others])).toEqual({
+  expect(await compareAll(counted.session, [...mixed, ...others])).toMatchObject({
     created: 3,
     differing: 1,
     unchanged: STORED,
@@ -69,10 +71,31 @@ test('counts an id that comes again, however far apart', async () => {
   const fresh = Array.from({ length: 2 * GROUP }, (_, at) => plantOf(100_000 + at))
   const again = [plantOf(100_000), { id: 100_001n, name: 'other' }]
 
-  expect(await compareAll(session, [...fresh, ...again])).toEqual({
+  expect(await compareAll(session, [...fresh, ...again])).toMatchObject({
     created: 2 * GROUP,
     differing: 1,
     unchanged: 1,
+  })
+})
+
+test('a text for which the file has no column is no difference', async () => {
+  const { session } = await start()
+  await daemon.create('{"id":-5,"name":"Fern","tag":"shade"}')
+  await daemon.create('{"id":-4,"name":"Ivy","tag":"shade"}')
+  const plants = [
+    { id: -5n, name: 'Fern' },
+    { id: -4n, name: 'Hedera' },
+  ]
+  const compare = createComparison(session)
+
+  expect(await compare(plants, { ...COLUMNS, tag: null })).toMatchObject({
+    unchanged: 1,
+    differences: [
+      {
+        before: { id: -4n, name: 'Ivy', tag: 'shade' },
+        after: { id: -4n, name: 'Hedera', tag: 'shade' },
+      },
+    ],
   })
 })
 
@@ -83,14 +106,17 @@ test('remembers the plants of a long file without becoming slower', async () => 
   async function timeOf(first: number): Promise<number> {
     const started = cpuTime()
     for (let at = first; at < first + REMEMBERED; at += GROUP)
-      await compare(Array.from({ length: GROUP }, (_, next) => plantOf(1_000_000 + at + next)))
+      await compare(
+        Array.from({ length: GROUP }, (_, next) => plantOf(1_000_000 + at + next)),
+        COLUMNS,
+      )
     return cpuTime() - started
   }
   const before = await timeOf(0)
   const after = await timeOf(REMEMBERED)
 
   expect(after).toBeLessThan(8 * before)
-  expect(await compare([plantOf(1_000_000 + REMEMBERED)])).toMatchObject({ unchanged: 1 })
+  expect(await compare([plantOf(1_000_000 + REMEMBERED)], COLUMNS)).toMatchObject({ unchanged: 1 })
 })
 
 test('says why there are no counts: too many pages, or none', async () => {

@@ -81,11 +81,11 @@ export async function* analyze(
       if (problems.length < PROBLEMS_SHOWN) problems.push(entry)
     }
     if (waiting.length >= COMPARED_TOGETHER) {
-      compared = await compare(waiting)
+      compared = await compare(waiting, columns)
       waiting = []
     }
     if (part.length > 0) yield soFar(false)
   }
-  compared = await compare(waiting)
+  compared = await compare(waiting, columns)
   yield soFar(true)
 }

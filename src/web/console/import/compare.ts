@@ -1,22 +1,43 @@
 // The plants of a file beside the stored ones: which are new, differ, or are unchanged.
 
-import { ClientError } from '../../../client/client.ts'
-import type { Plant } from '../../../plant/plant.ts'
+import { ClientError, type NewPlant } from '../../../client/client.ts'
+import type { Columns } from '../../../formats/columns.ts'
+import { OPTIONAL_TEXTS, type Plant } from '../../../plant/plant.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
 import { createStoredPlants } from './stored-plants.ts'
+
+/** A stored plant, and the plant as the file leaves it. */
+export type Difference = { readonly before: NewPlant; readonly after: NewPlant }
 
 export type Comparison = {
   readonly created: number
   readonly differing: number
   readonly unchanged: number
+  readonly differences: readonly Difference[]
+  /** A plant as it was stored. */
+  readonly storedOf: (id: bigint) => NewPlant | undefined
 }
 
 /** The reason that plants are not compared: the stored ones are too many, or could not be read. */
 export type NotCompared = 'too many' | 'unread'
 
 /** Compares the next plants of a file, and resolves to the sums so far. */
-export type Compare = (plants: readonly Plant[]) => Promise<Comparison | NotCompared>
+export type Compare = (
+  plants: readonly Plant[],
+  columns: Columns,
+) => Promise<Comparison | NotCompared>
+
+/** A plant of a file with the stored texts for which the file has no column. */
+export function completed(
+  plant: NewPlant,
+  stored: NewPlant | undefined,
+  columns: Columns,
+): NewPlant {
+  if (!stored) return plant
+  const kept = OPTIONAL_TEXTS.filter((text) => columns[text] === null && stored[text] !== undefined)
+  return { ...plant, ...Object.fromEntries(kept.map((text) => [text, stored[text]])) }
+}
 
 // At least as many plants of a file are remembered, for an id that comes again.
 const REMEMBERED = 100_000
@@ -26,11 +47,11 @@ const REMEMBERED = 100_000
  * once: to drop the first key of a large Map each time passes all of the deleted ones before it.
  */
 function createRecentPlants() {
-  let newer = new Map<bigint, Plant>()
+  let newer = new Map<bigint, NewPlant>()
   let older = newer
   return {
-    get: (id: bigint): Plant | undefined => newer.get(id) ?? older.get(id),
-    set(plant: Plant): void {
+    get: (id: bigint): NewPlant | undefined => newer.get(id) ?? older.get(id),
+    set(plant: NewPlant): void {
       newer.set(plant.id, plant)
       if (newer.size < REMEMBERED) return
       older = newer
@@ -43,30 +64,36 @@ export function createComparison(session: Session): Compare {
   const stored = createStoredPlants(session)
   // Those that are not stored so.
   const seen = createRecentPlants()
-  let sums: Comparison | NotCompared = { created: 0, differing: 0, unchanged: 0 }
+  const differences: Difference[] = []
+  const none = { created: 0, differing: 0, unchanged: 0 }
+  let sums: Comparison | NotCompared = { ...none, differences, storedOf: stored.get }
 
   async function add(
     before: Comparison,
     plants: readonly Plant[],
+    columns: Columns,
   ): Promise<Comparison | NotCompared> {
     if (!(await stored.read(plants.map(({ id }) => id)))) return 'too many'
     let { created, differing, unchanged } = before
     for (const plant of plants) {
       const known = seen.get(plant.id) ?? stored.get(plant.id)
-      if (known && hasSameTexts(known, plant)) unchanged += 1
+      const after = completed(plant, known, columns)
+      if (known && hasSameTexts(known, after)) unchanged += 1
       else {
-        if (known) differing += 1
-        else created += 1
-        seen.set(plant)
+        if (known) {
+          differing += 1
+          differences.push({ before: known, after })
+        } else created += 1
+        seen.set(after)
       }
     }
-    return { created, differing, unchanged }
+    return { ...before, created, differing, unchanged }
   }
 
-  return async (plants) => {
+  return async (plants, columns) => {
     if (typeof sums === 'string') return sums
     try {
-      sums = await add(sums, plants)
+      sums = await add(sums, plants, columns)
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       sums = 'unread'

@@ -7,7 +7,7 @@ import { ListsError } from '../../../formats/json/shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
 import { type ColumnChoice, NO_PROPOSAL, type Proposal, propose, toColumns } from './columns.ts'
-import type { Compare } from './compare.ts'
+import type { Compare, Comparison } from './compare.ts'
 import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
 
 export type ImportInput = {
@@ -15,6 +15,8 @@ export type ImportInput = {
   readonly columns: Columns
   /** True if plants that differ from the stored ones replace them. */
   readonly replaces: boolean
+  /** The stored plants beside it; null: they were not read, or not all. */
+  readonly compared: Comparison | null
 }
 
 /** A file with its detected settings. */
@@ -165,10 +167,12 @@ export async function usualInput(
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
   if (!opened || !proposal.isUsual || !columns || settings.encoding !== null) return null
   if (opened.table.sheets.length > 1 || lists.length > 0) return null
+  let comparison: Comparison | null = null
   for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
     if (signal.aborted || refused > 0 || notRead !== null || compared === 'too many') return null
-    if (compared !== null && compared !== 'unread' && compared.differing > 0) return null
+    comparison = compared === 'unread' ? null : compared
+    if (comparison && comparison.differing > 0) return null
     onRows(rows)
   }
-  return { opened, columns, replaces: false }
+  return { opened, columns, replaces: false, compared: comparison }
 }

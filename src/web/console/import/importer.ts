@@ -3,6 +3,7 @@
 import { effect } from '@preact/signals'
 import { NOT_LOADED } from '../loading.ts'
 import type { Session } from '../session.ts'
+import type { Act } from '../undo/acts.ts'
 import type { ImportInput, Memory } from './detect.ts'
 import type { Manner } from './one-file.tsx'
 import { createProgress } from './progress.ts'
@@ -22,7 +23,7 @@ function preloadReaders(session: Session): void {
   })
 }
 
-export function createImporter(session: Session, onChange: () => void) {
+export function createImporter(session: Session, onChange: () => void, onDone: (act: Act) => void) {
   const progress = createProgress()
   const { current, update } = progress
   const memory: Memory = new Map()
@@ -38,7 +39,7 @@ export function createImporter(session: Session, onChange: () => void) {
     const { signal } = abort
     const readers = await loadReaders()
     if (!readers) update(() => ({ state: 'failed', reason: NOT_LOADED }))
-    const around = { session, memory, signal, update, ask: progress.ask }
+    const around = { session, memory, signal, update, onDone, ask: progress.ask }
     const input = (await readers?.importFile(file, manner, around)) ?? null
     last = { file, input }
     if (input) onChange()

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
+import type { Act } from '../undo/acts.ts'
 import { createComparison } from './compare.ts'
 import { detectFile, type ImportInput, type Memory, usualInput } from './detect.ts'
 import { withoutHeader } from './pasted-table.ts'
@@ -17,6 +18,8 @@ export type Surroundings = {
   readonly memory: Memory
   readonly signal: AbortSignal
   readonly update: (change: (before: Import) => Partial<Import>) => void
+  /** Is told of what was changed. */
+  readonly onDone: (act: Act) => void
   /** Shows a form, or removes it (null). */
   readonly ask: (form: VNode | null) => void
 }
@@ -52,7 +55,7 @@ export async function importFile(
   manner: Manner,
   around: Surroundings,
 ): Promise<ImportInput | null> {
-  const { session, signal, update } = around
+  const { session, signal, update, onDone } = around
   let input: ImportInput | null
   try {
     input = typeof manner === 'string' ? await chooseInput(file, manner, around) : manner
@@ -68,6 +71,8 @@ export async function importFile(
     return null
   }
   update(() => ({ state: 'running' }))
-  await run(input, session, signal, update)
+  const changed = await run(input, session, signal, update)
+  if (changed.steps.length > 0 || changed.lasting !== undefined)
+    onDone({ what: `the import of ${file.name}`, ...changed })
   return input
 }

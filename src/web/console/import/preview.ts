@@ -4,8 +4,10 @@ import { computed, signal } from '@preact/signals'
 import type { Settings } from '../../../formats/table.ts'
 import { INT64_MAX } from '../../../plant/plant.ts'
 import type { Session } from '../session.ts'
+import type { Analysis } from './analyze.ts'
 import { createAnalyzer } from './analyzer.ts'
 import { type ColumnChoice, propose, toColumns } from './columns.ts'
+import type { Comparison } from './compare.ts'
 import { type DetectedFile, type ImportInput, type Memory, nameFile } from './detect.ts'
 import { type OpenedFile, openFile } from './file.ts'
 import { reasonOf } from './words.ts'
@@ -47,13 +49,19 @@ export async function createPreview(found: DetectedFile, session: Session, memor
   return { ...preview, isRemembered: remembered !== undefined }
 }
 
+/** The stored plants of all rows; null: they were not read, or not all. */
+function comparisonOf(analysis: Analysis | null): Comparison | null {
+  const compared = analysis?.isWhole ? analysis.compared : null
+  return typeof compared === 'string' ? null : compared
+}
+
 function toInput(
   opened: OpenedFile | null,
   choice: ColumnChoice,
   replaces: boolean,
 ): ImportInput | null {
   const columns = toColumns(choice)
-  return columns && opened ? { opened, columns, replaces } : null
+  return columns && opened ? { opened, columns, replaces, compared: null } : null
 }
 
 function createQuestions(
@@ -130,7 +138,7 @@ function createQuestions(
     accept(): void {
       if (!input.value) return
       memory.set(kind, { settings: settings.value, columns: columns.value, file: nameFile(file) })
-      decide(input.value)
+      decide({ ...input.value, compared: comparisonOf(analyzer.analysis.value) })
     },
 
     cancel: (): void => decide(null),

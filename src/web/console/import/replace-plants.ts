@@ -4,26 +4,48 @@ import {
   type BatchOutcome,
   type Client,
   ClientError,
+  type Failure,
   type NewPlant,
+  type PlantUpdate,
   type Result,
 } from '../../../client/client.ts'
+import type { Plant } from '../../../plant/plant.ts'
 import type { Session } from '../session.ts'
+import { TEXTS } from '../texts.ts'
+import { textsOf } from '../undo/step.ts'
+import type { ImportInput } from './detect.ts'
 
 type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 
 // Errors caused by single plants, or by the size of the request.
 const OF_PLANTS: readonly number[] = [40002, 41301]
 
+/** A plant of a file, and what is sent of it. */
+export type Replacement = NewPlant & { readonly update: PlantUpdate }
+
+const refusalOf = (message: string): Failure => ({ ok: false, error: 0, status: 0, message })
+const CHANGED = refusalOf('someone has changed this plant since it was compared')
+const GONE = refusalOf('someone has deleted this plant since it was compared')
+
 /** Sends plants in one request, in halves if that is refused. Throws a ClientError if it cannot continue. */
-async function putAll<P extends NewPlant>(
+async function patchAll<P extends Replacement>(
   client: Client,
   plants: readonly P[],
   signal: AbortSignal,
 ): Promise<ReplaceOutcome<P>> {
-  const result = await client.putPlants(plants, { signal })
+  const updates = plants.map(({ update }) => update)
+  const result = await client.patchPlants(updates, { signal })
   if (result.ok) {
-    const { unchanged, ...counts } = result.value
-    return { ...counts, known: unchanged, refused: [] }
+    const { created, patched, unchanged, changed, missing } = result.value
+    const failures = new Map([
+      ...changed.map(({ id }) => [id, CHANGED] as const),
+      ...missing.map(({ id }) => [id, GONE] as const),
+    ])
+    const refused = plants.flatMap((plant) => {
+      const failure = failures.get(plant.id)
+      return failure ? [{ plant, failure }] : []
+    })
+    return { created, replaced: patched, known: unchanged, refused }
   }
   if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
   const [plant] = plants
@@ -31,18 +53,18 @@ async function putAll<P extends NewPlant>(
     return { created: 0, replaced: 0, known: 0, refused: [{ plant, failure: result }] }
   }
   const half = Math.ceil(plants.length / 2)
-  return putEach(client, [plants.slice(0, half), plants.slice(half)], signal)
+  return patchEach(client, [plants.slice(0, half), plants.slice(half)], signal)
 }
 
 /** Sends groups of plants, one after the other, and sums their outcomes. */
-async function putEach<P extends NewPlant>(
+async function patchEach<P extends Replacement>(
   client: Client,
   groups: Iterable<readonly P[]>,
   signal: AbortSignal,
 ): Promise<ReplaceOutcome<P>> {
   let sum: ReplaceOutcome<P> = { created: 0, replaced: 0, known: 0, refused: [] }
   for (const group of groups) {
-    const { created, replaced, known, refused } = await putAll(client, group, signal)
+    const { created, replaced, known, refused } = await patchAll(client, group, signal)
     sum = {
       created: sum.created + created,
       replaced: sum.replaced + replaced,
@@ -65,16 +87,33 @@ function distinct<P extends NewPlant>(plants: readonly P[]): Iterable<readonly P
 }
 
 /** Creates or replaces plants, with retries: a plant that is sent twice counts as already stored. */
-export const replacePlants = <P extends NewPlant>(
+export const replacePlants = <P extends Replacement>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
 ) =>
   session.persist(async (client): Promise<Result<ReplaceOutcome<P>>> => {
     try {
-      return { ok: true, value: await putEach(client, distinct(plants), signal) }
+      return { ok: true, value: await patchEach(client, distinct(plants), signal) }
     } catch (error) {
       if (error instanceof ClientError) return error.failure
       throw error
     }
   }, signal)
+
+type Replacing = Pick<ImportInput, 'columns' | 'compared'>
+
+/**
+ * Returns a function that makes a replacement of a plant of a file: of the texts for which the file has a column. A
+ * plant that was compared is replaced only if it is still stored as it was; an id that comes again in the file is not.
+ */
+export function createReplacing({ columns, compared }: Replacing) {
+  const seen = new Set<bigint>()
+  const texts = TEXTS.filter((text) => text === 'name' || columns[text] !== null)
+  return <P extends Plant>(plant: P): P & Replacement => {
+    const before = seen.has(plant.id) ? undefined : compared?.storedOf(plant.id)
+    seen.add(plant.id)
+    const was = before ? { was: textsOf(before, texts) } : {}
+    return { ...plant, update: { id: plant.id, ...textsOf(plant, texts), ...was } }
+  }
+}

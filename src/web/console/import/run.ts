@@ -7,24 +7,29 @@ import { createPlants, explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
 import type { ImportInput } from './detect.ts'
+import { createSteps, type Steps } from './import-steps.ts'
 import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
-import { replacePlants } from './replace-plants.ts'
+import { createReplacing, replacePlants } from './replace-plants.ts'
 import type { Import } from './state.ts'
 import { reasonOf, WORDS } from './words.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 
+type Run = {
+  readonly input: ImportInput
+  readonly session: Session
+  readonly signal: AbortSignal
+  readonly update: Update
+  readonly steps: Steps
+  readonly replacing: ReturnType<typeof createReplacing>
+}
+
 /**
  * Creates the plants of a group, or replaces stored ones; returns the rows that were refused, by the file's reader or
  * by the service.
  */
-async function send(
-  group: readonly PlacedRow[],
-  replaces: boolean,
-  session: Session,
-  signal: AbortSignal,
-  update: Update,
-): Promise<readonly RefusedRow[]> {
+async function send(group: readonly PlacedRow[], run: Run): Promise<readonly RefusedRow[]> {
+  const { input, session, signal, update, steps, replacing } = run
   const refused: RefusedRow[] = group.flatMap(({ entry, place }) =>
     'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, place }] : [],
   )
@@ -32,8 +37,8 @@ async function send(
     'plant' in entry ? [{ ...entry.plant, entry, place }] : [],
   )
   if (plants.length === 0) return refused
-  const result = replaces
-    ? await replacePlants(session, plants, signal)
+  const result = input.replaces
+    ? await replacePlants(session, plants.map(replacing), signal)
     : await createPlants(session, plants, signal)
   if (!result.ok) throw new ClientError(result)
   const { created, known, replaced } = { replaced: 0, ...result.value }
@@ -42,6 +47,9 @@ async function send(
     known: it.known + known,
     replaced: it.replaced + replaced,
   }))
+  const left = new Set(result.value.refused.map(({ plant }) => plant.place))
+  const stored = plants.filter(({ place }) => !left.has(place))
+  steps.add({ plants: stored.map(({ entry: _, place: __, ...plant }) => plant), known, replaced })
   for (const { plant, failure } of result.value.refused) {
     const { entry, place } = plant
     const problem = explainRefusal(plant, failure)
@@ -61,14 +69,17 @@ function createPlaces(onStop: (entry: Extract<Entry, { stop: string }>) => void)
     })
 }
 
-/** Imports a file; `update` is called with each progress. Never rejects. */
+/** Imports a file; `update` is called with each progress. Resolves to what was changed. Never rejects. */
 export async function run(
-  { opened, columns, replaces }: ImportInput,
+  input: ImportInput,
   session: Session,
   signal: AbortSignal,
   update: Update,
-): Promise<void> {
+): Promise<ReturnType<Steps['all']>> {
+  const { opened, columns } = input
   const { table, rows } = opened
+  const steps = createSteps(input)
+  const replacing = createReplacing(input)
   const refuse = createRefusals(table, columns, update)
   const placed = createPlaces(({ line, stop }) =>
     update(() => ({ notRead: notReadFrom(line, stop), isOfFile: true })),
@@ -84,7 +95,7 @@ export async function run(
     for await (const group of grouped(entries)) {
       if (signal.aborted) break
       const placedRows = placed(group)
-      refuse(await send(placedRows, replaces, session, signal, update))
+      refuse(await send(placedRows, { input, session, signal, update, steps, replacing }))
       update((it) => ({ rows: it.rows + placedRows.length, bytesRead }))
     }
   } catch (error) {
@@ -102,4 +113,5 @@ export async function run(
     notices,
     state: signal.aborted ? 'stopped' : notRead === null ? 'done' : 'failed',
   }))
+  return steps.all()
 }

@@ -1,3 +1,5 @@
+import { OPTIONAL_TEXTS } from '../../../plant/plant.ts'
+import { Differences } from './differences.tsx'
 import type { Preview } from './preview.ts'
 
 const NOT_COMPARED = {
@@ -27,6 +29,18 @@ function Replace({ preview: { replaces }, label }: ReplaceProps) {
   )
 }
 
+/** The texts that a replacement leaves as they are. */
+function Kept({ preview: { columns } }: Pick<ReplaceProps, 'preview'>) {
+  const kept = OPTIONAL_TEXTS.filter((text) => columns.value[text] === null)
+  if (kept.length === 0) return null
+  return (
+    <p class="hint">
+      Stored plants keep their {kept.join(' and ')}: no column of the file has{' '}
+      {kept.length === 1 ? 'it' : 'them'}.
+    </p>
+  )
+}
+
 /** The stored plants beside those of the file, and the choice to replace them. */
 export function StoredChoice({ preview }: { readonly preview: Preview }) {
   const { compared = null, isWhole } = preview.analysis.value ?? {}
@@ -36,10 +50,11 @@ export function StoredChoice({ preview }: { readonly preview: Preview }) {
       <>
         <p class="hint">{NOT_COMPARED[compared]}</p>
         <Replace preview={preview} label="Replace the plants that differ" />
+        <Kept preview={preview} />
       </>
     )
   }
-  const { created, differing, unchanged } = compared
+  const { created, differing, unchanged, differences } = compared
   const count = differing.toLocaleString()
   const label =
     differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`
@@ -50,7 +65,13 @@ export function StoredChoice({ preview }: { readonly preview: Preview }) {
         {unchanged.toLocaleString()} unchanged
         {isWhole ? null : ' so far'}
       </p>
-      {differing > 0 ? <Replace preview={preview} label={label} /> : null}
+      {differing > 0 ? (
+        <>
+          <Replace preview={preview} label={label} />
+          <Kept preview={preview} />
+          <Differences all={differences} />
+        </>
+      ) : null}
     </>
   )
 }

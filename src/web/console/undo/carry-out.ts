@@ -1,7 +1,7 @@
 // Carries out changes of plants in as few requests as they fit into. Each plant is changed only if it is still as it was
 // before; what someone else has changed since stays.
 
-import type { Failure, NewPlant, Result } from '../../../client/client.ts'
+import type { Deleted, Failure, NewPlant, Result } from '../../../client/client.ts'
 import { plantText } from '../../../client/json.ts'
 import { createPlants } from '../create-plants.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -17,6 +17,8 @@ const MAX_BYTES = 300_000
 const TOO_LARGE = 41301
 const CONDITION_FAILED = 41201
 const MISSING = 40402
+// It is as it should be: by an earlier try whose answer was lost, or by someone else.
+const DONE = 'done already'
 
 const encoder = new TextEncoder()
 const bytesOf = (plant: NewPlant | null): number =>
@@ -62,8 +64,8 @@ export function show(list: PlantList, steps: readonly Step[]): void {
 const putBack = (list: PlantList, steps: readonly Step[]): void =>
   list.putAll(steps.flatMap(({ before }) => (before ? [before] : [])))
 
-/** Shows a plant that was not changed as it is stored; null if it already is as it should be. */
-async function readAgain(session: Session, list: PlantList, step: Step): Promise<Skipped | null> {
+/** Shows a plant that was not changed as it is stored; resolves to the reason. */
+async function readAgain(session: Session, list: PlantList, step: Step): Promise<Skipped> {
   const { id, after } = step
   const now = await session.persist((client) => client.readPlant(id))
   if (!now.ok && now.error !== MISSING) {
@@ -72,11 +74,11 @@ async function readAgain(session: Session, list: PlantList, step: Step): Promise
   }
   if (!now.ok) {
     list.remove(id)
-    return { step, why: GONE }
+    return { step, why: after === null ? DONE : GONE }
   }
   list.put(now.value)
   const wanted = after && withTexts(now.value, textsOf(after, changedTexts(step)))
-  return wanted && hasSameTexts(now.value, wanted) ? null : { step, why: CHANGED }
+  return { step, why: wanted && hasSameTexts(now.value, wanted) ? DONE : CHANGED }
 }
 
 /** Deletes a plant that is too large for a batch. */
@@ -91,11 +93,20 @@ async function deleteOne(session: Session, step: Step): Promise<Result<boolean>>
   return result.error === CONDITION_FAILED ? { ok: true, value: false } : result
 }
 
-/** Sends the deletions of a group; resolves to the steps that were not carried out. */
-async function sendDeletions(
-  session: Session,
+/** The steps that a request left out; `isRepeated`: the answer of an earlier try may have been lost. */
+type Sent = { readonly left: readonly Step[]; readonly isRepeated: boolean }
+
+function sentOf(
   steps: readonly Step[],
-): Promise<Result<readonly Step[]>> {
+  { changed, missing }: Pick<Deleted, 'changed' | 'missing'>,
+  isRepeated: boolean,
+): Sent {
+  const left = new Set([...changed, ...missing].map(({ id }) => id))
+  return { left: steps.filter(({ id }) => left.has(id)), isRepeated }
+}
+
+/** Sends the deletions of a group; resolves to the steps that were not carried out. */
+async function sendDeletions(session: Session, steps: readonly Step[]): Promise<Result<Sent>> {
   const plants = steps.flatMap(({ before }) => (before ? [before] : []))
   let tries = 0
   const result = await session.persist((client) => {
@@ -105,44 +116,28 @@ async function sendDeletions(
   const [only, another] = steps
   if (!result.ok && result.error === TOO_LARGE && only && !another) {
     const one = await deleteOne(session, only)
-    return one.ok ? { ok: true, value: one.value ? [] : steps } : one
+    return one.ok ? { ok: true, value: { left: one.value ? [] : steps, isRepeated: false } } : one
   }
   if (!result.ok) return result
-  const { changed, missing } = result.value
-  // The answer of an earlier try may have been lost: then they were deleted here.
-  const left = new Set([...changed, ...(tries > 1 ? [] : missing)].map(({ id }) => id))
-  return { ok: true, value: steps.filter(({ id }) => left.has(id)) }
+  return { ok: true, value: sentOf(steps, result.value, tries > 1) }
 }
 
 /** Sends the changes of a group; resolves to the steps that were not carried out. */
-async function sendChanges(
-  session: Session,
-  steps: readonly Step[],
-): Promise<Result<readonly Step[]>> {
-  const left: Step[] = []
-  let refusal: Failure | undefined
-  const change = async (step: Step): Promise<void> => {
-    const { id, before, after } = step
+async function sendChanges(session: Session, steps: readonly Step[]): Promise<Result<Sent>> {
+  const updates = steps.map((step) => {
     const texts = changedTexts(step)
-    const now = await session.persist((client) => client.readPlant(id))
-    const isAsBefore = now.ok && texts.every((text) => now.value[text] === before?.[text])
-    if (!isAsBefore) {
-      left.push(step)
-      return
-    }
-    const condition = now.etag === undefined ? {} : { ifMatch: now.etag }
-    const result = await session.persist((client) =>
-      client.patchPlant(id, textsOf(after, texts), condition),
-    )
-    if (result.ok) return
-    left.push(step)
-    if (result.error !== CONDITION_FAILED && result.error !== MISSING) refusal = result
-  }
-  for await (const _ of inBatches(steps, change)) if (refusal) return refusal
-  return { ok: true, value: left }
+    return { id: step.id, ...textsOf(step.after, texts), was: textsOf(step.before, texts) }
+  })
+  let tries = 0
+  const result = await session.persist((client) => {
+    tries += 1
+    return client.patchPlants(updates)
+  })
+  if (!result.ok) return result
+  return { ok: true, value: sentOf(steps, result.value, tries > 1) }
 }
 
-type Send = typeof sendDeletions
+type Send = typeof sendChanges
 
 /** Sends steps in groups, in halves where one is too large. */
 async function* sendEach(
@@ -156,12 +151,15 @@ async function* sendEach(
     const sent = group
     const result = await send(session, sent)
     if (result.ok) {
-      const left = new Set(result.value)
-      const done = sent.filter((it) => !left.has(it))
+      const { left, isRepeated } = result.value
+      const others = new Set(left)
+      const done = sent.filter((it) => !others.has(it))
       for (const { id } of done) list.rows.settle(id)
       yield { done, skipped: [] }
-      for await (const part of inBatches([...left], (step) => readAgain(session, list, step))) {
-        yield { done: [], skipped: part.filter((it) => it !== null) }
+      for await (const part of inBatches(left, (step) => readAgain(session, list, step))) {
+        const skipped = part.filter(({ why }) => why !== DONE)
+        const landed = isRepeated ? part.filter(({ why }) => why === DONE) : []
+        yield { done: landed.map(({ step }) => step), skipped }
       }
     } else if (result.error === TOO_LARGE && sent.length > 1) {
       const half = Math.ceil(sent.length / 2)

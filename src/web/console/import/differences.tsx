@@ -1,0 +1,63 @@
+import { Fragment } from 'preact'
+import type { NewPlant } from '../../../client/client.ts'
+import { csvCell } from '../../../formats/write.ts'
+import { download } from '../controls/download.ts'
+import { beginningOf, labelOf, TEXTS } from '../texts.ts'
+import type { Difference } from './compare.ts'
+
+const MAX_SHOWN = 20
+
+const Text = ({ text }: { readonly text: string | undefined }) =>
+  text ? <bdi>{beginningOf(text)}</bdi> : <i>none</i>
+
+function Change({ before, after }: Difference) {
+  return (
+    <li>
+      <b>{String(after.id)}</b>{' '}
+      {TEXTS.filter((text) => before[text] !== after[text]).map((text, at) => (
+        <Fragment key={text}>
+          {at > 0 ? '; ' : ''}
+          {labelOf(text)}: <Text text={before[text]} /> → <Text text={after[text]} />
+        </Fragment>
+      ))}
+    </li>
+  )
+}
+
+const columns = ['id', ...TEXTS.flatMap((text) => [`${text} stored`, `${text} in the file`])]
+
+const cellsOf = (before: NewPlant, after: NewPlant): string[] => [
+  String(after.id),
+  ...TEXTS.flatMap((text) => [before[text] ?? '', after[text] ?? '']),
+]
+
+/** All differences as a file. */
+const save = (all: readonly Difference[]): void => {
+  const lines = [columns, ...all.map(({ before, after }) => cellsOf(before, after))]
+  download(
+    'differences.csv',
+    new Blob(
+      lines.map((cells) => `${cells.map(csvCell).join(',')}\n`),
+      { type: 'text/csv' },
+    ),
+  )
+}
+
+/** The stored plants that a file has otherwise: the first ones, and a file of all. */
+export function Differences({ all }: { readonly all: readonly Difference[] }) {
+  const more = all.length - MAX_SHOWN
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
+      <ul class="refused differing" aria-label="Plants that differ" tabIndex={0}>
+        {all.slice(0, MAX_SHOWN).map((it) => (
+          <Change key={it} {...it} />
+        ))}
+        {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
+      </ul>
+      <button type="button" class="quiet inline" onClick={() => save(all)}>
+        Save all differences as a file
+      </button>
+    </>
+  )
+}

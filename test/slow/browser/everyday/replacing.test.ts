@@ -1,0 +1,68 @@
+// A replacement is shown before it is made, and undone, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, folder, removePlants } = ownDaemon()
+
+const PLANTS = Array.from({ length: 30 }, (_, at) => ({
+  id: at + 1,
+  name: `plant ${at + 1}`,
+  tag: 'stored',
+}))
+const names = () => storedPlants(database).map(({ name, tag }) => `${name} ${tag}`)
+
+await inEachBrowser((person, browser) => {
+  beforeEach(async () => {
+    await removePlants()
+    await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.row('1'))
+  })
+
+  test('old and new are listed first; a text without a column stays, and one undo brings all back', async () => {
+    const file = folder.file('renamed.csv')
+    const lines = PLANTS.slice(0, 25).map(({ id, name }) => `${id},new ${name}`)
+    await Bun.write(file, `id,name\n${lines.join('\n')}\n31,fresh\n`)
+    const before = names()
+    await person.chooseFile(labels.file, file)
+    await person.find(
+      { kind: '[aria-label="Plants that differ"] li', name: '1 Name: plant 1 → new plant 1' },
+      { kind: '[aria-label="Plants that differ"] li', name: 'And 5 more' },
+      labels.control('Save all differences as a file'),
+      labels.text('Stored plants keep their tag: no column of the file has it.'),
+    )
+    expect(names()).toEqual(before)
+    await person.click({ kind: 'input', name: 'Replace the 25 that differ' })
+    await person.click(labels.control('Import 26 plants'))
+    await until('the import', () => names().length === 31 && names()[24] === 'new plant 25 stored')
+    expect(names()[0]).toBe('new plant 1 stored')
+
+    await daemon.fetch('/plants/2', { method: 'PATCH', json: { name: 'theirs' } })
+    await person.focus(labels.table)
+    await person.press('Control', 'z')
+    await person.find(
+      labels.text(
+        'Undid the import of renamed.csv; left out: plant 2 (someone changed it); Ctrl+Shift+Z does it again',
+      ),
+    )
+    expect(names()).toEqual(before.with(1, 'theirs stored'))
+  })
+
+  test('what someone changes after the comparison is not replaced', async () => {
+    const file = folder.file('late.csv')
+    await Bun.write(file, 'id,name,tag\n1,mine,mine\n2,mine,\n')
+    await person.chooseFile(labels.file, file)
+    await person.click({ kind: 'input', name: 'Replace the 2 that differ' })
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
+    await person.click(labels.control('Import 2 plants'))
+    await person.find(labels.status('replaced 1, refused 1'))
+    expect(names().slice(0, 2)).toEqual(['theirs stored', 'mine null'])
+  })
+})
