@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { parseExactly, parseJson } from '../../src/plant/json'
+import { parseExactly, parseJson, readInt64 } from '../../src/plant/json'
 
 test('keeps everything but integers as it is, beside an integer that is too large for a number', () => {
   const text = '{"a":"5","b":null,"c":true,"d":["6",7],"e":1.5,"large":9007199254740993}'
@@ -35,4 +35,21 @@ test('takes small ids where JSON.parse gives no source text, and leaves those th
       { id: 9007199254740994, name: 'b' },
     ],
   })
+})
+
+test.each([
+  ['-9223372036854775808', -(2n ** 63n)],
+  ['-9223372036854775809', null],
+  ['9223372036854775807', 2n ** 63n - 1n],
+  ['9223372036854775808', null],
+  ['9.223372036854775807e18', 2n ** 63n - 1n],
+  ['9.223372036854775808e18', null],
+  ['-9.223372036854775808e18', -(2n ** 63n)],
+  ['1e3', 1000n],
+  ['5.0', 5n],
+  ['1.5', null],
+  ['', null],
+  ['five', null],
+])('reads %j as an id', (text, id) => {
+  expect(readInt64(text)).toBe(id)
 })

@@ -54,7 +54,10 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   } catch (error) {
     const isStorage = error instanceof OpenError && error.storage
     if (!storeUser.usesReserve || !isStorage || !releaseReserve(targetOf(path))) throw error
-    return await openStored(path, storeUser)
+    return await openStored(path, storeUser).catch((reason) => {
+      tryReserve(targetOf(path))
+      throw reason
+    })
   }
 }
 

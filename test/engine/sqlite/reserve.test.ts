@@ -79,3 +79,15 @@ test('is released once', () => {
   expect(existsSync(folder.file('plants.db.reserve'))).toBeFalse()
   expect(releaseReserve(database)).toBeFalse()
 })
+
+test('a database that cannot be opened for another reason keeps its reserve', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await (await startDaemon({ database })).stop()
+  truncateSync(database, 8192)
+
+  const { code } = await runProgram(['token', 'revoke', 'laptop', '--database', database])
+
+  expect(code).toBe(74)
+  expect(statSync(folder.file('plants.db.reserve')).size).toBe(BYTES)
+})
