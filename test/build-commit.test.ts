@@ -7,7 +7,7 @@ import { run } from './harness/process'
 setDefaultTimeout(PATIENCE_MS)
 
 const hasGit = Bun.which('git') !== null
-const isBuilt = Bun.env.PLANTSTORE_BINARY !== undefined && Bun.env.PLANTSTORE_BINARY !== ''
+const isBuilt = Bun.env.TESTED_BINARY !== undefined && Bun.env.TESTED_BINARY !== ''
 const identity = { GIT_AUTHOR_NAME: 'Rose', GIT_COMMITTER_NAME: 'Rose', EMAIL: 'rose@example.org' }
 
 async function git(folder: string, ...args: string[]): Promise<string> {

@@ -7,7 +7,7 @@ import { until } from './harness/until'
 setDefaultTimeout(PATIENCE_MS)
 
 // Of the source these would be Bun's business, not the program's.
-const isBuilt = Bun.env.PLANTSTORE_BINARY !== undefined && Bun.env.PLANTSTORE_BINARY !== ''
+const isBuilt = Bun.env.TESTED_BINARY !== undefined && Bun.env.TESTED_BINARY !== ''
 
 /** A folder whose files would change what Bun runs there. */
 function hostileFolder() {

@@ -5,8 +5,8 @@ import { join, relative, resolve } from 'node:path'
 const root = resolve(import.meta.dir, '..', '..')
 const SOURCES = ['build.ts', 'build-commit.ts', 'build-pages.ts', 'package.json', 'bun.lock']
 
-/** The executable that tests run: `PLANTSTORE_BINARY`, or `dist/plantstore`. */
-export const builtPath: string = resolve(root, Bun.env.PLANTSTORE_BINARY || 'dist/plantstore')
+/** The executable that tests run: `TESTED_BINARY`, or `dist/plantstore`. */
+export const builtPath: string = resolve(root, Bun.env.TESTED_BINARY || 'dist/plantstore')
 
 /** Everything that the executable is built from; a folder changes when a file in it is removed. */
 const sources = (): string[] => [

@@ -27,8 +27,8 @@ export function builtProgram(): readonly string[] {
   return [builtPath]
 }
 
-/** The command line of the program under test: the binary if `PLANTSTORE_BINARY` names one, else the source. */
-export const program: readonly string[] = Bun.env.PLANTSTORE_BINARY
+/** The command line of the program under test: the binary if `TESTED_BINARY` names one, else the source. */
+export const program: readonly string[] = Bun.env.TESTED_BINARY
   ? [builtPath]
   : [process.execPath, join(root, 'src/main.ts')]
 

@@ -6,5 +6,5 @@ import { updatePages } from '../../build-pages'
  */
 export const ownPages = (): void =>
   beforeAll(async () => {
-    if (!Bun.env.PLANTSTORE_BINARY) await updatePages()
+    if (!Bun.env.TESTED_BINARY) await updatePages()
   }, 60_000)

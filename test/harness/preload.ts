@@ -20,5 +20,7 @@ const { dependencies, devDependencies } = read('package.json')
 if (!Object.entries<string>({ ...dependencies, ...devDependencies }).every(isInstalled)) {
   end('packages are missing or have other versions; run: bun install')
 }
-const fault = Bun.env.PLANTSTORE_BINARY ? faultOf(builtPath) : null
+// The program would warn of a variable of its own prefix.
+if (Bun.env.PLANTSTORE_BINARY) end('name the executable to test with TESTED_BINARY')
+const fault = Bun.env.TESTED_BINARY ? faultOf(builtPath) : null
 if (fault) end(fault)

@@ -63,7 +63,7 @@ type Result = 'passed' | 'FAILED' | 'skipped'
 async function runApart(it: Case): Promise<Result> {
   const started = performance.now()
   const env = {
-    PLANTSTORE_BINARY: program,
+    TESTED_BINARY: program,
     PATH: `${dirname(program)}:${dirname(program)}/hosting:${Bun.env.PATH}`,
   }
   const self = [process.execPath, import.meta.path, '--inside', it.name]

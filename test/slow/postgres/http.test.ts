@@ -41,7 +41,7 @@ describeServers(
       const env = {
         PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
         PGPASSWORD: PASSWORD,
-        ...(Bun.env.PLANTSTORE_BINARY ? { PLANTSTORE_BINARY: Bun.env.PLANTSTORE_BINARY } : {}),
+        ...(Bun.env.TESTED_BINARY ? { TESTED_BINARY: Bun.env.TESTED_BINARY } : {}),
       }
       const command = [process.execPath, 'test', `./test/${file}.test.ts`]
 

@@ -29,7 +29,7 @@ const options = () => ({
   cwd: join(folder, 'clone'),
   env: {
     ...process.env,
-    PLANTSTORE_BINARY: undefined,
+    TESTED_BINARY: undefined,
     PATH: `${join(folder, 'bin')}:${Bun.env.PATH}`,
   },
 })
