@@ -21,6 +21,9 @@ const QUIET_MS = 100
 // By then Bun has closed every idle connection; it checks every 4 seconds.
 const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
 
+// Only with forward secrecy and authenticated encryption: Bun's default has static RSA and CBC too. TLS 1.3 has no other.
+const TLS_1_2_CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
+
 /** An address and a port, 0 for a free one; or the path of a unix socket. */
 type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
 
@@ -207,7 +210,7 @@ function serve(
         ? { unix: at.unix }
         : // A second daemon must not share the port silently.
           { hostname: at.host, port: at.port, reusePort: isShared }),
-      ...(pair ? { tls: pair } : {}),
+      ...(pair ? { tls: { ...pair, ciphers: TLS_1_2_CIPHERS } } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
       // Bun's types have none for a unix socket, where it is the only limit: `timeout` does nothing
       // (oven-sh/bun#43816).

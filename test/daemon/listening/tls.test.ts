@@ -20,11 +20,12 @@ const insecure = { tls: { rejectUnauthorized: false } }
 type Folder = ReturnType<typeof temporaryFolder>
 
 /** Makes a certificate for this machine, signed by itself, and its key: `NAME.crt` and `NAME.key`. */
-function makePair(folder: Folder, name: string, days = 30) {
+function makePair(folder: Folder, name: string, days = 30, algorithm = 'ec') {
   const pair = { cert: folder.file(`${name}.crt`), key: folder.file(`${name}.key`) }
   const { exitCode, stderr } = Bun.spawnSync([
     'openssl',
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+    ...['req', '-x509', '-nodes', '-newkey', algorithm === 'ec' ? 'ec' : 'rsa:2048'],
+    ...(algorithm === 'ec' ? ['-pkeyopt', 'ec_paramgen_curve:prime256v1'] : []),
     ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
     ...['-days', String(days), '-out', pair.cert, '-keyout', pair.key],
   ])
@@ -156,6 +157,35 @@ test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
   expect((await runProgram(['health', '--port', port])).code).toBe(1)
   expect(await daemon.stop()).toBe(0)
 })
+
+/** The cipher of a new connection with TLS 1.2; null if it is refused. */
+function cipherOf(daemon: Daemon, ciphers: string): string | null {
+  const address = ['-connect', new URL(daemon.url).host]
+  const command = ['openssl', 's_client', ...address, '-tls1_2', '-cipher', ciphers]
+  const { stdout } = Bun.spawnSync(command, { stdin: 'ignore' })
+  return /^ *Cipher *: (?!0000)(\S+)/m.exec(stdout.toString())?.[1] ?? null
+}
+
+test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
+  'serves TLS 1.2 with forward secrecy and authenticated encryption only, with a key of %s',
+  async (algorithm) => {
+    using folder = temporaryFolder()
+    const { args } = usePair(folder, makePair(folder, 'one', 30, algorithm))
+    await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+    const name = algorithm === 'ec' ? 'ECDSA' : 'RSA'
+
+    const found = ['AES256-GCM-SHA384', 'CHACHA20-POLY1305', 'AES256-SHA', 'AES128-SHA']
+      .flatMap((cipher) => [cipher, `ECDHE-${name}-${cipher}`])
+      .map((cipher) => cipherOf(daemon, `${cipher}:@SECLEVEL=0`))
+    expect(found.filter((cipher) => cipher !== null)).toEqual([
+      `ECDHE-${name}-AES256-GCM-SHA384`,
+      `ECDHE-${name}-CHACHA20-POLY1305`,
+    ])
+    const socket = await open(daemon)
+    expect(socket.getProtocol()).toBe('TLSv1.3')
+    socket.destroy()
+  },
+)
 
 test.skipIf(!hasOpenssl)('has a metric of the expiry, which follows a new pair', async () => {
   using folder = temporaryFolder()
