@@ -64,6 +64,9 @@ const CLIENT_GONE = 499
 
 const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+const repeatedHost = () =>
+  new RequestError('invalid', 'send one Host header', { headers: { connection: 'close' } })
+
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, hsts, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
@@ -106,6 +109,8 @@ export function createApp(deps: AppDeps) {
       const { request } = context
       context.started = performance.now()
       context.entry = requestLog?.begin(request)
+      // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
+      if (request.headers.get('host')?.includes(', ')) throw repeatedHost()
     })
     .onAfterHandle({ as: 'global' }, ({ request, route, token, started, entry, responseValue }) => {
       if (responseValue instanceof Response)

@@ -120,6 +120,16 @@ export const methods: readonly Case[] = [
     host(value, '/nowhere', 40401),
     host(value, '/plants/1', 40501, 'POST'),
   ]),
+  ...['GET /plants/1', 'GET /health', 'GET /nowhere', 'POST /plants/1'].flatMap((line) =>
+    ['b', 'a', ''].map(
+      (second): Case => ({
+        name: `refuses two hosts, the second ${JSON.stringify(second)}, at ${line}`,
+        bytes: bare(line, { host: 'a', fields: [`Host: ${second}`] }),
+        answers: [40002],
+        after: 'closed',
+      }),
+    ),
+  ),
   {
     name: 'closes at a request without a host',
     bytes: bare('GET /plants/1', { host: null }),
