@@ -92,6 +92,8 @@ const FAMILIES = {
     'counter Requests whose token is unknown, expired or revoked.',
   plantstore_queue_changes: 'gauge Changes waiting for a commit.',
   plantstore_storage_writable: 'gauge Whether the database can be written (1) or not (0).',
+  plantstore_storage_damaged:
+    'gauge Whether a page of the database is known to be damaged (1) or not (0).',
   plantstore_database_bytes: 'gauge Size of the database.',
   plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
   plantstore_disk_free_bytes: 'gauge Free space where the database is.',
@@ -246,6 +248,7 @@ function valuesOf(
     plantstore_credentials_failed_total: failedCredentials,
     plantstore_queue_changes: stats.queued,
     plantstore_storage_writable: Number(stats.isWritable),
+    plantstore_storage_damaged: stats.isDamaged === undefined ? null : Number(stats.isDamaged),
     plantstore_database_bytes: stats.databaseBytes,
     plantstore_wal_bytes: stats.walBytes,
     plantstore_disk_free_bytes: stats.freeBytes,

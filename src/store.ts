@@ -16,10 +16,11 @@ export interface Store extends Plants, Tokens {
   /** undefined if there is none. Read it on each use; another process may enable or disable the change log. */
   readonly changeLog?: ChangeLog | undefined
   /**
-   * Resolves if a write succeeds or has succeeded within the last second; otherwise rejects with the reason. It does
-   * not wait behind the queue: a busy store is healthy, and so is one whose disk stalls for a few seconds.
+   * Resolves if writes are known to succeed, or one does; otherwise rejects with the reason. `damaged`: except those
+   * that need a damaged page. It does not wait behind the queue: a busy store is healthy, and so is one whose disk
+   * stalls for a few seconds.
    */
-  probe(): Promise<void>
+  probe(): Promise<'ok' | 'damaged'>
   stats(): StoreStats
   /**
    * Accepts edits by other programs: adds an entry of each to the change log, unless the plant has changed since, and
@@ -36,6 +37,8 @@ export type StoreStats = {
    * True if changes can be made durable: false during an outage, and while the write-ahead log cannot be checkpointed.
    */
   readonly isWritable: boolean
+  /** True if a page is known to be damaged; not of a server. */
+  readonly isDamaged?: boolean
   readonly queued: number
   /** null if unknown, as for a server. */
   readonly databaseBytes: number | null

@@ -311,6 +311,7 @@ describe('docs/monitoring.md', () => {
     }
     const stats = {
       isWritable: true,
+      isDamaged: false,
       queued: 0,
       databaseBytes: 0,
       walBytes: 0,

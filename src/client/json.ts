@@ -150,8 +150,10 @@ export function toOwnToken(value: unknown): OwnToken | undefined {
 }
 
 /** True if the service can write; undefined for any other value. */
-export const toHealth = (value: unknown): Health | undefined =>
-  fieldsOf(value).status === 'ok' ? { status: 'ok' } : undefined
+export function toHealth(value: unknown): Health | undefined {
+  const { status } = fieldsOf(value)
+  return status === 'ok' || status === 'damaged' ? { status } : undefined
+}
 
 /** The digits of an id. Throws a TypeError for anything but a bigint: a number may have been rounded already. */
 export function digitsOf(id: bigint): string {

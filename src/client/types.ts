@@ -135,9 +135,9 @@ export type OwnToken = {
   readonly changeLog: boolean
 }
 
-/** The health of a service that can write. */
+/** The health of a service that can write. `damaged`: except what needs a damaged page of its database. */
 export type Health = {
-  readonly status: 'ok'
+  readonly status: 'ok' | 'damaged'
 }
 
 /** The number of each error of the service. */

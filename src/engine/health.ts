@@ -2,7 +2,7 @@
 
 import { RequestError } from '../errors'
 
-// /health is public, and a probe writes to the disk: a write confirmed within the last second is enough.
+// /health is public, and a probe of a server writes: a write confirmed within the last second is enough.
 const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
 
@@ -38,22 +38,34 @@ export class Confirmations {
   stalledFor(): number {
     return this.#waiting === 0 ? 0 : performance.now() - this.#waitingSince
   }
+
+  /** True if nothing was confirmed within the last second. */
+  isProbeDue(): boolean {
+    return this.sinceConfirmed() >= PROBE_EVERY_MS
+  }
+
+  /** The problem of a storage that has confirmed nothing for so long; null if it has none. */
+  stall(storage: string, stalledMs: number): RequestError | null {
+    const seconds = Math.floor(this.stalledFor() / 1000)
+    if (seconds * 1000 < stalledMs || seconds === 0) return null
+    return new RequestError('cannot write', `${storage} has confirmed no write for ${seconds} s`)
+  }
 }
 
 type Watched = {
-  readonly confirmations: Confirmations
-  /** The name of the storage in messages. */
-  readonly storage: string
-  /** Maximum wait for a confirmation before the storage counts as unwritable. */
-  readonly stalledMs: number
+  /** True if the known state is not enough. */
+  readonly isProbeDue: () => boolean
   /** The known reason that the storage cannot write; null if there is none. */
   readonly problem: () => RequestError | null
   /** Writes without changing anything. */
   readonly write: () => Promise<unknown>
 }
 
-/** Watches one storage. */
-export function watchHealth({ confirmations, storage, stalledMs, problem, write }: Watched) {
+/**
+ * Returns the probe of one storage: it rejects with the reason if the storage cannot write. It waits briefly, even for
+ * a full queue or a stall.
+ */
+export function watchHealth({ isProbeDue, problem, write }: Watched): () => Promise<void> {
   // Shared by all callers until the write ends: each race with a stalled write would otherwise leave a promise behind.
   let probing: Promise<unknown> | undefined
 
@@ -64,28 +76,17 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
     return Promise.race([written, Bun.sleep(PROBE_PATIENCE_MS)])
   }
 
-  /** The reason that the storage cannot write, or is stalled; null if neither is known. */
-  function current(): RequestError | null {
-    const known = problem()
-    const seconds = Math.floor(confirmations.stalledFor() / 1000)
-    if (known || seconds * 1000 < stalledMs) return known
-    return new RequestError('cannot write', `${storage} has confirmed no write for ${seconds} s`)
-  }
-
-  /** Rejects with the reason if the storage cannot write. Waits briefly, even for a full queue or a stall. */
-  async function probe(): Promise<void> {
+  return async () => {
     let refusal: unknown
-    if (confirmations.sinceConfirmed() >= PROBE_EVERY_MS) {
+    if (isProbeDue()) {
       probing ??= writeBriefly()
       await probing.catch((error) => {
         refusal = error
       })
     }
-    const reason = current()
+    const reason = problem()
     if (reason) throw reason
     // A full queue is not the storage's fault.
     if (refusal && !(refusal instanceof RequestError && refusal.error === 'busy')) throw refusal
   }
-
-  return { problem: current, probe }
 }

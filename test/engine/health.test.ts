@@ -6,14 +6,9 @@ import { until } from '../harness/until'
 
 function watch(write: () => Promise<unknown>, known: { problem: RequestError | null }) {
   const confirmations = new Confirmations()
-  const { problem, probe } = watchHealth({
-    confirmations,
-    storage: 'the disk',
-    stalledMs: 1000,
-    problem: () => known.problem,
-    write,
-  })
-  return { confirmations, problem, probe }
+  const isProbeDue = () => confirmations.isProbeDue()
+  const probe = watchHealth({ isProbeDue, problem: () => known.problem, write })
+  return { confirmations, probe }
 }
 
 const none = () => ({ problem: null })
@@ -73,13 +68,14 @@ test('a write that is refused makes a probe fail, but for a full queue; a known 
 })
 
 test('a storage that keeps a write waiting for too long has a problem, until it answers', async () => {
-  const { confirmations, problem } = watch(async () => {}, none())
+  const confirmations = new Confirmations()
+  const problem = () => confirmations.stall('the server', 1000)
   confirmations.sent()
   expect(problem()).toBeNull()
   await Bun.sleep(1050)
   // The one behind it does not make the first one younger.
   confirmations.sent()
-  expect(problem()?.message).toBe('the disk has confirmed no write for 1 s')
+  expect(problem()?.message).toBe('the server has confirmed no write for 1 s')
   confirmations.answered()
   expect(problem()).toBeNull()
   confirmations.answered()

@@ -17,7 +17,10 @@ function serve(store: Partial<Store>) {
 
 test('is healthy while creates wait', async () => {
   const waiting = Promise.withResolvers<void>()
-  await using service = serve({ createPlant: () => waiting.promise, probe: async () => {} })
+  await using service = serve({
+    createPlant: () => waiting.promise,
+    probe: async () => 'ok' as const,
+  })
   const create = service.request('/plants', {
     method: 'POST',
     body: '{"id":1,"name":"Rose"}',
@@ -38,7 +41,7 @@ test('is healthy while creates wait', async () => {
 test('is healthy where the queue refuses creates', async () => {
   await using service = serve({
     createPlant: () => Promise.reject(new RequestError('busy')),
-    probe: async () => {},
+    probe: async () => 'ok' as const,
   })
 
   expect((await service.request('/health')).status).toBe(200)

@@ -67,6 +67,7 @@ test('has every family of metrics in the format of Prometheus', async () => {
     'plantstore_credentials_failed_total counter',
     'plantstore_queue_changes gauge',
     'plantstore_storage_writable gauge',
+    'plantstore_storage_damaged gauge',
     'plantstore_database_bytes gauge',
     'plantstore_wal_bytes gauge',
     'plantstore_disk_free_bytes gauge',

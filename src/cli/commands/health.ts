@@ -32,11 +32,14 @@ finds the daemon by the same variables as "plantstore serve"; flags of the daemo
       isLocal: true,
       ...(unix === null ? {} : { unix }),
     })
+    const text = await answer.text()
     if (answer.status === 200) {
-      if (!config.quiet) out.write(`ok ${url}\n`)
+      // The daemon writes, so a supervisor must not restart it.
+      if (text.includes('"damaged"')) {
+        err.write(`plantstore: the database of ${url} is damaged; run "plantstore check"\n`)
+      } else if (!config.quiet) out.write(`ok ${url}\n`)
       return exitCodes.ok
     }
-    const text = await answer.text()
     err.write(`plantstore: ${url} answered ${answer.status}: ${safeMessage(text.slice(0, 200))}\n`)
     return exitCodes.failure
   },

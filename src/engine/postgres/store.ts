@@ -70,11 +70,14 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
   const changeLog = { ...changeLogReader, watch }
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals, alteredTables)
-  const health = watchHealth({
-    confirmations: lane.confirmations,
-    storage: 'the database server',
-    stalledMs: STALLED_MS,
-    problem: () => primary.problem() ?? alteredTables.problem() ?? refusals.problem(),
+  const problem = () =>
+    primary.problem() ??
+    alteredTables.problem() ??
+    refusals.problem() ??
+    lane.confirmations.stall('the database server', STALLED_MS)
+  const probe = watchHealth({
+    isProbeDue: () => lane.confirmations.isProbeDue(),
+    problem,
     write: touch,
   })
 
@@ -96,10 +99,11 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
     countPlants: () => askForPages(countPlants),
     async probe() {
       await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
-      await health.probe()
+      await probe()
+      return 'ok'
     },
     stats: () => ({
-      isWritable: health.problem() === null,
+      isWritable: problem() === null,
       queued: writes.queued,
       databaseBytes: null,
       walBytes: null,

@@ -1,29 +1,32 @@
 // The storage of a store: a connection for reads, a thread for commits.
 
-import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { type FailedAccess, MESSAGES, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
-import { DONE, isDone, type Write } from '../commit/write'
+import { isPlantWrite } from '../commit/kinds'
+import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../commit/write'
+import { type StorageEvent, type StorageFailure, StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
 import { probe } from './committing/apply-write'
 import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
 import { WorkerClient } from './committing/worker-client'
-import { failureOf } from './committing/worker-protocol'
-import type { OpenedFile } from './file/database-file'
+import { type DatabaseToOpen, failureOf } from './committing/worker-protocol'
+import { freeBytes, type OpenedFile, watchFiles } from './file/database-file'
 import {
+  DAMAGED_PAGE,
   explainFailedOpen,
-  type StorageFailure,
+  LOCKED,
   toClientError,
   toCommandError,
   toFailure,
+  toReadFailure,
 } from './file/errors'
 import { holdSidecars, releaseSidecars, watchIndex } from './file/sidecars'
 import type { OpenedDatabase } from './open'
-import { type ForeignLock, watchForeignLock } from './outages/foreign-lock'
-import { Outage } from './outages/outage'
-import { type RefusedWrites, watchRefusedWrites } from './outages/refused-writes'
+import { DamageCheck } from './outages/damage-check'
+import { Recovery } from './outages/recovery'
+import { Doubts } from './outages/settle'
 import {
   closeDatabase,
   connect,
@@ -34,6 +37,13 @@ import {
 
 // Long enough for a daemon that polls for the lock each millisecond.
 const COMMIT_YIELD_MS = 4
+// A disk that delays a commit for this long counts as unwritable.
+const STALLED_MS = 10_000
+// A trial writes up to 200 kB, so it is made only while something speaks for one, or after this time without a write.
+const TRIAL_EVERY_MS = 300_000
+const MIN_TRIAL_PAUSE_MS = 1000
+// A create of the default limit and its entry in the change log take less.
+const LOW_SPACE_BYTES = 4 * 1024 * 1024
 
 /** The storage of one database file. Owned by one store. */
 export class DatabaseHandle {
@@ -41,13 +51,19 @@ export class DatabaseHandle {
   readonly worker: WorkerClient
   /** True if a change log was kept when the storage was opened. */
   readonly keepsChangeLog: boolean
+  readonly state: StorageState
   readonly #checkpoints: CheckpointWatch
   readonly #toError: (failure: StorageFailure) => RequestError
-  readonly #outage: Outage
-  readonly #lock: ForeignLock
-  readonly #refused: RefusedWrites
+  readonly #recovery: Recovery
+  readonly #damage: DamageCheck
+  readonly #doubts = new Doubts()
   #connection: ServingConnection | null = null
   #isIndexReplaced: () => boolean = () => false
+  #isMoved: () => boolean = () => false
+  /** The changes that a full disk refused, for the next trial: a smaller write may well succeed. */
+  #refusedChanges: readonly PlantWrite[] = []
+  #triedAt = Number.NEGATIVE_INFINITY
+  #triedSchema: bigint | undefined
 
   /** Takes ownership of an opened file and its connection. Throws an `OpenError` if it is not a database. */
   constructor(
@@ -56,18 +72,31 @@ export class DatabaseHandle {
     private readonly storeUser: StoreUser,
   ) {
     this.#toError = storeUser.outlivesOutages ? toClientError : toCommandError
-    this.#outage = new Outage(storeUser, this.#toError, () => this.#reopen())
-    this.#lock = watchForeignLock(storeUser, () => this.#tryLock())
-    this.#refused = watchRefusedWrites(storeUser, this.#toError, () => this.probe())
-    this.#checkpoints = watchCheckpoints(storeUser.log, (failure) => this.#outage.begin(failure))
+    const { log } = storeUser
+    this.state = new StorageState({
+      log,
+      toError: this.#toError,
+      storage: 'the disk',
+      stalledMs: STALLED_MS,
+    })
+    this.#recovery = new Recovery(this.state, {
+      reopen: () => this.#recover(),
+      lock: () => this.#awaitLock(),
+      trial: () => this.trial().catch(() => {}),
+    })
+    this.#damage = new DamageCheck(
+      () => this.worker.checkWhole(),
+      () => this.#report('whole'),
+    )
+    this.#checkpoints = watchCheckpoints(log, (event) => this.#report(event))
     this.path = file.path
     try {
       this.#connection = this.#prepare(db)
       this.keepsChangeLog = this.#connection.changeLog.isKept()
       // Only a daemon begins and ends a change log, without notice to a command beside it.
       const mayKeepChangeLog = !storeUser.holdsLock || this.keepsChangeLog
-      const database = { path: this.path, inode, mayKeepChangeLog }
-      this.worker = new WorkerClient(database, this.#checkpoints.report)
+      const database: DatabaseToOpen = { path: this.path, inode, mayKeepChangeLog }
+      this.worker = new WorkerClient(database, this.state, this.#checkpoints.report)
     } catch (error) {
       db.close(true)
       closeSync(file.fd)
@@ -83,7 +112,6 @@ export class DatabaseHandle {
     this.worker.open()
     // An import that holds the lock must not delay the start.
     await this.#writeAtOnce(({ db, write }) => write(() => probe(db)))
-    this.worker.confirmations.confirmed()
   }
 
   /**
@@ -91,7 +119,7 @@ export class DatabaseHandle {
    * the outcomes for when the disk has been read again; a command gets an error instead.
    */
   async commit(batch: readonly Write[]): Promise<Committed> {
-    const refusal = this.#refused.blocking()
+    const refusal = this.state.refusal('write')
     if (refusal) throw refusal
     // Without `await`, Bun would report a rejection as unhandled.
     return await this.#commit(batch)
@@ -99,20 +127,19 @@ export class DatabaseHandle {
 
   async #commit(batch: readonly Write[]): Promise<Committed> {
     this.#requireOpen()
-    const refusal = this.#lock.reason()
-    if (refusal) throw refusal
     if (!this.storeUser.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
     const answer = await this.storeUser.uninterrupted(() => this.worker.commit(batch))
     // Later reads must see this commit.
     this.#connection?.shared.end()
+    const milliseconds = performance.now() - started
     if (answer === DONE || 'outcomes' in answer) {
       const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
-      if (outcomes.some((it) => !isDone(it) && it.error === 'unexpected')) this.#refused.suspect()
-      observeCommit(this.storeUser, batch, outcomes, performance.now() - started)
+      if (answer !== DONE) this.#inspect(answer.outcomes)
+      observeCommit(this.storeUser, batch, outcomes, milliseconds)
       return outcomes
     }
-    const error = this.#fail(answer.failure, batch, performance.now() - started)
+    const error = this.#fail(answer.failure, batch, milliseconds)
     if (!('inDoubt' in answer)) throw error
     if (!this.storeUser.outlivesOutages) {
       throw new RequestError(
@@ -121,19 +148,42 @@ export class DatabaseHandle {
       )
     }
     const { inDoubt: outcomes, lastEntry } = answer
-    return { inDoubt: this.#outage.promiseOutcomes({ batch, outcomes, lastEntry }) }
+    const settled = this.#doubts.promiseOutcomes({ batch, outcomes, lastEntry })
+    this.#report({ failed: 'doubt', failure: answer.failure })
+    return { inDoubt: settled }
+  }
+
+  /** True if something speaks for a trial: a look at the file, its space and its schema, which writes nothing. */
+  isTrialDue(): boolean {
+    const now = performance.now()
+    // In any other state, the recovery tries.
+    if (this.state.problem() || now < this.#triedAt + MIN_TRIAL_PAUSE_MS) return false
+    if (now >= this.#triedAt + TRIAL_EVERY_MS && this.state.sinceConfirmed() >= TRIAL_EVERY_MS)
+      return true
+    try {
+      return (
+        (freeBytes(this.path) ?? Number.POSITIVE_INFINITY) < LOW_SPACE_BYTES ||
+        this.#isMoved() ||
+        this.#connection?.schemaVersion() !== this.#triedSchema
+      )
+    } catch {
+      return true
+    }
   }
 
   /**
    * Writes as much as a create or the last refused batch does, and rolls back. Rejects like a commit. First commits a
    * small write, which also detects a moved file.
    */
-  async probe(): Promise<void> {
+  async trial(): Promise<void> {
+    const refusal = this.state.refusal('trial')
+    if (refusal) throw refusal
+    this.#triedAt = performance.now()
+    this.#triedSchema = this.#requireOpen().schemaVersion()
     const committed = await this.#commit([{ kind: 'probe' }])
     if ('inDoubt' in committed) return
     this.#requireOpen()
-    const failure = await this.worker.rehearse(this.#refused.changes())
-    this.#refused.rehearsed(failure)
+    const failure = await this.#rehearse()
     if (failure) throw this.#toError(failure)
   }
 
@@ -150,28 +200,17 @@ export class DatabaseHandle {
     return this.#use((it) => it.write(() => act(it)))
   }
 
-  /** The reason that commits fail or are delayed; null if they are not. */
-  obstacle(): RequestError | null {
-    const failure = this.#checkpoints.failure()
-    return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
-  }
-
-  /** The reason that the store cannot write, or soon will not (the write-ahead log grows); null if there is none. */
-  problem(): RequestError | null {
-    return this.obstacle() ?? this.#refused.reason()
-  }
-
   /** Closes everything. Clients with a commit in doubt get no answer. */
   async close(): Promise<void> {
     try {
-      await this.#outage.close()
+      await this.#recovery.close()
       const failure = await this.#closeFiles()
       if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
     } catch (error) {
       throw writeError(error, this.path)
     } finally {
-      this.#lock.close()
-      this.#refused.close()
+      this.#damage.close()
+      this.state.close()
       this.worker.terminate()
       closeSync(this.file.fd)
     }
@@ -185,22 +224,29 @@ export class DatabaseHandle {
 
   async #use<T>(
     act: (it: ServingConnection) => T,
-    failure: FailedAccess = 'cannot write',
+    access: FailedAccess = 'cannot write',
   ): Promise<T> {
     try {
       return act(this.#requireOpen())
     } catch (error) {
-      const refusal = this.#refuse(error)
-      throw refusal.message === MESSAGES['cannot write'] ? new RequestError(failure) : refusal
+      const refusal = this.#refuse(error, access)
+      throw refusal.message === MESSAGES['cannot write'] ? new RequestError(access) : refusal
     }
   }
 
-  /** The error of a failed use. A storage failure begins an outage; a full disk or a lock does not. */
-  #refuse(error: unknown): RequestError {
+  /** Tells the state, and begins to end what keeps it from writing. */
+  #report(event: StorageEvent): void {
+    this.state.report(event)
+    if (!this.storeUser.outlivesOutages) return
+    this.#recovery.start()
+    if (this.state.isDamaged) this.#damage.start()
+  }
+
+  /** The error of a failed use. */
+  #refuse(error: unknown, access: FailedAccess): RequestError {
     if (error instanceof RequestError) return error
-    const failure = toFailure(error)
-    if (failure.kind === 'failed') this.#outage.begin(failure)
-    if (failure.kind === 'full' || failure.kind === 'altered') this.#refused.failed(failure, [])
+    const failure = access === 'cannot read' ? toReadFailure(error) : toFailure(error)
+    this.#report({ failed: 'read', failure })
     return this.#toError(failure)
   }
 
@@ -216,36 +262,78 @@ export class DatabaseHandle {
     })
   }
 
-  #tryLock(): Promise<void> {
-    return this.#writeAtOnce(({ db, shared }) => {
+  async #awaitLock(): Promise<void> {
+    const lock = this.#writeAtOnce(({ db, shared }) => {
       shared.end()
       db.run('BEGIN IMMEDIATE')
       db.run('ROLLBACK')
     })
+    await lock.then(
+      () => this.#report('unlocked'),
+      () => {},
+    )
   }
 
-  #prepare(db: Database): ServingConnection {
+  #prepare(db: OpenedDatabase['db']): ServingConnection {
     this.#isIndexReplaced = watchIndex(this.path)
+    this.#isMoved = watchFiles(this.path)
     // A command may wait for the reader of its output: a transaction as long would keep the WAL from shrinking.
     const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
-    return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
+    return prepareServing(db, mayShare, (error) =>
+      this.#report({ failed: 'read', failure: toReadFailure(error) }),
+    )
   }
 
   #fail(failure: StorageFailure, batch: readonly Write[], milliseconds: number): RequestError {
-    if (failure.kind === 'busy') {
-      return this.storeUser.outlivesOutages
-        ? this.#lock.waited(milliseconds)
-        : this.#toError(failure)
+    // A command does not try again, so nothing would end it.
+    if (failure.kind === 'busy' && !this.storeUser.outlivesOutages) return this.#toError(failure)
+    // Any other failure may be the fault of this batch alone: trying it again would block all others.
+    if (failure.kind === 'full' && batch.some(isPlantWrite))
+      this.#refusedChanges = batch.filter(isPlantWrite)
+    const known = failure.kind === 'busy' ? { ...failure, detail: LOCKED } : failure
+    const since = performance.now() - milliseconds
+    this.#report({ failed: 'commit', failure: known, since })
+    if (failure.kind === 'damaged') this.#suspect()
+    return this.#toError(failure)
+  }
+
+  /** Looks for refusals whose reason may affect others. */
+  #inspect(outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) {
+      if (isDone(outcome)) continue
+      const { error } = outcome
+      if (error === 'cannot write')
+        this.#report({ failed: 'commit', failure: { kind: 'damaged', detail: DAMAGED_PAGE } })
+      if (error === 'cannot write' || error === 'unexpected') this.#suspect()
     }
-    if (failure.kind === 'failed') this.#outage.begin(failure)
-    return this.#refused.failed(failure, batch)
+  }
+
+  #suspect(): void {
+    if (this.storeUser.outlivesOutages) this.#recovery.suspect()
+  }
+
+  async #rehearse(): Promise<StorageFailure | null> {
+    const failure = await this.worker.rehearse(this.#refusedChanges)
+    this.#report(failure ? { failed: 'trial', failure } : 'tried')
+    if (!failure) this.#refusedChanges = []
+    return failure
   }
 
   /** The connection of this thread; throws during an outage and after the end. */
   #requireOpen(): ServingConnection {
-    const { reason } = this.#outage
+    const reason = this.state.refusal('read')
     if (reason || !this.#connection) throw reason ?? new RequestError('cannot write')
     return this.#connection
+  }
+
+  async #recover(): Promise<void> {
+    try {
+      const connection = await this.#reopen()
+      this.#doubts.settle(connection)
+      this.#report('reopened')
+    } catch (error) {
+      this.storeUser.log('warn', 'storage-still-fails', { detail: String(error) })
+    }
   }
 
   // The committing thread first: if the disk hangs, only that thread blocks.
@@ -256,8 +344,7 @@ export class DatabaseHandle {
       (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)
     this.#connection = this.#prepare(connect(this.path))
-    this.#refused.rehearsed(await this.worker.rehearse(this.#refused.changes()))
-    this.#checkpoints.reset()
+    await this.#rehearse()
     return this.#connection
   }
 

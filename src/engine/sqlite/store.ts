@@ -20,9 +20,6 @@ import { openDatabase } from './open'
 import { createLongReads } from './reading/long-reads'
 import { countPlants } from './reading/plants'
 
-// A disk that delays a commit for this long counts as unwritable.
-const STALLED_MS = 10_000
-
 /** Revokes a token, if necessary with the reserve: no other process can write before it. */
 async function revokeToken(storage: DatabaseHandle, name: string, now: number): Promise<boolean> {
   const { path } = storage
@@ -70,17 +67,16 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     const { schemaVersion: from, path: copy } = copied
     storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
   }
-  const health = watchHealth({
-    confirmations: storage.worker.confirmations,
-    storage: 'the disk',
-    stalledMs: STALLED_MS,
-    problem: () => storage.problem(),
-    write: () => storage.probe(),
+  const { state } = storage
+  const probe = watchHealth({
+    isProbeDue: () => storage.isTrialDue(),
+    problem: () => state.problem(),
+    write: () => storage.trial(),
   })
   if (storeUser.holdsLock) {
-    await storage
-      .start()
-      .catch(({ message }) => storeUser.log('error', 'cannot-write', { detail: message }))
+    await storage.start().catch(({ message }) => {
+      if (!state.problem()) storeUser.log('error', 'cannot-write', { detail: message })
+    })
   }
 
   if (storeUser.holdsLock) tryReserve(storage.path, storeUser.log)
@@ -121,9 +117,13 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     listTokens: () => storage.read((it) => it.tokens.list()),
     revokeToken: (name, now) => revokeToken(storage, name, now),
     pruneTokens: (by) => storage.write((it) => it.tokens.prune(by)),
-    probe: health.probe,
+    async probe() {
+      await probe()
+      return state.isDamaged ? 'damaged' : 'ok'
+    },
     stats: () => ({
-      isWritable: health.problem() === null,
+      isWritable: state.problem() === null,
+      isDamaged: state.isDamaged,
       queued: writes.queued,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),
@@ -132,7 +132,7 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     async close() {
       endRetention?.()
       // During an outage the queue may never drain.
-      if (!storage.obstacle()) await writes.drained()
+      if (!state.refusal('trial')) await writes.drained()
       await storage.close()
       if (storeUser.usesReserve) tryReserve(storage.path)
     },

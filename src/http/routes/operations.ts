@@ -16,13 +16,13 @@ export const health = (store: Store) => (app: App) =>
   app.get(
     '/health',
     async () => {
-      await store.probe().catch((error) => {
+      const status = await store.probe().catch((error) => {
         throw new RequestError(
           'cannot write',
           error instanceof RequestError ? error.message : undefined,
         )
       })
-      return answerJson({ status: 'ok' })
+      return answerJson({ status })
     },
     {
       detail: {

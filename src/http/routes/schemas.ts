@@ -308,7 +308,12 @@ export const OwnToken = t.Object(
 )
 
 export const Health = t.Object(
-  { status: t.Literal('ok', { description: 'The store can write.' }) },
+  {
+    status: t.Union([t.Literal('ok'), t.Literal('damaged')], {
+      description:
+        'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check".',
+    }),
+  },
   { title: 'Health', description: 'The store can write.' },
 )
 

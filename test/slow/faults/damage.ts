@@ -2,12 +2,9 @@ import { Database } from 'bun:sqlite'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { AS_NOBODY } from '../../harness/commands.ts'
+import { overwrite } from '../../harness/damage.ts'
 import { plantstore, type Start } from './daemon.ts'
 import { mount, need, sh } from './lab.ts'
-
-export const PAGE_BYTES = 4096
-// The type of an interior page of a table.
-const INTERIOR = 0x05
 
 export interface Damage {
   name: string
@@ -17,34 +14,8 @@ export interface Damage {
   codes: number[]
 }
 
-export function overwrite(file: string, at: number, bytes: Uint8Array): void {
-  const fd = fs.openSync(file, 'r+')
-  fs.writeSync(fd, bytes, 0, bytes.length, at)
-  fs.closeSync(fd)
-}
-
 export function random(length: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(length))
-}
-
-/** The leaves of the table of plants, of a healthy store that is closed: their page numbers, in order of the ids. */
-export function leavesOfPlants(database: string): number[] {
-  const db = new Database(database, { readonly: true })
-  const root = db
-    .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_schema WHERE name = 'plants'")
-    .get()?.rootpage
-  db.close(true)
-  const file = fs.readFileSync(database)
-  // SQLite file format, section 1.6: an interior page has a cell for each child but the last.
-  function leavesUnder(number: number): number[] {
-    const page = file.subarray((number - 1) * PAGE_BYTES, number * PAGE_BYTES)
-    if (page[0] !== INTERIOR) return [number]
-    const cells = Array.from({ length: page.readUInt16BE(3) }, (_, cell) =>
-      page.readUInt32BE(page.readUInt16BE(12 + 2 * cell)),
-    )
-    return [...cells, page.readUInt32BE(8)].flatMap(leavesUnder)
-  }
-  return leavesUnder(root ?? 0)
 }
 
 function change(database: string, ...statements: string[]): void {

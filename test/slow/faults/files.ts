@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import { leavesOfPlants, overwrite, PAGE_BYTES } from '../../harness/damage.ts'
 import { once, request } from '../../harness/http.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
-import { type Damage, damages, leavesOfPlants, overwrite, PAGE_BYTES, random } from './damage.ts'
+import { type Damage, damages, random } from './damage.ts'
 import { count, type Fault, within } from './fault.ts'
 import {
   acknowledged,

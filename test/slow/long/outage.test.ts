@@ -3,8 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, renameSync } from 'node:fs'
 import { DONE } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
-import { type StorageFailure, toClientError } from '../../../src/engine/sqlite/file/errors'
-import { Outage } from '../../../src/engine/sqlite/outages/outage'
+import { Doubts } from '../../../src/engine/sqlite/outages/settle'
 import { connect, prepareServing } from '../../../src/engine/sqlite/reading/connection'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
@@ -15,7 +14,6 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const failure: StorageFailure = { kind: 'failed', detail: 'EIO' }
 const role = storeOwner(
   () => {},
   () => {},
@@ -34,24 +32,24 @@ test('ends with an answer to each batch in doubt, also to one that a probe waite
     () => {},
   )
 
-  const outage = new Outage(role, toClientError, async () => connection)
-  outage.begin(failure)
-  const doubts = [
-    outage.promiseOutcomes({
+  const doubts = new Doubts()
+  const promised = [
+    doubts.promiseOutcomes({
       batch: [{ kind: 'create', row: [1, 'made', null], origin: null }],
       outcomes: [DONE],
       lastEntry: null,
     }),
-    outage.promiseOutcomes({
+    doubts.promiseOutcomes({
       batch: [{ kind: 'create', row: [2, 'not made', null], origin: null }],
       outcomes: [DONE],
       lastEntry: null,
     }),
-    outage.promiseOutcomes({ batch: [{ kind: 'probe' }], outcomes: [DONE], lastEntry: null }),
+    doubts.promiseOutcomes({ batch: [{ kind: 'probe' }], outcomes: [DONE], lastEntry: null }),
   ]
 
+  doubts.settle(connection)
   const unanswered = Bun.sleep(5000).then(() => 'unanswered')
-  expect(await Promise.all(doubts.map((it) => Promise.race([it, unanswered])))).toEqual([
+  expect(await Promise.all(promised.map((it) => Promise.race([it, unanswered])))).toEqual([
     [DONE],
     [{ error: 'cannot write' }],
     [DONE],

@@ -1,7 +1,7 @@
 // Refusals of every create although a smaller write succeeds. test/slow/faults/full-disk.ts has a full disk.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { renameSync, statSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
 import { storeOwner as daemonRole } from '../../../src/engine/store-user'
 import {
@@ -64,6 +64,32 @@ test('a probe writes as much as a create, and stores nothing', async () => {
   const check = await runProgram(['check', '--database', database])
   expect(check.code).toBe(0)
   expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 2n])
+})
+
+test('health writes nothing while all is well, and finds what others do to the file', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await healthBecomes(daemon, 200)
+  const written = () => statSync(`${database}-wal`, { bigint: true }).mtimeNs
+  const before = written()
+  for (let asked = 0; asked < 3; asked++) {
+    await Bun.sleep(1200)
+    await healthBecomes(daemon, 200)
+  }
+  expect(written()).toBe(before)
+
+  using other = new Database(database)
+  other.run('CREATE TRIGGER mine AFTER DELETE ON plants BEGIN DELETE FROM tokens; END')
+  await healthBecomes(daemon, 503)
+  other.run('DROP TRIGGER mine')
+  await healthBecomes(daemon, 200)
+  other.close(true)
+  renameSync(database, `${database}.moved`)
+  await healthBecomes(daemon, 503)
+  renameSync(`${database}.moved`, database)
+  await healthBecomes(daemon, 200)
 })
 
 test('a limit of file sizes makes the store unhealthy until it is raised; reads go on', async () => {

@@ -4,7 +4,8 @@
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import type { Log } from '../../../log'
-import { type StorageFailure, toFailure } from '../file/errors'
+import type { StorageEvent } from '../../storage-state'
+import { toFailure } from '../file/errors'
 import type { CheckpointReport } from './worker-protocol'
 
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
@@ -81,37 +82,25 @@ export type CheckpointWatch = {
    * steady load its transactions leave no gap, and the WAL would grow without end.
    */
   isFinished(): boolean
-  /** The reason that the last checkpoint failed; null if it succeeded. Until one succeeds, the WAL grows. */
-  failure(): StorageFailure | null
-  /** Forgets a failure, after the database was reopened. */
-  reset(): void
   report(report: CheckpointReport): void
 }
 
 /** Receives checkpoint reports in the serving thread, and logs those that concern the operator. */
 export function watchCheckpoints(
   log: Log,
-  onFailed: (failure: StorageFailure) => void,
+  onEvent: (event: StorageEvent) => void,
 ): CheckpointWatch {
-  let failure: StorageFailure | null = null
   let isGrowing = false
   let isFinished = true
 
   return {
     isFinished: () => isFinished,
-    failure: () => failure,
-    reset() {
-      failure = null
-    },
     report(it) {
       if ('checkpointFailure' in it) {
-        if (!failure) log('error', 'checkpoint-failed', { detail: it.checkpointFailure.detail })
-        failure = it.checkpointFailure
-        if (failure.kind === 'failed') onFailed(failure)
+        onEvent({ failed: 'checkpoint', failure: it.checkpointFailure })
         return
       }
-      if (failure) log('info', 'checkpoint-recovered')
-      failure = null
+      onEvent('checkpointed')
       const { pages, checkpointed } = it
       isFinished = checkpointed === pages
       const wasGrowing = isGrowing

@@ -6,8 +6,9 @@ import { watchInode } from '../../../files/libc'
 import { countDelta } from '../../commit/kinds'
 import { sampleRow } from '../../commit/sample-row'
 import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
+import type { StorageFailure } from '../../storage-state'
 import { distrustPageCache, watchFiles } from '../file/database-file'
-import { type StorageFailure, toFailure } from '../file/errors'
+import { DAMAGED_PAGE, toFailure } from '../file/errors'
 import { schemaVersion } from '../file/migrations'
 import { guardSchema } from '../file/own-schema'
 import type { LastEntry } from '../reading/change-log'
@@ -15,10 +16,18 @@ import { CACHE, closeDatabase, connect, prepareOrClose } from '../reading/connec
 import { prepareWrites, probe } from './apply-write'
 import { prepareChangeLogWriter } from './change-log-writer'
 import { createCheckpointer } from './checkpoint'
-import type { CheckpointReport, CommitReply, DatabaseToOpen } from './worker-protocol'
+import {
+  type CheckpointReport,
+  type CommitReply,
+  type DatabaseToOpen,
+  failureOf,
+  isInDoubt,
+} from './worker-protocol'
 
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
+
+const NEEDS_DAMAGED: Outcome = { error: 'cannot write', message: DAMAGED_PAGE }
 
 const moved: StorageFailure = {
   kind: 'failed',
@@ -166,6 +175,46 @@ class Batches {
    * failed, or if the file was moved in the meantime, and may come back together with its WAL.
    */
   commit(batch: readonly Write[]): CommitReply {
+    const reply = this.#commit(batch)
+    if (failureOf(reply)?.kind !== 'damaged' || isInDoubt(reply)) return reply
+    const damaged = new Set(this.#findDamaged(batch))
+    if (damaged.size === 0) return reply
+    const rest = batch.filter((write) => !damaged.has(write))
+    const answer = rest.length > 0 ? this.#commit(rest) : DONE
+    const merge = (outcomes: readonly Outcome[]) => {
+      const left = outcomes.values()
+      return batch.map((write) =>
+        damaged.has(write) ? NEEDS_DAMAGED : (left.next().value ?? DONE),
+      )
+    }
+    if (answer === DONE) return { outcomes: merge([]) }
+    if ('outcomes' in answer) return { outcomes: merge(answer.outcomes) }
+    return 'inDoubt' in answer && answer.inDoubt
+      ? { ...answer, inDoubt: merge(answer.inDoubt) }
+      : answer
+  }
+
+  /** The writes that need a damaged page: SQLite ends a transaction that has met one. */
+  #findDamaged(batch: readonly Write[]): readonly Write[] {
+    if (!this.#meetsDamage(batch)) return []
+    if (batch.length <= 1) return batch
+    const middle = batch.length >> 1
+    return [...this.#findDamaged(batch.slice(0, middle)), ...this.#findDamaged(batch.slice(middle))]
+  }
+
+  #meetsDamage(batch: readonly Write[]): boolean {
+    try {
+      this.#transactions.begin()
+      this.#apply(batch)
+      return false
+    } catch (error) {
+      return toFailure(error).kind === 'damaged'
+    } finally {
+      this.#transactions.rollback()
+    }
+  }
+
+  #commit(batch: readonly Write[]): CommitReply {
     let outcomes: readonly Outcome[] | undefined
     let lastEntry: LastEntry | null = null
     let isCommitted = false
@@ -185,7 +234,7 @@ class Batches {
       if (!outcomes) return { failure }
       // On a full disk the last frame is missing, without which there is no commit.
       const isUndone =
-        !isCommitted && (failure.kind !== 'failed' || this.#transactions.overwriteFailedCommit())
+        !isCommitted && (failure.kind === 'full' || this.#transactions.overwriteFailedCommit())
       return isUndone ? { failure } : { failure, inDoubt: outcomes, lastEntry }
     }
   }

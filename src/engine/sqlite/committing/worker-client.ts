@@ -1,8 +1,8 @@
 // The serving thread's side of the committing thread: requests that it open the database and commit.
 
 import type { PlantWrite, Write } from '../../commit/write'
-import { Confirmations } from '../../health'
-import { type StorageFailure, toFailure } from '../file/errors'
+import type { StorageFailure, StorageState } from '../../storage-state'
+import { toFailure } from '../file/errors'
 import {
   type CheckpointReport,
   type CommitReply,
@@ -15,7 +15,6 @@ import {
 
 /** The thread that commits to one database. Started by the first request, and by the next one after it has died. */
 export class WorkerClient {
-  readonly confirmations = new Confirmations()
   #thread: Worker | undefined
   /** Pending requests; they are answered in order. */
   #asking: ((answer: CommitReply) => void)[] = []
@@ -23,6 +22,7 @@ export class WorkerClient {
 
   constructor(
     private readonly database: DatabaseToOpen,
+    private readonly state: StorageState,
     private readonly onReport: (report: CheckpointReport) => void,
   ) {}
 
@@ -39,20 +39,32 @@ export class WorkerClient {
 
   /** Commits a batch. Resolves when the disk has confirmed it, or the commit has failed. */
   async commit(batch: readonly Write[]): Promise<CommitReply> {
-    this.confirmations.sent()
+    this.state.sent()
     const failure = await this.open()
     const answer = failure ? { failure } : await this.#ask({ commit: batch })
-    this.confirmations.answered()
-    if (failureOf(answer) === null) this.confirmations.confirmed()
+    this.state.answered()
+    if (failureOf(answer) === null) this.state.confirmed()
     return answer
   }
 
   /** Writes the pages of a create and these changes, and rolls back. Resolves to the failure, or null. */
   async rehearse(changes: readonly PlantWrite[]): Promise<StorageFailure | null> {
-    this.confirmations.sent()
+    this.state.sent()
     const failure = (await this.open()) ?? failureOf(await this.#ask({ rehearse: changes }))
-    this.confirmations.answered()
+    this.state.answered()
     return failure
+  }
+
+  /** Reads the whole database in a thread of its own. Resolves to true if it is whole. */
+  async checkWhole(): Promise<boolean> {
+    const checking = new WorkerClient(this.database, this.state, () => {})
+    try {
+      return failureOf(await checking.#ask({ check: this.database.path })) === null
+    } catch {
+      return false
+    } finally {
+      checking.terminate()
+    }
   }
 
   /** Closes the database in the thread, which waits for the disk. */

@@ -1,7 +1,7 @@
 // Messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
 import type { DONE, Outcome, PlantWrite, Write } from '../../commit/write'
-import type { StorageFailure } from '../file/errors'
+import type { StorageFailure } from '../../storage-state'
 import type { LastEntry } from '../reading/change-log'
 
 /** The database to open: the file at the path must have this inode. */
@@ -18,6 +18,8 @@ export type Request =
   | { readonly commit: readonly Write[] }
   | { readonly rehearse: readonly PlantWrite[] }
   | { readonly close: true }
+  /** The path of a database to read whole; needs no open one. */
+  | { readonly check: string }
 
 /**
  * The outcome of a request. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows.
@@ -46,3 +48,6 @@ export const isReport = (reply: Reply): reply is CheckpointReport =>
 
 export const failureOf = (answer: CommitReply): StorageFailure | null =>
   typeof answer === 'object' && 'failure' in answer ? answer.failure : null
+
+export const isInDoubt = (answer: CommitReply): boolean =>
+  typeof answer === 'object' && 'inDoubt' in answer

@@ -3,6 +3,7 @@
 
 import { DONE } from '../../commit/write'
 import { toFailure } from '../file/errors'
+import { requireWhole } from '../reading/connection'
 import { type Committer, openCommitter } from './committer'
 import type { CommitReply, Reply, Request } from './worker-protocol'
 
@@ -20,6 +21,10 @@ function answer(request: Request): CommitReply {
   if ('close' in request) {
     committer?.close()
     committer = undefined
+    return DONE
+  }
+  if ('check' in request) {
+    requireWhole(request.check)
     return DONE
   }
   if (!committer) return { failure: { kind: 'failed', detail: 'the database is not open' } }

@@ -12,20 +12,12 @@ import {
   reasonOf,
 } from '../../../errors'
 import { noFreeInodes, targetOf } from '../../../files/resolve-path'
+import type { StorageFailure } from '../../storage-state'
 import { filesOf } from './sidecars'
 
 /** The schema has something of another program, because of which nothing is written. */
 export class AlteredSchema extends Error {
   override readonly name = 'AlteredSchema'
-}
-
-/**
- * A failure of the storage. `busy`: another process locks the database. `altered`: an {@link AlteredSchema}. `barred`:
- * no plant can be created, for example because another program has added a unique index.
- */
-export type StorageFailure = {
-  readonly kind: 'full' | 'busy' | 'failed' | 'altered' | 'barred'
-  readonly detail: string
 }
 
 /** Converts an error of SQLite to the failure of a batch. */
@@ -35,7 +27,14 @@ export function toFailure(error: unknown): StorageFailure {
   const detail = `${code} ${messageOf(error)}`.trim()
   if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
   if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return { kind: 'damaged', detail }
   return { kind: 'failed', detail }
+}
+
+/** Converts an error of a read: a page that the disk cannot read is damaged, as what needs no other page is whole. */
+export function toReadFailure(error: unknown): StorageFailure {
+  const failure = toFailure(error)
+  return DAMAGED.test(codeOf(error)) ? { ...failure, kind: 'damaged' } : failure
 }
 
 const numbers: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
@@ -44,13 +43,21 @@ const numbers: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
   failed: 'cannot write',
   altered: 'cannot write',
   barred: 'cannot write',
+  damaged: 'cannot write',
 }
+
+export const LOCKED = 'the database is locked by another program'
+export const DAMAGED_PAGE = 'the database is damaged'
 
 /** The error for clients of a daemon. */
 export const toClientError = ({ kind, detail }: StorageFailure): RequestError =>
-  new RequestError(numbers[kind], kind === 'altered' ? `nothing was stored: ${detail}` : undefined)
+  new RequestError(numbers[kind], messageFor(kind, detail))
 
-export const LOCKED = 'the database is locked by another program'
+function messageFor(kind: StorageFailure['kind'], detail: string): string | undefined {
+  if (kind === 'altered') return `nothing was stored: ${detail}`
+  if (kind === 'busy') return LOCKED
+  return kind === 'damaged' ? DAMAGED_PAGE : undefined
+}
 
 const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
   full: 'disk full',
@@ -58,6 +65,7 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
   failed: 'cannot write to the database',
   altered: 'cannot write to the database',
   barred: 'no plant can be created',
+  damaged: DAMAGED_PAGE,
 }
 
 /** The error for the user of a command, who sees no log. */

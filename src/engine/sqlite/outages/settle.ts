@@ -34,3 +34,27 @@ export function settle(
     : [...netEffect(batch, outcomes)].every(([id, row]) => isStored(plants, id, row))
   return isMade ? outcomes : batch.map(() => ({ error: 'cannot write' }))
 }
+
+/** The batches in doubt of one storage, and the probes sent after them. */
+export class Doubts {
+  #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
+
+  /**
+   * The outcomes of a batch in doubt, once it is settled. If they cannot be known, it never resolves, and its clients
+   * get no answer.
+   */
+  promiseOutcomes(doubt: Doubt): Promise<readonly Outcome[]> {
+    const promised = { ...doubt, ...Promise.withResolvers<readonly Outcome[]>() }
+    this.#doubts.push(promised)
+    return promised.promise
+  }
+
+  /** Settles all of them with a connection that has read the disk again. */
+  settle(connection: ServingConnection): void {
+    for (const doubt of this.#doubts) {
+      const outcomes = settle(doubt, connection)
+      if (outcomes) doubt.resolve(outcomes)
+    }
+    this.#doubts = []
+  }
+}

@@ -51,6 +51,17 @@ export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
   })
 }
 
+/** Reads a whole database, which is open in another thread. Throws unless it is whole. */
+export function requireWhole(path: string): void {
+  const db = connect(path)
+  try {
+    const [found] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
+    if (found?.integrity_check !== 'ok') throw new Error(found?.integrity_check)
+  } finally {
+    db.close(true)
+  }
+}
+
 /** Closes a connection; the last one removes the WAL, durably. */
 export function closeDatabase(db: Database): void {
   db.close(true)
@@ -66,6 +77,8 @@ export type ServingConnection = {
   readonly changeLog: ChangeLogReader
   /** Writes in one transaction; see {@link guardSchema}. */
   readonly write: <T>(act: () => T) => T
+  /** SQLite's `schema_version`, which each change of the schema changes. */
+  readonly schemaVersion: () => bigint | undefined
 }
 
 /** Prepares the serving thread's connection; see {@link shareReads}. Closes it if that fails. */
@@ -77,6 +90,7 @@ export function prepareServing(
   return prepareOrClose(db, () => {
     const requireOwnSchema = guardSchema(db)
     const shared = shareReads(db, mayShare, onFailure)
+    const version = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
     return {
       db,
       shared,
@@ -92,6 +106,7 @@ export function prepareServing(
         })
         return run.immediate()
       },
+      schemaVersion: () => version.get()?.schema_version,
     }
   })
 }

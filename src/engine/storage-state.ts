@@ -1,0 +1,321 @@
+// The state of a storage: the one answer to "can it be written?". Sources report events; a table says which causes each
+// event begins or ends. Requests, /health, metrics and the log read the state of the worst cause.
+
+import { RequestError } from '../errors'
+import type { Level, Log } from '../log'
+
+/**
+ * A failure of the storage. `busy`: another process locks the database. `altered`: another program has changed the
+ * schema so that writes may be discarded or altered. `barred`: no plant can be created, for example because another
+ * program has added a constraint. `damaged`: a page is damaged or cannot be read.
+ */
+export type StorageFailure = {
+  readonly kind: 'full' | 'busy' | 'failed' | 'altered' | 'barred' | 'damaged'
+  readonly detail: string
+}
+
+/** The reasons that a storage cannot be written, worst first; and `damaged`, in which it can. */
+export const CAUSES = [
+  /** A commit has failed, and only the disk knows whether it was made. */
+  'in doubt',
+  /** A write or sync has failed: nothing is read or written until all was read from the disk again. */
+  'failing',
+  /** A write has been unanswered for too long. */
+  'stalled',
+  /** Another program holds the write lock. */
+  'locked',
+  /** The write-ahead log cannot be copied into the database, and grows. */
+  'checkpoint',
+  /** The disk is full. */
+  'full',
+  /** Writes are refused, although a smaller one may succeed. */
+  'refused',
+  /** A page is damaged: what needs it fails, and all else goes on. */
+  'damaged',
+] as const
+
+export type Cause = (typeof CAUSES)[number]
+export type State = Exclude<Cause, 'checkpoint'> | 'writable'
+
+type Source = 'commit' | 'doubt' | 'read' | 'trial' | 'checkpoint' | 'stall'
+
+/** The cause that a failure begins, by its source. */
+const BEGINS: Readonly<
+  Record<Source, Readonly<Partial<Record<StorageFailure['kind'], readonly Cause[]>>>>
+> = {
+  commit: {
+    failed: ['failing'],
+    full: ['full'],
+    busy: ['locked'],
+    altered: ['refused'],
+    barred: ['refused'],
+    damaged: ['damaged'],
+  },
+  doubt: {
+    failed: ['in doubt', 'failing'],
+    full: ['in doubt', 'failing'],
+    damaged: ['in doubt', 'failing'],
+  },
+  read: { failed: ['failing'], full: ['full'], altered: ['refused'], damaged: ['damaged'] },
+  trial: {
+    failed: ['refused'],
+    full: ['full'],
+    busy: ['locked'],
+    altered: ['refused'],
+    barred: ['refused'],
+    damaged: ['damaged', 'refused'],
+  },
+  checkpoint: {
+    failed: ['failing', 'checkpoint'],
+    full: ['checkpoint'],
+    busy: ['checkpoint'],
+    damaged: ['failing', 'checkpoint'],
+  },
+  stall: { failed: ['stalled'] },
+}
+
+/** The causes that a success ends. */
+const ENDS = {
+  /** All was closed, read from the disk again, and written; the outcomes of commits in doubt are known. */
+  reopened: ['in doubt', 'failing', 'checkpoint'],
+  unlocked: ['locked'],
+  /** As much as a create was written, and rolled back. */
+  tried: ['full', 'refused', 'locked'],
+  checkpointed: ['checkpoint'],
+  answered: ['stalled'],
+  /** The whole file was read. */
+  whole: ['damaged'],
+} as const satisfies Readonly<Record<string, readonly Cause[]>>
+
+export type Success = keyof typeof ENDS
+
+/** `since`: when the failure began, if earlier than now, on the clock of the state. */
+export type StorageEvent =
+  | { readonly failed: Source; readonly failure: StorageFailure; readonly since?: number }
+  | Success
+
+/** Ways to end a cause. A stall and a failed checkpoint are ended by the thread that waits for the disk. */
+export type Attempt = 'reopen' | 'lock' | 'trial'
+
+const ATTEMPTS: Readonly<Partial<Record<Cause, Attempt>>> = {
+  'in doubt': 'reopen',
+  failing: 'reopen',
+  locked: 'lock',
+  full: 'trial',
+  refused: 'trial',
+}
+
+/** The causes in which an act is refused untried. */
+const REFUSES = {
+  read: ['in doubt', 'failing'],
+  trial: ['in doubt', 'failing', 'locked'],
+  write: ['in doubt', 'failing', 'locked'],
+} as const satisfies Readonly<Record<string, readonly Cause[]>>
+
+export type Act = keyof typeof REFUSES
+
+type Begun = { readonly failure: StorageFailure; readonly since: number }
+
+/** The causes of a state. */
+export type Causes = Readonly<Partial<Record<Cause, Begun>>>
+
+/** The causes after an event. A failure that goes on keeps its beginning. */
+export function transition(causes: Causes, event: StorageEvent, now: number): Causes {
+  if (typeof event === 'string') {
+    const ended: readonly Cause[] = ENDS[event]
+    if (!ended.some((cause) => causes[cause])) return causes
+    const rest = Object.entries(causes).filter(([cause]) => !ended.includes(cause as Cause))
+    return Object.fromEntries(rest)
+  }
+  const { failed, failure, since = now } = event
+  const next: Partial<Record<Cause, Begun>> = { ...causes }
+  for (const cause of BEGINS[failed][failure.kind] ?? []) {
+    next[cause] = { failure, since: next[cause]?.since ?? since }
+  }
+  return next
+}
+
+/** The worst cause; null if there is none. */
+export const worstOf = (causes: Causes): Cause | null =>
+  CAUSES.find((cause) => causes[cause]) ?? null
+
+export function stateOf(causes: Causes): State {
+  const cause = worstOf(causes) ?? 'writable'
+  return cause === 'checkpoint' ? 'full' : cause
+}
+
+/** The cause for which an act is refused untried; null if it is tried. */
+export function refusalOf(causes: Causes, act: Act): Cause | null {
+  const refusing: readonly Cause[] = REFUSES[act]
+  const cause = refusing.find((it) => causes[it])
+  if (cause) return cause
+  // Another try would suspend the storage again.
+  return act === 'write' && causes.refused?.failure.kind === 'failed' ? 'refused' : null
+}
+
+/** The attempt that may end the worst cause that one can end; null if there is none. */
+export function attemptOf(causes: Causes): Attempt | null {
+  for (const cause of CAUSES) {
+    const attempt = causes[cause] && ATTEMPTS[cause]
+    if (attempt) return attempt
+  }
+  return null
+}
+
+type Logged = readonly [beginLevel: Level, begins: string, endLevel: Level, ends: string]
+
+/** The events of the log for the begin and the end of each cause. A doubt is part of a failure. */
+const LOGGED: Readonly<Record<Cause, Logged | null>> = {
+  'in doubt': null,
+  failing: ['error', 'storage-failed', 'info', 'storage-recovered'],
+  stalled: ['error', 'disk-stalled', 'info', 'disk-resumed'],
+  locked: ['error', 'database-locked', 'info', 'database-unlocked'],
+  checkpoint: ['error', 'checkpoint-failed', 'info', 'checkpoint-recovered'],
+  full: ['error', 'disk-full', 'info', 'writable-again'],
+  refused: ['error', 'cannot-write', 'info', 'writable-again'],
+  damaged: ['error', 'database-damaged', 'info', 'database-whole'],
+}
+
+// A full disk refuses every change, and may be nearly full for long: these are logged no more often than this.
+const REPEATED: readonly Cause[] = ['full', 'refused']
+const LOGGED_EVERY_MS = 60_000
+
+/** Settings of {@link StorageState}. */
+type Settings = {
+  readonly log: Log
+  /** The error of a failure for clients, or for the user of a command. */
+  readonly toError: (failure: StorageFailure) => RequestError
+  /** The name of the storage in messages. */
+  readonly storage: string
+  /** Maximum wait for a confirmation before the storage counts as stalled. */
+  readonly stalledMs: number
+  /** Monotonic time in milliseconds. */
+  readonly now?: () => number
+}
+
+/** The state of one storage. */
+export class StorageState {
+  #causes: Causes = {}
+  readonly #settings: Settings
+  readonly #now: () => number
+  readonly #loggedAt = new Map<Cause, number>()
+  #waiting = 0
+  #waitingSince = 0
+  #confirmedAt = Number.NEGATIVE_INFINITY
+  #stallTimer: Timer | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#now = settings.now ?? (() => performance.now())
+  }
+
+  get state(): State {
+    return stateOf(this.#causes)
+  }
+
+  get isDamaged(): boolean {
+    return this.#causes.damaged !== undefined
+  }
+
+  /** The attempt to make now; null if there is none. */
+  get attempt(): Attempt | null {
+    return attemptOf(this.#causes)
+  }
+
+  report(event: StorageEvent): void {
+    const before = this.#causes
+    this.#causes = transition(before, event, this.#now())
+    for (const cause of CAUSES) {
+      const [was, is] = [before[cause], this.#causes[cause]]
+      if (is && is !== was) this.#logBegin(cause, is, was === undefined)
+      else if (was && !is) this.#logEnd(cause, was)
+    }
+  }
+
+  /** The reason to refuse an act untried; null if it may be tried. */
+  refusal(act: Act): RequestError | null {
+    return this.#errorOf(refusalOf(this.#causes, act))
+  }
+
+  /** The reason that the storage cannot be written, or soon will not be; null if there is none. */
+  problem(): RequestError | null {
+    const cause = worstOf(this.#causes)
+    return cause === 'damaged' ? null : this.#errorOf(cause)
+  }
+
+  /** Notes that a write was sent. */
+  sent(): void {
+    if (this.#waiting === 0) this.#waitingSince = this.#now()
+    this.#waiting += 1
+    this.#stallTimer ??= this.#lookAfter(this.#settings.stalledMs)
+  }
+
+  /** Notes that a write was answered, successfully or not. */
+  answered(): void {
+    this.#waiting -= 1
+    this.#waitingSince = this.#now()
+    if (this.#causes.stalled) this.report('answered')
+  }
+
+  /** Notes that the storage has confirmed a write. */
+  confirmed(): void {
+    this.#confirmedAt = this.#now()
+  }
+
+  /** Milliseconds since the last confirmed write. */
+  sinceConfirmed(): number {
+    return this.#now() - this.#confirmedAt
+  }
+
+  close(): void {
+    clearTimeout(this.#stallTimer)
+  }
+
+  // One timer for many writes: it looks again if the oldest has not waited long enough.
+  #lookAfter(milliseconds: number): Timer {
+    const timer = setTimeout(() => {
+      this.#stallTimer = undefined
+      if (this.#waiting === 0 || this.#causes.stalled) return
+      const waited = this.#now() - this.#waitingSince
+      const left = this.#settings.stalledMs - waited
+      if (left > 0) this.#stallTimer = this.#lookAfter(left)
+      else this.#stall(waited)
+    }, milliseconds)
+    timer.unref()
+    return timer
+  }
+
+  #stall(waited: number): void {
+    const failure: StorageFailure = { kind: 'failed', detail: this.#stallMessage() }
+    this.report({ failed: 'stall', failure, since: this.#now() - waited })
+  }
+
+  #stallMessage(): string {
+    const seconds = Math.floor((this.#now() - this.#waitingSince) / 1000)
+    return `${this.#settings.storage} has confirmed no write for ${seconds} s`
+  }
+
+  #errorOf(cause: Cause | null): RequestError | null {
+    if (cause === 'stalled') return new RequestError('cannot write', this.#stallMessage())
+    const begun = cause && this.#causes[cause]
+    return begun ? this.#settings.toError(begun.failure) : null
+  }
+
+  #logBegin(cause: Cause, { failure }: Begun, isNew: boolean): void {
+    const isRepeated = REPEATED.includes(cause)
+    const loggedAt = this.#loggedAt.get(cause) ?? Number.NEGATIVE_INFINITY
+    const isDue = isRepeated ? this.#now() >= loggedAt + LOGGED_EVERY_MS : isNew
+    if (!isDue || !LOGGED[cause]) return
+    const [level, event] = LOGGED[cause]
+    this.#loggedAt.set(cause, this.#now())
+    this.#settings.log(level, event, { detail: failure.detail })
+  }
+
+  #logEnd(cause: Cause, { since }: Begun): void {
+    const loggedAt = this.#loggedAt.get(cause) ?? Number.NEGATIVE_INFINITY
+    if (!LOGGED[cause] || (REPEATED.includes(cause) && loggedAt < since)) return
+    const [, , level, event] = LOGGED[cause]
+    const seconds = Math.round((this.#now() - since) / 1000)
+    this.#settings.log(level, event, { seconds })
+  }
+}
