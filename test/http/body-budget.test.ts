@@ -67,3 +67,27 @@ test('discards sixteen refused bodies at the same time, whatever their length', 
   for (const { end } of bodies) end()
   expect(await Promise.all(ends)).toEqual(bodies.map(() => true))
 })
+
+test('the rest of a body is short up to eight MiB, or the limit of bodies', () => {
+  const isShort = (limit: number, headers: Record<string, string>) =>
+    createDiscarder(limit).isShort(new Request('http://localhost', { method: 'POST', headers }))
+  const lengths = (limit: number, length: number) =>
+    isShort(limit, { 'content-length': String(length) })
+
+  expect([lengths(MIB, 8 * MIB), lengths(MIB, 8 * MIB + 1)]).toEqual([true, false])
+  expect([lengths(9 * MIB, 9 * MIB), lengths(9 * MIB, 9 * MIB + 1)]).toEqual([true, false])
+  expect(isShort(MIB, {})).toBeTrue()
+  expect(isShort(MIB, { 'transfer-encoding': 'chunked' })).toBeFalse()
+})
+
+test('a body whose client has gone is read to its end', async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(10))
+      controller.error(new Error('the connection was closed'))
+    },
+  })
+  const request = new Request('http://localhost', { method: 'POST', body })
+
+  expect(await createDiscarder(MIB).discardRest(request)).toBeTrue()
+})

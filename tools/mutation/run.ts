@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// Tries mutants of a room's source on the room's tests, in a copy of the repository, and prints those that survive:
+// Tries mutants of a room's source on the room's tests, in a copy of the repository, and prints which survive:
 // `bun tools/mutation/run.ts plant --sample 40`. A mutant that is not the same program and survives shows a missing test.
 
 import {
@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'slow/long/change-log.test.ts',
   ],
   'http/access': [
-    'http/{hash-cache,rate-limit,request-line}.test.ts',
+    'http/{hash-cache,rate-limit,request-context,request-line}.test.ts',
     'http/{auth,cors,precondition,own-token,expiry,request-log,leaks}.test.ts',
     'engine/last-use.test.ts',
   ],
@@ -147,11 +147,11 @@ async function run(): Promise<void> {
     const sample = shuffled(all, Number(values.seed)).slice(0, Number(values.sample))
     let killed = 0
     for (const mutant of sample) {
-      if (await isKilled(copy, mutant, tests)) killed += 1
-      else {
-        const { file, line, before, after } = mutant
-        console.log(`${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`)
-      }
+      const { file, line, before, after } = mutant
+      if (await isKilled(copy, mutant, tests)) {
+        killed += 1
+        console.log(`killed ${file}:${line}`)
+      } else console.log(`survived ${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`)
     }
     console.log(`${room}: ${killed} of ${sample.length} killed, of ${all.length} mutants`)
   } finally {
