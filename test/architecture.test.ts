@@ -117,7 +117,7 @@ describe('the source', () => {
     ['undo', ['list']],
     ['recent', ['editor', 'undo', 'list', 'controls']],
     ['editor', ['undo', 'list', 'controls']],
-    ['cells', ['editor', 'table', 'list', 'controls']],
+    ['cells', ['undo', 'editor', 'table', 'list', 'controls']],
     ['bulk', ['undo', 'list', 'controls']],
     ['import', ['undo', 'controls', 'workbooks']],
     ['status', ['controls']],

@@ -266,7 +266,8 @@ export function App({ console: all }: Props) {
   }
   useEffect(() => {
     const { onOpen, onRecent } = actionsOf(all)
-    const page = { list, editor, selection, acts, onHelp, onOpen, onRecent }
+    const { hasLetters } = all
+    const page = { list, editor, selection, acts, hasLetters, onHelp, onOpen, onRecent }
     const onKeyDown = (event: KeyboardEvent): void => {
       if (onPageKey(event, page)) event.preventDefault()
     }
@@ -289,6 +290,7 @@ export function App({ console: all }: Props) {
       {isHelp.value ? (
         <Shortcuts
           isReadOnly={session.isReadOnly.value}
+          hasLetters={all.hasLetters}
           onClose={() => {
             isHelp.value = false
           }}

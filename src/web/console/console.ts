@@ -13,15 +13,17 @@ import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
 import { Recent } from './recent/recent.tsx'
+import { createRemembered } from './remembered.ts'
 import { createSession } from './session.ts'
 import { createMonitor } from './status/monitor.ts'
-import { createCompact } from './table/compact.ts'
 import { TableScroll } from './table/table-scroll.ts'
 import { Exporter } from './toolbar/exporter.ts'
 import { Acts } from './undo/acts.ts'
 import { nameOf } from './undo/describe.ts'
 import { isSameView } from './view.ts'
 
+// Wide screens have compact rows unless the user chose otherwise.
+const WIDE = '(width >= 1280px)'
 // A search does not wait longer for the number of plants.
 const COUNTED_MS = 1000
 
@@ -71,7 +73,9 @@ function createParts(base: URL) {
     importer,
     exporter,
     recent,
-    isCompact: createCompact(),
+    isCompact: createRemembered('compact', matchMedia(WIDE).matches),
+    /** True if single letters are shortcuts. */
+    hasLetters: createRemembered('letters', true),
     announcer,
     announce,
     disconnect(): void {
@@ -184,7 +188,10 @@ function listenToPage({ session, list, saves, editor, acts, importer, cells }: C
     if (!isSameView(view, list.view)) void list.open(view, true)
     editor.follow()
   })
-  addEventListener('paste', (event) => onPaste(event, session, importer))
+  addEventListener('paste', (event) => {
+    if (cells.value?.onPaste(event)) event.preventDefault()
+    else onPaste(event, session, importer)
+  })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
     const isTyped = editor.isDirty || saves.isAtRisk || cells.value?.isAtRisk

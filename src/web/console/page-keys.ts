@@ -14,6 +14,8 @@ type PageParts = {
   readonly acts: Acts
   readonly onOpen: (plant: Pick<NewPlant, 'id'>, isForm: boolean) => void
   readonly onHelp: () => void
+  /** True if single letters are shortcuts. */
+  readonly hasLetters: { readonly value: boolean }
   readonly onRecent: () => void
 }
 
@@ -59,6 +61,7 @@ export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
   if (!session.isKnown.peek() || isIn(event, FIELDS)) return false
   if (event.ctrlKey || event.metaKey) return onChord(event, page.acts)
   if (event.key === 'Escape') return onEscape(page)
+  if (/^.$/u.test(event.key) && !page.hasLetters.value) return false
   if (event.key === '/') document.getElementById('search')?.focus()
   else if (event.key === 'n' && !session.isReadOnly.peek()) page.editor.add()
   else if (event.key === '?') page.onHelp()

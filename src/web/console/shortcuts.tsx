@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals'
 import { Modal } from './controls/modal.tsx'
 
 const READING = [
@@ -11,19 +12,24 @@ const READING = [
 const WRITING = [
   ['n', 'Add a plant'],
   ['F2', 'Edit the plant'],
-  ['←,→', 'Choose a cell of the plant'],
-  ['Enter,Double click', 'Edit the cell in place'],
+  ['←,→', 'Choose a cell of the plant; with Shift a range'],
+  ['Enter,Double click', 'Edit the cell in place; letters replace its text'],
+  ['Ctrl+C,Ctrl+V', 'Copy and paste cells; copy ticked plants'],
   ['Tab,Shift+Tab', 'Save the cell, edit the next or previous one'],
   ['Space', 'Select the plant'],
-  ['Delete', 'Delete the plant'],
+  ['Delete', 'Delete the plant; in a tag, empty it'],
   ['Ctrl+A', 'Select all plants'],
   ['Ctrl+Z,Ctrl+Shift+Z', 'Undo, redo'],
 ] as const
 
-type Props = { readonly isReadOnly: boolean; readonly onClose: () => void }
+type Props = {
+  readonly isReadOnly: boolean
+  readonly hasLetters: Signal<boolean>
+  readonly onClose: () => void
+}
 
 /** The keys of the page. */
-export const Shortcuts = ({ isReadOnly, onClose }: Props) => (
+export const Shortcuts = ({ isReadOnly, hasLetters, onClose }: Props) => (
   <Modal label="Keyboard shortcuts" onEscape={onClose}>
     <h2>Keyboard shortcuts</h2>
     <dl class="shortcuts">
@@ -38,6 +44,16 @@ export const Shortcuts = ({ isReadOnly, onClose }: Props) => (
         </div>
       ))}
     </dl>
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={hasLetters.value}
+        onChange={({ currentTarget }) => {
+          hasLetters.value = currentTarget.checked
+        }}
+      />
+      Single letters outside of cells are shortcuts
+    </label>
     <div class="actions">
       <button type="button" onClick={onClose}>
         Close

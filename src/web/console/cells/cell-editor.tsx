@@ -3,15 +3,21 @@
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
+import { plantsOf } from '../counts.ts'
 import type { Editor } from '../editor/editor.ts'
 import { PlantForm } from '../editor/plant-form.ts'
 import type { Saves } from '../editor/saves.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import type { Selection } from '../list/selection.ts'
 import type { Session } from '../session.ts'
 import type { CellEditing } from '../table/cell-editing.ts'
 import type { TableScroll } from '../table/table-scroll.ts'
 import { TEXTS, type TextName } from '../texts.ts'
+import type { Acts } from '../undo/acts.ts'
+import { changedTexts } from '../undo/step.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
+import { CellRange } from './cell-range.ts'
+import { copyGrid, type Grid, pastedGrid, rowsOf } from './clipboard.ts'
 
 // A second click within this time edits the cell, in place of what one click does.
 const DOUBLE_MS = 250
@@ -20,12 +26,16 @@ const LINE_END = /[\r\n]/
 
 type Place = { readonly id: bigint; readonly text: TextName }
 
+const isText = (key: string): boolean => [...key].length === 1 && key !== ' '
+
 type CellParts = {
   readonly session: Session
   readonly list: PlantList
   readonly scroll: TableScroll
   readonly editor: Editor
   readonly saves: Saves
+  readonly selection: Selection
+  readonly acts: Acts
   readonly announce: (text: string) => void
 }
 
@@ -47,12 +57,15 @@ function cellOf({ target, clientX }: MouseEvent): { row: number; text: TextName 
 }
 
 export class CellEditor implements CellEditing {
-  readonly column = signal<TextName | null>(null)
+  readonly #range: CellRange
   readonly #open = signal<OpenCell | null>(null)
   #click = 0
+  /** The cell of the first click, and if the panel was open before. */
+  #clicked: (NonNullable<ReturnType<typeof cellOf>> & { readonly isBeside: boolean }) | null = null
 
   constructor(readonly parts: CellParts) {
-    const { session } = parts
+    const { session, list, scroll } = parts
+    this.#range = new CellRange(list, scroll.active)
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })
@@ -63,33 +76,60 @@ export class CellEditor implements CellEditing {
     return this.#open.value?.form.isDirty === true
   }
 
-  onKey({ key, target }: KeyboardEvent): boolean {
-    if (target !== table() || !hasColumns()) return false
-    const columns = [null, ...TEXTS]
+  get column() {
+    return this.#range.column
+  }
+
+  onKey(event: KeyboardEvent): boolean {
+    const { key, target, shiftKey, altKey } = event
+    if (target !== table() || !hasColumns() || altKey) return false
+    if (event.ctrlKey || event.metaKey) return key.toLowerCase() === 'c' && this.#copy()
     const { value: column } = this.column
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[key]
-    if (step !== undefined) {
-      const at = columns.indexOf(column) + step
-      this.column.value = columns[Math.max(0, Math.min(at, TEXTS.length))] ?? null
-    } else if (column !== null && (key === 'Enter' || key === 'F2')) {
-      this.#begin(this.parts.scroll.active.row.value, column)
-    } else return false
+    const { active } = this.parts.scroll
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key] as -1 | 1 | undefined
+    if (step !== undefined || key === 'ArrowUp' || key === 'ArrowDown') this.#range.extend(shiftKey)
+    if (step !== undefined) this.#range.step(step)
+    else if (column === null) return false
+    else if (key === 'Enter' || key === 'F2') this.#begin(active.row.value, column)
+    else if (key === 'Delete' && this.parts.selection.size === 0) this.#fill([['']])
+    else if (isText(key)) this.#begin(active.row.value, column, key)
+    else return false
     return true
   }
 
+  /** Puts what is pasted into the chosen cells; false if it does not belong there. */
+  onPaste({ target, clipboardData }: ClipboardEvent): boolean {
+    if (target !== table() || !hasColumns() || this.column.value === null) return false
+    const grid = pastedGrid(clipboardData, this.#range.isRange)
+    if (grid) this.#fill(grid)
+    return grid !== null
+  }
+
+  /** A name opens at once. A tag is searched for only if no second click follows, which edits it. */
   onClick(event: MouseEvent, act: () => void): void {
-    this.column.value = null
+    this.#range.choose(null)
     clearTimeout(this.#click)
+    const cell = hasMouse() && hasColumns() ? cellOf(event) : null
+    if (event.detail === 1) {
+      this.#clicked = cell && { ...cell, isBeside: this.parts.editor.form.value !== null }
+    }
     // A key presses a button without a count.
-    const isAlone = event.detail === 0 || !cellOf(event) || !hasMouse() || !hasColumns()
-    if (isAlone) act()
+    const isButton = event.target instanceof Element && event.target.closest('button') !== null
+    if (event.detail === 0 || !cell || (!isButton && event.detail === 1)) act()
     else if (event.detail === 1) this.#click = window.setTimeout(act, DOUBLE_MS)
   }
 
-  onDoubleClick(event: MouseEvent): void {
+  /** Edits a cell, in place of the plant that the first click has opened. */
+  onDoubleClick(): void {
     clearTimeout(this.#click)
-    const cell = cellOf(event)
-    if (cell && hasMouse() && hasColumns()) this.#begin(cell.row, cell.text)
+    const cell = this.#clicked
+    if (!cell) return
+    if (!cell.isBeside) this.parts.editor.abandon()
+    this.#begin(cell.row, cell.text)
+  }
+
+  isChosen(at: number, text: TextName): boolean {
+    return this.#range.has(at, text)
   }
 
   markOf({ id }: NewPlant, text: TextName) {
@@ -110,7 +150,26 @@ export class CellEditor implements CellEditing {
     )
   }
 
-  #begin(row: number, text: TextName): void {
+  /** Copies the ticked plants, the chosen cells, or the plant of the active row. */
+  #copy(): boolean {
+    if (getSelection()?.isCollapsed === false) return false
+    const { selection, announce } = this.parts
+    const areCells = selection.size === 0 && this.column.value !== null
+    const plants = selection.size > 0 ? selection.plants() : this.#range.plants()
+    copyGrid(areCells ? this.#range.grid() : rowsOf(plants), areCells)
+    announce(areCells ? 'Copied' : `Copied ${plantsOf(plants.length)}`)
+    return true
+  }
+
+  #fill(grid: Grid): void {
+    const { acts, announce } = this.parts
+    const steps = this.#range.fill(grid).filter((step) => changedTexts(step).length > 0)
+    if (steps.length > 0) void acts.do(steps)
+    else announce('Nothing was changed: a plant needs a name')
+  }
+
+  /** `typed`: the character in place of the text; without it, the text is selected. */
+  #begin(row: number, text: TextName, typed?: string): void {
     const { session, list, scroll, editor, saves, announce } = this.parts
     const plant = list.rows.row(row)
     if (!plant) return
@@ -121,13 +180,13 @@ export class CellEditor implements CellEditing {
     if (editor.isDirty) {
       editor.leave(() => {
         editor.close()
-        this.#begin(row, text)
+        this.#begin(row, text, typed)
       })
       return
     }
     this.#save()
     scroll.activate(row)
-    this.column.value = text
+    this.#range.choose(text)
     const refused = saves.refusedOf(plant.id, text)
     if (refused) {
       editor.openRefused(refused)
@@ -135,7 +194,8 @@ export class CellEditor implements CellEditing {
     }
     const form = new PlantForm(session, list, announce, { plant, etag: undefined })
     form.reading = saves.settled.then(async () => (await form.readAgain()) !== null)
-    this.#open.value = { id: plant.id, text, form, isShown: false }
+    if (typed !== undefined) form.draft.texts[text].value = typed
+    this.#open.value = { id: plant.id, text, form, isShown: typed !== undefined }
   }
 
   #end(isSaved: boolean): void {
@@ -198,6 +258,6 @@ export class CellEditor implements CellEditing {
 
   #forget(): void {
     this.#open.value = null
-    this.column.value = null
+    this.#range.choose(null)
   }
 }

@@ -57,6 +57,12 @@ export class Editor {
     putOpenPlant(this.openId)
   }
 
+  /** Closes the page of a plant, or one that is about to open. */
+  abandon(): void {
+    this.#requests += 1
+    if (!this.isEditing.value) this.close()
+  }
+
   /** Opens the form of a new plant. */
   readonly add = (): void => this.leave(() => this.#begin(EMPTY))
 

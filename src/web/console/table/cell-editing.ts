@@ -13,9 +13,11 @@ export type CellEditing = {
   readonly column: ReadonlySignal<TextName | null>
   /** Handles a key in the table; false for any other key. */
   onKey(event: KeyboardEvent): boolean
-  /** Carries out a click, in a cell only if no second click follows. */
+  /** Carries out a click, on a tag only if no second click follows. */
   onClick(event: MouseEvent, act: () => void): void
-  onDoubleClick(event: MouseEvent): void
+  onDoubleClick(): void
+  /** True for a cell of a chosen range. */
+  isChosen(at: number, text: TextName): boolean
   markOf(plant: NewPlant, text: TextName): Mark | null
   /** The field in place of the text of a cell; null if the cell is not edited. */
   fieldOf(plant: NewPlant, text: TextName): ComponentChildren

@@ -134,6 +134,7 @@ function TextCell(allProps: TextCellProps) {
       class={isActiveCell ? `${look} active` : look}
       data-text={text}
       data-unsaved={mark ?? undefined}
+      data-chosen={cells?.isChosen(at, text) ? '' : undefined}
       aria-invalid={mark === 'refused' ? true : undefined}
       {...props}
       {...(mark ? { title: MARKS[mark] } : {})}

@@ -171,7 +171,7 @@ function Body(props: TableProps) {
         if (cells) cells.onClick(event, open)
         else open()
       }}
-      onDblClick={(event) => cells?.onDoubleClick(event)}
+      onDblClick={() => cells?.onDoubleClick()}
     >
       <div class="row probe" ref={probe} aria-hidden="true" />
       <div

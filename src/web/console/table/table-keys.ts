@@ -25,9 +25,9 @@ function onChord(event: KeyboardEvent, { selection, isReadOnly }: TableParts): b
 /** Handles a key; false for any other key. */
 export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
   const { list, scroll, selection, isReadOnly, onOpen, onDelete } = table
+  if (table.cells?.onKey(event)) return true
   if (event.ctrlKey || event.metaKey) return onChord(event, table)
   if (event.altKey) return false
-  if (table.cells?.onKey(event)) return true
   const plant = list.rows.row(scroll.active.row.value)
   const isInControl =
     event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement

@@ -1,0 +1,107 @@
+// The chosen cells of the table: one, or a range that Shift extends.
+
+import { signal } from '@preact/signals'
+import type { NewPlant } from '../../../client/client.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import type { ActiveRow } from '../table/active-row.ts'
+import { TEXTS, type TextName } from '../texts.ts'
+import { type Step, withTexts } from '../undo/step.ts'
+import type { Grid } from './clipboard.ts'
+
+type Corner = { readonly row: number; readonly column: number }
+
+export class CellRange {
+  /** The column of the active cell; null: the whole row is active. */
+  readonly column = signal<TextName | null>(null)
+  /** The corner where a range begins. */
+  readonly #anchor = signal<Corner | null>(null)
+
+  constructor(
+    readonly list: PlantList,
+    readonly active: ActiveRow,
+  ) {}
+
+  /** True if several cells are chosen. */
+  get isRange(): boolean {
+    return this.#anchor.value !== null
+  }
+
+  choose(column: TextName | null): void {
+    this.#anchor.value = null
+    this.column.value = column
+  }
+
+  /** Goes to the column beside, the whole row included; in a range, only over cells. */
+  step(by: -1 | 1): void {
+    const columns = this.isRange ? TEXTS : [null, ...TEXTS]
+    const at = columns.indexOf(this.column.value as TextName) + by
+    this.column.value = columns[Math.max(0, Math.min(at, columns.length - 1))] ?? null
+  }
+
+  /** Begins a range at the active cell, or ends it. */
+  extend(isExtended: boolean): void {
+    if (!isExtended) this.#anchor.value = null
+    else if (this.column.value !== null)
+      this.#anchor.value ??= { row: this.active.row.value, column: this.#columnAt }
+  }
+
+  get #columnAt(): number {
+    return this.column.value === null ? 0 : TEXTS.indexOf(this.column.value)
+  }
+
+  /** The first and last corner. */
+  get #corners(): readonly [Corner, Corner] {
+    const end = { row: this.active.row.value, column: this.#columnAt }
+    const anchor = this.#anchor.value ?? end
+    return [
+      { row: Math.min(anchor.row, end.row), column: Math.min(anchor.column, end.column) },
+      { row: Math.max(anchor.row, end.row), column: Math.max(anchor.column, end.column) },
+    ]
+  }
+
+  /** True for a cell of a range of several. */
+  has(row: number, text: TextName): boolean {
+    if (!this.isRange) return false
+    const [first, last] = this.#corners
+    const column = TEXTS.indexOf(text)
+    return row >= first.row && row <= last.row && column >= first.column && column <= last.column
+  }
+
+  /** The plants of the chosen rows that are read. */
+  plants(): readonly NewPlant[] {
+    const [first, last] = this.#corners
+    return Array.from({ length: last.row - first.row + 1 }, (_, at) =>
+      this.list.rows.row(first.row + at),
+    ).filter((it) => it !== undefined)
+  }
+
+  /** The texts of the chosen cells. */
+  grid(): Grid {
+    const texts = this.#texts
+    return this.plants().map((plant) => texts.map((text) => plant[text] ?? ''))
+  }
+
+  get #texts(): readonly TextName[] {
+    const [first, last] = this.#corners
+    return TEXTS.slice(first.column, last.column + 1)
+  }
+
+  /** The changes that put cells into the chosen ones, again and again, and beyond if there are more. */
+  fill(grid: Grid): readonly Step[] {
+    const [first, last] = this.#corners
+    const width = grid[0]?.length ?? 0
+    const rows = Math.max(last.row - first.row + 1, grid.length)
+    const columns = Math.max(last.column - first.column + 1, width)
+    const texts = TEXTS.slice(first.column, first.column + columns)
+    return Array.from({ length: rows }, (_, at) => {
+      const before = this.list.rows.row(first.row + at)
+      const cells = grid[at % grid.length] ?? []
+      const change = texts.map((text, place) => [text, cells[place % width] || null] as const)
+      // A plant needs a name.
+      const filled = change.filter(([text, value]) => text !== 'name' || value !== null)
+      return before
+        ? { id: before.id, before, after: withTexts(before, Object.fromEntries(filled)) }
+        : null
+    }).filter((it) => it !== null)
+  }
+}

@@ -1,0 +1,20 @@
+// Choices that the browser remembers.
+
+import { effect, type Signal, signal } from '@preact/signals'
+
+/** A choice by its name, as it was last made, or by default. */
+export function createRemembered(name: string, isDefault: boolean): Signal<boolean> {
+  const key = `plantstore-${name}`
+  const choice = signal(isDefault)
+  try {
+    const kept = localStorage.getItem(key)
+    if (kept !== null) choice.value = kept !== 'off'
+    effect(() => {
+      if (choice.value === isDefault) localStorage.removeItem(key)
+      else localStorage.setItem(key, choice.value ? 'on' : 'off')
+    })
+  } catch {
+    // The browser has storage turned off: the choice stays in memory.
+  }
+  return choice
+}

@@ -1,0 +1,150 @@
+// The table as a spreadsheet: typing, copying, pasting and ranges, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database } = ownDaemon()
+
+const LARGEST = '9223372036854775807'
+const PLANTS = `{"plants":[
+  {"id":1,"name":"Boston fern","tag":"fern"},
+  {"id":2,"name":"Monstera","tag":"aroid"},
+  {"id":3,"name":"Aloe"},
+  {"id":${LARGEST},"name":"Last"}
+]}`
+
+const stored = () => storedPlants(database).map(({ name, tag }) => `${name}|${tag ?? ''}`)
+const isStored = (...wanted: readonly string[]) =>
+  until(`stored ${wanted.join()}`, () => wanted.every((it, at) => stored()[at] === it))
+
+await inEachBrowser((person, browser) => {
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const paste = (text: string) =>
+    evaluate(`(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', ${JSON.stringify(text)})
+      const data = { clipboardData, data: ${JSON.stringify(text)}, dataType: 'text/plain' }
+      const event = new ClipboardEvent('paste', { ...data, bubbles: true, cancelable: true })
+      return document.activeElement.dispatchEvent(event)
+    })()`)
+  /** Keeps what is copied, by its type. */
+  const watchCopies = () =>
+    evaluate(`(() => {
+      const { setData } = DataTransfer.prototype
+      window.copied = {}
+      DataTransfer.prototype.setData = function (type, text) {
+        window.copied[type] = text
+        return setData.call(this, type, text)
+      }
+    })() ?? null`)
+  const copied = (type: string) => evaluate(`window.copied[${JSON.stringify(type)}] ?? null`)
+
+  beforeEach(async () => {
+    for (const { id } of storedPlants(database))
+      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await daemon.fetch('/plants/batch', { method: 'POST', body: PLANTS })
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.row('1'))
+    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
+    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.focus(labels.table)
+  })
+
+  test('letters on a chosen cell replace its text, whatever shortcuts they are', async () => {
+    await person.press('ArrowRight')
+    await person.type('narcissus')
+    expect(await person.textOf(labels.cellField('Name', '1'))).toBe('narcissus')
+    await person.press('Enter')
+    await isStored('narcissus|fern')
+    expect(await person.sees(labels.heading('Add a plant'))).toBeFalse()
+  })
+
+  test('single letters are shortcuts outside of cells, until they are switched off', async () => {
+    await person.press('n')
+    await person.find(labels.heading('Add a plant'))
+    await person.press('Escape')
+    await person.lose(labels.heading('Add a plant'))
+    await person.focus(labels.table)
+    await person.press('?')
+    await person.click({ kind: 'input', name: 'Single letters outside of cells are shortcuts' })
+    await person.press('Escape')
+    await person.focus(labels.table)
+    await person.press('n')
+    await person.press('?')
+    expect(await person.sees(labels.heading('Add a plant'))).toBeFalse()
+    expect(await evaluate('localStorage.length')).toBe(1)
+    await evaluate('localStorage.clear() ?? null')
+  })
+
+  test('Delete empties a tag, and Ctrl+Z has it back; the plants stay', async () => {
+    await person.press('ArrowRight')
+    await person.press('ArrowRight')
+    await person.press('Delete')
+    await isStored('Boston fern|')
+    await person.press('Control', 'z')
+    await isStored('Boston fern|fern')
+    expect(stored()).toHaveLength(4)
+  })
+
+  test('one value is pasted into a cell, several lines are shown as rows to import', async () => {
+    await person.press('ArrowRight')
+    expect(await paste('pasted\n')).toBeFalse()
+    await isStored('pasted|fern')
+    expect(await paste('one\ntwo\n')).toBeFalse()
+    await person.find(labels.heading('Import pasted rows'))
+    await person.press('Escape')
+    await person.lose(labels.heading('Import pasted rows'))
+    expect(stored()).toHaveLength(4)
+  })
+
+  test('a range is copied, and filled by what is pasted', async () => {
+    await watchCopies()
+    await person.press('ArrowRight')
+    await person.press('ArrowRight')
+    await person.press('Shift', 'ArrowDown')
+    await person.press('Shift', 'ArrowLeft')
+    await person.press('Control', 'c')
+    await person.find(labels.text('Copied'))
+    expect(await copied('text/plain')).toBe('Boston fern\tfern\nMonstera\taroid')
+    await person.press('ArrowRight')
+    await person.press('ArrowUp')
+    await person.press('Shift', 'ArrowDown')
+    await person.press('Shift', 'ArrowDown')
+    await paste('new')
+    await isStored('Boston fern|new', 'Monstera|new', 'Aloe|new')
+    await person.press('Control', 'z')
+    await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')
+  })
+
+  test('ticked plants are copied with exact ids, as text and as a table', async () => {
+    await watchCopies()
+    await person.press(' ')
+    await person.press('End')
+    await person.press(' ')
+    await person.find(labels.selected('2 selected'))
+    await person.press('Control', 'c')
+    await person.find(labels.text('Copied 2 plants'))
+    expect(await copied('text/plain')).toBe(`1\tBoston fern\tfern\n${LARGEST}\tLast\t`)
+    expect(await copied('text/html')).toContain(`mso-number-format:'\\@'">${LARGEST}</td>`)
+  })
+
+  test('a click on a name asks for its plant at once', async () => {
+    await evaluate(`(() => {
+      addEventListener('click', () => { window.pressed = performance.now() }, true)
+      const { fetch } = window
+      window.fetch = (...request) => {
+        if (/plants.2$/.test(String(request[0]))) window.asked ??= performance.now()
+        return fetch(...request)
+      }
+    })() ?? null`)
+    await person.click(labels.cell('2', 'Monstera'))
+    await person.find(labels.heading('Monstera'))
+    expect(await evaluate('window.asked - window.pressed')).toBeLessThan(150)
+  })
+})
