@@ -190,6 +190,8 @@ test.skipIf(!hasTools)(
     await daemon.fetch('/plants/3', { method: 'PATCH', json: { tag: null } })
     await daemon.fetch('/plants', { json: { id: 4, name: 'Fern' } })
     await daemon.stop()
+    await plantstore('token revoke laptop')
+    await plantstore('token create phone')
     const [, deleted = ''] = /`plantstore (changes \| grep '.*')`/.exec(operating) ?? []
     expect(await plantstore(deleted.replace(' |', ` --database /${data} |`).concat(' #'))).toMatch(
       /^[^\n]*"id":2,[^\n]*\n$/,
@@ -208,6 +210,7 @@ test.skipIf(!hasTools)(
     const [, previous = 'none'] = /previous database kept as (.*)/.exec(printed) ?? []
     expect(existsSync(join(root, previous))).toBeTrue()
     expect(await plantstore('check')).toStartWith('ok: 4 plants')
+    expect(await plantstore('token list')).toMatch(/^laptop .* revoked .*\nphone .* valid$/m)
   },
 )
 
