@@ -18,6 +18,10 @@ class World {
   entries: { number: bigint; at: bigint; written: number }[] = []
   events: Removed[] = []
   removals = 0
+  pauses = 0
+  onPause: () => void = () => {
+    this.pauses += 1
+  }
   #retention: Retention | undefined
 
   get clock(): number {
@@ -54,8 +58,12 @@ class World {
     const began = this.true
     this.#retention = new Retention(log, (removed) => this.events.push(removed), {
       now: () => this.true - began,
-      pause: async () => {},
+      pause: async () => this.onPause(),
     })
+  }
+
+  end(): void {
+    this.#retention?.end()
   }
 
   /** Lets the daemon run, with an entry every `every` milliseconds. */
@@ -187,6 +195,35 @@ test('removes entries of a store that nobody changes, once a daemon has run for 
 
   expect(world.entries).toEqual([])
   expect(world.events).toEqual([{ removed: 3000, before: 3000, after: 0 }])
+  // Between two parts of the times that it read, and after each of three removals.
+  expect(world.pauses).toBe(4)
+})
+
+test('finds the ages of many entries after a restart', async () => {
+  const world = new World()
+  world.start()
+  await world.run(40 * DAY, 10 * 60_000)
+  world.start()
+  await world.run(2 * DAY, 10 * 60_000)
+
+  expect(world.entries.length).toBeGreaterThan(4000)
+  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+  expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
+})
+
+test('ends between two steps', async () => {
+  const world = new World()
+  world.start()
+  world.write(3000)
+  world.onPause = () => world.end()
+  await world.run(KEEP + 3 * HOUR)
+  expect(world.removals).toBeLessThanOrEqual(1)
+
+  world.start()
+  const { removals } = world
+  await world.run(2 * HOUR)
+  expect(world.removals).toBe(removals)
+  expect(world.entries.length).toBeGreaterThanOrEqual(2000)
 })
 
 test('removes entries of a short period soon', async () => {
