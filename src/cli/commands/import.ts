@@ -8,10 +8,11 @@ import { messageOf } from '../../errors'
 import { openInput } from '../../files/input'
 import { prepend } from '../../formats/encoding/encoding'
 import { formatToRead } from '../../formats/format'
+import { keptTexts } from '../../formats/given'
 import { grouped, readPlants } from '../../formats/plants'
 import type { Entry } from '../../formats/row'
 import { optionWords } from '../../formats/words'
-import { FIELDS, listWords } from '../../plant/plant'
+import { FIELDS, listWords, type OptionalText } from '../../plant/plant'
 import { exitCodes } from '../../program'
 import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
@@ -30,10 +31,13 @@ type Job = {
   readonly config: Config
   readonly groups: AsyncGenerator<readonly Entry[]>
   readonly report: Report
+  /** The texts for which the file has no column. */
+  readonly kept: readonly OptionalText[]
   readonly signal: AbortSignal
 }
 
-const runOf = ({ config, report }: Job): Omit<Run, 'store'> => ({
+const runOf = ({ config, report, kept }: Job): Omit<Run, 'store'> => ({
+  kept,
   isStrict: config.strict,
   replaces: config.replace,
   account: report.tally.account,
@@ -89,7 +93,7 @@ async function importFile(context: CommandContext): Promise<number> {
   if (store && isNew) err.write(`created database ${name}\n`)
   const { tally } = report
   try {
-    const job: Job = { config, groups: all, report, signal }
+    const job: Job = { config, groups: all, report, kept: keptTexts(columns), signal }
     const isWhole = await (store ? importInto(store, job) : rehearse(job, isNew))
     if (!isWhole) tally.stop('what follows the first refused row (--strict)')
     if (signal.aborted) tally.stop('the rest, because it was interrupted')
@@ -120,7 +124,8 @@ the id 1, the next 2, and so on; the same command run again finds the same plant
   plantstore import beds.xlsx --name-column Genus --name-column Species
 
 Creates the database if there is none. A plant that is already stored is skipped. With --replace, a stored plant that
-differs is updated, so a file can be imported again whenever it has changed. Without it, a row whose id is stored with
+differs is updated, so a file can be imported again whenever it has changed; a field for which the file has no column
+stays as it is stored. Without it, a row whose id is stored with
 other fields is refused, as is a row that is wrong; the import goes on. The first ${REFUSED_SHOWN} refused rows are
 shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from
 which line on nothing was read. --dry-run shows what would happen.

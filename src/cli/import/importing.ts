@@ -2,8 +2,9 @@
 
 import type { PlantParts } from '../../engine/engine'
 import { RequestError } from '../../errors'
+import { differingTexts, type GivenPlant, givenOf, plantOf } from '../../formats/given'
 import type { Entry } from '../../formats/row'
-import { hasSameTexts, type Int64, listWords, type Plant, TEXT_FIELDS } from '../../plant/plant'
+import { type Int64, listWords, type OptionalText, type Plant } from '../../plant/plant'
 import type { Store } from '../../store'
 
 // Recorded in the change log.
@@ -13,9 +14,14 @@ export type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: st
 
 /** One import. */
 export type Run = {
-  readonly store: Pick<Store, 'createPlant' | 'createPlants' | 'putPlants' | 'readPlant'>
+  readonly store: Pick<
+    Store,
+    'createPlant' | 'createPlants' | 'putPlants' | 'patchPlants' | 'readPlant'
+  >
   readonly isStrict: boolean
   readonly replaces: boolean
+  /** The texts for which the file has no column. */
+  readonly kept: readonly OptionalText[]
   readonly account: (entry: Entry, result: Result) => void
 }
 
@@ -41,24 +47,25 @@ const problemOf = (entry: Exclude<Entry, { readonly plant: Plant }>) => ({
 const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 
-/** The reason to refuse a plant whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
-function explainTaken(plant: Plant, stored: Plant | null): string {
+/** The result of a plant whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
+function compareTaken(given: GivenPlant, stored: Plant | null): Result {
   const others = stored
-    ? TEXT_FIELDS.filter((name) => stored[name] !== plant[name]).map((name) =>
+    ? differingTexts(given, stored).map((name) =>
         stored[name] === undefined ? `no ${name}` : `another ${name}`,
       )
-    : []
-  const difference = others.length > 0 ? listWords(others) : 'other fields'
-  return `plant ${plant.id} is stored with ${difference}; use --replace to update it`
+    : ['other fields']
+  if (others.length === 0) return 'skipped'
+  const problem = `plant ${given.id} is stored with ${listWords(others)}; use --replace to update it`
+  return { problem }
 }
 
-async function importEntry({ store }: Run, entry: Entry): Promise<Result> {
+async function importEntry({ store, kept }: Run, entry: Entry): Promise<Result> {
   if (!('plant' in entry)) return problemOf(entry)
   const { plant } = entry
   const taken = await refusalOf(store.createPlant(plant, { origin }))
   if (!taken) return 'created'
   if (taken.error === 'stored already') return 'skipped'
-  return { problem: explainTaken(plant, await store.readPlant(plant.id)) }
+  return compareTaken(givenOf(entry, kept), await store.readPlant(plant.id))
 }
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
@@ -75,16 +82,23 @@ async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
   if (failed) throw failed.reason
 }
 
+/** Creates or replaces plants as one change; a text without a column stays as the commit finds it. */
+async function putAll({ store, kept }: Run, entries: readonly Entry[]) {
+  if (kept.length === 0) return store.putPlants(plantsOf(entries), { origin })
+  const given = entries.flatMap((entry) => ('plant' in entry ? [givenOf(entry, kept)] : []))
+  const { created, patched } = await store.patchPlants(given, { origin })
+  return { created, replaced: patched }
+}
+
 /** Creates or replaces the plants of a group as one change. False: a strict import ends here. */
 async function putGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
   const refused = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
   const read = refused === -1 ? entries : entries.slice(0, refused + 1)
-  const counts = await run.store.putPlants(plantsOf(read), { origin })
+  const counts = await putAll(run, read)
   // The store says how many plants ended so, and the account needs no more.
   const results: Result[] = [
     ...Array<Result>(counts.created).fill('created'),
     ...Array<Result>(counts.replaced).fill('replaced'),
-    ...Array<Result>(counts.unchanged).fill('skipped'),
   ]
   for (const entry of read) {
     run.account(entry, 'plant' in entry ? (results.shift() ?? 'skipped') : problemOf(entry))
@@ -145,18 +159,18 @@ export async function importAll(
  * The rehearsal of an import without a writable store: remembers the entries, and compares them with the stored plants,
  * which are read once. It needs memory for the whole file.
  */
-export function createRehearsal({ isStrict, replaces, account }: Omit<Run, 'store'>) {
+export function createRehearsal({ isStrict, replaces, kept, account }: Omit<Run, 'store'>) {
   const entries: Entry[] = []
 
   /** The result of an entry. `found`: the plants that would be stored by then, which it changes. */
   function rehearse(entry: Entry, found: Map<Int64, Plant>): Result {
     if (!('plant' in entry)) return problemOf(entry)
-    const { plant } = entry
-    const before = found.get(plant.id)
-    if (!before || replaces) found.set(plant.id, plant)
+    const given = givenOf(entry, kept)
+    const before = found.get(given.id)
+    if (!before || replaces) found.set(given.id, plantOf(given, before))
     if (!before) return 'created'
-    if (hasSameTexts(before, plant)) return 'skipped'
-    return replaces ? 'replaced' : { problem: explainTaken(plant, before) }
+    const result = compareTaken(given, before)
+    return replaces && result !== 'skipped' ? 'replaced' : result
   }
 
   return {

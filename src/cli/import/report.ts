@@ -2,6 +2,7 @@
 
 import { usedColumns } from '../../formats/columns'
 import { createExamples } from '../../formats/examples'
+import { explainKept, keptTexts } from '../../formats/given'
 import { listColumns } from '../../formats/header'
 import { createRefusedWriter, type RefusedWriter } from '../../formats/refused'
 import type { Entry } from '../../formats/row'
@@ -74,7 +75,15 @@ export class Report {
     if (table.isNamed && unused.length > 0)
       this.#write(`columns not used: ${listColumns(table.header, unused)}`)
     for (const text of this.#notices) this.#write(text)
-    await this.#saveRefused().finally(() => out.write(summarize(this.tally, config.dryRun)))
+    await this.#saveRefused().finally(() =>
+      out.write(summarize(this.tally, config.dryRun, this.#keptNote())),
+    )
+  }
+
+  #keptNote(): readonly string[] {
+    const { replaced, skipped } = this.tally.counts
+    const kept = this.#context.config.replace ? keptTexts(this.#file.columns) : []
+    return explainKept(replaced + skipped, kept)
   }
 
   async #saveRefused(): Promise<void> {

@@ -55,12 +55,17 @@ export function createTally(
   }
 }
 
-/** The result in one line; `isDry`: of a dry run. */
-export function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
+/** The result in one line. `isDry`: of a dry run; `notes`: what else is to be said. */
+export function summarize(
+  { counts, rows, notRead }: Tally,
+  isDry: boolean,
+  notes: readonly string[],
+): string {
   const { created, skipped, replaced, refused } = counts
   const done = isDry
     ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
     : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
-  return `${done}; ${countOf(rows(), 'row')} read${rest === null ? '' : `; not read: ${rest}`}\n`
+  const all = [done, `${countOf(rows(), 'row')} read`, ...notes]
+  return `${[...all, ...(rest === null ? [] : [`not read: ${rest}`])].join('; ')}\n`
 }

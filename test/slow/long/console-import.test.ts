@@ -508,6 +508,43 @@ describe('a file of yesterday, with changes', () => {
     expect(console.plants()[8]).toEqual([21n, 'again'])
   })
 
+  test('that has no column for tags leaves those that are stored', async () => {
+    await using console = await start()
+    const { importer } = console
+    await importer.add([fileOf('stored.ndjson')])
+
+    const adding = importer.add([fileOf('no-tag-column.csv')])
+    const preview = await previewOf(importer)
+    expect(preview.analysis.value?.compared).toMatchObject({
+      created: 0,
+      differing: 1,
+      unchanged: 1,
+    })
+    preview.replaces.value = true
+    preview.accept()
+    await adding
+
+    expect(importer.current.value).toMatchObject({
+      state: 'done',
+      known: 1,
+      replaced: 1,
+      refused: 0,
+    })
+    expect(importer.current.value?.notices).toEqual([
+      '2 keep their tag: the file has no column for it',
+    ])
+    expect(console.plants()).toEqual([
+      [1n, 'Fern', 'shade'],
+      [2n, 'Hedera', 'climber'],
+    ])
+    await importer.add([csv('id,name\n1,Fern\n')])
+    expect(importer.current.value).toMatchObject({ state: 'done', known: 1, refused: 0 })
+    const again = importer.add([csv('id,name\n1,Fern\n2,Ivy\n')])
+    ;(await previewOf(importer)).accept()
+    await again
+    expect(importer.current.value).toMatchObject({ state: 'done', known: 1, refused: 1 })
+  })
+
   test('that is the same is imported at once, and nothing is new', async () => {
     await using console = await startWithYesterday()
     await console.importer.add([csv(['id,name', ...rows].join('\n'))])

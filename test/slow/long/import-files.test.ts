@@ -543,6 +543,27 @@ test('every file of test/real-world has its test here', () => {
   )
 })
 
+test('no-tag-column.csv --replace leaves the tags of stored.ndjson as they are', async () => {
+  using folder = temporaryFolder()
+  await importFile(folder, 'stored.ndjson')
+
+  const plain = await importFile(folder, 'no-tag-column.csv')
+  const dry = await importFile(folder, 'no-tag-column.csv', '--replace', '--dry-run')
+  const { out, plants } = await importFile(folder, 'no-tag-column.csv', '--replace')
+
+  expect([plain.out, plain.err]).toEqual([
+    'created 0, skipped 1, replaced 0, refused 1; 2 rows read\n',
+    'line 3: plant 2 is stored with another name; use --replace to update it\n',
+  ])
+  const counts = '1, refuse 0; 2 rows read; 2 keep their tag: the file has no column for it\n'
+  expect(dry.out).toEndWith(`dry run; would create 0, skip 1, replace ${counts}`)
+  expect(out).toBe(`created 0, skipped 1, replaced ${counts.replace('refuse', 'refused')}`)
+  expect(plants).toEqual([
+    [1n, 'Fern', 'shade'],
+    [2n, 'Hedera', 'climber'],
+  ])
+})
+
 describe('a dry run', () => {
   test('stores nothing, and prints what would be stored', async () => {
     using folder = temporaryFolder()
@@ -567,10 +588,13 @@ describe('a dry run', () => {
       code: 1,
     })
     expect(beside.out).toEndWith('would create 1, skip 2, replace 0, refuse 3; 6 rows read\n')
-    expect(replacing.out).toEndWith('would create 1, skip 2, replace 2, refuse 1; 6 rows read\n')
+    const note = '4 keep their tag: the file has no column for it'
+    expect(replacing.out).toEndWith(
+      `would create 1, skip 2, replace 2, refuse 1; 6 rows read; ${note}\n`,
+    )
     expect(storedPlants(database)).toHaveLength(2)
     const real = await runProgram([...words, '--replace'])
-    expect(real.out).toBe('created 1, skipped 2, replaced 2, refused 1; 6 rows read\n')
+    expect(real.out).toBe(`created 1, skipped 2, replaced 2, refused 1; 6 rows read; ${note}\n`)
   })
 })
 

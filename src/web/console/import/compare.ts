@@ -35,8 +35,13 @@ export function completed(
   columns: Columns,
 ): NewPlant {
   if (!stored) return plant
-  const kept = OPTIONAL_TEXTS.filter((text) => columns[text] === null && stored[text] !== undefined)
-  return { ...plant, ...Object.fromEntries(kept.map((text) => [text, stored[text]])) }
+  const kept = OPTIONAL_TEXTS.filter((text) => columns[text] === null && plant[text] === undefined)
+  return {
+    ...plant,
+    ...Object.fromEntries(
+      kept.filter((text) => stored[text] !== undefined).map((text) => [text, stored[text]]),
+    ),
+  }
 }
 
 // At least as many plants of a file are remembered, for an id that comes again.

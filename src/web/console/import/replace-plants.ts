@@ -109,8 +109,11 @@ type Replacing = Pick<ImportInput, 'columns' | 'compared'>
  */
 export function createReplacing({ columns, compared }: Replacing) {
   const seen = new Set<bigint>()
-  const texts = TEXTS.filter((text) => text === 'name' || columns[text] !== null)
   return <P extends Plant>(plant: P): P & Replacement => {
+    // An object of JSON may have a key that none before it had.
+    const texts = TEXTS.filter(
+      (text) => text === 'name' || columns[text] !== null || plant[text] !== undefined,
+    )
     const before = seen.has(plant.id) ? undefined : compared?.storedOf(plant.id)
     seen.add(plant.id)
     const was = before ? { was: textsOf(before, texts) } : {}

@@ -1,11 +1,13 @@
 // Sends the plants of a file, a group at a time, and reports the outcome of each row.
 
 import { ClientError } from '../../../client/client.ts'
+import { explainKept, keptTexts } from '../../../formats/given.ts'
 import { grouped, readPlants } from '../../../formats/plants.ts'
 import type { Entry } from '../../../formats/row.ts'
-import { createPlants, explainRefusal, refusalOf } from '../create-plants.ts'
+import { explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
+import { createRows } from './create-rows.ts'
 import type { ImportInput } from './detect.ts'
 import { createSteps, type Steps } from './import-steps.ts'
 import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
@@ -39,7 +41,7 @@ async function send(group: readonly PlacedRow[], run: Run): Promise<readonly Ref
   if (plants.length === 0) return refused
   const result = input.replaces
     ? await replacePlants(session, plants.map(replacing), signal)
-    : await createPlants(session, plants, signal)
+    : await createRows(session, plants, input.columns, signal)
   if (!result.ok) throw new ClientError(result)
   const { created, known, replaced } = { replaced: 0, ...result.value }
   update((it) => ({
@@ -109,8 +111,11 @@ export async function run(
     }
   }
   if (signal.aborted) update(() => ({ notRead: 'the rest, because it was stopped' }))
-  update(({ notRead }) => ({
-    notices,
+  update(({ notRead, known, replaced }) => ({
+    notices: [
+      ...(input.replaces ? explainKept(known + replaced, keptTexts(columns)) : []),
+      ...notices,
+    ],
     state: signal.aborted ? 'stopped' : notRead === null ? 'done' : 'failed',
   }))
   return steps.all()

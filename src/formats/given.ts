@@ -1,0 +1,62 @@
+// What a row says of a plant: a text for which its file has no column stays as it is stored; an empty cell removes it.
+
+import {
+  OPTIONAL_TEXTS,
+  type OptionalText,
+  ofOptionalTexts,
+  type Plant,
+  TEXT_FIELDS,
+  toNewPlant,
+} from '../plant/plant'
+import type { Columns } from './columns'
+import type { Entry } from './row'
+
+/** The fields that a row gives; null: the plant is to have no such text. */
+export type GivenPlant = Pick<Plant, 'id' | 'name'> & {
+  readonly [Name in OptionalText]?: string | null
+}
+
+export type PlantEntry = Extract<Entry, { readonly plant: Plant }>
+
+/** The texts for which a file has no column. */
+export const keptTexts = (columns: Columns): readonly OptionalText[] =>
+  OPTIONAL_TEXTS.filter((name) => columns[name] === null)
+
+/** The fields that a row gives. `kept`: the texts without a column; an object of JSON may have a key that none before it had. */
+export function givenOf(
+  { plant, source: { cells } }: Pick<PlantEntry, 'plant' | 'source'>,
+  kept: readonly OptionalText[],
+): GivenPlant {
+  const isKept = (name: OptionalText) =>
+    kept.includes(name) && (Array.isArray(cells) || !Object.hasOwn(cells, name))
+  const texts = OPTIONAL_TEXTS.filter((name) => !isKept(name))
+  return {
+    id: plant.id,
+    name: plant.name,
+    ...Object.fromEntries(texts.map((name) => [name, plant[name] ?? null])),
+  }
+}
+
+type StoredTexts = { readonly name: string } & {
+  readonly [Name in OptionalText]?: string | undefined
+}
+
+/** The given texts that a stored plant has not. */
+export const differingTexts = (given: GivenPlant, stored: StoredTexts) =>
+  TEXT_FIELDS.filter((name) => given[name] !== undefined && (stored[name] ?? null) !== given[name])
+
+/** The plant that a row makes of a stored one, or a new one. */
+export const plantOf = (given: GivenPlant, stored?: StoredTexts): Plant =>
+  toNewPlant(given.id, {
+    name: given.name,
+    ...ofOptionalTexts(
+      (name) => (given[name] === undefined ? stored?.[name] : given[name]) ?? null,
+    ),
+  })
+
+/** Says how many stored plants keep a text for which the file has no column; nothing if none does. */
+export function explainKept(count: number, kept: readonly OptionalText[]): string[] {
+  if (count === 0 || kept.length === 0) return []
+  const [keep, their] = count === 1 ? ['keeps', 'its'] : ['keep', 'their']
+  return [`${count} ${keep} ${their} ${kept.join(' and ')}: the file has no column for it`]
+}

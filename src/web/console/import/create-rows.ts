@@ -1,0 +1,32 @@
+// Creates the plants of rows. A stored plant with the same fields counts as known, whatever it has in a field for which the
+// file has no column.
+
+import { ERRORS, type NewPlant } from '../../../client/client.ts'
+import type { Columns } from '../../../formats/columns.ts'
+import { OPTIONAL_TEXTS } from '../../../plant/plant.ts'
+import { createPlants } from '../create-plants.ts'
+import type { Session } from '../session.ts'
+import { hasSameTexts } from '../texts.ts'
+import { completed } from './compare.ts'
+import { createStoredPlants } from './stored-plants.ts'
+
+/** As `createPlants`. Throws a ClientError if the stored plants cannot be read. */
+export async function createRows<P extends NewPlant>(
+  session: Session,
+  plants: readonly P[],
+  columns: Columns,
+  signal: AbortSignal,
+): ReturnType<typeof createPlants<P>> {
+  const result = await createPlants(session, plants, signal)
+  if (!result.ok || OPTIONAL_TEXTS.every((text) => columns[text] !== null)) return result
+  const { refused, known, ...others } = result.value
+  const taken = refused.filter(({ failure }) => failure.error === ERRORS.taken)
+  const stored = createStoredPlants(session)
+  if (taken.length === 0 || !(await stored.read(taken.map(({ plant }) => plant.id)))) return result
+  const left = refused.filter(({ plant }) => {
+    const before = stored.get(plant.id)
+    return !before || !hasSameTexts(before, completed(plant, before, columns))
+  })
+  const value = { ...others, known: known + refused.length - left.length, refused: left }
+  return { ok: true, value }
+}
