@@ -17,6 +17,7 @@ import { fileSize, freeBytes, openFile } from './file/database-file'
 import { SCHEMA_VERSION } from './file/migrations'
 import { makeReserve, releaseReserve } from './file/reserve'
 import { openDatabase } from './open'
+import { readWhenChanged } from './reading/latest-page'
 import { createLongReads } from './reading/long-reads'
 import { countPlants } from './reading/plants'
 
@@ -58,6 +59,14 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   }
 }
 
+/** A daemon that cannot write starts all the same, and says why. */
+async function startServing(storage: DatabaseHandle, log: Log): Promise<void> {
+  await storage.start().catch(({ message }) => {
+    if (!storage.state.problem()) log('error', 'cannot-write', { detail: message })
+  })
+  tryReserve(storage.path, log)
+}
+
 async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   const file = openFile(path, storeUser)
   if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
@@ -73,17 +82,14 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     problem: () => state.problem(),
     write: () => storage.trial(),
   })
-  if (storeUser.holdsLock) {
-    await storage.start().catch(({ message }) => {
-      if (!state.problem()) storeUser.log('error', 'cannot-write', { detail: message })
-    })
-  }
-
-  if (storeUser.holdsLock) tryReserve(storage.path, storeUser.log)
+  if (storeUser.holdsLock) await startServing(storage, storeUser.log)
 
   const readChangeLog: ChangeLog['read'] = (options) =>
     storage.read((it) => it.changeLog.read(options))
-  const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readChangeLog)
+  const { writes, watch, methods } = createWrites(
+    (batch) => storage.commit(batch),
+    readWhenChanged(storage.path, readChangeLog),
+  )
   const readLong = createLongReads()
   const changeLog: ChangeLog = {
     read: (options) => readLong(() => readChangeLog(options), options.signal),
