@@ -45,10 +45,13 @@ test.each([
     [2, name, null],
   ]
 
-  expect(decide({ kind: 'createAll', rows, origin: null }, state)).toEqual({
+  const entries: NewEntry[] = []
+
+  expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
     error,
     message: `nothing was created: plants[1], id 2 ${why}`,
   })
+  expect(entries).toEqual([])
   expect(changed.size).toBe(0)
 })
 
