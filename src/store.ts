@@ -77,5 +77,7 @@ export type Findings = {
   readonly tokens: number
   /** Damage, and a schema that is not plantstore's, one line each; empty if there is none. */
   readonly problems: readonly string[]
+  /** What makes no request fail, one line each. */
+  readonly warnings?: readonly string[]
   readonly differences: Differences
 }

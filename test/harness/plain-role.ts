@@ -31,7 +31,10 @@ export async function openPlain(
     admin,
     query,
     isHealthy: async () => (await errorOf(store.probe())) === null,
-    check: async () => (await checkServer(targetOf(url))).problems,
+    async check() {
+      const { problems, warnings = [] } = await checkServer(targetOf(url))
+      return [...problems, ...warnings]
+    },
     [Symbol.asyncDispose]: () => store.close(),
   }
 }

@@ -29,8 +29,9 @@ fails.`,
   async run({ config, out, err }) {
     const { database } = config
     const found = await engineOf(database).check(database, config)
-    const { problems, differences, schemaVersion, plants, tokens } = found
+    const { problems, warnings = [], differences, schemaVersion, plants, tokens } = found
     const name = withoutPassword(database)
+    for (const line of warnings) err.write(`plantstore: warning: ${name}: ${line}\n`)
     const lines = [...problems, ...describeDifferences(differences, plants)]
     for (const line of lines) err.write(`plantstore: ${name}: ${line}\n`)
     if (canAccept(differences)) err.write(HOW_TO_ACCEPT)

@@ -5,10 +5,11 @@ import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../change-log/ch
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { compareCount } from '../commit/plant-count'
+import { describeForeignPart } from '../foreign-part'
 import type { Ask, Connection } from './connecting/connection'
 import { indexNamed, isLockTimeout, sqlStateOf } from './connecting/errors'
 import { LOCK_MS } from './connecting/settings'
-import { limitLocks, rollBack, sendAll, texts } from './connecting/statements'
+import { limitLocks, rollBack, type Statement, sendAll, texts } from './connecting/statements'
 import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
 import { readAlterations } from './schema/alterations'
@@ -70,9 +71,6 @@ async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; pa
   }
 }
 
-const titleOf = (kind: Part['kind'], name: string): string =>
-  `${kind === 'index' ? 'unique index' : kind} ${name}`
-
 /** Changes of the schema by other programs, a line each. */
 async function checkSchema({ sql, within }: Connection): Promise<string[]> {
   const { tables, parts } = await within(DEADLINE_MS, expectedSchema(sql)).catch((error) => {
@@ -91,7 +89,7 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
     .map(({ kind, name, detail }) =>
       kind === 'column'
         ? `column ${name} is not plantstore's and must not be null; every write fails`
-        : `${titleOf(kind, name)} on ${detail} is not plantstore's; writes may fail`,
+        : describeForeignPart(kind === 'index' ? 'unique index' : kind, name, detail),
     )
   const { alterations } = await readAlterations((it) => within(DEADLINE_MS, sendAll(sql, it)))
   const altered = alterations.filter(({ kind }) => kind !== 'column').map(({ text }) => text)
@@ -102,9 +100,12 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
  * Refusals of the statements that plantstore sends, found without changing anything; up to the first lock that is not
  * granted.
  */
-async function checkStatements({ sql, within }: Connection): Promise<string[]> {
+async function checkStatements(
+  { sql, within }: Connection,
+  statements: readonly Statement[],
+): Promise<string[]> {
   const problems = new Set<string>()
-  for (const statement of Object.values(statementsOf(sql)).flat()) {
+  for (const statement of statements) {
     try {
       const tried = sendAll(sql, ['BEGIN', limitLocks(LOCK_MS), statement, ['ROLLBACK']])
       await within(DEADLINE_MS, tried)
@@ -144,7 +145,15 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
 /** Reasons why this program cannot work with a database of its schema version. */
 async function checkUse(connection: Connection): Promise<string[]> {
   const schema = await checkSchema(connection)
-  return schema.length > 0 ? schema : checkStatements(connection)
+  if (schema.length > 0) return schema
+  const { points, pages, tokens } = statementsOf(connection.sql)
+  return checkStatements(connection, [...points, ...pages, ...tokens])
+}
+
+/** What makes no request fail. */
+async function checkRetention(connection: Connection): Promise<string[]> {
+  const refused = await checkStatements(connection, statementsOf(connection.sql).retention)
+  return refused.map((it) => `old changes cannot be removed: ${it}`)
 }
 
 async function compare(ask: Ask, plants: number, maxEdits: number): Promise<Differences> {
@@ -164,11 +173,12 @@ export function checkServer(target: PostgresTarget, maxEdits = MAX_NAMED): Promi
     const found = isCurrent ? await checkUse(connection) : []
     const nothing = { schemaVersion, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
     if (found.length > 0) return { ...nothing, problems: found }
+    const warnings = isCurrent ? await checkRetention(connection) : []
     await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
     if (problems.length > 0) return { ...nothing, problems }
     const differences = isCurrent ? await compare(ask, plants, maxEdits) : NO_DIFFERENCES
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
-    return { schemaVersion, plants, tokens: Number(row?.count), problems, differences }
+    return { schemaVersion, plants, tokens: Number(row?.count), problems, warnings, differences }
   })
 }

@@ -138,7 +138,9 @@ describeServers('what %s refuses', (started) => {
       { event: 'changes-not-removed', sqlstate: '42501', detail: expect.any(String) },
     ])
     expect(it.events.some(({ event }) => event === 'statement-refused')).toBeFalse()
-    expect(await it.check()).toEqual(['permission denied for table changes (42501)'])
+    expect(await it.check()).toEqual([
+      'old changes cannot be removed: permission denied for table changes (42501)',
+    ])
     await it.query('GRANT DELETE ON changes TO $role')
     await until(
       'entries to be removed',
@@ -448,12 +450,12 @@ describeServers('what %s refuses', (started) => {
 
     expect(await it.check()).toEqual([
       "column tokens.mine is not plantstore's and must not be null; every write fails",
-      "constraint one_tag on plants is not plantstore's; writes may fail",
-      "constraint short on plants is not plantstore's; writes may fail",
-      "unique index one_name on plants is not plantstore's; writes may fail",
-      "rule keeps on plants is not plantstore's; writes may fail",
+      `constraint "one_tag" on plants is not plantstore's; drop it`,
+      `constraint "short" on plants is not plantstore's; drop it`,
+      `unique index "one_name" on plants is not plantstore's; drop it`,
+      `rule "keeps" on plants is not plantstore's; drop it`,
       'row-level security hides rows of tokens from this user; run ALTER TABLE tokens DISABLE ROW LEVEL SECURITY',
-      "trigger discards on plants is not plantstore's; writes may fail",
+      `trigger "discards" on plants is not plantstore's; drop it`,
     ])
   })
 })

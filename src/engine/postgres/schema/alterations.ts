@@ -1,6 +1,7 @@
 // What other programs do to the tables, as the server's catalog shows it.
 
 import { FIELDS } from '../../../plant/plant'
+import { describeForeignPart } from '../../foreign-part'
 import { rowsOf, type SqlResult, type Statement } from '../connecting/statements'
 
 export type Alteration = {
@@ -53,8 +54,6 @@ const TRIGGERS = `SELECT string_agg(concat_ws(' ', oid, xmin, tgfoid, tgenabled)
 
 type Row = { readonly kind: string; readonly name: string; readonly detail: string }
 
-const INTERFERES = "is not plantstore's; writes may fail"
-
 /** What an alteration does, and the fix; those that are unsafe. */
 const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
   unlogged: ({ name }) =>
@@ -71,7 +70,7 @@ const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
 /** The others. */
 const UNWANTED: Readonly<Record<string, (row: Row) => string>> = {
   'foreign key': ({ name, detail }) => `foreign key ${name} of ${detail}; deletes may fail`,
-  trigger: ({ name, detail }) => `trigger ${name} on ${detail} ${INTERFERES}`,
+  trigger: ({ name, detail }) => describeForeignPart('trigger', name, detail),
 }
 
 function toAlteration(row: Row): Alteration {

@@ -5,6 +5,7 @@ import { MAX_NAMED, NO_DIFFERENCES } from '../../../change-log/check'
 import { messageOf, OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
 import { compareCount } from '../../commit/plant-count'
+import { describeForeignPart } from '../../foreign-part'
 import { explainFailedRead } from '../file/errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from '../file/migrations'
 import { changeLogDifferences } from '../reading/change-log'
@@ -52,10 +53,7 @@ function schemaProblems(db: Database, version: number): string[] {
   const foreign = found
     .filter((entry) => interferes(entry) && tables.has(entry.table.toLowerCase()))
     .filter((entry) => !expected.some(match(entry)))
-    .map(
-      ({ type, name, table }) =>
-        `${type} ${JSON.stringify(name)} on ${table.toLowerCase()} is not plantstore's; drop it`,
-    )
+    .map(({ type, name, table }) => describeForeignPart(type, name, table.toLowerCase()))
   return [...faulty, ...foreign]
 }
 

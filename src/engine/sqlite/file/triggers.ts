@@ -1,6 +1,7 @@
 // Triggers of other programs: SQLite runs them within each write, and they may discard or change what is stored.
 
 import type { Database } from 'bun:sqlite'
+import { describeForeignPart } from '../../foreign-part'
 import { AlteredSchema } from './errors'
 
 const TABLES = ['plants', 'plant_count', 'changes', 'change_log', 'tokens']
@@ -18,7 +19,5 @@ export function refuseTriggers(db: Database): void {
     .get()
   if (!trigger) return
   const { name, table } = trigger
-  throw new AlteredSchema(
-    `trigger ${JSON.stringify(name)} on ${table} is not plantstore's; drop it`,
-  )
+  throw new AlteredSchema(describeForeignPart('trigger', name, table))
 }
