@@ -51,7 +51,7 @@ const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHist
 const createMethods = () => new Map<string, Answers>()
 
 /** The results of scheduled backups, updated after each. */
-type BackupStats = {
+export type BackupStats = {
   /** The time of the last backup in milliseconds since 1970; 0 if there is none. */
   readonly lastAt: number
   readonly lastBytes: number
@@ -247,7 +247,7 @@ function valuesOf(
     plantstore_plants_created_total: created,
     plantstore_credentials_failed_total: failedCredentials,
     plantstore_queue_changes: stats.queued,
-    plantstore_storage_writable: Number(stats.isWritable),
+    plantstore_storage_writable: Number(stats.problem === null),
     plantstore_storage_damaged: stats.isDamaged === undefined ? null : Number(stats.isDamaged),
     plantstore_database_bytes: stats.databaseBytes,
     plantstore_wal_bytes: stats.walBytes,

@@ -2,6 +2,7 @@
 
 import type { ChangeLog } from './change-log/change-log'
 import type { Differences, Edit } from './change-log/check'
+import type { RequestError } from './errors'
 import type { Plants } from './plant/plants'
 import type { Tokens } from './token/tokens'
 
@@ -31,12 +32,13 @@ export interface Store extends Plants, Tokens {
   close(): Promise<void>
 }
 
-/** The state of a store, for metrics. Sizes are in bytes. */
+/** The state of a store. Sizes are in bytes. */
 export type StoreStats = {
   /**
-   * True if changes can be made durable: false during an outage, and while the write-ahead log cannot be checkpointed.
+   * The known reason that changes cannot be made durable, such as an outage, or a write-ahead log that cannot be
+   * checkpointed; null if they can.
    */
-  readonly isWritable: boolean
+  readonly problem: RequestError | null
   /** True if a page is known to be damaged; not of a server. */
   readonly isDamaged?: boolean
   readonly queued: number

@@ -310,7 +310,7 @@ describe('docs/monitoring.md', () => {
       lostCommits: 0,
     }
     const stats = {
-      isWritable: true,
+      problem: null,
       isDamaged: false,
       queued: 0,
       databaseBytes: 0,
@@ -329,7 +329,7 @@ describe('docs/monitoring.md', () => {
           unsentBytes: 0,
           followers: 0,
           files: { open: 0, connections: 0, limit: 0 },
-          changeLog: { entries: 0, oldestAt: null, bytes: 0 },
+          changeLog: { entries: 0, keepMs: 0, oldestAt: null, bytes: 0 },
           plants: 0,
         })
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),

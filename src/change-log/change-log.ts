@@ -30,9 +30,11 @@ export type HistoryPage = { readonly entries: readonly ChangeLogEntry[]; readonl
 /** Retention period in milliseconds; `off`: no change log; null: as in the store. */
 export type KeepChanges = number | 'off' | null
 
-/** The state of a change log, for metrics. */
+/** The state of a change log. */
 export type ChangeLogStats = {
   readonly entries: number
+  /** Retention period in milliseconds. */
+  readonly keepMs: number
   /** Time of the oldest change in milliseconds since 1970; null if the change log is empty. */
   readonly oldestAt: number | null
   readonly bytes: number

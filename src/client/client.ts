@@ -17,6 +17,7 @@ import {
   toPatched,
   toPlant,
   toPutCounts,
+  toStatus,
   updateText,
 } from './json.ts'
 import {
@@ -238,6 +239,10 @@ const serviceCalls = (call: Send) => ({
   /** The name, scope and expiry of the client's token, and whether a change log is kept. */
   readToken: async (options: CallOptions = {}) =>
     call('GET', 'token', { read: toOwnToken, ...options }),
+
+  /** The state of the service: whether it can write, its plants, its last backup. */
+  readStatus: async (options: CallOptions = {}) =>
+    call('GET', 'status', { read: toStatus, ...options }),
 
   /** True if the service can write: 50302 if it cannot. Needs no token. */
   health: async (options: CallOptions = {}) =>

@@ -16,6 +16,7 @@ import {
   type PlantPage,
   type PlantUpdate,
   type PutCounts,
+  type Status,
 } from './types.ts'
 
 // A field `id` with an integer. Within a string, the quote would follow a backslash.
@@ -153,6 +154,14 @@ export function toOwnToken(value: unknown): OwnToken | undefined {
 export function toHealth(value: unknown): Health | undefined {
   const { status } = fieldsOf(value)
   return status === 'ok' || status === 'damaged' ? { status } : undefined
+}
+
+/** The state of the service; undefined for any other value. */
+export function toStatus(value: unknown): Status | undefined {
+  const { version, engine, writable } = fieldsOf(value)
+  const isStatus =
+    typeof version === 'string' && typeof engine === 'string' && typeof writable === 'boolean'
+  return isStatus ? (value as Status) : undefined
 }
 
 /** The digits of an id. Throws a TypeError for anything but a bigint: a number may have been rounded already. */

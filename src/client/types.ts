@@ -140,6 +140,35 @@ export type Health = {
   readonly status: 'ok' | 'damaged'
 }
 
+/** The state of the service. */
+export type Status = {
+  readonly version: string
+  /** Commit that the daemon was built from. */
+  readonly commit: string
+  readonly engine: 'sqlite' | 'postgresql'
+  /** Name of the database file, or of the database on the server. */
+  readonly database: string
+  /** null if the plants cannot be read. */
+  readonly plants: number | null
+  readonly writable: boolean
+  /** The reason that changes cannot be stored; null if they can. */
+  readonly problem: { readonly name: string; readonly message: string } | null
+  /** True if a page of the database is known to be damaged. */
+  readonly damaged: boolean
+  readonly uptimeSeconds: number
+  /** The last scheduled backup; null if there is none. */
+  readonly lastBackup: { readonly at: string; readonly ageSeconds: number } | null
+  /** null if none is kept, or it cannot be read. */
+  readonly changeLog: {
+    readonly entries: number
+    readonly bytes: number
+    readonly oldest: string | null
+    readonly keepSeconds: number
+  } | null
+  /** Clients that follow the change log. */
+  readonly followers: number
+}
+
 /** The number of each error of the service. */
 export const ERRORS = {
   'not JSON': 40001,

@@ -154,11 +154,16 @@ class Daemon {
   }
 
   #app(store: Store, countFiles: Awaited<ReturnType<typeof watchOpenFiles>>) {
-    const { config, log, token, metrics, findClient, cors } = this.#parts
+    const { config, log, token, place, backups, metrics, findClient, cors } = this.#parts
     const { maxBodyBytes, logRequests, rateLimit, hsts } = config
     return createApp({
       store,
       metrics,
+      service: {
+        engine: engineOf(config.database).name,
+        database: place.baseName,
+        backups: backups?.stats ?? null,
+      },
       log,
       now: Date.now,
       configuredToken: token.current,

@@ -1,7 +1,7 @@
 // The engines, and their operations on the database named by --database. No other file knows the list of engines.
 
 import { existsSync, realpathSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { shortenNameCache } from '../files/libc'
 import type { Plant } from '../plant/plant'
 import type { Findings, Store } from '../store'
@@ -21,6 +21,8 @@ import type { StoreUser } from './store-user'
 type Place = {
   /** Its absolute path, or its URL without the password. */
   readonly name: string
+  /** The name of the file or of the database alone; empty if a URL names none. */
+  readonly baseName: string
   /** The paths of its files, existing or not; none on a server. */
   readonly files: readonly string[]
   /** True if the files do not exist yet. */
@@ -35,6 +37,7 @@ export type PlantParts = Iterable<readonly Plant[]> | AsyncIterable<readonly Pla
  * with a `UsageError` for a malformed URL.
  */
 type Engine = {
+  readonly name: 'sqlite' | 'postgresql'
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
   /** Reads a whole store without writing; finds at most this number of edits. */
@@ -56,10 +59,11 @@ type Engine = {
 }
 
 const sqlite: Engine = {
+  name: 'sqlite',
   locate(database) {
     const isNew = !existsSync(database)
     const name = isNew ? resolve(database) : realpathSync(database)
-    return { name, files: filesOf(name), isNew }
+    return { name, baseName: basename(name), files: filesOf(name), isNew }
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
   check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
@@ -79,7 +83,13 @@ async function targetOf(database: string, secrets: DatabaseSecrets) {
 }
 
 const postgres: Engine = {
-  locate: (database) => ({ name: withoutPassword(database), files: [], isNew: false }),
+  name: 'postgresql',
+  locate: (database) => ({
+    name: withoutPassword(database),
+    baseName: /^\w+:\/\/[^/?]*\/([^/?]*)/.exec(database)?.[1] ?? '',
+    files: [],
+    isNew: false,
+  }),
   async open(database, secrets, storeUser) {
     const target = await targetOf(database, secrets)
     return (await import('./postgres/store')).openPostgres(target, storeUser)

@@ -19,7 +19,7 @@ import { Followers } from './feed/followers'
 import { openapi } from './openapi'
 import { changes } from './routes/changes'
 import { onePlant } from './routes/one-plant'
-import { health, metricsPage } from './routes/operations'
+import { health, operations, type Service } from './routes/operations'
 import { ownToken } from './routes/own-token'
 import { type PageFile, pages } from './routes/pages'
 import { plants } from './routes/plants'
@@ -27,6 +27,7 @@ import { plants } from './routes/plants'
 export type AppDeps = {
   readonly store: Store
   readonly metrics: Metrics
+  readonly service: Service
   readonly log: Log
   /** Milliseconds since 1970, for the expiry of tokens. */
   readonly now: () => number
@@ -135,7 +136,7 @@ export function createApp(deps: AppDeps) {
     newApp()
       .use(authenticate({ ...deps, rateLimit }))
       .use(ownToken(store))
-      .use(metricsPage({ ...deps, answerBudget, followers }))
+      .use(operations({ ...deps, answerBudget, followers }))
       .use(plants(plantDeps))
       .use(onePlant(plantDeps))
       .use(changes({ store, answerBudget, followers })),

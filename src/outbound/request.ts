@@ -11,7 +11,7 @@ type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   readonly seconds: number
   /** True if the caller reads the body as it arrives. */
   readonly isStream?: boolean
-  /** For requests to this machine: no proxy, and a certificate for any name. Nothing secret may be sent. */
+  /** For requests to this machine: no proxy, and a certificate for any name. */
   readonly isLocal?: boolean
 }
 

@@ -21,6 +21,7 @@ import {
   type PlantPage,
   type PlantUpdate,
   type PutCounts,
+  type Status,
 } from '../../src/client/types'
 import { ERRORS as SERVED_ERRORS } from '../../src/http/answers/errors'
 import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
@@ -109,6 +110,20 @@ test('the types have the fields of the schemas', () => {
     changeLog: 'required',
   }
   const health: Fields<Health> = { status: 'required' }
+  const status: Fields<Status> = {
+    version: 'required',
+    commit: 'required',
+    engine: 'required',
+    database: 'required',
+    plants: 'required',
+    writable: 'required',
+    problem: 'required',
+    damaged: 'required',
+    uptimeSeconds: 'required',
+    lastBackup: 'required',
+    changeLog: 'required',
+    followers: 'required',
+  }
   const logged: Fields<Change> = {
     cursor: 'required',
     at: 'required',
@@ -144,6 +159,7 @@ test('the types have the fields of the schemas', () => {
     Deleted: deleted,
     OwnToken: token,
     Health: health,
+    Status: status,
     Error: error,
   })
 })

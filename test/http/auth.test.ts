@@ -88,6 +88,7 @@ test.each([
   ['POST', '/plants/batch'],
   ['POST', '/plants/batch-delete'],
   ['GET', '/metrics'],
+  ['GET', '/status'],
 ])('asks for credentials: %s %s', async (method, path) => {
   const answer = await fetch(`${daemon.url}${path}`, { method })
 

@@ -11,7 +11,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']
 test.each([
   ['/plants', ['GET', 'HEAD', 'POST']],
   ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
-  ['/plants/batch', ['POST', 'PUT']],
+  ['/plants/batch', ['PATCH', 'POST', 'PUT']],
   ['/plants/batch-delete', ['POST']],
   ['/plants/changes', ['GET', 'HEAD']],
   ['/plants/history', ['GET', 'HEAD']],
@@ -19,6 +19,7 @@ test.each([
   ['/health', ['GET', 'HEAD']],
   ['/metrics', ['GET', 'HEAD']],
   ['/token', ['GET', 'HEAD']],
+  ['/status', ['GET', 'HEAD']],
 ])('has at %s the methods that it tells, and no others', async (path, methods) => {
   for (const method of METHODS.filter((it) => !methods.includes(it))) {
     const answer = await daemon.fetch(path, { method })
@@ -60,6 +61,7 @@ test.each([
   '/health',
   '/metrics',
   '/token',
+  '/status',
   '/nowhere',
 ])('answers HEAD %s as GET, without the body', async (path) => {
   const get = await daemon.fetch(path)

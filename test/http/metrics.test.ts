@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
+import { RequestError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { once, request } from '../harness/http'
@@ -160,7 +161,8 @@ test('says what runs, since when, that its storage works, and how much is free',
 })
 
 test('says that the storage does not work', () => {
-  const stats = { queued: 0, databaseBytes: 0, walBytes: 0, isWritable: false, freeBytes: null }
+  const problem = new RequestError('cannot write')
+  const stats = { queued: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 
   expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')
 })

@@ -103,7 +103,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
       return 'ok'
     },
     stats: () => ({
-      isWritable: problem() === null,
+      problem: problem(),
       queued: writes.queued,
       databaseBytes: null,
       walBytes: null,

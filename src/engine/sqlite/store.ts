@@ -128,7 +128,7 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
       return state.isDamaged ? 'damaged' : 'ok'
     },
     stats: () => ({
-      isWritable: state.problem() === null,
+      problem: state.problem(),
       isDamaged: state.isDamaged,
       queued: writes.queued,
       databaseBytes: fileSize(storage.path),

@@ -1,15 +1,17 @@
 // The routes for operators.
 
 import * as t from '@sinclair/typebox'
+import packageJson from '../../../package.json'
 import { RequestError } from '../../errors'
-import type { Metrics, OpenFiles } from '../../metrics'
+import type { BackupStats, Metrics, OpenFiles } from '../../metrics'
+import { commit } from '../../program'
 import type { Store } from '../../store'
 import type { App } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import type { Followers } from '../feed/followers'
 import { answers } from './describe'
-import { Health } from './schemas'
+import { Health, Status } from './schemas'
 
 /** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write. */
 export const health = (store: Store) => (app: App) =>
@@ -36,6 +38,92 @@ export const health = (store: Store) => (app: App) =>
     },
   )
 
+/** The facts about a daemon that its store does not know. */
+export type Service = {
+  readonly engine: 'sqlite' | 'postgresql'
+  /** The name of the database, without its folder or server. */
+  readonly database: string
+  /** null if no backups are scheduled. */
+  readonly backups: BackupStats | null
+}
+
+type StatusDeps = {
+  readonly store: Store
+  readonly service: Service
+  readonly followers: Followers
+  readonly now: () => number
+}
+
+const exampleStatus = {
+  version: packageJson.version,
+  commit: '08899f921b79',
+  engine: 'sqlite',
+  database: 'plants.db',
+  plants: 1,
+  writable: true,
+  problem: null,
+  damaged: false,
+  uptimeSeconds: 3600,
+  lastBackup: { at: '2030-05-01T12:00:00.000Z', ageSeconds: 1800 },
+  changeLog: null,
+  followers: 0,
+}
+
+/** The last backup at a time; null if there is none. */
+function lastBackupAt(backups: BackupStats | null, now: number) {
+  if (!backups || backups.lastAt === 0) return null
+  const { lastAt } = backups
+  const ageSeconds = Math.max(0, Math.floor((now - lastAt) / 1000))
+  return { at: new Date(lastAt).toISOString(), ageSeconds }
+}
+
+async function changeLogOf({ changeLog }: Store) {
+  const stats = await changeLog?.stats().catch(() => null)
+  if (!stats) return null
+  const { entries, bytes, oldestAt, keepMs } = stats
+  const oldest = oldestAt === null ? null : new Date(oldestAt).toISOString()
+  return { entries, bytes, oldest, keepSeconds: Math.round(keepMs / 1000) }
+}
+
+/** `GET /status`, for people and scripts: what is known. It writes nothing. */
+const status =
+  ({ store, service, followers, now }: StatusDeps) =>
+  (app: App) =>
+    app.get(
+      '/status',
+      async () => {
+        const { problem, isDamaged = false } = store.stats()
+        // In an outage, the rest matters most.
+        const [plants, changeLog] = await Promise.all([
+          store.countPlants().catch(() => null),
+          changeLogOf(store),
+        ])
+        return answerJson({
+          version: packageJson.version,
+          commit,
+          engine: service.engine,
+          database: service.database,
+          plants,
+          writable: problem === null,
+          problem: problem && { name: problem.error, message: problem.message },
+          damaged: isDamaged,
+          uptimeSeconds: Math.floor(performance.now() / 1000),
+          lastBackup: lastBackupAt(service.backups, now()),
+          changeLog,
+          followers: followers.count(),
+        })
+      },
+      {
+        detail: {
+          operationId: 'readStatus',
+          summary: 'Read the state of the service',
+          description:
+            'Whether it can write, and if not, why; its version, the number of plants, the last backup and the change log. With any token.',
+          answers: () => answers(200, 'The state.', Status, { example: exampleStatus }),
+        },
+      },
+    )
+
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
 type MetricsDeps = {
@@ -47,7 +135,7 @@ type MetricsDeps = {
 }
 
 /** `GET /metrics`, for Prometheus. */
-export const metricsPage =
+const metricsPage =
   ({ store, metrics, countFiles, answerBudget, followers }: MetricsDeps) =>
   (app: App) =>
     app.get(
@@ -83,3 +171,7 @@ export const metricsPage =
         },
       },
     )
+
+/** The routes for operators that need a token. */
+export const operations = (deps: StatusDeps & MetricsDeps) => (app: App) =>
+  app.use(status(deps)).use(metricsPage(deps))

@@ -317,6 +317,53 @@ export const Health = t.Object(
   { title: 'Health', description: 'The store can write.' },
 )
 
+const time = (description: string) => t.String({ format: 'date-time', description })
+const count = (description: string) => t.Integer({ minimum: 0, description })
+
+export const Status = t.Object(
+  {
+    version: t.String({ description: 'The version of the daemon.' }),
+    commit: t.String({
+      description: 'The commit that it was built from; `unknown` if it runs from source.',
+    }),
+    engine: t.Union([t.Literal('sqlite'), t.Literal('postgresql')], {
+      description: 'The storage engine.',
+    }),
+    database: t.String({
+      description: 'The name of the database file, or of the database on the server.',
+    }),
+    plants: orNull(count(''), 'Stored plants; null if they cannot be read.'),
+    writable: t.Boolean({ description: 'True if changes can be stored.' }),
+    problem: orNull(
+      t.Object({
+        name: t.String({ description: 'The name of the error.' }),
+        message: t.String({ description: 'The reason.' }),
+      }),
+      'The reason that changes cannot be stored; null if they can.',
+    ),
+    damaged: t.Boolean({ description: 'True if a page of the database is known to be damaged.' }),
+    uptimeSeconds: count('Seconds since the daemon started.'),
+    lastBackup: orNull(
+      t.Object({
+        at: time('The time of the backup, in UTC.'),
+        ageSeconds: count('Seconds since then.'),
+      }),
+      'The last scheduled backup; null if there is none.',
+    ),
+    changeLog: orNull(
+      t.Object({
+        entries: count('Changes that are kept.'),
+        bytes: count('Size of the change log.'),
+        oldest: orNull(time(''), 'The time of the oldest change, in UTC; null if it is empty.'),
+        keepSeconds: count('The retention period.'),
+      }),
+      'The change log; null if none is kept, or it cannot be read.',
+    ),
+    followers: count('Clients that follow the change log.'),
+  },
+  { title: 'Status', description: 'The state of the service.' },
+)
+
 export const ErrorBody = t.Object(
   {
     error: t.Integer({

@@ -2,7 +2,14 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasIpv6 } from '../../harness/commands'
-import { PATIENCE_MS, root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import {
+  PATIENCE_MS,
+  root,
+  runProgram,
+  startDaemon,
+  TOKEN,
+  temporaryFolder,
+} from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -33,6 +40,24 @@ test('prints nothing with --quiet while the daemon is well, as in the line for c
     out: '',
     err: `plantstore: nothing is listening at ${daemon.url}; is the daemon running?\n`,
     code: 1,
+  })
+})
+
+test('prints the state of the service with --json', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  const env = { PLANTSTORE_PORT: String(daemon.port), PLANTSTORE_TOKEN: TOKEN }
+
+  const { out, err, code } = await runProgram(['health', '--json'], { env })
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(JSON.parse(out)).toMatchObject({ writable: true, plants: 1, database: 'plants.db' })
+
+  const { PLANTSTORE_TOKEN: _, ...none } = env
+  expect(await runProgram(['health', '--json'], { env: none })).toEqual({
+    out: '',
+    err: 'plantstore: --json needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; see "plantstore health --help"\n',
+    code: 2,
   })
 })
 

@@ -78,7 +78,7 @@ async function expectRefused(it: Plain, text: string): Promise<void> {
     it.events.some(({ event, detail }) => event === 'tables-altered' && `${detail}`.includes(text)),
   )
   expect(await it.isHealthy()).toBeFalse()
-  expect(it.store.stats().isWritable).toBeFalse()
+  expect(it.store.stats().problem).not.toBeNull()
   expect(await errorOf(it.store.createPlant({ id: 50n, name: 'fifty' }))).toBe('cannot write')
   const { err, code } = await runProgram(['serve', '--port', '0'], {
     program,

@@ -36,7 +36,7 @@ async function openCuttable(server: PostgresServer, keep: KeepChanges) {
     events,
     query: (statement: string) => server.query(statement, url),
     async [Symbol.asyncDispose]() {
-      if (keep !== null && other.stats().isWritable)
+      if (keep !== null && other.stats().problem === null)
         expect(replay(await follow(other))).toEqual(await allPlants(other))
       await store.close()
       await other.close()
@@ -344,10 +344,10 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     expect(await it.store.countPlants().catch(messageOf)).toBe('cannot read from the database')
     expect(it.store.probe()).rejects.toHaveProperty('error', 'cannot write')
     expect(await change).toEqual(['cannot write'])
-    expect(it.store.stats().isWritable).toBeFalse()
+    expect(it.store.stats().problem).not.toBeNull()
     await server.restart()
 
-    await until('a writable store', () => it.store.stats().isWritable)
+    await until('a writable store', () => it.store.stats().problem === null)
     await it.store.probe()
     expect(await it.store.readPlant(9n)).toBeNull()
     expect(it.store.stats().server).toMatchObject({ reconnects: 1, failovers: 0, lostCommits: 0 })

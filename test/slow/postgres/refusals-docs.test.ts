@@ -20,7 +20,7 @@ const replace = ({ store }: Plain) => store.replacePlant({ id: 1n, name: 'other'
 
 /** A create, once the daemon has seen that it must refuse it. */
 const refusedCreate = async (it: Plain) => {
-  await until('an altered table', () => !it.store.stats().isWritable)
+  await until('an altered table', () => it.store.stats().problem !== null)
   await create(it)
 }
 

@@ -9,7 +9,7 @@ import { extentOf, move, toScroll, toTop } from '../../../src/web/console/table/
 
 const VIEW = 600
 const ROW = 44
-const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0, freeBytes: 0 }
+const stats = { problem: null, queued: 0, databaseBytes: 0, walBytes: 0, freeBytes: 0 }
 
 describe('the places of rows', () => {
   const extents = fc.integer({ min: 20, max: 5_000_000 }).map((rows) => extentOf(rows, ROW, VIEW))
@@ -88,8 +88,8 @@ describe('the figures of the metrics', () => {
     const oldestAt = 1_764_105_000_123
 
     expect(since(null)).toBeUndefined()
-    expect(since({ entries: 0, oldestAt: null, bytes: 0 })).toBe(0)
-    expect(since({ entries: 1, oldestAt, bytes: 9 })).toBe(oldestAt)
+    expect(since({ entries: 0, keepMs: 0, oldestAt: null, bytes: 0 })).toBe(0)
+    expect(since({ entries: 1, keepMs: 0, oldestAt, bytes: 9 })).toBe(oldestAt)
   })
 
   test('begin again when the daemon was restarted', () => {

@@ -137,12 +137,13 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
     async stats(): Promise<ChangeLogStats> {
       const { start, last } = await ask((sql) => stateOf(sql, null))
       const [row] = await ask(
-        (sql) => sql<{ at: bigint | null; bytes: bigint }[]>`
+        (sql) => sql<{ at: bigint | null; bytes: bigint; keep_ms: bigint }[]>`
           SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
-            pg_total_relation_size('changes') AS bytes`,
+            pg_total_relation_size('changes') AS bytes, keep_ms FROM change_log`,
       )
       const oldestAt = row?.at == null ? null : Number(row.at)
-      return { entries: last.number - start.number, oldestAt, bytes: Number(row?.bytes) }
+      const keepMs = Number(row?.keep_ms)
+      return { entries: last.number - start.number, keepMs, oldestAt, bytes: Number(row?.bytes) }
     },
   }
 }

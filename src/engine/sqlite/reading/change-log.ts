@@ -118,7 +118,8 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       const row = select.get(null)
       const { start, last } = toChangeLogState(row)
       const oldestAt = row?.at == null ? null : Number(row.at)
-      return { entries: last.number - start.number, oldestAt, bytes: Number(row?.bytes) }
+      const keepMs = Number(row?.keep_ms)
+      return { entries: last.number - start.number, keepMs, oldestAt, bytes: Number(row?.bytes) }
     },
     retained() {
       const { keep_ms, first, last } = select.get(null) ?? {}

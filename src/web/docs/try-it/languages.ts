@@ -82,6 +82,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
   const calls: Readonly<Record<string, readonly string[]>> = {
     health: [],
     readToken: [],
+    readStatus: [],
     createPlant: [literal(body)],
     createPlants: [literal(body.plants ?? [])],
     putPlants: [literal(body.plants ?? [])],

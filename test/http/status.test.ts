@@ -1,0 +1,100 @@
+// GET /status: the state of the service.
+import { expect, test } from 'bun:test'
+import packageJson from '../../package.json'
+import type { Status } from '../../src/client/types'
+import { RequestError } from '../../src/errors'
+import type { Store } from '../../src/store'
+import { configured, serveStore } from '../../tools/service'
+import { startDaemon, TOKEN } from '../harness/daemon'
+import { ownDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+import { until } from '../harness/until'
+
+const { daemon, folder, createToken } = ownDaemon()
+
+test('tells any token what runs, what it has, and that it can write', async () => {
+  await daemon.create('{"id":1,"name":"Rose"}')
+  const reader = await createToken('reader', '--scope', 'read')
+
+  const headers = { authorization: `Bearer ${reader}` }
+  const answer = await fetch(`${daemon.url}/status`, { headers })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  const { commit } = await daemon.event('listening')
+  const { uptimeSeconds, ...rest } = (await answer.json()) as { uptimeSeconds: number }
+  expect(uptimeSeconds).toBeWithin(0, 600)
+  expect(rest).toEqual({
+    version: packageJson.version,
+    commit,
+    engine: 'sqlite',
+    database: 'plants.db',
+    plants: 1,
+    writable: true,
+    problem: null,
+    damaged: false,
+    lastBackup: null,
+    changeLog: null,
+    followers: 0,
+  } as never)
+})
+
+test('needs a token', async () => {
+  await expectError(await fetch(`${daemon.url}/status`), 40101)
+  const headers = { authorization: 'Bearer unknown' }
+  await expectError(await fetch(`${daemon.url}/status`, { headers }), 40102)
+})
+
+test('tells the last backup, the change log and its followers', async () => {
+  const args = ['--keep-changes', '1d', '--backup-folder', folder.path]
+  await using logged = await startDaemon({ database: folder.file('logged.db'), args })
+  const before = Date.now()
+  await logged.create('{"id":1,"name":"Rose"}')
+  const following = new AbortController()
+  const { signal } = following
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${TOKEN}` }
+  await fetch(`${logged.url}/plants/changes`, { headers, signal })
+  const read = async () => (await (await logged.fetch('/status')).json()) as Status
+
+  await until('a backup', async () => (await read()).lastBackup !== null)
+  const { changeLog, lastBackup, followers } = await read()
+  following.abort()
+  expect(followers).toBe(1)
+  if (!changeLog?.oldest || !lastBackup) throw new Error('neither can be null')
+  expect(changeLog).toEqual({
+    entries: 1,
+    bytes: expect.any(Number),
+    oldest: expect.any(String),
+    keepSeconds: 86_400,
+  })
+  expect(Math.abs(Date.parse(changeLog.oldest) - before)).toBeLessThan(60_000)
+  expect(Math.abs(Date.parse(lastBackup.at) - before)).toBeLessThan(60_000)
+  expect(lastBackup.ageSeconds).toBeWithin(0, 60)
+})
+
+test('is answered in an outage, with the reason', async () => {
+  const stats = {
+    problem: new RequestError('disk full'),
+    isDamaged: true,
+    queued: 0,
+    databaseBytes: null,
+    walBytes: null,
+    freeBytes: null,
+  }
+  const store: Partial<Store> = {
+    stats: () => stats,
+    countPlants: () => Promise.reject(new RequestError('cannot read')),
+  }
+  const token = configured(TOKEN)
+  const { url, end } = serveStore(store as Store, { configuredToken: () => token })
+  await using _ = { [Symbol.asyncDispose]: end }
+
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const answer = await fetch(`${url}/status`, { headers })
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject({
+    plants: null,
+    writable: false,
+    problem: { name: 'disk full', message: 'disk full; nothing was stored' },
+    damaged: true,
+  })
+})
