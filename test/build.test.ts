@@ -51,7 +51,9 @@ test.skipIf(!isBuilt)('takes nothing from the folder that it is started in', asy
   expect(await daemon.stop()).toBe(0)
 
   expect(existsSync(folder.file('ran'))).toBeFalse()
-  expect(readdirSync(folder.path).sort()).toEqual([...folder.names, 'plants.db'].sort())
+  expect(readdirSync(folder.path).sort()).toEqual(
+    [...folder.names, 'plants.db', 'plants.db.reserve'].sort(),
+  )
   expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'Rose', tag: null }])
 })
 

@@ -11,6 +11,8 @@ type Schema = {
   readonly maximum?: bigint
   readonly pattern?: string
   readonly maxLength?: bigint
+  readonly items?: Schema
+  readonly maxItems?: bigint
   readonly properties?: Readonly<Record<string, Schema>>
 }
 type Parameter = {
@@ -43,7 +45,7 @@ const cursor = own(async () => {
   return (await answer.json()) as { readonly next: string }
 })
 
-const KEYWORDS = ['type', 'enum', 'minimum', 'maximum', 'pattern', 'maxLength']
+const KEYWORDS = ['type', 'enum', 'minimum', 'maximum', 'pattern', 'maxLength', 'items', 'maxItems']
 const NOTES = ['format', 'default', 'description', 'examples', 'title']
 
 /** True if a schema allows a value; its keywords are those that are known here. */
@@ -53,6 +55,10 @@ function allows(schema: Schema, value: unknown): boolean {
     return allows(description.components.schemas[name] ?? {}, value)
   }
   expect(Object.keys(schema).filter((it) => ![...KEYWORDS, ...NOTES].includes(it))).toEqual([])
+  if (schema.items && Array.isArray(value)) {
+    const { items, maxItems = value.length } = schema
+    return value.length <= maxItems && value.every((it) => allows(items, it))
+  }
   const type = value === null ? 'null' : typeof value === 'bigint' ? 'integer' : typeof value
   if (![schema.type ?? type].flat().includes(type)) return false
   if (schema.enum && !schema.enum.some((it) => it === value)) return false
@@ -80,8 +86,9 @@ const CONDITIONS = [
   ...['"', '"a', '*, "a"', '"a", *', '"a";q=1', '""', '"é"', '"a,b"'],
 ]
 
-/** The value of a text in a URL or a header: an integer if the schema requires one, and the text is one. */
+/** The value of a text in a URL or a header: a list of it, or an integer, if the schema requires one and it is one. */
 function toValue({ type }: Schema, text: string): unknown {
+  if (type === 'array') return [text]
   return type === 'integer' && /^-?(0|[1-9]\d*)$/.test(text) ? BigInt(text) : text
 }
 

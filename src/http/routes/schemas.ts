@@ -69,7 +69,7 @@ const MAX_PARTS = 10
 const NameParts = t.Unsafe<string[]>({
   [t.Kind]: 'NameParts',
   type: 'array',
-  items: { type: 'string', maxLength: MAX_PART },
+  items: { type: 'string', pattern: Tag.pattern, maxLength: MAX_PART },
   maxItems: MAX_PARTS,
   description:
     'Only plants whose names contain this, the case of A to Z ignored; given more than once, each of them, in any order. A page may be short or empty while `next` is there.',
