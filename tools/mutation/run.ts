@@ -21,7 +21,7 @@ const root = resolve(import.meta.dir, '..', '..')
 /** The tests of each room, the fastest first. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engine/commit': [
-    'engine/{accept,decide,group-commit,group-commit-limits,plant-writes,last-use}.test.ts',
+    'engine/{kinds,decide,group-commit,group-commit-limits,plant-writes,last-use}.test.ts',
     'engine/store.test.ts',
     'cli/commands/accept.test.ts',
   ],
