@@ -28,7 +28,7 @@ import { deletionOf, type Step, taggingOf } from './undo/step.ts'
 
 type Props = { readonly console: Console }
 
-function Header({ console: { session, disconnect } }: Props) {
+function Header({ console: { session, monitor, disconnect } }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   // The token field had the focus and is gone.
   useLayoutEffect(() => heading.current?.focus(), [])
@@ -38,9 +38,12 @@ function Header({ console: { session, disconnect } }: Props) {
         <Leaf />
         plantstore
       </h1>
+      <Status monitor={monitor} />
       <nav>
         {session.isReadOnly.value ? <span class="badge">Read-only token</span> : null}
-        <a href="docs">API reference</a>
+        <a href="docs" target="_blank" rel="noopener">
+          API reference
+        </a>
         <button type="button" class="quiet" onClick={disconnect}>
           Disconnect
         </button>
@@ -176,6 +179,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
       <SelectionBar
         selection={selection}
         tags={() => list.tags.held().counts}
+        onCopy={() => all.cells.value?.copyTicked()}
         onTag={(tag) => {
           const plants = selection.plants()
           selection.clear()
@@ -193,7 +197,6 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
   return (
     <main>
       <Outage monitor={monitor} />
-      <Status monitor={monitor} />
       <Toolbar
         list={list}
         exporter={exporter}
@@ -204,6 +207,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         }}
         onFiles={(files) => void importer.add(files)}
         onRecent={session.hasChangeLog.value ? actionsOf(all).onRecent : null}
+        selection={all.selection}
         onUndo={all.acts.done.value.length > 0 ? all.acts.undo : null}
       />
       <ImportPanel

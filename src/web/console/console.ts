@@ -1,6 +1,7 @@
 // Puts the parts of the console together.
 
 import { effect, signal, untracked } from '@preact/signals'
+import type { Plant } from '../../client/client.ts'
 import { keptToken } from '../kept-token.ts'
 import { putView, readView, takeToken } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -17,6 +18,7 @@ import { createRemembered } from './remembered.ts'
 import { createSession } from './session.ts'
 import { createMonitor } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
+import { hasSameTexts } from './texts.ts'
 import { Exporter } from './toolbar/exporter.ts'
 import { Acts } from './undo/acts.ts'
 import { nameOf } from './undo/describe.ts'
@@ -46,7 +48,10 @@ function createParts(base: URL) {
     list.refresh()
     monitor.pollNow()
   }
-  const importer = createImporter(session, onImported, (act) => acts.record(act))
+  const importer = createImporter(session, onImported, (act) => {
+    if (act.lasting === undefined) announce(`Finished ${act.what}; Ctrl+Z undoes it`)
+    acts.record(act)
+  })
   const exporter = new Exporter(session, announce)
   const recent = new Recent(session, list, acts, announce)
   /** Forgets the token, and stops everything that used it. */
@@ -101,13 +106,28 @@ async function untilCounted({ monitor }: Console): Promise<void> {
 
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
-  const { session, list, editor, selection, monitor } = parts
-  const follower = createFollower(session, list, async (changes) => {
-    const deleted = [...changes].filter(([, after]) => after === null).map(([id]) => id)
-    // Another change would end the reading of a range.
-    if (deleted.some((id) => selection.has(id))) selection.drop(deleted)
-    for (const id of changes.keys()) await editor.changed(id)
-  })
+  const { session, list, scroll, editor, selection, monitor, announce } = parts
+  const follower = createFollower(
+    session,
+    list,
+    async (changes) => {
+      const deleted = [...changes].filter(([, after]) => after === null).map(([id]) => id)
+      // Another change would end the reading of a range.
+      if (deleted.some((id) => selection.has(id))) selection.drop(deleted)
+      for (const id of changes.keys()) await editor.changed(id)
+    },
+    tellActive,
+  )
+
+  /** Tells what others do with the plant of the active row; the open plant tells it itself. */
+  function tellActive(changes: ReadonlyMap<bigint, Plant | null>): void {
+    const plant = list.rows.row(scroll.active.row.peek())
+    const after = plant && changes.get(plant.id)
+    if (!plant || after === undefined || plant.id === editor.openId) return
+    if (after === null) announce(`Plant ${plant.id} was deleted elsewhere`)
+    else if (!hasSameTexts(plant, after))
+      announce(`Plant ${plant.id} was changed elsewhere: ${after.name}, ${after.tag ?? 'no tag'}`)
+  }
 
   async function begin(): Promise<void> {
     // First, so that no change is missed.

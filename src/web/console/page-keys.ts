@@ -5,6 +5,7 @@ import { hasMenu } from './controls/modal.tsx'
 import type { Editor } from './editor/editor.ts'
 import type { PlantList } from './list/plant-list.ts'
 import type { Selection } from './list/selection.ts'
+import { printAll } from './toolbar/print.ts'
 import type { Acts } from './undo/acts.ts'
 
 type PageParts = {
@@ -45,11 +46,12 @@ function onEscape({ editor, selection }: PageParts): boolean {
   return true
 }
 
-/** Undoes or does again. */
-function onChord({ key, shiftKey }: KeyboardEvent, { undo, redo }: Acts): boolean {
+/** Undoes, does again, or prints. */
+function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: PageParts): boolean {
   const letter = key.toLowerCase()
-  if (letter === 'z' && !shiftKey) undo()
-  else if (letter === 'z' || letter === 'y') redo()
+  if (letter === 'z' && !shiftKey) acts.undo()
+  else if (letter === 'z' || letter === 'y') acts.redo()
+  else if (letter === 'p') void printAll(list)
   else return false
   return true
 }
@@ -59,7 +61,7 @@ export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
   const { session } = page.list
   if (event.altKey || event.defaultPrevented) return false
   if (!session.isKnown.peek() || isIn(event, FIELDS)) return false
-  if (event.ctrlKey || event.metaKey) return onChord(event, page.acts)
+  if (event.ctrlKey || event.metaKey) return onChord(event, page)
   if (event.key === 'Escape') return onEscape(page)
   if (/^.$/u.test(event.key) && !page.hasLetters.value) return false
   if (event.key === '/') document.getElementById('search')?.focus()

@@ -97,6 +97,9 @@ describe.each(views)('%s', (name, options) => {
     if (isPhone) await console.button('Open plant 3').click()
     await console.button(isPhone ? 'Delete' : 'Delete plant 3').click()
     await console.button('Undo the deletion of plant 3').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await console.button('Undo the deletion of plant 3').click()
+    await console.row(3).waitFor()
     // A plant that is new in each view.
     const id = 2_000_000 + views.findIndex(([it]) => it === name)
     const lines = `{"id":1,"name":"Rosa"}\nno JSON\n{"id":${id},"name":"Tulipa"}\n`
@@ -114,7 +117,6 @@ describe.each(views)('%s', (name, options) => {
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()
     await shoot(page, `${name}-import`)
-    await console.button('Undo the deletion of plant 3').click()
     await console.button('Close').click()
 
     await console.row(5).click()
@@ -252,6 +254,14 @@ test('rows are lower on a wide page, and as wide as it; the browser remembers an
   await page.reload()
   await connect(page)
   expect((await boxOf(3))?.height).toBe(Number(before?.height))
+})
+
+test('on a wide page the plants begin in the first 140 pixels', async () => {
+  const viewport = { width: 1280, height: 800 }
+  await using console = await openConsole(browser, daemon.url, { viewport })
+  await console.row(3).waitFor()
+  const first = await console.grid.locator('.rows .row').first().boundingBox()
+  expect(first?.y).toBeLessThan(140)
 })
 
 test('a finger gets no compact rows', async () => {

@@ -184,11 +184,44 @@ describe('what is printed', () => {
     await console.close()
   })
 
+  test('keeps ids whole beside a long name, and has 761 plants on fewer than 30 pages', async () => {
+    using folder = temporaryFolder()
+    await using other = await startDaemon({ database: folder.file('plants.db') })
+    const plants = Array.from({ length: 761 }, (_, at) => ({
+      id: 9_007_199_254_740_000 + at,
+      name: at === 5 ? 'Chrysanthemum'.repeat(39).slice(0, 500) : `plant ${at}`,
+      tag: 'houseplant',
+    }))
+    await other.fetch('/plants/batch', { json: { plants } })
+    await using console = await openConsole(browser, other.url)
+    const { page } = console
+    await page.evaluate(() => {
+      window.print = () => Object.assign(globalThis, { isPrinted: true })
+    })
+    await console.grid.focus()
+    await page.keyboard.press('Control+p')
+    await page.waitForFunction(() => Reflect.get(globalThis, 'isPrinted'))
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    await page.emulateMedia({ media: 'print' })
+    const heights = await page.locator('.print td:last-child').evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return range.getClientRects().length
+      }),
+    )
+    expect(heights).toEqual(Array(761).fill(1))
+    const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
+    expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeLessThan(30)
+  })
+
   test('says that it is a part, unless all plants are asked for first', async () => {
     const { console, print, rows } = await printed(daemon.url)
     const { page } = console
     await print()
-    await page.getByText('The first 250 plants; there are more').waitFor()
+    await page
+      .getByText('The first 250 plants; there are more, which Print in the menu reads')
+      .waitFor()
     await page.emulateMedia({ media: 'screen' })
     await page.evaluate(() => {
       window.print = () => Object.assign(globalThis, { isPrinted: true })

@@ -405,7 +405,7 @@ describe('a plant', () => {
     await tabTo('Plants')
     // Behind the first one, and perhaps one that another test made.
     for (let row = 0; row < 4; row++) {
-      const id = await page.locator('[aria-selected="true"] .id').textContent()
+      const id = await page.locator('[data-active] .id').textContent()
       if (id === '-50') break
       await keyboard.press('ArrowDown')
     }

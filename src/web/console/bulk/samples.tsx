@@ -23,6 +23,7 @@ export async function addSamples(
   const added = await list.session.call((client) => client.createPlants(SAMPLES))
   if (!added.ok) return announce(`The sample plants were not added: ${added.message}`)
   list.refresh()
+  announce('Added twelve sample plants; Ctrl+Z undoes it')
   acts.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
 }
 

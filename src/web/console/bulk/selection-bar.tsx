@@ -6,12 +6,13 @@ import type { Selection } from '../list/selection.ts'
 type SelectionBarProps = {
   readonly selection: Selection
   readonly tags: () => TagCounts
+  readonly onCopy: () => void
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
 }
 
 /** The number of ticked plants, and the actions on all of them. */
-export function SelectionBar({ selection, tags, onTag, onDelete }: SelectionBarProps) {
+export function SelectionBar({ selection, tags, onCopy, onTag, onDelete }: SelectionBarProps) {
   const tag = useSignal('')
   const { size, hasAll } = selection
   const isReading = selection.isReading.value
@@ -46,6 +47,12 @@ export function SelectionBar({ selection, tags, onTag, onDelete }: SelectionBarP
         />
         <button type="submit">{tag.value === '' ? 'Remove tag' : 'Set tag'}</button>
       </form>
+      <button type="button" popovertarget="menu">
+        Export
+      </button>
+      <button type="button" onClick={onCopy}>
+        Copy
+      </button>
       <button type="button" class="danger" onClick={() => onDelete(selection.plants())}>
         Delete
       </button>

@@ -150,6 +150,8 @@ export class CellEditor implements CellEditing {
     )
   }
 
+  readonly copyTicked = (): void => void this.#copy()
+
   /** Copies the ticked plants, the chosen cells, or the plant of the active row. */
   #copy(): boolean {
     if (getSelection()?.isCollapsed === false) return false

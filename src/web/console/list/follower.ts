@@ -9,11 +9,12 @@ const PLACE_GONE = 41001
 // The changes of so long are shown together: drawing the rows takes longer than what one of them changes.
 const TOGETHER_MS = 50
 
-/** `onChanges` is called with the plants that changed, null for those that were deleted, and awaited. */
+/** `onChanges` is called with the plants that changed, null for those that were deleted, and awaited; `beforeShown` is called before. */
 export function createFollower(
   session: Session,
   list: PlantList,
   onChanges: (changes: ReadonlyMap<bigint, Plant | null>) => Promise<void>,
+  beforeShown: (changes: ReadonlyMap<bigint, Plant | null>) => void = () => {},
 ) {
   let abort = new AbortController()
 
@@ -33,6 +34,7 @@ export function createFollower(
       if (signal.aborted) return
       const changes = waiting
       waiting = new Map()
+      beforeShown(changes)
       list.changeAll(changes)
       await onChanges(changes)
     }

@@ -28,23 +28,25 @@ type PlantRowProps = RowActions & {
   readonly cells: CellEditing | null
 }
 
-export const rowId = (at: number): string => `row-${at}`
-export const cellId = (at: number, text: TextName): string => `${rowId(at)}-${text}`
+/** Of the plant: a screen reader speaks the active row when another plant takes its place. */
+export const rowId = (plant: NewPlant | undefined, at: number): string =>
+  plant ? `plant-${plant.id}` : `row-${at}`
+export const cellId = (plant: NewPlant, text: TextName): string => `${rowId(plant, 0)}-${text}`
 
 // Row 1 is the head.
-const attributesOf = (at: number, isActive: boolean) =>
+const attributesOf = (plant: NewPlant | undefined, at: number, isActive: boolean) =>
   ({
     class: 'row',
     role: 'row',
-    id: rowId(at),
+    id: rowId(plant, at),
     'aria-rowindex': at + 2,
-    'aria-selected': isActive,
+    'data-active': isActive ? '' : undefined,
     tabIndex: -1,
   }) as const
 
 /** A row whose plant is not read yet. */
 export const UnreadRow = ({ at, isActive }: Pick<PlantRowProps, 'at' | 'isActive'>) => (
-  <div {...attributesOf(at, isActive)}>
+  <div {...attributesOf(undefined, at, isActive)}>
     <span role="gridcell" class="waiting">
       Loading…
     </span>
@@ -130,7 +132,7 @@ function TextCell(allProps: TextCellProps) {
   return (
     <span
       role="gridcell"
-      id={cellId(at, text)}
+      id={cellId(plant, text)}
       class={isActiveCell ? `${look} active` : look}
       data-text={text}
       data-unsaved={mark ?? undefined}
@@ -151,9 +153,10 @@ export function PlantRow(props: PlantRowProps) {
   const cell = { plant, at, isActive, cells }
   return (
     <div
-      {...attributesOf(at, isActive)}
+      {...attributesOf(plant, at, isActive)}
       class={isAdded ? 'row added' : 'row'}
       data-row={at}
+      aria-selected={isReadOnly ? undefined : selection.has(id)}
       aria-current={isOpen ? 'true' : undefined}
     >
       {isReadOnly ? null : (

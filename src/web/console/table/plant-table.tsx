@@ -219,7 +219,8 @@ export function PlantTable(props: TableProps) {
   const { first, end } = scroll.position.drawn.value
   const active = scroll.active.row.value
   const isDrawn = active >= first && active < end && list.rows.count.value > 0
-  const column = list.rows.row(active) && cells?.column.value
+  const plant = list.rows.row(active)
+  const column = plant && cells?.column.value
   for (let at = first; at < end; at++) {
     digits.current = Math.max(digits.current, String(list.rows.row(at)?.id ?? '').length)
   }
@@ -232,8 +233,9 @@ export function PlantTable(props: TableProps) {
       aria-rowcount={list.rows.isComplete.value ? list.rows.count.value + 1 : -1}
       aria-colcount={(isReadOnly ? 4 : 5) + OTHER_TEXTS.length}
       aria-readonly={isReadOnly}
+      aria-multiselectable={!isReadOnly}
       aria-activedescendant={
-        isDrawn ? (column ? cellId(active, column) : rowId(active)) : undefined
+        isDrawn ? (column ? cellId(plant, column) : rowId(plant, active)) : undefined
       }
       tabIndex={0}
       onKeyDown={(event) => {

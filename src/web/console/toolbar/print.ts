@@ -33,7 +33,9 @@ function tableOf(list: PlantList): HTMLElement {
       cells.map((text) => element('td', text)),
     )
   })
-  const caption = list.rows.isComplete.value ? what : `The first ${what}; there are more`
+  const caption = list.rows.isComplete.value
+    ? what
+    : `The first ${what}; there are more, which Print in the menu reads`
   return element('table', '', [
     element('caption', caption),
     element('thead', '', [head]),

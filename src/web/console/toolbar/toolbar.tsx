@@ -4,6 +4,7 @@ import { sentenceOf } from '../../sentence.ts'
 import { hides, Menu } from '../controls/menu.tsx'
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import type { Selection } from '../list/selection.ts'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter, ExportFormat } from './exporter.ts'
 import { printAll } from './print.ts'
@@ -150,6 +151,7 @@ export const chooseFiles = (): void => document.getElementById(FILES)?.click()
 type MoreProps = {
   readonly list: PlantList
   readonly exporter: Exporter
+  readonly selection: Selection
   readonly isReadOnly: boolean
   /** null: changes are not recorded. */
   readonly onRecent: (() => void) | null
@@ -163,8 +165,9 @@ const FORMATS = [
   ['ndjson', 'NDJSON'],
 ] as const
 
-/** The plants that an export has. */
-function exportedOf({ searched, rows, total }: PlantList): string {
+/** The plants that an export has: the ticked ones, or all that are shown. */
+function exportedOf({ searched, rows, total }: PlantList, selection: Selection): string {
+  if (selection.size > 0) return `the ${plantsOf(selection.size)} selected`
   const found = rows.parts.isHeld ? rows.found.value : undefined
   const count = rows.isNarrowed ? found : total
   if (count !== undefined) return plantsOf(count)
@@ -172,11 +175,12 @@ function exportedOf({ searched, rows, total }: PlantList): string {
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
-function More({ list, exporter, isReadOnly, onRecent, onUndo }: MoreProps) {
+function More({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
     // As Enter does: what is exported is what is shown.
     if (list.typed.value) void list.show(list.searched)
-    void exporter.start(format, list.query.value, list.foundHere)
+    const ticked = selection.size > 0 ? async () => selection.plants() : null
+    void exporter.start(format, list.query.value, ticked ?? list.foundHere)
   }
   return (
     <Menu
@@ -193,7 +197,7 @@ function More({ list, exporter, isReadOnly, onRecent, onUndo }: MoreProps) {
           Import…
         </button>
       )}
-      <p id="exported">Export {exportedOf(list)}</p>
+      <p id="exported">Export {exportedOf(list, selection)}</p>
       {FORMATS.map(([format, name]) => (
         <button
           key={format}

@@ -56,7 +56,7 @@ export class Acts {
   /** Notes something that is stored already. */
   record(act: Act): void {
     this.#push(act)
-    this.#note()
+    if (act.lasting === undefined) this.#note()
   }
 
   readonly undo = (): void => void this.#inTurn(() => this.#again(this.done, this.undone, true))
