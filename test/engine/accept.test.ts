@@ -1,10 +1,10 @@
-// How edits by other programs are decided, and the number of plants compared.
+// How some kinds of writes are decided, and how the number of plants is compared.
 import { expect, test } from 'bun:test'
 import { NO_DIFFERENCES } from '../../src/change-log/check'
 import type { NewEntry } from '../../src/change-log/entry'
-import { decide } from '../../src/engine/commit/kinds'
+import { decide, type State } from '../../src/engine/commit/kinds'
 import { compareCount } from '../../src/engine/commit/plant-count'
-import { DONE } from '../../src/engine/commit/write'
+import { DONE, type PlantWrite } from '../../src/engine/commit/write'
 import { overlay } from '../../src/engine/postgres/sql/overlay'
 import type { PlantRow } from '../../src/plant/row'
 
@@ -53,6 +53,18 @@ test.each([
   })
   expect(entries).toEqual([])
   expect(changed.size).toBe(0)
+})
+
+test.each<PlantWrite>([
+  { kind: 'putAll', rows: [[1, 'new', null]], origin: null },
+  { kind: 'patchAll', rows: [[1, { name: 'new' }, null]], origin: null },
+])('refuses a batch of which a trigger of another program discards a row: %j', (write) => {
+  const { state } = overlay(() => null)
+  const discarding: State = { ...state, insert: () => false, allOrNone: (act) => act(discarding) }
+  const entries: NewEntry[] = []
+
+  expect(decide(write, discarding, entries)).toEqual({ error: 'unexpected' })
+  expect(entries).toEqual([])
 })
 
 test('compares the recorded number of plants', () => {

@@ -21,7 +21,7 @@ const root = resolve(import.meta.dir, '..', '..')
 /** The tests of each room, the fastest first. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engine/commit': [
-    'engine/{kinds,decide,group-commit,group-commit-limits,plant-writes,last-use}.test.ts',
+    'engine/{accept,kinds,group-commit,group-commit-limits,plant-writes,last-use}.test.ts',
     'engine/store.test.ts',
     'cli/commands/accept.test.ts',
   ],
@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   plant: [
     'plant',
-    'engine/decide.test.ts',
+    'engine/kinds.test.ts',
     'engine/store.test.ts',
     'http/{create,fields,list,find,order,read,patch,precondition,batch,put-batch,change}.test.ts',
   ],
