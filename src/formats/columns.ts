@@ -3,7 +3,7 @@
 import { OpenError } from '../errors'
 import { type Int64, OPTIONAL_TEXTS, type OptionalText, ofOptionalTexts } from '../plant/plant'
 import { type Guess, guessTable } from './guess'
-import { type ColumnOptions, listColumns, normalize, optionOf } from './header'
+import { type ColumnOptions, listColumns, MAX_TO_CHOOSE, normalize, optionOf } from './header'
 import { type FileRow, showText } from './row'
 
 /** The columns of the fields, by their places. `id`: null if rows are numbered; an optional text: null if there is none. */
@@ -60,7 +60,7 @@ export function resolveColumns(
 ): Columns {
   const fail = (reason: string): never => {
     throw new ColumnsError(
-      `${reason}; found ${listColumns(header)}${described}`,
+      `${reason}; found ${listColumns(header, undefined, MAX_TO_CHOOSE)}${described}`,
       guessTable(header, sample, isNamed),
     )
   }

@@ -12,15 +12,25 @@ export const writtenFormats = ['ndjson', 'csv'] as const
 export type WrittenFormat = (typeof writtenFormats)[number]
 
 const ENDINGS: readonly (readonly [ending: RegExp, Format])[] = [
-  [/\.(csv|tsv|tab|txt)$/i, 'csv'],
+  [/\.(csv|tsv|tab|psv|txt)$/i, 'csv'],
   [/\.(ndjson|jsonl)$/i, 'ndjson'],
   [/\.(json|geojson)$/i, 'json'],
   [/\.(xls[xmb]?|ods)$/i, 'xlsx'],
 ]
 
+const NOT_READ =
+  /\.(ya?ml|toml|xml|kml|kmz|gpx|html?|dbf|shp|gpkg|parquet|avro|feather|rda|rds|sav|docx?|odt|numbers|mdb|sql)$/i
+
 /** The format of a file to read, by its name; null: the name does not tell. */
 export const formatToRead = (name: string): Format | null =>
   ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? null
+
+/** Throws an `OpenError` for the name of a file of another kind. */
+export function checkName(name: string): void {
+  const [, ending] = NOT_READ.exec(name) ?? []
+  if (ending === undefined) return
+  throw new OpenError(`.${ending.toLowerCase()} files are not read; save the table as CSV or .xlsx`)
+}
 
 /** The format of a file to write, by its name; null: the name does not tell. */
 export function formatToWrite(name: string): WrittenFormat | null {
@@ -54,6 +64,8 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
   [/^(89504e47|ffd8ff|47494638|52494646.{8}57454250|49492a00|4d4d002a|.{8}66747970)/, PICTURE],
   [/^25504446/, 'a PDF; export its table as CSV or .xlsx from the program that made it'],
   [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
+  // With a byte order mark, or a character of ASCII.
+  [/^(fffe0000|0000feff|[0-7].000000|000000(?!00)[0-7].)/, 'a text in UTF-32; save it as UTF-8'],
 ]
 
 // A "<" after white space, which programs of all kinds write with the name of a workbook.

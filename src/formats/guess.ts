@@ -124,6 +124,9 @@ function findKey({ header, values, isTable }: Sampled, taken: readonly (number |
 }
 
 function findName(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
+  const own = sampled.header.findIndex((heading) => normalize(heading) === 'name')
+  const isOwn = own >= 0 && (sampled.isEmpty || fit(sampled.values[own] ?? [], isText))
+  if (isOwn) return [own]
   const whole = find(sampled, ['scientific', 'name'], taken)
   if (whole !== null) return [whole]
   const parts = findParts(sampled, taken)

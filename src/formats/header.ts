@@ -22,6 +22,8 @@ export const ofColumnOptions = <T>(make: (name: OptionalText) => T) =>
   }
 
 const MAX_LISTED = 12
+/** For a choice among them. */
+export const MAX_TO_CHOOSE = 100
 
 /** Header text for comparison: trimmed, lower case, invisible characters removed. */
 export const normalize = (text: string): string =>
@@ -35,8 +37,12 @@ const showColumn = (text: string, place: number): string =>
   normalize(text) === '' ? `column ${place + 1}` : showText(text.trim())
 
 /** Columns as users read them. */
-export function listColumns(header: readonly string[], places = [...header.keys()]): string {
-  const shown = places.slice(0, MAX_LISTED).map((place) => showColumn(header[place] ?? '', place))
+export function listColumns(
+  header: readonly string[],
+  places = [...header.keys()],
+  most = MAX_LISTED,
+): string {
+  const shown = places.slice(0, most).map((place) => showColumn(header[place] ?? '', place))
   const more = places.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }

@@ -172,7 +172,9 @@ const inAnyOrder = (words: string): string => words.split(' ').toSorted().join('
 const knownOf = (meaning: Meaning): ReadonlySet<string> => {
   const phrases = PHRASES[meaning].split(/[,\n]/).map(wordsOf)
   const all = meaning === 'id' ? phrases : phrases.map(inAnyOrder)
-  return new Set(all.filter((phrase) => phrase !== ''))
+  // As databases write them: `scientificname`.
+  const joined = phrases.map((phrase) => phrase.replaceAll(' ', ''))
+  return new Set([...all, ...joined].filter((phrase) => phrase !== ''))
 }
 
 const known: Readonly<Record<Meaning, ReadonlySet<string>>> = {

@@ -150,6 +150,8 @@ const CORPUS: readonly Case[] = [
   ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,1\n2,Oak,1', null, 'Plant', null],
   // No heading says anything, or its values are something else.
   ['x,y\nHedera,5\nAcer,7', null, null, null],
+  ['name,latin\nFern,Filix\nIvy,Hedera', null, 'name', null],
+  ['gid,scientificname,family\na,Acer rubrum,Sapindaceae', null, 'scientificname', 'family'],
   ['latin,dutch\nHedera helix,klimop', null, 'latin', null],
   ['Plant\n2024-05-01\n2024-05-02', null, null, null],
   ['Name of plant,code\nPL-0001,7\nPL-0002,8', null, null, null],

@@ -77,6 +77,31 @@ test('refuses a broken value of an array alone', async () => {
   ])
 })
 
+test.each([
+  // The quote after b is missing, and those that follow change their meaning.
+  '[{"id":1},\n{"id":2,"name":"b,"tag":"c"},{"id":3,"name":"d,"tag":"e"},\n{"id":4}]',
+  '[{"id":1},\n{"id":2,name":"b"},\n{"id":4}]',
+  '[{"id":1},\n{"id":2,"name":"b\n"},\n{"id":4}]',
+])('stops at a value that may not end where it seems to: %j', async (text) => {
+  for (const length of [1, 100]) {
+    expect(await read(text, length)).toEqual([
+      { line: 1, cells: { id: 1 } },
+      {
+        line: 2,
+        stop: expect.stringMatching(/^(not JSON; a quote may be missing|the array does not end)$/),
+      },
+    ])
+  }
+})
+
+test('names the lists of a document that has none of that name', async () => {
+  const lines = (await open('{"beds":[{"id":1}],"x":{"y":[]}}', { list: 'nope' })).lines
+
+  expect(await Array.fromAsync(lines).catch(String)).toBe(
+    'OpenError: no list "nope"; the lists are "beds", "x.y"',
+  )
+})
+
 test('stops at a value that is too long', async () => {
   expect((await read(`[{"a":"${'x'.repeat(60)}`, 5, 50)).at(-1)).toEqual({
     line: 1,

@@ -5,7 +5,7 @@ import { OpenError, UsageError } from '../../errors'
 import { type Input, openInput, readInput } from '../../files/input'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
 import { EncodingError, explainEncoding } from '../../formats/encoding/encoding'
-import { checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
+import { checkName, checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import { checkFile, openTable, type Table } from '../../formats/table'
@@ -90,6 +90,7 @@ export async function refuseUnknown(path: string): Promise<never> {
   // What has no length may not be read twice.
   const isFile = openInput(path).bytes !== null
   try {
+    checkName(path)
     if (isFile)
       checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), optionWords)
   } catch (error) {

@@ -1,4 +1,4 @@
-// The file of an import's refused rows, placed once complete. Not created if no row was refused.
+// The file of an import's refused rows, placed once complete: empty if no row was refused.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { OpenError } from '../../errors'
@@ -11,7 +11,7 @@ export type RefusedFile = AsyncDisposable & {
   add(row: string, header: string): void
   /** Writes the added rows. Throws an `OpenError` if that fails; the file is then never created. */
   flush(): void
-  /** Completes the file. Resolves to false if there is none. Rejects with an `OpenError` if that fails. */
+  /** Completes the file. Resolves to false if it has no row. Rejects with an `OpenError` if that fails. */
   end(): Promise<boolean>
 }
 
@@ -30,15 +30,19 @@ export async function openRefusedFile(path: string, used: readonly string[]): Pr
     throw new OpenError(`${told.message}; the refused rows were not saved${old}`, told.storage)
   }
 
-  function flush(): void {
-    if (texts.length === 0) return
+  function write(text: string): void {
     try {
       fd ??= openSync(file.temporary, 'wx', 0o600)
-      writeAll(fd, texts.join(''))
-      texts = []
+      writeAll(fd, text)
     } catch (error) {
       fail(error)
     }
+  }
+
+  function flush(): void {
+    if (texts.length === 0) return
+    write(texts.join(''))
+    texts = []
   }
 
   return {
@@ -50,9 +54,10 @@ export async function openRefusedFile(path: string, used: readonly string[]): Pr
     async end() {
       if (hasFailed) return false
       flush()
-      if (fd === null) return false
+      const hasRows = fd !== null
+      write('')
       await file.place().catch(fail)
-      return true
+      return hasRows
     },
     async [Symbol.asyncDispose]() {
       if (fd !== null) closeSync(fd)

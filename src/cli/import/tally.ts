@@ -9,6 +9,8 @@ export const REFUSED_SHOWN = 20
 
 export type Tally = {
   readonly counts: Readonly<Record<'created' | 'skipped' | 'replaced' | 'refused', number>>
+  /** The stored plants whose name is the empty text. */
+  emptyNames(): number
   /** The rows read so far. */
   rows(): number
   /** The reason that rows were not read; null if all were. */
@@ -27,10 +29,12 @@ export function createTally(
 ): Tally {
   const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
   let place = 0
+  let emptyNames = 0
   let notRead: string | null = null
   return {
     counts,
     rows: () => place,
+    emptyNames: () => emptyNames,
     notRead: () => notRead,
     stop(why: string): void {
       notRead ??= why
@@ -40,8 +44,10 @@ export function createTally(
         notRead ??= `from line ${entry.line} on: ${entry.stop}`
         return
       }
-      if (typeof result === 'string') counts[result] += 1
-      else {
+      if (typeof result === 'string') {
+        counts[result] += 1
+        if ('plant' in entry && entry.plant.name === '') emptyNames += 1
+      } else {
         counts.refused += 1
         if (counts.refused <= REFUSED_SHOWN) report(`line ${entry.line}: ${result.problem}`)
         keep(entry, result.problem, place)
@@ -57,7 +63,7 @@ export function createTally(
 
 /** The result in one line. `isDry`: of a dry run; `notes`: what else is to be said. */
 export function summarize(
-  { counts, rows, notRead }: Tally,
+  { counts, rows, emptyNames, notRead }: Tally,
   isDry: boolean,
   notes: readonly string[],
 ): string {
@@ -66,6 +72,8 @@ export function summarize(
     ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
     : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
+  const empty = emptyNames()
   const all = [done, `${countOf(rows(), 'row')} read`, ...notes]
+  if (empty > 0) all.push(`${empty} ${empty === 1 ? 'has' : 'have'} an empty name`)
   return `${[...all, ...(rest === null ? [] : [`not read: ${rest}`])].join('; ')}\n`
 }

@@ -7,11 +7,12 @@ import type { Format } from '../format'
 import { type Line, showText } from '../row'
 import type { Opener } from '../source'
 import type { Words } from '../words'
-import { createRowReader, toRow } from './rows'
+import { createRowReader, toBoundedRow, toRow } from './rows'
 import { JsonScanner } from './scanner'
 import { findShape, isAt, type Shape } from './shape'
 
 const NEWLINE = 10
+const MAX_NAMED = 12
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_SPACE = /[^ \t\r]/
 
@@ -97,19 +98,23 @@ async function* readValues(
 ): AsyncGenerator<readonly Line[]> {
   let rows: Line[] = []
   let isFound = shape === 'values'
-  const readRow = shape === 'values' ? toRow : createRowReader()
+  const lists = new Set<string>()
+  let isStopped = false
+  const readRow = shape === 'values' ? toBoundedRow : createRowReader()
   const scanner = new JsonScanner(
     {
       isRows(path, isArray) {
         if (shape === 'values') return path.length === 0
         const isList = shape.list === '' ? isArray && path.length === 0 : isAt(path, shape.list)
         isFound ||= isList
+        if (!isFound && isArray && lists.size < MAX_NAMED) lists.add(path.join('.'))
         return isList
       },
       isSeries: true,
       onRow(line, value, key) {
         const row = readRow(line, value, key)
-        if (row !== null) rows.push(row)
+        if (row !== null && !isStopped) rows.push(row)
+        isStopped ||= row !== null && 'stop' in row
       },
     },
     limit,
@@ -117,13 +122,18 @@ async function* readValues(
   )
   for await (const part of text) {
     const fault = scanner.read(part)
-    yield fault ? [...rows, fault] : rows
-    if (fault) return
+    yield fault && !isStopped ? [...rows, fault] : rows
+    if (fault || isStopped) return
     rows = []
   }
   const fault = scanner.end()
   if (fault) rows.push(fault)
-  else if (!isFound && shape !== 'values') throw new OpenError(`no list ${showText(shape.list)}`)
+  else if (!isFound && shape !== 'values') {
+    const found = [...lists].map(showText).join(', ')
+    throw new OpenError(
+      `no list ${showText(shape.list)}${found === '' ? '' : `; the lists are ${found}`}`,
+    )
+  }
   yield rows
 }
 

@@ -20,7 +20,36 @@ function cellsOf(value: object): object {
   return 'id' in value ? { id: value.id, ...value.properties } : value.properties
 }
 
-/** The row of a value's text. */
+const TEXT = /"(?:[^"\\\r\n]|\\.)*"/y
+const isSpace = (character: string | undefined): boolean =>
+  character !== undefined && /\s/.test(character)
+
+/** True if every text in a broken value begins and ends where one can: no quote is missing, so it ends where it seems to. */
+function isBounded(text: string): boolean {
+  // The last character before that is no space.
+  let before = ','
+  for (let at = 0; at < text.length; at++) {
+    const it = text[at] ?? ''
+    if (it === '"') {
+      TEXT.lastIndex = at
+      if (!'{[,:'.includes(before) || !TEXT.test(text)) return false
+      at = TEXT.lastIndex
+      while (isSpace(text[at])) at++
+      if (!',:}]'.includes(text[at] ?? ',')) return false
+      before = text[at] ?? ','
+    } else if (!isSpace(it)) before = it
+  }
+  return true
+}
+
+/** The row of one of several values; of one that is broken, a stop if it may not end where it seems to. */
+export function toBoundedRow(line: number, text: string): Line {
+  const row = toRow(line, text)
+  if (!('problem' in row) || row.problem !== NOT_JSON || isBounded(text)) return row
+  return { line, stop: 'not JSON; a quote may be missing' }
+}
+
+/** The row of a line's text. */
 export function toRow(line: number, text: string): Line {
   let value: unknown
   try {
@@ -72,7 +101,7 @@ export function createRowReader() {
     }
     isFirst = false
     if (header && text.startsWith('[')) return toTableRow(line, text, header)
-    const row = toRow(line, text)
+    const row = toBoundedRow(line, text)
     return key === null || !('cells' in row) ? row : { line, cells: { [KEY]: key, ...row.cells } }
   }
 }

@@ -100,6 +100,9 @@ describe('a file as people have them', () => {
     ['cells-without-r.xlsx', 2],
     ['emoji-reference.xlsx', 1],
     ['side-note.xlsx', 2],
+    ['empty-names.json', 2],
+    ['stored.ndjson', 2],
+    ['tomorrow.csv', 1],
     ['rows-as-arrays.json', 2],
   ])('%s fits: choosing it is enough', async (name, created) => {
     await using console = await start()
@@ -171,6 +174,15 @@ describe('a file as people have them', () => {
       [
         [1n, 'Fern'],
         [2n, 'Ivy'],
+      ],
+    ],
+    [
+      'one-word-headings.csv',
+      ['id', 'scientificname', 'family'],
+      [
+        [1n, 'Acer rubrum', 'Sapindaceae'],
+        [2n, 'Quercus alba', 'Fagaceae'],
+        [3n, 'Tilia cordata', 'Malvaceae'],
       ],
     ],
     [
@@ -277,22 +289,33 @@ describe('a file as people have them', () => {
     },
   )
 
-  test.each([['first-row-short.csv', ['from 1', null, null]]])(
-    '%s is shown, and the name is to be chosen',
-    async (name, columns) => {
-      await using console = await start()
-      const { importer } = console
+  test.each([
+    ['first-row-short.csv', ['from 1', null, null]],
+    ['forty-columns.csv', ['from 1', null, null]],
+    ['today.csv', ['from 1', 'name', null]],
+  ])('%s is shown, and the name is to be chosen', async (name, columns) => {
+    await using console = await start()
+    const { importer } = console
 
-      const adding = importer.add([fileOf(name)])
-      const preview = await previewOf(importer)
-      const { headerRow } = preview.settings.value
-      const { columns: found } = shown(preview)
-      preview.cancel()
-      await adding
+    const adding = importer.add([fileOf(name)])
+    const preview = await previewOf(importer)
+    const { headerRow } = preview.settings.value
+    const { columns: found } = shown(preview)
+    preview.cancel()
+    await adding
 
-      expect({ found, headerRow }).toEqual({ found: columns, headerRow: null })
-    },
-  )
+    expect({ found, headerRow }).toEqual({ found: columns, headerRow: null })
+  })
+
+  test('plants.yaml is refused in a sentence', async () => {
+    await using console = await start()
+    await console.importer.add([fileOf('plants.yaml')])
+
+    expect(console.importer.current.value).toMatchObject({
+      state: 'failed',
+      reason: '.yaml files are not read; save the table as CSV or .xlsx',
+    })
+  })
 
   test('workbook.xlsx is shown by the sheet that has names, with the cell that has no stored value', async () => {
     await using console = await start()
@@ -336,12 +359,7 @@ describe('a file as people have them', () => {
 
   test.each([
     ['nothing', 'a.csv', '', 'the file is empty'],
-    [
-      'numbers',
-      'a.json',
-      '[1,2]',
-      'expected a JSON array of objects, or one object per line; line 1',
-    ],
+    ['numbers', 'a.json', '[1,2]', 'no plant in it; line 1: expected an object with id, name'],
   ])('a file of %s says why there are no columns', async (_, name, text, reason) => {
     await using console = await start()
 

@@ -313,6 +313,14 @@ const fits: Record<
     ],
     err: 'columns not used: "light"\nreading the list "*"\n',
   },
+  'one-word-headings.csv': {
+    words: ['--name-column', 'scientificname', '--tag-column', 'family'],
+    plants: [
+      [1n, 'Acer rubrum', 'Sapindaceae'],
+      [2n, 'Quercus alba', 'Fagaceae'],
+      [3n, 'Tilia cordata', 'Malvaceae'],
+    ],
+  },
   'emoji-reference.xlsx': { plants: [[1n, 'Fern 🌱']] },
   'collection.json': {
     words: ['--name-column', 'latin', '--tag-column', 'category', '--number-from', '1'],
@@ -564,6 +572,71 @@ test('no-tag-column.csv --replace leaves the tags of stored.ndjson as they are',
   ])
 })
 
+test('empty-names.json is stored, and the summary counts the names that are empty', async () => {
+  using folder = temporaryFolder()
+
+  const { out, plants } = await importFile(folder, 'empty-names.json')
+
+  expect(out).toBe(
+    'created 2, skipped 0, replaced 0, refused 0; 2 rows read; 1 has an empty name\n',
+  )
+  expect(plants).toEqual([
+    [1n, '', ''],
+    [2n, 'Fern', ''],
+  ])
+})
+
+test('the refused rows of today.csv are gone after tomorrow.csv', async () => {
+  using folder = temporaryFolder()
+  const refused = folder.file('r.csv')
+
+  await importFile(folder, 'today.csv', '--refused', refused)
+  const today = readFileSync(refused, 'utf8')
+  const { out, err } = await importFile(folder, 'tomorrow.csv', '--refused', refused)
+
+  expect(today).toStartWith('id,name,reason\nx,Bad,')
+  expect({ out, err }).toEqual({
+    out: 'created 1, skipped 0, replaced 0, refused 0; 1 row read\n',
+    err: '',
+  })
+  expect(readFileSync(refused, 'utf8')).toBe('')
+})
+
+test('plants.yaml and files of other kinds are refused in a sentence', async () => {
+  using folder = temporaryFolder()
+  await importFile(folder, 'plants.yaml').then((found) =>
+    expect(found).toEqual({
+      out: '',
+      err: 'plantstore: plants.yaml: .yaml files are not read; save the table as CSV or .xlsx\n',
+      code: 1,
+      plants: null,
+    }),
+  )
+  const utf32 = Buffer.from([...'id,name\n1,Fern\n'].flatMap((it) => [it.charCodeAt(0), 0, 0, 0]))
+  await Bun.write(folder.file('a.csv'), utf32)
+  await Bun.write(folder.file('plants.KML'), '<kml/>')
+  await Bun.write(folder.file('plants.psv'), 'id|name\n1|Fern\n')
+
+  const messageOf = async (name: string) =>
+    (await runProgram(['import', folder.file(name), '--database', folder.file('p.db')])).err
+  expect(await messageOf('a.csv')).toEndWith('a.csv: this is a text in UTF-32; save it as UTF-8\n')
+  expect(await messageOf('plants.KML')).toEndWith(
+    '.kml files are not read; save the table as CSV or .xlsx\n',
+  )
+  expect(existsSync(folder.file('p.db'))).toBeFalse()
+  expect(await messageOf('plants.psv')).toStartWith('created database ')
+})
+
+test('forty-columns.csv is refused with all of its columns', async () => {
+  using folder = temporaryFolder()
+
+  const { err, plants } = await importFile(folder, 'forty-columns.csv')
+
+  expect(plants).toBeNull()
+  expect(err).toContain('"c30", "plant_of_interest", "c32"')
+  expect(err).toContain('"c39" (comma-separated')
+})
+
 describe('a dry run', () => {
   test('stores nothing, and prints what would be stored', async () => {
     using folder = temporaryFolder()
@@ -790,7 +863,7 @@ describe('--refused', () => {
     ])
   })
 
-  test('makes no file where no row is refused, and does not write over what it reads', async () => {
+  test('makes an empty file where no row is refused, and does not write over what it reads', async () => {
     using folder = temporaryFolder()
     await Bun.write(folder.file('a.csv'), 'id,name\n1,a\n')
     const words = [
@@ -805,9 +878,9 @@ describe('--refused', () => {
     const same = await runProgram([...words, folder.file('a.csv')])
     const database = await runProgram([...words, folder.file('plants.db')])
 
-    expect({ code, exists: existsSync(folder.file('refused.csv')) }).toEqual({
+    expect({ code, text: readFileSync(folder.file('refused.csv'), 'utf8') }).toEqual({
       code: 0,
-      exists: false,
+      text: '',
     })
     for (const { err, code: refusedCode } of [same, database]) {
       expect(err).toContain('is in use by this command; name another file')

@@ -2,6 +2,7 @@
 
 import { EncodingError, explainEncoding } from '../../../formats/encoding/encoding.ts'
 import {
+  checkName,
   type Format,
   formatOfBytes,
   formatToRead,
@@ -40,11 +41,13 @@ async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGener
 const headOf = async (file: Blob): Promise<Uint8Array> =>
   new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer())
 
-/** The format of a file by its first bytes, then by its name; text by default. */
+/** The format of a file by its first bytes, then by its name; text by default. Throws an `OpenError` for other kinds. */
 export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
   const text = new TextDecoder().decode(head).trimStart()
-  return formatOfBytes(head) ?? formatToRead(file.name) ?? (/^[[{]/.test(text) ? 'json' : 'csv')
+  const format = formatOfBytes(head) ?? formatToRead(file.name)
+  if (format === null) checkName(file.name)
+  return format ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }
 
 /** The encoding of a text; null for UTF-8 and UTF-16. `problem`: why it is not known. */
