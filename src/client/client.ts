@@ -18,6 +18,7 @@ import {
   toPlant,
   toPutCounts,
   toStatus,
+  toTagPage,
   updateText,
 } from './json.ts'
 import {
@@ -28,7 +29,14 @@ import {
   type Result,
 } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
-import type { ChangesQuery, ListQuery, NewPlant, PlantChange, PlantUpdate } from './types.ts'
+import type {
+  ChangesQuery,
+  ListQuery,
+  NewPlant,
+  PlantChange,
+  PlantUpdate,
+  TagsQuery,
+} from './types.ts'
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export type { Followed } from './changes.ts'
@@ -74,6 +82,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   return {
     ...onePlantCalls(call),
     ...plants,
+    ...tagCalls(call),
     ...changeLogCalls(sender, call, plants.listPlants),
     ...serviceCalls(call),
   }
@@ -145,6 +154,12 @@ function plantCalls(call: Send) {
     },
   }
 }
+
+const tagCalls = (call: Send) => ({
+  /** A page of the tags that plants have, each with the number of its plants. The empty tag is one. */
+  listTags: async (query: TagsQuery = {}, options: CallOptions = {}) =>
+    call('GET', 'tags', { query: searchOf(query), read: toTagPage, ...options }),
+})
 
 function changeLogCalls(
   sender: Sender,
@@ -259,7 +274,7 @@ function folderOf(url: string | URL): URL {
   return folder
 }
 
-function searchOf(query: ListQuery | ChangesQuery): string {
+function searchOf(query: ListQuery | ChangesQuery | TagsQuery): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const it of [value ?? []].flat()) search.append(name, String(it))

@@ -17,6 +17,8 @@ import {
   type PlantUpdate,
   type PutCounts,
   type Status,
+  type TagCount,
+  type TagPage,
 } from './types.ts'
 
 // A field `id` with an integer. Within a string, the quote would follow a backslash.
@@ -65,6 +67,18 @@ export function toPage(value: unknown): PlantPage | undefined {
   const { plants, next } = fieldsOf(value)
   const read = toEach(plants, toNewPlant)
   return read && isTextOrNull(next) ? { plants: read, next } : undefined
+}
+
+function toTagCount(value: unknown): TagCount | undefined {
+  const { tag, plants } = fieldsOf(value)
+  return typeof tag === 'string' && typeof plants === 'number' ? { tag, plants } : undefined
+}
+
+/** A page of tags; undefined for any other value. */
+export function toTagPage(value: unknown): TagPage | undefined {
+  const { next, ...rest } = fieldsOf(value)
+  const tags = toEach(rest.tags, toTagCount)
+  return tags && isTextOrNull(next) ? { tags, next } : undefined
 }
 
 const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const

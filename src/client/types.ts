@@ -83,6 +83,28 @@ export type PlantPage = {
   readonly next: string | null
 }
 
+/** The selection of tags in a list. */
+export type TagsQuery = {
+  /** Page size: 1 to 1000 tags; default: 100. */
+  readonly limit?: number | undefined
+  /** Only tags after this text, such as the `next` of a page. */
+  readonly after?: string | undefined
+}
+
+/** A tag, and the number of plants that have it. */
+export type TagCount = {
+  readonly tag: string
+  readonly plants: number
+}
+
+/** A page of tags. */
+export type TagPage = {
+  /** In the order of code points. */
+  readonly tags: readonly TagCount[]
+  /** `after` of the next page; null on the last page. */
+  readonly next: string | null
+}
+
 /** A change that took effect. */
 export type Change = {
   /** Position in the change log. */

@@ -124,7 +124,7 @@ function operation(route: DescribedRoute): Json {
   const content = Object.fromEntries(types.map((type) => [type, { schema: body }]))
   return {
     ...rest,
-    tags: [route.path.startsWith('/plants') ? 'plants' : 'operations'],
+    tags: [/^\/(plants|tags)/.test(route.path) ? 'plants' : 'operations'],
     responses: answersOf(route),
     parameters: all.length > 0 ? all : undefined,
     requestBody: body ? { required: true, content } : undefined,

@@ -29,6 +29,19 @@ export type PlantQuery = PlantFilter & {
 /** Plants in the requested order; the next page begins after the id `next`, null on the last page. */
 export type Page = { readonly plants: readonly Plant[]; readonly next: Int64 | null }
 
+/** A query for a page of tags: at most `limit`, after the tag `after`. */
+export type TagQuery = {
+  /** Any text; null: from the first tag on. The empty text is a tag. */
+  readonly after?: string | null | undefined
+  readonly limit: number
+}
+
+/** A tag, and the number of plants that have it. */
+export type TagCount = { readonly tag: string; readonly plants: number }
+
+/** Tags in the order of their code points; the next page begins after the tag `next`, null on the last page. */
+export type TagPage = { readonly tags: readonly TagCount[]; readonly next: string | null }
+
 /** The author of a change. A command sets its name as `request`. */
 export type Origin = {
   /** The name of the token. */
@@ -114,6 +127,11 @@ export interface Plants {
    * Rejects if its signal is aborted before its turn.
    */
   listPlants(query: PlantQuery, signal?: AbortSignal): Promise<Page>
+  /**
+   * The tags that plants have, each with their exact number as of one moment. To save memory a page has fewer tags than
+   * its limit if they are very long, but at least one. Rejects if its signal is aborted before it ends.
+   */
+  listTags(query: TagQuery, signal?: AbortSignal): Promise<TagPage>
   /** The number of plants as counted by commits; null if another program has removed it. */
   countPlants(): Promise<number | null>
 }

@@ -22,6 +22,7 @@ import {
   type PlantUpdate,
   type PutCounts,
   type Status,
+  type TagPage,
 } from '../../src/client/types'
 import { ERRORS as SERVED_ERRORS } from '../../src/http/answers/errors'
 import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
@@ -103,6 +104,7 @@ test('the types have the fields of the schemas', () => {
     changed: 'required',
     missing: 'required',
   }
+  const tags: Fields<TagPage> = { tags: 'required', next: 'required' }
   const token: Fields<OwnToken> = {
     name: 'required',
     scope: 'required',
@@ -157,6 +159,7 @@ test('the types have the fields of the schemas', () => {
     StoredFields: change,
     Patched: patched,
     Deleted: deleted,
+    TagPage: tags,
     OwnToken: token,
     Health: health,
     Status: status,

@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test'
 import type { Plant } from '../../src/plant/plant'
-import { ORDERS, type Order, type PlantQuery } from '../../src/plant/plants'
+import {
+  ORDERS,
+  type Order,
+  type PlantQuery,
+  type TagCount,
+  type TagPage,
+} from '../../src/plant/plants'
 import type { Store } from '../../src/store'
 import { filtersWith, matches } from '../harness/filters'
 import { range, type TestedStore } from '../harness/tested-store'
@@ -271,5 +277,102 @@ export function testLists(open: () => Promise<TestedStore>): void {
     const { found, pages } = await search(store, query)
     expect(found.map(({ id }) => id)).toEqual([last])
     expect(pages).toBe(4)
+  })
+
+  /** The tags of every page, and the number of pages. */
+  async function readTags(store: Store, limit: number, from: string | null = null) {
+    const found: TagCount[] = []
+    let pages = 0
+    let after = from
+    do {
+      const page: TagPage = await store.listTags({ limit, after })
+      expect(page.tags.length).toBeLessThanOrEqual(limit)
+      found.push(...page.tags)
+      after = page.next
+      pages += 1
+    } while (after !== null)
+    return { found, pages }
+  }
+
+  test('counts the plants of each tag, in the order of code points, from any text on', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const long = 'x'.repeat(199)
+    // Sorted by code points: UTF-16 would sort U+1F335 before U+FF5E.
+    const tags = [
+      ...['', ' ', '%', 'A', 'B', 'a', 'a\u0301', 'aroid', 'aroid ', 'b', 'x'],
+      ...['', 'a', 'b', 'b1', 'ba', 'bb', 'c'].map((end) => `${long}${end}`),
+      ...[`${'x'.repeat(1000)}`, `${'x'.repeat(1000)}y`, 'y', '\u00e1', '\ud7ff', '\uff5e'],
+      ...['\u{1F335}', `${'\u{1F335}'.repeat(200)}a`, `${'\u{1F335}'.repeat(200)}b`, '\u{10FFFF}'],
+    ].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    const counts = tags.map((tag, index) => ({ tag, plants: (index % 3) + 1 }))
+    const tagged = counts.flatMap(({ tag, plants }) => Array<string>(plants).fill(tag))
+    const plants: Plant[] = [
+      ...tagged.map((tag, index) => ({ id: BigInt(index * 37 - 500), name: '', tag })),
+      { id: MIN, name: 'without a tag' },
+    ]
+    expect(await readTags(store, 10)).toEqual({ found: [], pages: 1 })
+    await store.createPlants(plants)
+
+    expect(await readTags(store, 1)).toEqual({ found: counts, pages: counts.length })
+    expect((await readTags(store, 7)).found).toEqual(counts)
+    expect(await readTags(store, counts.length)).toEqual({ found: counts, pages: 1 })
+    for (const after of [...tags, ...tags.map((tag) => `${tag}!`), `${long}0`, '\u{10FFFF}z']) {
+      const [at, of] = [Buffer.from(after), (tag: string) => Buffer.from(tag)]
+      const expected = counts.filter(({ tag }) => Buffer.compare(of(tag), at) > 0)
+      expect({ after, found: (await readTags(store, 5, after)).found }).toEqual({
+        after,
+        found: expected,
+      })
+    }
+  })
+
+  test('counts tags as they are after each change', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const counted = async () =>
+      (await store.listTags({ limit: 10 })).tags.map(({ tag, plants }) => `${tag} ${plants}`)
+    await store.createPlants([1n, 2n, 3n].map((id) => ({ id, name: '', tag: 'a' })))
+    expect(await counted()).toEqual(['a 3'])
+    await store.patchPlant(1n, { tag: 'b' })
+    expect(await counted()).toEqual(['a 2', 'b 1'])
+    await store.patchPlants([{ id: 2n, tag: null }])
+    expect(await counted()).toEqual(['a 1', 'b 1'])
+    await store.deletePlant(3n)
+    await store.putPlants([{ id: 4n, name: '', tag: '' }])
+    expect(await counted()).toEqual([' 1', 'b 1'])
+  })
+
+  test('counts a tag of thousands of plants exactly', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants = range(-6000, 12_001).map((plant) => ({
+      ...plant,
+      tag: plant.id === 6000n ? 'rare' : plant.id < -1000n ? 'exact' : 'common',
+    }))
+    for (let start = 0; start < plants.length; start += 1000)
+      await store.createPlants(plants.slice(start, start + 1000))
+
+    expect(await store.listTags({ limit: 3 })).toEqual({
+      tags: [
+        { tag: 'common', plants: 7000 },
+        { tag: 'exact', plants: 5000 },
+        { tag: 'rare', plants: 1 },
+      ],
+      next: null,
+    })
+  })
+
+  test('ends a page of long tags before its limit, and leaves none out', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const tags = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(200_000))
+    for (const [index, tag] of tags.entries())
+      await store.createPlant({ id: BigInt(index), name: '', tag })
+
+    const { found, pages } = await readTags(store, 5)
+
+    expect(found.map(({ tag }) => tag)).toEqual(tags)
+    expect(pages).toBe(3)
   })
 }

@@ -13,6 +13,39 @@ const queries = (answer: Expected, ...texts: readonly string[]): Case[] =>
     answers: [answer],
   }))
 
+const tags: Expected = [200, '{"tags":[{"tag":"green","plants":1}],"next":null}']
+const noTags: Expected = [200, '{"tags":[],"next":null}']
+
+const tagQueries = (answer: Expected, ...texts: readonly string[]): Case[] =>
+  texts.map((query) => ({
+    name: `${answer === 40002 ? 'refuses' : 'lists'} tags for the query ${JSON.stringify(query).slice(0, 60)}`,
+    bytes: bare(`GET /tags?${query}`),
+    answers: [answer],
+  }))
+
+/** The parameters of a list of tags. */
+const tagLists: readonly Case[] = [
+  ...tagQueries(40002, 'limit=0', 'limit=1001', 'limit=01', 'limit=', 'limit=+1', 'limit=1e2'),
+  ...tagQueries(
+    40002,
+    'after=%00',
+    'after=a%00',
+    'after=%ff',
+    'after=%ed%a0%80',
+    'after=a&after=a',
+  ),
+  ...tagQueries(40002, 'tag=green', 'order=asc', 'name=a', 'After=a', 'after[]=a', '__proto__=1'),
+  ...tagQueries(tags, '', 'after=', 'after', 'after=gree', 'limit=1', 'after=greem%F0%9F%8C%B5'),
+  ...tagQueries(
+    tags,
+    "after='%20OR%201=1",
+    'after=%25',
+    'after=../..',
+    `after=${'a'.repeat(8000)}`,
+  ),
+  ...tagQueries(noTags, 'after=green', 'after=greeo', 'after=%F4%8F%BF%BF', 'after=null'),
+]
+
 /** Reads, and the parameters of a list. */
 export const lists: readonly Case[] = [
   ...queries(
@@ -155,4 +188,5 @@ export const lists: readonly Case[] = [
     after: 'closed',
     answers: [[200, fern]],
   },
+  ...tagLists,
 ]

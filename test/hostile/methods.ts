@@ -86,6 +86,7 @@ export const methods: readonly Case[] = [
   ...unlike('/plants/batch', 'GET', 'DELETE', 'OPTIONS', 'TRACE'),
   ...unlike('/plants/batch-delete', 'GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'),
   ...unlike('/health', 'POST', 'PUT', 'DELETE', 'OPTIONS'),
+  ...unlike('/tags', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'),
   ...unlike('/metrics', 'POST', 'DELETE', 'TRACE'),
   {
     name: 'knows no such path before no such method, type or credentials',

@@ -50,6 +50,8 @@ export const paths: readonly Case[] = [
     '/plants/1/',
     '/health/',
     '/metrics/',
+    '/tags/',
+    '/tags/green',
   ),
   ...gets(
     'knows no path with two slashes',

@@ -13,6 +13,7 @@ test.each([
   ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
   ['/plants/batch', ['PATCH', 'POST', 'PUT']],
   ['/plants/batch-delete', ['POST']],
+  ['/tags', ['GET', 'HEAD']],
   ['/plants/changes', ['GET', 'HEAD']],
   ['/plants/history', ['GET', 'HEAD']],
   ['/plants/1/history', ['GET', 'HEAD']],

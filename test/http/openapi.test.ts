@@ -117,6 +117,7 @@ test('describes every route, each with an example of each of its answers', () =>
     'get /plants/{id}',
     'get /plants/{id}/history',
     'get /status',
+    'get /tags',
     'get /token',
     'patch /plants/batch',
     'patch /plants/{id}',

@@ -19,6 +19,7 @@ import { createRehearsal, createTrial } from './rehearsal'
 import { createRetention } from './retention'
 import { createChangeLogReader } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
+import { listTags } from './sql/tags'
 import { createTokens } from './tokens'
 
 // A server that confirms nothing for this long is unhealthy.
@@ -96,6 +97,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
     },
     readPlant: shareReads(primary.reader('points')),
     listPlants: (query) => askForPages((sql) => listPlants(sql, query)),
+    listTags: (query) => askForPages((sql) => listTags(sql, query)),
     countPlants: () => askForPages(countPlants),
     async probe() {
       await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])

@@ -34,6 +34,7 @@ import {
   prepareServing,
   type ServingConnection,
 } from './reading/connection'
+import { SnapshotReads } from './reading/snapshot-reads'
 
 // Long enough for a daemon that polls for the lock each millisecond.
 const COMMIT_YIELD_MS = 4
@@ -52,6 +53,10 @@ export class DatabaseHandle {
   /** True if a change log was kept when the storage was opened. */
   readonly keepsChangeLog: boolean
   readonly state: StorageState
+  readonly snapshots = new SnapshotReads({
+    connect: () => connect(this.path),
+    use: (act) => this.#use(act, 'cannot read'),
+  })
   readonly #checkpoints: CheckpointWatch
   readonly #toError: (failure: StorageFailure) => RequestError
   readonly #recovery: Recovery
@@ -362,6 +367,7 @@ export class DatabaseHandle {
   async #closeConnections(): Promise<StorageFailure | null> {
     const connection = this.#connection
     this.#connection = null
+    this.snapshots.end()
     connection?.shared.end()
     if (this.worker.isOpen) {
       connection?.db.close(true)

@@ -20,6 +20,7 @@ import { openDatabase } from './open'
 import { readWhenChanged } from './reading/latest-page'
 import { createLongReads } from './reading/long-reads'
 import { countPlants } from './reading/plants'
+import { listTags } from './reading/tags'
 
 /** Revokes a token, if necessary with the reserve: no other process can write before it. */
 async function revokeToken(storage: DatabaseHandle, name: string, now: number): Promise<boolean> {
@@ -117,6 +118,8 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     readPlant: (id) => storage.read((it) => it.plants.read(id)),
     listPlants: (query, signal) =>
       readLong(() => storage.read((it) => it.plants.list(query)), signal),
+    listTags: (query, signal) =>
+      storage.snapshots.read((db) => listTags(db, query), readLong, signal),
     countPlants: () => storage.read((it) => countPlants(it.db)),
     findToken: (hash) => storage.read((it) => it.tokens.find(hash)),
     createToken: (token) => storage.write((it) => it.tokens.create(token)),

@@ -29,6 +29,7 @@ import {
   PlantUpdates,
   PutCounts,
 } from './schemas'
+import { tags } from './tags'
 
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
@@ -99,6 +100,7 @@ export const plants = (deps: PlantDeps) => (app: App) =>
     .use(patching(deps))
     .use(deleting(deps))
     .use(listing(deps))
+    .use(tags(deps))
 
 const creating = (deps: PlantDeps) => (app: App) =>
   app

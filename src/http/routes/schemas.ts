@@ -76,15 +76,16 @@ const NameParts = t.Unsafe<string[]>({
   error: `${Tag.error}, of up to ${MAX_PART} characters, at most ${MAX_PARTS} times`,
 })
 
-const Limit = t.Unsafe<string | number>({
-  [t.Kind]: 'Limit',
-  type: 'integer',
-  minimum: 1,
-  maximum: 1000,
-  default: DEFAULT_LIMIT,
-  description: `The most plants on a page; default: ${DEFAULT_LIMIT}.`,
-  error: 'expected an integer from 1 to 1000',
-})
+const limitOf = (what: string) =>
+  t.Unsafe<string | number>({
+    [t.Kind]: 'Limit',
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    default: DEFAULT_LIMIT,
+    description: `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
+    error: 'expected an integer from 1 to 1000',
+  })
 
 // No default: Elysia would add it to every query, and so to every link.
 const IdOrder = t.Unsafe<Order>({
@@ -102,14 +103,14 @@ const Tagged = t.Unsafe<'true' | 'false'>({
   error: 'expected true or false',
 })
 
+const tagText = (description: string) => t.Unsafe<string>({ ...Tag, description })
+
 /** The parameters of a list. */
 export const PlantList = t.Object(
   {
-    limit: t.Optional(Limit),
+    limit: t.Optional(limitOf('plants')),
     after: t.Optional(Cursor),
-    tag: t.Optional(
-      t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
-    ),
+    tag: t.Optional(tagText('Only plants with exactly this tag.')),
     tagged: t.Optional(Tagged),
     name: t.Optional(NameParts),
     order: t.Optional(IdOrder),
@@ -121,6 +122,17 @@ export const PlantList = t.Object(
 )
 
 export type PlantList = typeof PlantList.static
+
+/** The parameters of a list of tags. */
+export const TagList = t.Object(
+  {
+    limit: t.Optional(limitOf('tags')),
+    after: t.Optional(
+      tagText('The tag at which a page ended, or any text. The next page begins after it.'),
+    ),
+  },
+  { additionalProperties: false, error: 'unknown parameter; use limit or after' },
+)
 
 // The change log itself checks cursors, including those of commands.
 t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
@@ -143,12 +155,7 @@ const LogCursorOrNow = t.Unsafe<string>({
 const changeList = (after: typeof LogCursor) =>
   t.Object(
     {
-      limit: t.Optional(
-        t.Unsafe<string | number>({
-          ...Limit,
-          description: `The most changes on a page, which may have fewer; default: ${DEFAULT_LIMIT}.`,
-        }),
-      ),
+      limit: t.Optional(limitOf('changes')),
       after: t.Optional(after),
     },
     { additionalProperties: false, error: 'unknown parameter; use limit or after' },
@@ -214,6 +221,20 @@ export const PlantPage = t.Object(
     next: orNull(Cursor, NEXT),
   },
   { title: 'PlantPage', description: 'A page of plants.' },
+)
+
+export const TagPage = t.Object(
+  {
+    tags: t.Array(
+      t.Object({
+        tag: Tag,
+        plants: t.Integer({ minimum: 1, description: 'Plants with exactly this tag.' }),
+      }),
+      { description: 'Tags in the order of their code points.' },
+    ),
+    next: orNull(t.String(), NEXT),
+  },
+  { title: 'TagPage', description: 'A page of tags.' },
 )
 
 const Change = t.Object(

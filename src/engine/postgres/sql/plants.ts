@@ -72,7 +72,7 @@ export async function selectRows(sql: SQL, ids: readonly (RowId | bigint)[]): Pr
 }
 
 /** Characters of a tag in the index, whose entries have at most 2704 bytes. See migrations/0001. */
-const INDEXED_CHARACTERS = 200
+export const INDEXED_CHARACTERS = 200
 
 /** `hit`: true if the row matches; the last one may not. `more`: true if there is a next page. */
 type PageRow = PlantRecord & { readonly hit: boolean; readonly more: boolean }

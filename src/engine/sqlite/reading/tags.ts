@@ -1,0 +1,60 @@
+// The SQL that counts the plants of each tag, by the index of tags.
+
+import type { Database } from 'bun:sqlite'
+import type { TagCount, TagPage, TagQuery } from '../../../plant/plants'
+import { PAGE_LENGTH } from '../../page'
+
+// A slice reads at most twice as many rows, in about a millisecond (bench: tags).
+const SLICE_ROWS = 1000
+
+type TagRow = { readonly tag: string }
+type CountRow = { readonly plants: bigint; readonly last: bigint | null }
+
+// The comparison excludes NULL, as the index does. SQLite compares texts by their code points.
+const next = (comparison: string) =>
+  `SELECT tag FROM plants WHERE tag ${comparison} ORDER BY tag LIMIT 1`
+const NEXT = next('> ?')
+const FIRST = next(">= ''")
+
+const FROM_FIRST = 'SELECT id FROM plants WHERE tag = ?1'
+const count = (ids: string) =>
+  `SELECT count(*) AS plants, max(id) AS last FROM (${ids} ORDER BY id LIMIT ${SLICE_ROWS})`
+const COUNT_FIRST = count(FROM_FIRST)
+const COUNT_MORE = count(`${FROM_FIRST} AND id > ?2`)
+
+/** Reads a page of tags; yields after each slice. */
+export function* listTags(
+  db: Database,
+  { after = null, limit }: TagQuery,
+): Generator<void, TagPage> {
+  const first = db.query<TagRow, []>(FIRST)
+  const following = db.query<TagRow, [string]>(NEXT)
+  const countFirst = db.query<CountRow, [string]>(COUNT_FIRST)
+  const countMore = db.query<CountRow, [string, bigint]>(COUNT_MORE)
+  const tags: TagCount[] = []
+  let length = 0
+  let read = 0
+  let row = after === null ? first.get() : following.get(after)
+  while (row) {
+    const last = tags.at(-1)
+    if (last && (tags.length === limit || length > PAGE_LENGTH)) return { tags, next: last.tag }
+    const { tag } = row
+    let plants = 0
+    let part = countFirst.get(tag)
+    for (;;) {
+      const counted = Number(part?.plants)
+      plants += counted
+      read += counted
+      if (read >= SLICE_ROWS) {
+        yield
+        read = 0
+      }
+      if (counted < SLICE_ROWS || part?.last == null) break
+      part = countMore.get(tag, part.last)
+    }
+    tags.push({ tag, plants })
+    length += tag.length
+    row = following.get(tag)
+  }
+  return { tags, next: null }
+}

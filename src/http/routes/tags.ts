@@ -1,0 +1,52 @@
+// The route of the tags.
+
+import type { Store } from '../../store'
+import type { App } from '../access/request-context'
+import { linkToNext } from '../answers/answer'
+import type { AnswerBudget } from '../answers/answer-budget'
+import { queryOf } from '../elysia'
+import { answers } from './describe'
+import { TagList, TagPage } from './schemas'
+
+type TagDeps = {
+  readonly store: Pick<Store, 'listTags'>
+  readonly answerBudget: AnswerBudget
+}
+
+const toTheNextPage = {
+  nextPage: {
+    operationId: 'listTags',
+    description: 'List the next page.',
+    parameters: { after: '$response.body#/next' },
+  },
+}
+
+/** `GET /tags`: each tag with its number of plants. */
+export const tags =
+  ({ store, answerBudget }: TagDeps) =>
+  (app: App) =>
+    app.get(
+      '/tags',
+      async ({ request, query: { limit, after } }) => {
+        const page = await store.listTags({ limit: Number(limit), after }, request.signal)
+        const answer = answerBudget.answerZipped(request, JSON.stringify(page))
+        if (page.next !== null)
+          answer.headers.set('link', linkToNext({ limit: String(limit), after: page.next }))
+        return answer
+      },
+      {
+        ...queryOf(TagList),
+        detail: {
+          operationId: 'listTags',
+          summary: 'List tags',
+          description:
+            'Each tag with its exact number of plants, page by page, in the order of code points. Plants without a tag are not counted; the empty tag is one.',
+          answers: () =>
+            answers(200, 'A page of tags.', TagPage, {
+              example: { tags: [{ tag: 'aroid', plants: 1 }], next: 'aroid' },
+              headers: { link: '<?limit=1&after=aroid>; rel="next"' },
+              links: toTheNextPage,
+            }),
+        },
+      },
+    )

@@ -1,0 +1,87 @@
+// GET /tags: the tags of all plants, page by page.
+
+import { beforeAll, expect, test } from 'bun:test'
+import { ownDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+
+const { daemon, createToken } = ownDaemon()
+
+const tags = ['', ' ', 'a', 'a&b="ü', 'aroid', '\uff5e', '\u{1F335}', 'x'.repeat(300)].sort(
+  (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
+)
+const counts = tags.map((tag, index) => ({ tag, plants: (index % 2) + 1 }))
+
+beforeAll(async () => {
+  const tagged = counts.flatMap(({ tag, plants }) => Array<string>(plants).fill(tag))
+  const plants = tagged.map((tag, id) => ({ id, name: '', tag }))
+  const untagged = { id: 100, name: 'without a tag' }
+  await daemon.fetch('/plants/batch', {
+    method: 'POST',
+    body: JSON.stringify({ plants: [...plants, untagged] }),
+  })
+})
+
+type Page = { readonly tags: typeof counts; readonly next: string | null }
+
+test('lists each tag with the number of its plants, to a token that only reads', async () => {
+  const token = await createToken('reader', '--scope', 'read')
+
+  const answer = await daemon.fetch('/tags', { headers: { authorization: `Bearer ${token}` } })
+
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(answer.headers.has('link')).toBeFalse()
+  expect(await answer.text()).toBe(JSON.stringify({ tags: counts, next: null }))
+})
+
+test.each(['next', 'link'] as const)(
+  'lists every tag once, page by page, by the %s',
+  async (by) => {
+    const found: Page['tags'][] = []
+    let url: string | null = '/tags?limit=3'
+    while (url !== null && found.length <= tags.length) {
+      const answer: Response = await daemon.fetch(url)
+      const page = (await answer.json()) as Page
+      found.push(page.tags)
+      const link = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+      expect(link === undefined).toBe(page.next === null)
+      const { pathname, search } = new URL(link ?? '', answer.url)
+      if (page.next === null) url = null
+      else if (by === 'link') url = pathname + search
+      else url = `/tags?limit=3&after=${encodeURIComponent(page.next)}`
+    }
+
+    expect(found.flat()).toEqual(counts)
+    expect(found.map((it) => it.length)).toEqual([3, 3, 2])
+  },
+)
+
+test('begins after the empty tag if that is sent', async () => {
+  const page = (await (await daemon.fetch('/tags?after=')).json()) as Page
+
+  expect(page.tags).toEqual(counts.slice(1))
+})
+
+test('sees a tag that was stored just before', async () => {
+  await daemon.create('{"id":7000,"name":"","tag":"new"}')
+  const read = async () => (await (await daemon.fetch('/tags?after=nev&limit=1')).json()) as Page
+  expect(await read()).toEqual({ tags: [{ tag: 'new', plants: 1 }], next: 'new' })
+
+  await daemon.fetch('/plants/7000', { method: 'DELETE' })
+  expect((await read()).tags).toEqual([counts.find(({ tag }) => tag > 'nev') as (typeof counts)[0]])
+})
+
+test.each([
+  'limit=0',
+  'limit=1001',
+  'limit=',
+  'limit=1&limit=1',
+  'after=a&after=b',
+  'after=%00',
+  'after=%ff',
+  'tag=a',
+  'order=desc',
+  'x',
+])('refuses the query %s', async (query) => {
+  await expectError(await daemon.fetch(`/tags?${query}`), 40002)
+})
