@@ -109,6 +109,7 @@ function leaves({ request: it }: Operation, id: number, after: string | null): b
       return after !== null && splitFields(after)[1] === it.tag
     case 'batch':
     case 'put':
+    case 'patchAll':
       return it.plants.some((plant) => plant.id === id && plant.fields === after)
     case 'read':
       return false
@@ -122,12 +123,13 @@ const actions = { create: 'create', batch: 'create', replace: 'replace', swap: '
 function actionOf({ request: { kind } }: Operation, before: string | null) {
   if (kind === 'put') return before === null ? 'create' : 'replace'
   if (kind === 'deleteAll') return 'delete'
+  if (kind === 'patchAll') return 'patch'
   return kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
 }
 
 /**
  * True if the plants that have entries are those that an operation has written; all or none, but for what a put or a
- * batch of deletes left.
+ * batch of patches or deletes left.
  */
 function isWhole({ request, outcome }: Operation, found: readonly number[]): boolean {
   if (outcome.is !== 'done' && outcome.is !== 'unknown') return false
@@ -135,7 +137,7 @@ function isWhole({ request, outcome }: Operation, found: readonly number[]): boo
     const { created = 0, replaced = 0 } = outcome.is === 'done' ? (outcome.counts ?? {}) : {}
     return outcome.is === 'unknown' || found.length === created + replaced
   }
-  if (request.kind === 'deleteAll') {
+  if (request.kind === 'deleteAll' || request.kind === 'patchAll') {
     const { changed = [], missing = [] } = outcome.is === 'done' ? (outcome.left ?? {}) : {}
     const left = changed.length + missing.length
     return outcome.is === 'unknown' || found.length === request.plants.length - left

@@ -23,6 +23,8 @@ export type Request =
   | { kind: 'batch'; plants: { id: number; fields: Fields }[] }
   /** Creates or replaces plants. */
   | { kind: 'put'; plants: { id: number; fields: Fields }[] }
+  /** Compare-and-set of several: PATCH /plants/batch with `was`. */
+  | { kind: 'patchAll'; plants: { id: number; expected: Fields; fields: Fields }[] }
   /** Deletes the plants that have these fields. */
   | { kind: 'deleteAll'; plants: { id: number; fields: Fields }[] }
 
@@ -33,7 +35,7 @@ export interface Counts {
   unchanged: number
 }
 
-/** The plants that a batch of deletes left: with other fields, and not stored. */
+/** The plants that a batch of patches or deletes left: with other fields, and not stored. */
 export interface Left {
   changed: number[]
   missing: number[]
@@ -125,6 +127,7 @@ const asked = (request: Request): string => {
       return `swap ${request.id} ${request.expected} for ${request.fields}`
     case 'batch':
     case 'put':
+    case 'patchAll':
     case 'deleteAll':
       return `${request.kind} ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
     default:

@@ -86,6 +86,23 @@ async function putAll(batch: NewPlant[]): Promise<Response> {
   return Response.json(counts)
 }
 
+type Update = NewPlant & { was: Plant }
+
+async function patchAll(batch: Update[]): Promise<Response> {
+  const toIds = (some: Update[]) => some.map(({ id }) => ({ id }))
+  const missing = batch.filter(({ id }) => !plants.has(id))
+  const same = batch.filter(({ id, was }) => {
+    const found = plants.get(id)
+    return found?.name === was.name && found.tag === was.tag
+  })
+  const changed = batch.filter((it) => !missing.includes(it) && !same.includes(it))
+  // Others may come between the look and the change.
+  if (breaks === 'patches') await Bun.sleep(5)
+  for (const { id, name, tag } of same) plants.set(id, { name, tag })
+  const counts = { created: 0, patched: same.length, unchanged: 0 }
+  return Response.json({ ...counts, changed: toIds(changed), missing: toIds(missing) })
+}
+
 async function deleteAll(batch: NewPlant[]): Promise<Response> {
   const toIds = (some: NewPlant[]) => some.map(({ id }) => ({ id }))
   const missing = batch.filter(({ id }) => !plants.has(id))
@@ -103,6 +120,7 @@ async function deleteAll(batch: NewPlant[]): Promise<Response> {
 async function change(method: string, path: string, request: Request): Promise<Response> {
   const body = method === 'DELETE' ? undefined : JSON.parse(await request.text())
   if (path === '/plants/batch' && method === 'PUT') return putAll(body.plants)
+  if (path === '/plants/batch' && method === 'PATCH') return patchAll(body.plants)
   if (path === '/plants/batch-delete') return deleteAll(body.plants)
   if (path === '/plants/batch') return createAll(body.plants, { created: body.plants.length })
   if (path === '/plants') return createAll([body], { name: body.name, tag: body.tag })

@@ -47,6 +47,12 @@ const pickPut = (fields: string, seen: Seen): Request => ({
   }),
 })
 
+/** Plants that must be as they were seen last. Two at a time, as of {@link pickPut}. */
+const pickPatchAll = (fields: string, seen: Seen): Request => ({
+  kind: 'patchAll',
+  plants: pickGroup(2).map((id) => ({ id, expected: seen.get(id)?.expected ?? fields, fields })),
+})
+
 /** Plants as they were seen last. Two at a time, as of {@link pickPut}. */
 const pickDeleteAll = (fields: string, seen: Seen): Request => ({
   kind: 'deleteAll',
@@ -68,7 +74,8 @@ function pickRequest(fields: string, seen: Seen): Request {
   if (dice < 0.75) return { kind: 'delete', id }
   if (dice < 0.9) return { kind: 'read', id }
   if (dice < 0.96) return pickBatch(fields)
-  return dice < 0.98 ? pickPut(fields, seen) : pickDeleteAll(fields, seen)
+  if (dice < 0.975) return pickPut(fields, seen)
+  return dice < 0.985 ? pickPatchAll(fields, seen) : pickDeleteAll(fields, seen)
 }
 
 function plantOf(fields: Fields) {
@@ -95,6 +102,14 @@ function textOf(token: string, it: Request, id: string): string {
       return send('DELETE', `/plants/${it.id}`)
     case 'read':
       return send('GET', `/plants/${it.id}`)
+    case 'patchAll': {
+      const plants = it.plants.map(({ id, expected, fields }) => ({
+        id,
+        ...plantOf(fields),
+        was: plantOf(expected),
+      }))
+      return send('PATCH', '/plants/batch', { plants })
+    }
     case 'batch':
     case 'put':
     case 'deleteAll': {
@@ -113,9 +128,10 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   const { error, message, name, tag, ...counts } = JSON.parse(body)
   if (status === 200) {
     if (it.kind === 'put') return { is: 'done', counts }
-    if (it.kind === 'deleteAll') {
-      const { deleted, changed, missing } = counts
-      if (deleted + changed.length + missing.length !== it.plants.length) return undefined
+    if (it.kind === 'deleteAll' || it.kind === 'patchAll') {
+      const { deleted, patched, changed, missing } = counts
+      const made = it.kind === 'deleteAll' ? deleted : patched
+      if (made + changed.length + missing.length !== it.plants.length) return undefined
       return { is: 'done', left: { changed: idsIn(changed), missing: idsIn(missing) } }
     }
     const isShown = it.kind === 'read' || it.kind === 'patch'
@@ -123,7 +139,8 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   }
   if (error === 40402) return { is: 'absent' }
   if (error === 41201) return it.kind === 'swap' ? { is: 'mismatch' } : undefined
-  if (it.kind !== 'put' && it.kind !== 'deleteAll' && (error === 40901 || error === 40902)) {
+  const isCreate = it.kind === 'batch' || 'id' in it
+  if (isCreate && (error === 40901 || error === 40902)) {
     const id = it.kind === 'batch' ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
     const [taken] = it.kind === 'batch' ? it.plants.filter((plant) => plant.id === id) : [it]
     return taken && { is: 'exists', id: taken.id, same: error === 40901 }

@@ -54,6 +54,8 @@ export function createLabels(operations: Operation[]) {
     if ('id' in request && outcome.is === 'done' && outcome.fields !== undefined)
       see(request.id, outcome.fields)
     if (request.kind === 'swap') see(request.id, request.expected)
+    if (request.kind === 'patchAll')
+      for (const { id, expected } of request.plants) see(id, expected)
     if (request.kind === 'deleteAll') for (const { id, fields } of request.plants) see(id, fields)
     if (outcome.is !== 'exists') continue
     for (const { id, fields } of writtenBy(request)) see(id, fields)
@@ -82,7 +84,7 @@ function countsOf(written: readonly [id: number, fields: Fields][], plants: Plan
   return counts
 }
 
-/** The plants that a batch of deletes leaves. */
+/** The plants that a batch of patches or deletes leaves. */
 function leftOf(expected: readonly [id: number, fields: Fields][], plants: Plants): Left {
   const left: Left = { changed: [], missing: [] }
   for (const [id, fields] of expected) {
@@ -147,6 +149,22 @@ export function stepOf(operation: Operation, label: ReturnType<typeof createLabe
     case 'put': {
       const counts = outcome.is === 'done' ? outcome.counts : undefined
       return sets((plants) => !counts || Bun.deepEquals(countsOf(written, plants), counts))
+    }
+    case 'patchAll': {
+      const left = outcome.is === 'done' ? outcome.left : undefined
+      const expected = request.plants.map((it): [number, Fields] => [
+        it.id,
+        label(it.id, it.expected),
+      ])
+      const isMet = (plants: Plants, index: number) => {
+        const [it, fields] = expected[index] ?? [0, null]
+        return plants.get(it) === fields
+      }
+      return changes(
+        (plants) => !left || Bun.deepEquals(leftOf(expected, plants), left),
+        JSON.stringify([expected, written]),
+        (plants) => written.filter((_, index) => isMet(plants, index)),
+      )
     }
     case 'deleteAll': {
       const left = outcome.is === 'done' ? outcome.left : undefined

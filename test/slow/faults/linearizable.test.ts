@@ -52,6 +52,10 @@ const deleteAll = (...plants: [id: number, fields: string][]): Request => ({
   kind: 'deleteAll',
   plants: plants.map(([id, fields]) => ({ id, fields })),
 })
+const patchAll = (...plants: [id: number, expected: string, fields: string][]): Request => ({
+  kind: 'patchAll',
+  plants: plants.map(([id, expected, fields]) => ({ id, expected, fields })),
+})
 const leaving = (changed: number[], missing: number[]): Outcome => ({
   is: 'done',
   left: { changed, missing },
@@ -346,6 +350,23 @@ test.each([
     ),
   ],
   [
+    'a batch of patches of another version: a lost update',
+    historyOf(
+      [create('a'), done],
+      [replace('b'), done],
+      [patchAll([1, 'a', 'c']), leaving([], [])],
+    ),
+  ],
+  [
+    'half a batch of patches',
+    historyOf(
+      [batch('a', 1, 2), done],
+      [patchAll([1, 'a', 'b'], [2, 'a', 'b']), unknown],
+      [read(1), found('b')],
+      [read(2), found('a')],
+    ),
+  ],
+  [
     'a batch of deletes of another version',
     historyOf([create('a'), done], [replace('b'), done], [deleteAll([1, 'a']), leaving([], [])]),
   ],
@@ -415,6 +436,16 @@ function perform(request: Request, plants: Map<number, string>): Outcome {
         plants.set(id, fields)
       }
       return { is: 'done', counts }
+    }
+    case 'patchAll': {
+      const left: Left = { changed: [], missing: [] }
+      for (const { id, expected, fields } of request.plants) {
+        const before = plants.get(id)
+        if (before === undefined) left.missing.push(id)
+        else if (before !== expected) left.changed.push(id)
+        else plants.set(id, fields)
+      }
+      return { is: 'done', left }
     }
     case 'deleteAll': {
       const left: Left = { changed: [], missing: [] }
@@ -497,6 +528,12 @@ const anyRequest: fc.Arbitrary<Request> = fc.oneof(
       minLength: 1,
     })
     .map((plants) => deleteAll(...new Map(plants))),
+  fc
+    .uniqueArray(
+      fc.tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom('a', 'b', 'a with b'), fields),
+      { minLength: 1, selector: ([it]) => it },
+    )
+    .map((plants) => patchAll(...plants)),
 )
 // Positions of the call, the effect and the end of an operation.
 const anyPlaces = fc.uniqueArray(fc.nat(1000), { minLength: 3, maxLength: 3 })

@@ -24,6 +24,7 @@ const files = [
   'http/methods',
   'http/order',
   'http/patch',
+  'http/patch-batch',
   'http/precondition',
   'http/rate-limit',
   'http/read',

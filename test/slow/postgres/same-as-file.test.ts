@@ -28,6 +28,15 @@ const texts = fc.oneof(
 const plants = fc.record({ id: ids, name: texts, tag: texts }, { requiredKeys: ['id', 'name'] })
 const several = fc.uniqueArray(plants, { selector: ({ id }) => id, minLength: 1, maxLength: 5 })
 const patches = fc.record({ name: texts, tag: fc.option(texts) }, { requiredKeys: [] })
+const updates = fc.record(
+  { id: ids, name: texts, tag: fc.option(texts), was: patches },
+  { requiredKeys: ['id'] },
+)
+const severalUpdates = fc.uniqueArray(updates, {
+  selector: ({ id }) => id,
+  minLength: 1,
+  maxLength: 5,
+})
 const tags = fc.oneof(
   fc.constant('*' as const),
   fc.array(plants.map(entityTagOf), { minLength: 1 }),
@@ -48,6 +57,7 @@ const calls: fc.Arbitrary<Call> = fc.oneof(
   fc.tuple(fc.constant('createPlant'), plants, options),
   fc.tuple(fc.constant('createPlants'), several, options),
   fc.tuple(fc.constant('putPlants'), several, options),
+  fc.tuple(fc.constant('patchPlants'), severalUpdates, options),
   fc.tuple(fc.constant('deletePlants'), several, options),
   fc.tuple(fc.constant('replacePlant'), plants, options),
   fc.tuple(fc.constant('patchPlant'), ids, patches, options),
