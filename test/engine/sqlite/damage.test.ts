@@ -33,7 +33,7 @@ test('a damaged page fails the requests that need it, and no others', async () =
   expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'ok' })
   expect(await metric(daemon, 'damaged')).toBe('0')
 
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 12; round++) {
     const met = await daemon.fetch(`/plants/${damaged}`)
     expect(await expectError(met, 50302)).toBe('the database is damaged')
     const others = await Promise.all([
