@@ -49,7 +49,7 @@ describeServers(
         await server.query(`ALTER ROLE admin RESET ${name}`)
         await using pooler = await startPgBouncer(server)
         expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-          `: ${name} is 0: run ALTER ROLE … SET ${name} = '${value}'`,
+          `: ${name} is 0: run ALTER ROLE admin SET ${name} = '${value}'`,
         )
         await server.query(statement)
       }
@@ -57,7 +57,7 @@ describeServers(
       await server.query(`ALTER ROLE admin SET lock_timeout = '1min'`)
       await using pooler = await startPgBouncer(server)
       expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-        `: idle_session_timeout is 1h, lock_timeout is 1min: run ALTER ROLE … SET idle_session_timeout = '0'; ALTER ROLE … SET lock_timeout = '3s'`,
+        `: idle_session_timeout is 1h, lock_timeout is 1min: run ALTER ROLE admin SET idle_session_timeout = '0'; ALTER ROLE admin SET lock_timeout = '3s'`,
       )
       await server.query('ALTER ROLE admin RESET idle_session_timeout')
     })
@@ -114,13 +114,22 @@ describeServers(
       expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
     })
 
+    test('is refused in statement mode, where the second statement of a transaction is lost', async () => {
+      const server = await started()
+      await using pooler = await startPgBouncer(server, ['pool_mode=statement'])
+
+      expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
+        'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction',
+      )
+    })
+
     test('says that the pooler drops the schema of the URL, and takes that of the role', async () => {
       const server = await started()
       await using pooler = await startPgBouncer(server)
       const url = `${pooler.url()}?search_path=garden&prepare=false`
 
       expect(await refusal(url)).toContain(
-        'because a pooler drops the one in the URL; run ALTER ROLE',
+        'because a pooler drops the one in the URL; run ALTER ROLE admin SET search_path = garden',
       )
       await server.query('ALTER ROLE admin SET search_path = garden')
       await using fresh = await startPgBouncer(server)

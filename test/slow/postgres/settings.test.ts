@@ -143,7 +143,7 @@ describeServers('a session of %s', (started, installation) => {
         (connection) => connection.close(),
         ({ message }: Error) => message,
       )
-      if (isRefused) expect(ended).toContain(`: ${setting} is ${value}: run ALTER ROLE … SET`)
+      if (isRefused) expect(ended).toContain(`: ${setting} is ${value}: run ALTER ROLE admin SET`)
       else expect(ended).toBeUndefined()
     }
   })

@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
 import { sqlStateOf } from './errors'
 import { sendAll } from './statements'
-import type { PostgresTarget } from './url'
+import { alterRole, type PostgresTarget } from './url'
 
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
@@ -93,6 +93,9 @@ const CHECKED = [
 ]
 const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
+const STATEMENT_POOLING =
+  'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction'
+
 /** The state of a server, and its place among the hosts of the URL. */
 export type Standing = {
   readonly isWritable: boolean
@@ -153,11 +156,30 @@ async function wrongLimits(sql: SQL): Promise<Wrong[]> {
   })
 }
 
-function refuseSettings(wrong: readonly Wrong[]): void {
+function refuseSettings(wrong: readonly Wrong[], user: string): void {
   if (wrong.length === 0) return
   const found = wrong.map((it) => `${it.name} is ${it.found}`)
-  const roles = wrong.map(({ name, value }) => `ALTER ROLE … SET ${name} = '${value}'`)
+  const roles = wrong.map(({ name, value }) => alterRole(user, name, `'${value}'`))
   throw new OpenError(`${found.join(', ')}: run ${roles.join('; ')}`)
+}
+
+/** Through a pooler, a transaction of two statements must keep to one session. */
+async function refuseStatementPooling(sql: SQL): Promise<void> {
+  const answers = []
+  for (const text of [
+    'BEGIN',
+    `SET LOCAL plantstore.transaction = 'own'`,
+    `SELECT current_setting('plantstore.transaction', true) AS transaction`,
+    'COMMIT',
+  ]) {
+    try {
+      answers.push(await sql.unsafe<Settings[]>(text).simple())
+    } catch (error) {
+      if (sqlStateOf(error) !== '08P01') throw error
+      throw new OpenError(STATEMENT_POOLING)
+    }
+  }
+  if (answers[2]?.[0]?.transaction !== 'own') throw new OpenError(STATEMENT_POOLING)
 }
 
 function checkServer(it: Settings, prepare: boolean): void {
@@ -196,17 +218,18 @@ async function setTheRest(sql: SQL, it: Settings): Promise<Settings> {
 /** Throws an `OpenError` if the server may lose what it confirms. A standby is not checked further. */
 export async function checkSettings(
   sql: SQL,
-  { prepare, searchPath }: PostgresTarget,
+  { prepare, searchPath, user }: PostgresTarget,
 ): Promise<Standing> {
   const found = await readSettings(sql)
   checkServer(found, prepare)
   const standing = standingOf(found)
   if (!standing.isWritable) return standing
   const it = prepare ? await setTheRest(sql, found) : found
-  refuseSettings([...wrongSettings(it), ...(prepare ? [] : await wrongLimits(sql))])
+  if (!prepare) await refuseStatementPooling(sql)
+  refuseSettings([...wrongSettings(it), ...(prepare ? [] : await wrongLimits(sql))], user)
   if (!prepare && searchPath !== null && it.search_path !== searchPath) {
     throw new OpenError(
-      `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
+      `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ${alterRole(user, 'search_path', searchPath)}`,
     )
   }
   return standing

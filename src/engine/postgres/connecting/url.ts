@@ -196,6 +196,8 @@ const TCP_SETTINGS = [
   ['keepalives_count', 'tcp_keepalives_count'],
 ] as const
 
+type TcpParameter = (typeof TCP_SETTINGS)[number][0]
+
 function readTcp(parameters: Parameters): Record<string, string> {
   oneOf('keepalives', parameters.keepalives, ['1'])
   return Object.fromEntries(
@@ -210,13 +212,32 @@ function readTcp(parameters: Parameters): Record<string, string> {
   )
 }
 
-function readPrepare(parameters: Parameters): boolean {
+const identifier = (name: string): string =>
+  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+
+/** The statement that gives a role a setting; `value` as SQL. */
+export const alterRole = (user: string, name: string, value: string): string =>
+  `ALTER ROLE ${identifier(user)} SET ${name} = ${value}`
+
+/** The settings of `options`, such as `-c work_mem=64MB`, or of a TCP parameter, for the role. */
+function settingsOf(dropped: 'options' | TcpParameter, value: string, user: string): string {
+  const setting = TCP_SETTINGS.find(([name]) => name === dropped)?.[1]
+  const pairs = setting
+    ? [[setting, value]]
+    : [...value.matchAll(/-(?:c\s*|-)(\w[\w.]*)=(\S*)/g)].map(([, name, text]) => [name, text])
+  return pairs
+    .map(([name = '', text = '']) => alterRole(user, name, `'${text.replaceAll("'", "''")}'`))
+    .join('; ')
+}
+
+function readPrepare(parameters: Parameters, user: string): boolean {
   const prepare = oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false'
   const tcp = TCP_SETTINGS.map(([name]) => name)
   const dropped = ['options' as const, ...tcp].find((name) => parameters[name])
   if (prepare || !dropped) return prepare
+  const statements = settingsOf(dropped, parameters[dropped] ?? '', user)
   throw new UsageError(
-    `the database URL: a pooler drops ${dropped}; remove it, and give the setting to the role: ALTER ROLE … SET`,
+    `the database URL: a pooler drops ${dropped}; remove it, and give the setting to the role: ${statements}`,
   )
 }
 
@@ -264,7 +285,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
     options: parameters.options || null,
     searchPath: parameters.search_path || null,
     tcp: readTcp(parameters),
-    prepare: readPrepare(parameters),
+    prepare: readPrepare(parameters, user),
     connectMs: Number(seconds) * 1000,
     redacted: withoutPassword(url),
   }
