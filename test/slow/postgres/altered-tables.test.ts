@@ -118,6 +118,18 @@ describeServers('tables of %s that were altered:', (started) => {
     },
   )
 
+  test('a schema that a newer plantstore has migrated makes an older one unhealthy, and no writer', async () => {
+    await using it = await openPlain(await started())
+    await it.query('UPDATE plantstore_schema SET version = version + 1')
+
+    await expectRefused(it, 'written by a newer plantstore')
+
+    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+    await it.query('UPDATE plantstore_schema SET version = version - 1')
+    await it.store.createPlant({ id: 51n, name: 'fifty-one' })
+    expect(await it.store.readPlant(50n)).toBeNull()
+  })
+
   test("a trigger that only records is nobody's concern", async () => {
     await using it = await openPlain(await started())
     await it.query(

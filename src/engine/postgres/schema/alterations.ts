@@ -3,6 +3,7 @@
 import { FIELDS } from '../../../plant/plant'
 import { describeForeignPart } from '../../foreign-part'
 import { rowsOf, type SqlResult, type Statement } from '../connecting/statements'
+import { newerSchema, SCHEMA_VERSION } from './migrations'
 
 export type Alteration = {
   readonly kind: string
@@ -46,6 +47,7 @@ const SELECT = `
   FROM pg_constraint WHERE contype = 'f' AND confrelid IN ${OURS} AND conparentid = 0
   UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text FROM pg_trigger
   WHERE tgrelid IN ${OURS} AND NOT tgisinternal AND tgtype & ${BEFORE} <> 0 AND tgenabled IN ('O', 'A')
+  UNION ALL SELECT 'schema', version::text, '' FROM plantstore_schema WHERE version > ${SCHEMA_VERSION}
   ORDER BY kind, name`
 
 // Triggers that run after a write may write again: only a trial shows what they do.
@@ -64,6 +66,7 @@ const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
     `row-level security hides rows of ${name} from this user; run ALTER TABLE ${name} DISABLE ROW LEVEL SECURITY`,
   deferrable: ({ name, detail }) =>
     `key ${name} on ${detail} is deferrable, so creates fail; create it again without DEFERRABLE`,
+  schema: ({ name }) => newerSchema(Number(name)),
   column: ({ name, detail }) =>
     `column ${name} is ${detail}; expected ${name.endsWith('.id') ? 'bigint' : 'text'}`,
 }

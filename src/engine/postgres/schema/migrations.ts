@@ -33,6 +33,9 @@ const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000'
 const MAX_TRIES = 20
 const PAUSE_MS = 50
 
+export const newerSchema = (version: number): string =>
+  `the database was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`
+
 /** The version of the schema; 0 for none. Rejects with an `OpenError` if a newer plantstore made it. */
 export async function schemaVersion(sql: SQL): Promise<number> {
   const [there] = await sql.unsafe<{ there: boolean }[]>(
@@ -42,9 +45,7 @@ export async function schemaVersion(sql: SQL): Promise<number> {
   const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
   const version = row?.version ?? 0
   if (version <= SCHEMA_VERSION) return version
-  throw new OpenError(
-    `the database was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
-  )
+  throw new OpenError(newerSchema(version))
 }
 
 const MAKE: readonly Statement[] = [
