@@ -65,7 +65,10 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
   [/^25504446/, 'a PDF; export its table as CSV or .xlsx from the program that made it'],
   [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
   // With a byte order mark, or a character of ASCII.
-  [/^(fffe0000|0000feff|[0-7].000000|000000(?!00)[0-7].)/, 'a text in UTF-32; save it as UTF-8'],
+  [
+    /^(fffe0000|0000feff|(?!00)[0-7].000000|000000(?!00)[0-7].)/,
+    'a text in UTF-32; save it as UTF-8',
+  ],
 ]
 
 // A "<" after white space, which programs of all kinds write with the name of a workbook.

@@ -329,6 +329,22 @@ describe('a file that does not fit', () => {
     await store.console.isClean()
   })
 
+  test('in another encoding is read by the one that is detected in the thread', async () => {
+    await using store = await openStore()
+    const { console, database } = store
+    const bytes = Buffer.from('id,name\n1,D\xb9b\n2,\xafywotnik\n', 'latin1')
+    await importFile(console, 'polish.csv', bytes)
+    const preview = previewOf(console)
+    await preview.getByRole('cell', { name: 'Dąb' }).waitFor()
+    expect(await preview.getByLabel('Encoding', { exact: true }).inputValue()).toBe('windows-1250')
+    await preview.getByRole('button', { name: 'Import 2 plants' }).click()
+    await panelOf(console)
+      .getByText(/^Done: created 2/)
+      .waitFor()
+    expect(storedPlants(database).map(({ name }) => name)).toEqual(['Dąb', 'Żywotnik'])
+    await console.isClean()
+  })
+
   test('that has a title row, several lists or a name in two columns is told so in the form', async () => {
     await using store = await openStore()
     const { console, database } = store

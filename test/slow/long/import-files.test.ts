@@ -615,11 +615,13 @@ test('plants.yaml and files of other kinds are refused in a sentence', async () 
   const utf32 = Buffer.from([...'id,name\n1,Fern\n'].flatMap((it) => [it.charCodeAt(0), 0, 0, 0]))
   await Bun.write(folder.file('a.csv'), utf32)
   await Bun.write(folder.file('plants.KML'), '<kml/>')
+  await Bun.write(folder.file('nul.csv'), new Uint8Array(100))
   await Bun.write(folder.file('plants.psv'), 'id|name\n1|Fern\n')
 
   const messageOf = async (name: string) =>
     (await runProgram(['import', folder.file(name), '--database', folder.file('p.db')])).err
   expect(await messageOf('a.csv')).toEndWith('a.csv: this is a text in UTF-32; save it as UTF-8\n')
+  expect(await messageOf('nul.csv')).not.toContain('UTF-32')
   expect(await messageOf('plants.KML')).toEndWith(
     '.kml files are not read; save the table as CSV or .xlsx\n',
   )
