@@ -132,8 +132,7 @@ function showPlants(parts: Console): void {
   async function begin(): Promise<void> {
     // First, so that no change is missed.
     await follower.start()
-    const { name, isUntagged } = readView().query
-    if (name !== undefined || isUntagged) await untilCounted(parts)
+    if (readView().query.name !== undefined) await untilCounted(parts)
     if (!session.isKnown.value) return
     await list.open(readView(), true)
     editor.follow()

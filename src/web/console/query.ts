@@ -1,5 +1,6 @@
 // A search for plants: as an object, and as the text of the search box and the URL.
 
+import type { ListQuery } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN, INT64_RULE, parseId } from './int64.ts'
 
 /** The plant with an id, or the plants with a text in their names, with a tag or without one, or both. */
@@ -7,7 +8,6 @@ export type Query = {
   readonly id?: bigint
   readonly name?: string
   readonly tag?: string
-  /** Only the page itself finds plants without a tag. */
   readonly isUntagged?: true
 }
 
@@ -55,6 +55,23 @@ export function textOf({ id, name, tag, isUntagged }: Query): string {
   ].join(' ')
 }
 
+// The service takes so many.
+const MAX_WORDS = 10
+
+/** The words of a name, which the service looks for in any order; the last one is the rest. */
+const wordsOf = (name: string): readonly string[] => {
+  const words = name.split(/\s+/).filter(Boolean)
+  const rest = words.slice(MAX_WORDS - 1).join(' ')
+  return rest === '' ? words : [...words.slice(0, MAX_WORDS - 1), rest]
+}
+
+/** A search as the service takes it. */
+export const listQueryOf = ({ name, tag, isUntagged }: Query): ListQuery => ({
+  ...(name === undefined ? {} : { name: wordsOf(name) }),
+  ...(tag === undefined ? {} : { tag }),
+  ...(isUntagged ? { tagged: false } : {}),
+})
+
 // Like the service, ignores the case of A to Z alone.
 const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
@@ -69,4 +86,6 @@ export const matches = (
 ): boolean =>
   (query.id === undefined || query.id === plant.id) &&
   (query.tag === undefined || query.tag === plant.tag) &&
-  (query.name === undefined || folded(plant.name).includes(folded(query.name)))
+  (!query.isUntagged || plant.tag === undefined) &&
+  (query.name === undefined ||
+    wordsOf(query.name).every((word) => folded(plant.name).includes(folded(word))))

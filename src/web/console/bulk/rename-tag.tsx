@@ -1,7 +1,7 @@
 // Renames a tag on every plant that has it, or merges it into another one.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { Field } from '../controls/field.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { plantsOf } from '../counts.ts'
@@ -31,6 +31,8 @@ export function RenameTag({ tag, list, onChange, onClose }: RenameTagProps) {
   const { counts } = list.tags.all()
   // To tell which names are taken.
   useEffect(() => void list.readTags(), [])
+  // Typing replaces it.
+  useLayoutEffect(() => document.querySelector<HTMLInputElement>('#new-tag')?.select(), [])
   const others = text.value === tag ? undefined : counts.get(text.value)
 
   async function rename(): Promise<void> {

@@ -27,7 +27,6 @@ export const tooLongFor = (by: SortKey): string =>
   `Sorting by ${by} works up to ${MAX_SORTED.toLocaleString()} plants. Search for something first`
 
 const MARKED_MS = 5000
-const UNTAGGED_TOO_LONG = `Plants without a tag are found among up to ${MAX_SORTED.toLocaleString()} plants`
 
 export class PlantList {
   readonly query = signal<Query>({})
@@ -76,8 +75,7 @@ export class PlantList {
   }
 
   /** Shows a view, or reads it again if it is the current one. */
-  async open(wanted: View, isCorrected = false): Promise<void> {
-    const view = this.#possible(wanted)
+  async open(view: View, isCorrected = false): Promise<void> {
     if (this.rows.count.value > 0 && isSameView(view, this.view)) return this.refresh()
     this.onView(view, isCorrected)
     this.tags.keep()
@@ -243,17 +241,7 @@ export class PlantList {
   /** The plants that the service is to list for a search: all, if they are few enough for the page to search them. */
   #listFor(query: Query): Query {
     const { name, id } = query
-    if (query.isUntagged) return {}
     return name !== undefined && id === undefined && this.#isShort ? {} : query
-  }
-
-  /** A view without what the page cannot find among too many plants. */
-  #possible({ query: { isUntagged, ...others }, sort }: View): View {
-    if (!isUntagged) return { query: others, sort }
-    if (this.#stored.value === undefined || this.#isShort)
-      return { query: { isUntagged, ...others }, sort }
-    this.announce(UNTAGGED_TOO_LONG)
-    return { query: others, sort }
   }
 
   #reset({ query, sort }: View): void {
@@ -312,7 +300,6 @@ export class PlantList {
     if (this.searchesHere) {
       // More were stored since they were counted.
       this.#stored.value = MAX_SORTED + 1
-      if (this.query.value.isUntagged) return this.open(this.view, true)
       this.reader.restart()
       this.#reset(this.view)
       await Promise.all([this.reader.readFirst(), this.#search()])

@@ -1,7 +1,7 @@
 // Reads pages of the plants that match a query, in the order of ids, either way.
 
 import type { NewPlant, PlantPage, Result } from '../../../client/client.ts'
-import type { Query } from '../query.ts'
+import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import type { IdOrder } from './id-order.ts'
 import type { Cursor } from './part.ts'
@@ -18,18 +18,18 @@ async function readOne(session: Session, id: bigint): Promise<Result<PlantPage>>
 /** A page from a cursor on. */
 export function readPage(
   session: Session,
-  { id, ...limits }: Query,
+  query: Query,
   { isDescending }: Pick<IdOrder, 'isDescending'>,
   after: Cursor,
   limit: number,
 ): Promise<Result<PlantPage>> {
-  if (id !== undefined) return readOne(session, id)
+  if (query.id !== undefined) return readOne(session, query.id)
   return session.persist((client) =>
     client.listPlants({
       limit,
       ...(after === null ? {} : { after }),
       ...(isDescending ? { order: 'desc' } : {}),
-      ...limits,
+      ...listQueryOf(query),
     }),
   )
 }

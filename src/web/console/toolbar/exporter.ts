@@ -5,7 +5,7 @@ import { ClientError, type NewPlant } from '../../../client/client.ts'
 import { writers } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { plantsOf } from '../counts.ts'
-import type { Query } from '../query.ts'
+import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import { MAX_PLANTS, openWorkbook } from '../workbooks/write.ts'
 import { yieldToBrowser } from '../yield.ts'
@@ -107,7 +107,7 @@ type Found = (() => Promise<readonly NewPlant[]>) | null
 /** The plants of an export, a page at a time. */
 async function* pagesOf(
   session: Session,
-  { id, ...limits }: Query,
+  { id, ...search }: Query,
   found: Found,
   signal: AbortSignal,
 ): AsyncGenerator<readonly NewPlant[]> {
@@ -127,7 +127,11 @@ async function* pagesOf(
   }
   let after: string | undefined
   do {
-    const query = { limit: PAGE_PLANTS, ...(after === undefined ? {} : { after }), ...limits }
+    const query = {
+      limit: PAGE_PLANTS,
+      ...(after === undefined ? {} : { after }),
+      ...listQueryOf(search),
+    }
     const page = await session.persist((client) => client.listPlants(query, { signal }), signal)
     if (!page.ok) throw new ClientError(page)
     yield page.value.plants

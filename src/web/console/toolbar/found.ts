@@ -13,11 +13,10 @@ function progressOf({ rows, total }: PlantList): string {
 }
 
 /** The plants that the page itself has found; in a list that is not read whole, among those that were read. */
-function foundHere({ rows, total, readsAll, searched }: PlantList): string {
+function foundHere({ rows, total, readsAll }: PlantList): string {
   const found = plantsOf(rows.found.value)
   if (rows.parts.isHeld) {
-    const how = searched.name === undefined ? ' without a tag' : '; accents and word order ignored'
-    return `${found} found${how}`
+    return `${found} found; accents and word order ignored`
   }
   const read = rows.read.value.toLocaleString()
   if (readsAll) {
@@ -41,5 +40,6 @@ export function describeFound(list: PlantList, isCounted: boolean): string {
   }
   if (isAll) return ''
   if (searched.id !== undefined && found === 1) return 'The plant with this ID'
-  return `${plantsOf(found)} found${searched.name === undefined ? '' : '; exact spelling only'}`
+  const how = searched.isUntagged ? ' without a tag' : ''
+  return `${plantsOf(found)} found${searched.name === undefined ? how : '; exact spelling only'}`
 }

@@ -84,7 +84,7 @@ function Tags({ list }: { readonly list: PlantList }) {
           These are the {MAX_TAGS} most used of {found.length.toLocaleString()} tags.
         </p>
       ) : null}
-      {untagged > 0 && !list.rows.isTooLong.value ? (
+      {untagged > 0 || isPart ? (
         <button
           type="button"
           class="quiet untagged"
@@ -92,7 +92,7 @@ function Tags({ list }: { readonly list: PlantList }) {
           {...hides(ID)}
           onClick={() => void list.show({ isUntagged: true })}
         >
-          No tag <small>{untagged.toLocaleString()}</small>
+          No tag {isPart ? null : <small>{untagged.toLocaleString()}</small>}
         </button>
       ) : null}
       {isPart ? (
