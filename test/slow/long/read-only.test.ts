@@ -87,7 +87,7 @@ const users = testUid === 0 ? (['root', 'nobody'] as const) : (['this user'] as 
 const cases = Object.keys(states).flatMap((state) => users.map((user) => [state, user] as const))
 
 test.each(cases)(
-  'export, check and backup change nothing of a database %s, as %s',
+  'export, tags, check and backup change nothing of a database %s, as %s',
   async (state, user) => {
     using folder = temporaryFolder()
     const store = folder.file('store')
@@ -110,10 +110,11 @@ test.each(cases)(
     const run = (...words: string[]) => runProgram([...words, '--database', database], options)
     const checked = await run('check')
     const exported = await run('export')
+    const tags = await run('tags')
     const toFile = await run('export', join(copies, 'plants.csv'))
     const backup = await run('backup', join(copies, 'copy.db'))
 
-    for (const { code, err } of [checked, exported, toFile, backup]) {
+    for (const { code, err } of [checked, exported, tags, toFile, backup]) {
       expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('plantstore:') })
     }
     expect(checked.out).toStartWith(`ok: ${plants} plants`)
