@@ -1,4 +1,4 @@
-// `bun run puts`: what a batch of unchanged plants costs beside creates of as many.
+// `bun run puts`: what batches of puts and of patches cost beside creates of as many plants.
 
 import { cpuTime } from '../lib/cpu.ts'
 import { number, readFlags } from '../lib/flags.ts'
@@ -8,7 +8,7 @@ import { startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
 import { table } from '../lib/table.ts'
 
-const flags = readFlags('Batches of unchanged plants.', {
+const flags = readFlags('Batches of puts and patches.', {
   plants: { default: '1000', help: 'plants of a batch' },
   rounds: { default: '30', help: 'batches of each kind' },
   clients: { default: '64', help: 'clients that create the same plants one by one' },
@@ -59,6 +59,21 @@ const { url } = server
 const one = await measure((plants) => createEach(url, plants))
 const batch = await measure((plants) => send(url, 'POST', '/plants/batch', { plants }))
 const unchanged = await measure((plants) => send(url, 'PUT', '/plants/batch', { plants }))
+const replaced = await measure((plants) =>
+  send(url, 'PUT', '/plants/batch', {
+    plants: plants.map((plant) => ({ ...plant, tag: 'climber' })),
+  }),
+)
+const patched = await measure((plants) =>
+  send(url, 'PATCH', '/plants/batch', {
+    plants: plants.map(({ id }) => ({ id, tag: 'aroid' })),
+  }),
+)
+const guarded = await measure((plants) =>
+  send(url, 'PATCH', '/plants/batch', {
+    plants: plants.map(({ id }) => ({ id, tag: 'climber', was: { tag: 'aroid' } })),
+  }),
+)
 await server.stop()
 removeFolder(folder)
 
@@ -75,6 +90,9 @@ console.log(
       row(`creates of ${clients} clients`, one),
       row('a batch of creates', batch),
       row('a batch of puts, all unchanged', unchanged),
+      row('a batch of puts of another tag', replaced),
+      row('a batch of patches of the same', patched),
+      row('the patches, with a condition', guarded),
     ],
   ),
 )

@@ -457,7 +457,7 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 1700))
     const [first] = (await changeLogOf(store).read({ limit: 1 })).entries
-    expect(await changeLogOf(store).stats()).toMatchObject({ entries: 1700 })
+    expect(await changeLogOf(store).stats()).toMatchObject({ entries: 1700, keepMs: DAY_MS })
     const { bytes, oldestAt } = await changeLogOf(store).stats()
     expect(bytes).toBeGreaterThan(1700 * 40)
     expect(oldestAt).toBe(Date.parse(first?.at ?? ''))
