@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type DatabaseSecrets, withoutPassword } from '../../src/engine/database-url'
+import { engineOf } from '../../src/engine/engine'
 import { addressOf, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
 import { UsageError } from '../../src/errors'
 import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
@@ -151,6 +152,16 @@ describe('the URL of a server', () => {
   ])('is shown without its password: %s', (database, shown) => {
     expect(withoutPassword(database)).toBe(shown)
   })
+})
+
+test.each([
+  ['/srv/data/plants.db', 'plants.db'],
+  ['postgres://anna:geheim@db.example:5432/garden?sslmode=require', 'garden'],
+  ['postgres://anna@a:1,b:2/garden', 'garden'],
+  ['postgres://anna:geheim@db.example', ''],
+  ['postgres://anna:geheim@db.example/?password=geheim', ''],
+])('GET /status names %s without its folder, server and user', (database, name) => {
+  expect(engineOf(database).locate(database).baseName).toBe(name)
 })
 
 describe('a name that looks like a server', () => {

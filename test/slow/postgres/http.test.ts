@@ -29,6 +29,7 @@ const files = [
   'http/rate-limit',
   'http/read',
   'http/request-log',
+  'http/status',
   'cli/commands/changes',
   'cli/commands/health',
   'cli/commands/import-csv',
