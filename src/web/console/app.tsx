@@ -1,19 +1,17 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
-import { RenameTag } from './bulk/rename-tag.tsx'
 import { addSamples, Samples } from './bulk/samples.tsx'
 import { SelectionBar } from './bulk/selection-bar.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { keepFocus } from './controls/focus.ts'
 import { watchHands } from './controls/hands.ts'
+import { lazily } from './controls/lazily.tsx'
 import { Leaf } from './controls/leaf.tsx'
-import { PlantPanel } from './editor/plant-panel.tsx'
 import { Unsaved } from './editor/unsaved.tsx'
 import { ImportPanel } from './import/panel.tsx'
 import { onPageKey } from './page-keys.ts'
-import { Shortcuts } from './shortcuts.tsx'
 import { MAX_SORTED } from './sort.ts'
 import { Outage } from './status/outage.tsx'
 import { Status } from './status/status.tsx'
@@ -27,6 +25,11 @@ import { Note } from './undo/note.tsx'
 import { deletionOf, type Step, taggingOf } from './undo/step.ts'
 
 type Props = { readonly console: Console }
+
+const loadPanel = () => import('./editor/plant-panel.tsx').then((it) => it.PlantPanel)
+const PlantPanel = lazily(loadPanel)
+const RenameTag = lazily(() => import('./bulk/rename-tag.tsx').then((it) => it.RenameTag))
+const Shortcuts = lazily(() => import('./shortcuts.tsx').then((it) => it.Shortcuts))
 
 function Header({ console: { session, monitor, disconnect } }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
@@ -281,6 +284,10 @@ export function App({ console: all }: Props) {
   useEffect(() => preparePrinting(list), [list])
   useEffect(keepFocus, [])
   useEffect(watchHands, [])
+  // Ahead of the first plant that is opened, which does not wait for it.
+  useEffect(() => {
+    if (session.isKnown.value) void loadPanel().catch(() => {})
+  }, [session.isKnown.value])
   if (!session.isKnown.value) return <Welcome session={session} />
   return (
     <div class={isOver.value ? 'page over' : 'page'} {...dropHandlers(all, isOver)}>
