@@ -150,7 +150,13 @@ function showPlants(parts: Console): void {
   })
 }
 
-function connectParts({ session, list, selection, monitor }: Console): void {
+function connectParts({ session, list, selection, acts, monitor }: Console): void {
+  // The number of plants is right at once after one's own changes.
+  effect(() => {
+    acts.done.value
+    acts.undone.value
+    untracked(monitor.pollNow)
+  })
   // Clear the selection so that hidden plants are not changed.
   effect(() => {
     list.query.value

@@ -17,12 +17,12 @@ beforeAll(async () => {
 const HEAD = `
 - banner:
   - heading "plantstore" [level=1]
+  - group: Healthy 2 plants Status ▾
   - navigation:
     - link "API reference":
       - /url: docs
     - button "Disconnect"
 - main:
-  - group: Healthy 2 plants Status ▾
   - search:
     - searchbox "Search"
     - button "Tags"
@@ -44,7 +44,7 @@ const TABLE = `
         - button "Tag"
       - columnheader "Actions"
     - rowgroup:
-      - row "Select 1 1 Boston fern fern Edit plant 1 Delete plant 1" [selected]:
+      - row "Select 1 1 Boston fern fern Edit plant 1 Delete plant 1":
         - gridcell "Select 1":
           - checkbox "Select 1"
         - gridcell "1"
@@ -79,7 +79,7 @@ const PANEL = `
     - paragraph:
       - text: "Changes are not recorded: plantstore runs without"
       - code: "--keep-changes"
-      - text: .`
+      - text: . With it, this page has a history, and the table shows what others do.`
 const FORM = `
   - dialog "Edit plant 1":
     - heading "Edit plant 1" [level=2]
@@ -95,7 +95,7 @@ const FORM = `
     - button "Cancel"`
 const FOOT = `
   - paragraph
-  - button "Compact rows"
+  - button "Compact rows" [pressed]
   - button "Shortcuts ?"
 - status`
 

@@ -65,7 +65,8 @@ export function NoHistory({ hasLog, since }: NoHistoryProps) {
   if (!hasLog) {
     return (
       <p class="history hint">
-        Changes are not recorded: plantstore runs without <code>--keep-changes</code>.
+        Changes are not recorded: plantstore runs without <code>--keep-changes</code>. With it, this
+        page has a history, and the table shows what others do.
       </p>
     )
   }
