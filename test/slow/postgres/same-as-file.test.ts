@@ -5,7 +5,7 @@ import type { PlantChanges } from '../../../src/engine/commit/plant-writes'
 import { RequestError } from '../../../src/errors'
 import { entityTagOf, type Precondition } from '../../../src/plant/entity-tag'
 import { INT64_MAX, INT64_MIN, isText } from '../../../src/plant/plant'
-import type { PlantQuery } from '../../../src/plant/plants'
+import type { PlantQuery, TagQuery } from '../../../src/plant/plants'
 import type { Store } from '../../../src/store'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { FILTERS } from '../../harness/filters'
@@ -19,7 +19,22 @@ const DAY_MS = 86_400_000
 
 // Few, so that the writes of one commit meet.
 const ids = fc.constantFrom(1n, 2n, 3n, 4n, 2n ** 53n + 1n, INT64_MIN, INT64_MAX)
-const odd = ['', 'NULL', 'null', '{}', '{"a"}', '"', "'", '\\', ',', '\n', 'ä', '🌱']
+const odd = [
+  '',
+  'x'.repeat(200),
+  `${'x'.repeat(200)}y`,
+  'NULL',
+  'null',
+  '{}',
+  '{"a"}',
+  '"',
+  "'",
+  '\\',
+  ',',
+  '\n',
+  'ä',
+  '🌱',
+]
 const texts = fc.oneof(
   fc.constantFrom('rose', 'lily'),
   fc.constantFrom(...odd),
@@ -37,7 +52,7 @@ const severalUpdates = fc.uniqueArray(updates, {
   minLength: 1,
   maxLength: 5,
 })
-const tags = fc.oneof(
+const entityTags = fc.oneof(
   fc.constant('*' as const),
   fc.array(plants.map(entityTagOf), { minLength: 1 }),
 )
@@ -45,7 +60,7 @@ const origin = { token: 'a "b"', address: '::1', request: null }
 const options = fc.oneof(
   fc.constant({ origin }),
   fc
-    .record({ ifMatch: tags, ifNoneMatch: tags }, { requiredKeys: [] })
+    .record({ ifMatch: entityTags, ifNoneMatch: entityTags }, { requiredKeys: [] })
     .map((precondition: Precondition) => ({ origin, precondition })),
 )
 
@@ -88,11 +103,16 @@ const queries: fc.Arbitrary<PlantQuery> = fc
   })
   .map(({ filter, ...query }) => ({ ...query, ...filter }))
 
+const places: fc.Arbitrary<TagQuery> = fc.record({
+  limit: fc.integer({ min: 1, max: 4 }),
+  after: fc.option(texts),
+})
+
 /** A store, and the end of its change log as read so far. */
 type Side = { readonly store: Store; after: string | undefined }
 
 /** Makes the calls at once, so that they share commits. Resolves to all that can be seen of them. */
-async function run(side: Side, made: readonly Call[], query: PlantQuery) {
+async function run(side: Side, made: readonly Call[], query: PlantQuery, place: TagQuery) {
   const answers = await Promise.all(made.map((call) => answerOf(side.store, call)))
   const page = await side.store.changeLog?.read({ after: side.after, limit: 500 })
   side.after = page?.next
@@ -102,6 +122,7 @@ async function run(side: Side, made: readonly Call[], query: PlantQuery) {
     entries,
     plants: await allPlants(side.store),
     found: await side.store.listPlants(query),
+    tags: await side.store.listTags(place),
     count: await side.store.countPlants(),
   }
 }
@@ -122,12 +143,13 @@ describeServers('%s', (started) => {
       fc.asyncProperty(
         fc.array(calls, { minLength: 1, maxLength: 20 }),
         queries,
-        async (made, query) => {
-          expect(await run(server, made, query)).toEqual(await run(file, made, query))
+        places,
+        async (made, query, place) => {
+          expect(await run(server, made, query, place)).toEqual(await run(file, made, query, place))
         },
       ),
       // Creates alone are one statement, sorted by their ids.
-      { numRuns: 300, endOnFailure: true, examples: [[[createOf(2n), createOf(1n)], ALL]] },
+      { numRuns: 300, endOnFailure: true, examples: [[[createOf(2n), createOf(1n)], ALL, ALL]] },
     )
 
     await Promise.all([file.store.close(), server.store.close()])
