@@ -237,4 +237,9 @@ export const auth: readonly Case[] = [
     200,
     '{"plants":[{"id":1,"name":"Fern","tag":"green"}],"next":null}',
   ]),
+  withScope('lists tags for a token that only reads', 'GET /tags', {}, [
+    200,
+    '{"tags":[{"tag":"green","plants":1}],"next":null}',
+  ]),
+  withScope('lists no tags without credentials', 'GET /tags', { authorization: null }, 40101),
 ]

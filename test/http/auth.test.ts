@@ -89,6 +89,7 @@ test.each([
   ['POST', '/plants/batch-delete'],
   ['GET', '/metrics'],
   ['GET', '/status'],
+  ['GET', '/tags'],
 ])('asks for credentials: %s %s', async (method, path) => {
   const answer = await fetch(`${daemon.url}${path}`, { method })
 

@@ -1,0 +1,224 @@
+// Compares random operations with a model:
+// `bun test/hostile/operations.ts [--operations 100000] [--seed N] [--engine sqlite|postgres]`.
+
+import { parseArgs } from 'node:util'
+import { installations, isInstalled, startPostgres } from '../../tools/postgres/server'
+import { builtProgram, startDaemon } from '../harness/daemon'
+import { temporaryFolder } from '../harness/folder'
+import { type Expected, Model, type ModelChange, type ModelUpdate } from './model'
+import { createRandom, pick, type Random } from './mutate'
+
+const { values } = parseArgs({
+  args: Bun.argv.slice(2),
+  options: {
+    operations: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
+    engine: { type: 'string', default: 'sqlite' },
+  },
+})
+const operations = Number(values.operations)
+const random = createRandom(Number(values.seed))
+
+const MAX_SHOWN = 10
+const WHOLE_EVERY = 500
+const ids = [...Array(16).keys()]
+  .map(BigInt)
+  .concat([-1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)])
+const LONG = 'x'.repeat(200)
+const texts = ['', 'a', 'A', 'Rosa alba', 'alba ROSA', '苔', '\uff5e', '🌵', '%', LONG, `${LONG}y`]
+
+type Sent = { readonly method: string; readonly path: string; readonly body?: string }
+type Operation = { readonly sent: Sent; readonly expected: Expected }
+
+const model = new Model()
+
+/** Sometimes a value of these. */
+const maybe = <T>(make: (random: Random) => T, of = 2): T | undefined =>
+  random(of) ? undefined : make(random)
+
+const text = () => pick(random, texts)
+const id = () => pick(random, ids)
+const some = <T>(make: (id: bigint) => T): T[] => {
+  const first = random(ids.length)
+  return Array.from({ length: 1 + random(4) }, (_, index) =>
+    make(ids[(first + index * 5) % ids.length] ?? 0n),
+  )
+}
+
+const optional = <Name extends string, T>(name: Name, value: T | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [Key in Name]?: T }
+
+function plant(id: bigint) {
+  // Often as stored, so that batches find what they expect.
+  const stored = model.plants.get(id)
+  if (stored && random(2)) return { id, ...stored }
+  return { id, name: text(), ...optional('tag', maybe(text)) }
+}
+
+const change = (): ModelChange => ({
+  ...optional('name', maybe(text)),
+  ...optional(
+    'tag',
+    maybe(() => (random(3) ? text() : null)),
+  ),
+})
+
+function was(id: bigint): ModelChange {
+  const stored = model.plants.get(id)
+  if (!stored || random(3) === 0) return change()
+  return {
+    ...optional(
+      'name',
+      maybe(() => stored.name),
+    ),
+    ...optional(
+      'tag',
+      maybe(() => stored.tag ?? null),
+    ),
+  }
+}
+
+const update = (id: bigint): ModelUpdate => ({
+  id,
+  ...change(),
+  ...optional(
+    'was',
+    maybe(() => was(id)),
+  ),
+})
+
+const bodyOf = (value: { readonly id?: bigint }): string =>
+  JSON.stringify(value, (_, it) => (typeof it === 'bigint' ? JSON.rawJSON(String(it)) : it))
+const batchOf = (plants: readonly object[]) => `{"plants":[${plants.map(bodyOf).join(',')}]}`
+
+const searchOf = (query: Readonly<Record<string, unknown>>): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const it of [value ?? []].flat()) search.append(name, String(it))
+  }
+  return search.toString()
+}
+
+function list(): Operation {
+  const query = {
+    limit: 1 + random(6),
+    ...optional('after', maybe(id)),
+    ...optional('tag', maybe(text, 4)),
+    ...optional(
+      'tagged',
+      maybe(() => random(2) === 0, 3),
+    ),
+    ...optional(
+      'order',
+      maybe(() => pick(random, ['asc', 'desc'] as const)),
+    ),
+  }
+  const parts = ['ROSA', 'al', 'a', '', '苔', 'b r', '%']
+  const names = Array.from({ length: random(3) }, () => pick(random, parts))
+  const path = `/plants?${searchOf({ ...query, name: names })}`
+  return { sent: { method: 'GET', path }, expected: model.list({ ...query, names }) }
+}
+
+function tags(): Operation {
+  const limit = 1 + random(12)
+  const after = maybe(() => pick(random, [text(), 'm', `${LONG}a`, '\u{10ffff}']))
+  const path = `/tags?${searchOf({ limit, after })}`
+  return { sent: { method: 'GET', path }, expected: model.tags(limit, after) }
+}
+
+/** A batch that is refused as a whole. */
+function malformed(): Operation {
+  const one = plant(id())
+  const body = pick(random, [
+    batchOf([one, plant(id()), one]),
+    `{"plants":[${bodyOf({ ...one, was: null } as typeof one)}]}`,
+    `{"plants":[${bodyOf({ ...one, was: { name: null } } as typeof one)}]}`,
+    batchOf([one, { id: 100n, name: null }]),
+    '{"plants":[]}',
+  ])
+  return { sent: { method: 'PATCH', path: '/plants/batch', body }, expected: [400, 40002] }
+}
+
+const at = (method: string, path: string, expected: Expected, body?: string): Operation => ({
+  sent: { method, path, ...optional('body', body) },
+  expected,
+})
+
+const kinds: readonly (() => Operation)[] = [
+  () => {
+    const one = plant(id())
+    return at('POST', '/plants', model.create([one], false), bodyOf(one))
+  },
+  () => {
+    const all = some(plant)
+    return at('POST', '/plants/batch', model.create(all, true), batchOf(all))
+  },
+  () => {
+    const all = some(plant)
+    return at('PUT', '/plants/batch', model.put(all), batchOf(all))
+  },
+  ...Array<() => Operation>(3).fill(() => {
+    const all = some(update)
+    return at('PATCH', '/plants/batch', model.patchAll(all), batchOf(all))
+  }),
+  () => {
+    const all = some(plant)
+    return at('POST', '/plants/batch-delete', model.deleteAll(all), batchOf(all))
+  },
+  () => {
+    const one = plant(id())
+    return at('PUT', `/plants/${one.id}`, model.replace(one), bodyOf(one))
+  },
+  () => {
+    const [it, fields] = [id(), change()]
+    return at('PATCH', `/plants/${it}`, model.patch(it, fields), bodyOf(fields as object))
+  },
+  () => {
+    const it = id()
+    return at('DELETE', `/plants/${it}`, model.delete(it))
+  },
+  () => {
+    const it = id()
+    return at('GET', `/plants/${it}`, model.read(it))
+  },
+  ...Array<() => Operation>(3).fill(list),
+  ...Array<() => Operation>(2).fill(tags),
+  malformed,
+]
+
+const whole = (): Operation =>
+  at('GET', '/plants?limit=1000', model.list({ limit: 1000, names: [] }))
+
+const installation = installations.findLast(isInstalled)
+if (values.engine === 'postgres' && !installation) throw new Error('PostgreSQL is not installed')
+await using server =
+  values.engine === 'postgres' && installation ? await startPostgres(installation) : null
+using folder = temporaryFolder()
+// Not as an option: other users would see the password.
+const url = await server?.createDatabase('plants')
+await using daemon = await startDaemon({
+  program: builtProgram(),
+  ...(url ? { env: { PLANTSTORE_DATABASE: url } } : { database: folder.file('plants.db') }),
+})
+
+let differences = 0
+const started = performance.now()
+for (let n = 1; n <= operations; n++) {
+  const { sent, expected } = n % WHOLE_EVERY === 0 ? whole() : pick(random, kinds)()
+  const { method, path, body } = sent
+  const answer = await daemon.fetch(path, { method, ...optional('body', body) })
+  const got = await answer.text()
+  const [status, wanted] = expected
+  const isRight =
+    answer.status === status &&
+    (typeof wanted === 'number' ? got.startsWith(`{"error":${wanted},`) : got === wanted)
+  if (isRight) continue
+  differences += 1
+  if (differences <= MAX_SHOWN) console.error({ n, sent, expected, status: answer.status, got })
+}
+const seconds = (performance.now() - started) / 1000
+
+console.log(
+  `model: ${operations} operations on ${values.engine} in ${seconds.toFixed(1)} s, seed ${values.seed}; ${differences} differences`,
+)
+process.exitCode = differences > 0 ? 1 : 0
