@@ -334,7 +334,7 @@ test.each(['backup', 'restore'])('offers no server to a command of files: %s', a
 
 test('says of health that the daemon listens, not health', async () => {
   expect((await runProgram(['health', '--help'])).out).toContain(
-    '--host ADDRESS   address that the daemon listens on\n',
+    '--host ADDRESS         address that the daemon listens on\n',
   )
 })
 

@@ -29,7 +29,7 @@ finds the daemon by the same variables as "plantstore serve"; flags of the daemo
     port: { help: 'port that the daemon listens on' },
     unix: { help: 'connect to this unix socket instead of a port' },
     tlsCert: { help: 'connect by HTTPS; the file itself is not read' },
-    json: { help: 'print the state of the service (GET /status); needs a token' },
+    json: { help: 'print the answer of GET /status; needs a token' },
     token: { help: 'the token for --json' },
     tokenFile: { help: 'a file with the token for --json' },
   },

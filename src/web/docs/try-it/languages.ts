@@ -88,6 +88,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
     putPlants: [literal(body.plants ?? [])],
     patchPlants: [literal(body.plants ?? [])],
     deletePlants: [literal(body.plants ?? [])],
+    listTags: [query],
     listPlants: [query],
     readPlant: [argument],
     replacePlant: [plant],
