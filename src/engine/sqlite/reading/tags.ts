@@ -4,8 +4,10 @@ import type { Database } from 'bun:sqlite'
 import type { TagCount, TagPage, TagQuery } from '../../../plant/plants'
 import { PAGE_LENGTH } from '../../page'
 
-// A slice reads at most twice as many rows, in about a millisecond (bench: tags).
-const SLICE_ROWS = 1000
+// About 0.1 ms, so that creates beside it keep their pace (bench: tags).
+const SLICE_ROWS = 500
+// A tag takes as long as these rows.
+const TAG_ROWS = 64
 
 type TagRow = { readonly tag: string }
 type CountRow = { readonly plants: bigint; readonly last: bigint | null }
@@ -40,6 +42,7 @@ export function* listTags(
     if (last && (tags.length === limit || length > PAGE_LENGTH)) return { tags, next: last.tag }
     const { tag } = row
     let plants = 0
+    read += TAG_ROWS
     let part = countFirst.get(tag)
     for (;;) {
       const counted = Number(part?.plants)
