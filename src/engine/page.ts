@@ -66,3 +66,20 @@ export function compileFilter(
   const maxWalked = tag === undefined ? MAX_WALKED : MAX_WALKED_OF_TAG
   return { range, hit: hits.join(' AND '), values, maxWalked }
 }
+
+// In a URL, up to 9 kB of the 16 that a request may have.
+const MAX_PLACE = 1000
+
+/**
+ * The `next` of a page of tags: its last tag; of one that no URL could have, a shorter text between it and the following
+ * tag, if there is one.
+ */
+export function placeAfter(last: string, following: string): string {
+  if (last.length <= MAX_PLACE) return last
+  const others = [...following]
+  const points = [...last]
+  const end = points.findIndex((point, index) => point !== others[index]) + 1
+  if (end === 0) return last
+  const place = `${points.slice(0, end).join('')}\u{10FFFF}`
+  return Buffer.compare(Buffer.from(place), Buffer.from(last)) < 0 ? last : place
+}

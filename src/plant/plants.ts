@@ -39,7 +39,10 @@ export type TagQuery = {
 /** A tag, and the number of plants that have it. */
 export type TagCount = { readonly tag: string; readonly plants: number }
 
-/** Tags in the order of their code points; the next page begins after the tag `next`, null on the last page. */
+/**
+ * Tags in the order of their code points; the next page begins after `next`, null on the last page: the last tag, or
+ * instead of a very long one a shorter text before the following tag.
+ */
 export type TagPage = { readonly tags: readonly TagCount[]; readonly next: string | null }
 
 /** The author of a change. A command sets its name as `request`. */

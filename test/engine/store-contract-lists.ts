@@ -363,6 +363,33 @@ export function testLists(open: () => Promise<TestedStore>): void {
     })
   })
 
+  test('continues after a long tag, whatever follows it', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const long = 'x'.repeat(1500)
+    const ends = [
+      '',
+      'a',
+      'a\u{10FFFF}',
+      'a\u{10FFFF}\u{10FFFF}',
+      'ab',
+      'b',
+      '\uff5e',
+      '\u{1F335}',
+      '\u{10FFFF}',
+    ]
+    const tags = ends
+      .map((end) => `${long}${end}`)
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    const plants = [...tags, 'y'].map((tag, index) => ({ id: BigInt(index), name: '', tag }))
+    await store.createPlants(plants)
+
+    for (const limit of [1, 2, 3]) {
+      const { found } = await readTags(store, limit)
+      expect(found.map(({ tag }) => tag)).toEqual([...tags, 'y'])
+    }
+  })
+
   test('ends a page of long tags before its limit, and leaves none out', async () => {
     await using tested = await open()
     const { store } = tested
@@ -374,5 +401,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
 
     expect(found.map(({ tag }) => tag)).toEqual(tags)
     expect(pages).toBe(3)
+    // Short enough for a URL.
+    expect((await store.listTags({ limit: 2 })).next).toBe('b\u{10FFFF}')
   })
 }

@@ -2,7 +2,7 @@
 
 import type { SQL } from 'bun'
 import type { TagPage, TagQuery } from '../../../plant/plants'
-import { PAGE_LENGTH } from '../../page'
+import { PAGE_LENGTH, placeAfter } from '../../page'
 import { INDEXED_CHARACTERS } from './plants'
 
 const prefixOf = (tag: string) => `left(${tag}, ${INDEXED_CHARACTERS})`
@@ -54,5 +54,7 @@ export async function listTags(sql: SQL, { after = null, limit }: TagQuery): Pro
   const tags = rows.flatMap(({ tag, plants }) =>
     plants === null ? [] : [{ tag, plants: Number(plants) }],
   )
-  return { tags, next: rows.length > tags.length ? (tags.at(-1)?.tag ?? null) : null }
+  const last = tags.at(-1)
+  const following = rows[tags.length]
+  return { tags, next: last && following ? placeAfter(last.tag, following.tag) : null }
 }

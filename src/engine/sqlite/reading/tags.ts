@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { TagCount, TagPage, TagQuery } from '../../../plant/plants'
-import { PAGE_LENGTH } from '../../page'
+import { PAGE_LENGTH, placeAfter } from '../../page'
 
 // About 0.1 ms, so that creates beside it keep their pace (bench: tags).
 const SLICE_ROWS = 500
@@ -39,8 +39,9 @@ export function* listTags(
   let row = after === null ? first.get() : following.get(after)
   while (row) {
     const last = tags.at(-1)
-    if (last && (tags.length === limit || length > PAGE_LENGTH)) return { tags, next: last.tag }
     const { tag } = row
+    if (last && (tags.length === limit || length > PAGE_LENGTH))
+      return { tags, next: placeAfter(last.tag, tag) }
     let plants = 0
     read += TAG_ROWS
     let part = countFirst.get(tag)
