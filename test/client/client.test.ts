@@ -425,3 +425,24 @@ function serve(answer: (request: Request) => Response | Promise<Response>) {
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }
+
+test('lists tags page by page, with and without the empty one', async () => {
+  const ids = [77_000_001n, 77_000_002n]
+  const [first = 0n] = ids
+  await client.putPlants(
+    ids.map((id) => ({ id, name: 'tagged', tag: id === first ? '' : '🌵 77' })),
+  )
+
+  const all = await client.listTags({ limit: 1 })
+  const rest = await client.listTags({ after: '', limit: 1000 })
+  const last = await client.listTags({ after: '🌵 76' })
+
+  const empty = { tag: '', plants: expect.any(Number) }
+  expect(all).toMatchObject({ ok: true, value: { tags: [empty], next: '' } })
+  if (!rest.ok) throw new Error(rest.message)
+  expect(rest.value.tags.find(({ tag }) => tag === '')).toBeUndefined()
+  expect(rest.value.tags).toContainEqual({ tag: '🌵 77', plants: 1 })
+  expect(last).toMatchObject({ value: { tags: [{ tag: '🌵 77', plants: 1 }], next: null } })
+  await client.deletePlants([{ id: first, name: 'tagged', tag: '' }])
+  await client.deletePlants([{ id: 77_000_002n, name: 'tagged', tag: '🌵 77' }])
+})
