@@ -44,7 +44,7 @@ describeServers('the commands with %s', (started) => {
     const [from, to] = [folder.file('from.db'), folder.file('to.db')]
     const server = await createDatabase('moved')
     const text = hardPlants.join('')
-    const created = `created ${hardPlants.length}, skipped 0, replaced 0, refused 0; ${hardPlants.length} rows read\n`
+    const created = `created ${hardPlants.length}, skipped 0, replaced 0, refused 0; ${hardPlants.length} rows read; 1 has an empty name\n`
     expect((await importAll(from, text)).out).toBe(created)
 
     const there = await importAll(server, (await runWith(from, ['export'])).out)
