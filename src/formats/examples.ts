@@ -2,7 +2,7 @@
 
 import { type Plant, TEXT_FIELDS } from '../plant/plant'
 
-const BEYOND_ASCII = /[^\0-\x7f]/
+const BEYOND_ASCII = /[\u0080-\uffff]/
 
 /** Chooses some plants of a file, and lists them in its order. */
 export function createExamples(limit: number) {

@@ -209,14 +209,18 @@ const filledOf = (texts: readonly string[]): number =>
 const MAX_TITLES = 5
 /** Comments, and labels of a text beside them. */
 const COMMENT = /^\s*#\s*\p{L}|:\s*$/u
-/** Years and sentences: what no plant is called. */
-const NO_PLANT = /\b\d{4}\b|(\S+\s+){5}/
+const YEAR = /^\d{4}$/
+const MAX_WORDS = 5
+
+/** True of a year or a sentence: no plant is called so. */
+const isNoPlant = (text: string): boolean =>
+  text.split(/\s+/).length > MAX_WORDS || text.split(/\W+/).some((word) => YEAR.test(word))
 
 /** True if rows are titles or comments: a plant above a header would be left out. `isSure`: no plant is called so. */
 function areTitles(rows: readonly (readonly string[])[], isSure: boolean): boolean {
   const texts = rows.map((row) => row.filter((text) => normalize(text) !== ''))
   const titles = texts.filter(([first = '']) => first !== '' && !COMMENT.test(first))
-  const unsure = titles.filter(([title = '']) => !NO_PLANT.test(title))
+  const unsure = titles.filter(([title = '']) => !isNoPlant(title))
   return titles.every(({ length }) => length === 1) && unsure.length <= (isSure ? 0 : MAX_TITLES)
 }
 

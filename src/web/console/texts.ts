@@ -25,3 +25,10 @@ export const beginningOf = (text: string): string =>
 /** True if two plants have the same texts. */
 export const hasSameTexts = (a: Plant, b: Plant): boolean =>
   TEXTS.every((name) => a[name] === b[name])
+
+/** A text without the line ends behind it. */
+export function withoutLastLineEnds(text: string): string {
+  let end = text.length
+  while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1
+  return text.slice(0, end)
+}

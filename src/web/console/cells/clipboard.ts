@@ -1,7 +1,7 @@
 // Cells and rows as they are copied: text between tabs, and a table whose ids no spreadsheet rounds.
 
 import type { NewPlant } from '../../../client/client.ts'
-import { TEXTS } from '../texts.ts'
+import { TEXTS, withoutLastLineEnds } from '../texts.ts'
 
 /** The type of cells that were copied here: they are pasted in place, other rows as an import. */
 export const CELLS = 'application/x-plantstore-cells'
@@ -45,7 +45,7 @@ export function copyGrid(grid: Grid, areCells: boolean): void {
 export function pastedGrid(data: DataTransfer | null, isRange: boolean): Grid | null {
   const own = data?.getData(CELLS)
   if (own) return JSON.parse(own)
-  const text = (data?.getData('text/plain') ?? '').replace(/[\r\n]+$/, '')
+  const text = withoutLastLineEnds(data?.getData('text/plain') ?? '')
   if (text === '') return null
   const lines = text.split(/\r?\n/)
   if (lines.length > 1 && !isRange) return null

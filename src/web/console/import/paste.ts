@@ -1,6 +1,7 @@
 // Rows pasted onto the page, such as cells of a spreadsheet: they are shown as a file is before its import.
 
 import type { Session } from '../session.ts'
+import { withoutLastLineEnds } from '../texts.ts'
 import type { Importer } from './importer.ts'
 
 /** Fields and dialogs take what is pasted themselves, but for the fields of one name or tag. */
@@ -11,7 +12,7 @@ const SEVERAL_LINES = /\S[^\S\n]*\r?\n\s*\S/
 
 /** A line as it is copied from a spreadsheet: without the end of its row. */
 function insertLine(event: ClipboardEvent, text: string): void {
-  const line = text.replace(/[\r\n]+$/, '')
+  const line = withoutLastLineEnds(text)
   if (line === text) return
   event.preventDefault()
   document.execCommand('insertText', false, line)
