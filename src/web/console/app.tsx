@@ -131,7 +131,7 @@ function Work({ console: all }: Props) {
           form={form}
           list={list}
           base={session.base}
-          changesSince={monitor.latest.value?.changesSince}
+          changesSince={monitor.latest.value?.changeLog?.oldest}
           isReadOnly={isReadOnly}
           {...actions}
         />
@@ -147,10 +147,10 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
     <div class="count">
       <p>
         <span role={list.typed.value ? 'status' : undefined}>
-          {describeFound(list, monitor.latest.value?.plants !== undefined)}
+          {describeFound(list, monitor.latest.value?.plants != null)}
         </span>
-        {/* The metrics are the clock: they come every few seconds. */}
-        <Age list={list} now={monitor.latest.value?.at ?? 0} />
+        {/* The status is the clock: it comes every few seconds. */}
+        <Age list={list} now={monitor.latest.value?.readAt ?? 0} />
       </p>
       {selection.size > 0 ? null : (
         <div class="keys">
@@ -181,7 +181,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
       )}
       <SelectionBar
         selection={selection}
-        tags={() => list.tags.held().counts}
+        tags={list.tags}
         onCopy={() => all.cells.value?.copyTicked()}
         onTag={(tag) => {
           const plants = selection.plants()

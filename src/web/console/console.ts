@@ -136,6 +136,7 @@ function showPlants(parts: Console): void {
     if (!session.isKnown.value) return
     await list.open(readView(), true)
     editor.follow()
+    void list.tags.read()
   }
 
   effect(() => {
@@ -151,10 +152,11 @@ function showPlants(parts: Console): void {
 }
 
 function connectParts({ session, list, selection, acts, monitor }: Console): void {
-  // The number of plants is right at once after one's own changes.
+  // The numbers of plants are right at once after one's own changes.
   effect(() => {
     acts.done.value
     acts.undone.value
+    list.tags.distrust()
     untracked(monitor.pollNow)
   })
   // Clear the selection so that hidden plants are not changed.
@@ -166,7 +168,8 @@ function connectParts({ session, list, selection, acts, monitor }: Console): voi
   })
   effect(() => {
     const plants = monitor.latest.value?.plants
-    untracked(() => list.expect(plants))
+    // In an outage, the last number counts.
+    if (plants != null) untracked(() => list.expect(plants))
   })
 }
 
@@ -243,7 +246,7 @@ export function createConsole(base: URL): Console {
   forgetOnLeaving(parts)
   // A link to this page with another fragment does not load it again.
   addEventListener('hashchange', () => void connect(parts))
-  void parts.monitor.watch()
+  void parts.monitor.watch(() => document.hidden)
   void connect(parts)
   return parts
 }

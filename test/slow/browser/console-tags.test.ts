@@ -148,7 +148,7 @@ test('a press picks one, for many plants too', async () => {
   expect(await field.inputValue()).toBe('fern')
   expect(await field.evaluate((it) => it === document.activeElement)).toBeTrue()
   await page.keyboard.press('Enter')
-  await page.getByText('Tag “fern” set on 1 plant').waitFor()
+  await page.getByText('Set the tag “fern” on plant 4').waitFor()
   expect(stored(4n)?.tag).toBe('fern')
   await console.isClean()
 })

@@ -99,7 +99,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
     .waitFor()
   expect(await page.title()).toBe('⚠ No response – plantstore')
   expect(await page.getByText('Updates live').count()).toBe(0)
-  await page.getByText('Disk free').waitFor()
+  await page.getByText('Last backup').waitFor()
   expect(await console.barriers()).toEqual([])
   await console.button('Save').click()
   await page.getByText('1 edit not saved yet; retrying').waitFor()
@@ -109,7 +109,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   await page.getByText('Healthy').waitFor()
   expect(await page.getByText('No response').count()).toBe(0)
   await page.getByText('Updates live').waitFor()
-  await page.getByText('Disk free').waitFor({ state: 'hidden' })
+  await page.getByText('Last backup').waitFor({ state: 'hidden' })
   expect(await page.title()).toBe('plantstore')
   await console.row(1).locator('[data-unsaved]').waitFor({ state: 'detached' })
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
 })
 
-/** `stored`: the number of plants that the metrics tell; undefined before they do. */
+/** `stored`: the number of plants that the status tells; undefined before it does. */
 async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
   const session = createSession(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
@@ -233,13 +233,6 @@ describe('plants without a tag', () => {
     expect(names()).toEqual([])
     await list.refine({ tag: 'odd' })
     expect(list.query.value).toEqual({ name: 'gunsel', tag: 'odd' })
-  })
-
-  test('are counted beside the tags', async () => {
-    const { list } = await openList(PLANTS)
-    await list.readTags()
-    const { counts, untagged, isPart } = list.tags.all()
-    expect([counts.get('odd'), untagged, isPart]).toEqual([PLANTS / 2, PLANTS / 2, false])
   })
 
   test('are listed by the service in a longer list too, with words in any order', async () => {

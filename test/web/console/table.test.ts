@@ -256,21 +256,3 @@ describe('a list that is sorted', () => {
     expect(list.rows.held().map(({ id }) => list.rows.rowOf(id))).toEqual([...before.keys()])
   })
 })
-
-test('the tags of a long list are counted a few times while it is read, not for each page', async () => {
-  const { list } = await openList(daemon)
-  const counted = new Set<unknown>()
-  let pages = 0
-  const stop = effect(() => {
-    list.rows.version.value
-    pages += 1
-    counted.add(list.tags.all())
-  })
-  await list.readTags()
-  stop()
-  const { plants, isPart } = list.tags.all()
-
-  expect(pages).toBeGreaterThan(90)
-  expect(counted.size).toBeLessThan(pages / 4)
-  expect({ plants, isPart }).toEqual({ plants: 100_000, isPart: true })
-})

@@ -1,7 +1,7 @@
 // Renames a tag on every plant that has it, or merges it into another one.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { Field } from '../controls/field.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { plantsOf } from '../counts.ts'
@@ -27,13 +27,9 @@ export function RenameTag({ tag, list, onChange, onClose }: RenameTagProps) {
   const text = useSignal(tag)
   const problem = useSignal<string | undefined>(undefined)
   const isReading = useSignal(false)
-  list.rows.version.value
-  const { counts } = list.tags.all()
-  // To tell which names are taken.
-  useEffect(() => void list.readTags(), [])
   // Typing replaces it.
   useLayoutEffect(() => document.querySelector<HTMLInputElement>('#new-tag')?.select(), [])
-  const others = text.value === tag ? undefined : counts.get(text.value)
+  const others = text.value === tag ? undefined : list.tags.counts.get(text.value)
 
   async function rename(): Promise<void> {
     if (isReading.value) return
@@ -72,7 +68,7 @@ export function RenameTag({ tag, list, onChange, onClose }: RenameTagProps) {
               ? 'On every plant that has it.'
               : `${plantsOf(others)} ${others === 1 ? 'has' : 'have'} it already: the two become one.`
           }
-          tags={() => counts}
+          tags={list.tags}
         />
         <div class="actions">
           <button type="submit" class="primary" aria-disabled={isReading.value}>

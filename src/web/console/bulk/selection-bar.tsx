@@ -5,7 +5,7 @@ import type { Selection } from '../list/selection.ts'
 
 type SelectionBarProps = {
   readonly selection: Selection
-  readonly tags: () => TagCounts
+  readonly tags: TagCounts
   readonly onCopy: () => void
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void

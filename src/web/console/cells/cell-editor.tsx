@@ -142,7 +142,7 @@ export class CellEditor implements CellEditing {
     return (
       <CellField
         cell={cell}
-        tags={() => this.parts.list.tags.held().counts}
+        tags={this.parts.list.tags}
         onEnd={(isSaved) => this.#end(isSaved)}
         onStep={(step) => this.#step(cell, step)}
         onLeave={() => this.#leave(cell)}

@@ -13,7 +13,7 @@ export type OpenCell = {
 
 type CellFieldProps = {
   readonly cell: OpenCell
-  readonly tags: () => TagCounts
+  readonly tags: TagCounts
   /** Saves the text, or gives it back. */
   readonly onEnd: (isSaved: boolean) => void
   /** Saves the text and goes on to another cell. */

@@ -11,7 +11,7 @@ type FieldProps = {
   /** True if it grows with its text; Enter still submits. */
   readonly isLong?: boolean
   /** The tags to suggest; for a short text. */
-  readonly tags?: () => TagCounts
+  readonly tags?: TagCounts
   readonly isSecret?: boolean
   readonly placeholder?: string
 }

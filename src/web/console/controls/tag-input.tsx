@@ -1,15 +1,19 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { InputHTMLAttributes } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 
 const MAX_SUGGESTIONS = 8
 
 /** The number of plants with each tag. */
-export type TagCounts = ReadonlyMap<string, number>
+export type TagCounts = {
+  readonly counts: ReadonlyMap<string, number>
+  /** Reads them, unless they are known. */
+  read(): Promise<void>
+}
 
 type TagInputProps = {
   readonly text: Signal<string>
-  readonly tags: () => TagCounts
+  readonly tags: TagCounts
   readonly attributes: InputHTMLAttributes
 }
 
@@ -42,35 +46,36 @@ const Suggestions = ({ id, options, active, onPick }: SuggestionsProps) => (
   </div>
 )
 
+/** The tags with what is typed in them; an empty one is no suggestion. */
+const suggestionsOf = (counts: TagCounts['counts'], text: string): readonly Suggestion[] =>
+  [...counts]
+    .filter(([tag]) => tag && tag !== text && tag.toLowerCase().includes(text.toLowerCase()))
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, MAX_SUGGESTIONS)
+
 /** A field that suggests tags with what is typed in them, the most used first. */
 export function TagInput({ text, tags, attributes }: TagInputProps) {
   const id = useId()
-  const options = useSignal<readonly Suggestion[]>([])
+  const isSuggesting = useSignal(false)
   const active = useSignal(-1)
+  useEffect(() => void tags.read(), [tags])
+  const options = isSuggesting.value ? suggestionsOf(tags.counts, text.value) : []
 
-  function close(): void {
-    options.value = []
+  function suggest(isWanted: boolean): void {
+    isSuggesting.value = isWanted
     active.value = -1
   }
-
-  function suggest(): void {
-    const typed = text.value.toLowerCase()
-    close()
-    options.value = [...tags()]
-      .filter(([tag]) => tag !== text.value && tag.toLowerCase().includes(typed))
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, MAX_SUGGESTIONS)
-  }
+  const close = (): void => suggest(false)
 
   function pick(at: number): void {
-    text.value = options.value[at]?.[0] ?? text.value
+    text.value = options[at]?.[0] ?? text.value
     close()
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    const count = options.value.length
+    const count = options.length
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined && count === 0) suggest()
+    if (step !== undefined && count === 0) suggest(true)
     else if (step !== undefined)
       active.value = (Math.max(active.value, -step) + step + count) % count
     else if (event.key === 'Enter' && active.value >= 0) pick(active.value)
@@ -82,7 +87,7 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
     event.preventDefault()
   }
 
-  const isOpen = options.value.length > 0
+  const isOpen = options.length > 0
   return (
     <div class="tags">
       <input
@@ -97,13 +102,13 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value
-          suggest()
+          suggest(true)
         }}
         onKeyDown={onKeyDown}
         onBlur={close}
       />
       {isOpen ? (
-        <Suggestions id={id} options={options.value} active={active.value} onPick={pick} />
+        <Suggestions id={id} options={options} active={active.value} onPick={pick} />
       ) : null}
     </div>
   )

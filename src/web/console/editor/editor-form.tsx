@@ -70,7 +70,7 @@ function Leaving({ editor }: { readonly editor: Editor }) {
   )
 }
 
-type EditorFormProps = FormProps & { readonly tags: () => TagCounts }
+type EditorFormProps = FormProps & { readonly tags: TagCounts }
 
 /** The id of a new plant: the next free one, unless another is typed. */
 function IdField({ form: { draft, errors } }: Pick<FormProps, 'form'>) {

@@ -56,8 +56,8 @@ export function Differences({
 
 type NoHistoryProps = {
   readonly hasLog: boolean
-  /** Time of the oldest recorded change, in milliseconds since 1970; 0: there is none. */
-  readonly since: number | undefined
+  /** Time of the oldest recorded change; null: there is none, undefined: it is unknown. */
+  readonly since: string | null | undefined
 }
 
 /** Explains an empty history. */
@@ -71,7 +71,7 @@ export function NoHistory({ hasLog, since }: NoHistoryProps) {
     )
   }
   if (since === undefined) return null
-  if (since === 0) return <p class="history hint">No change is recorded yet.</p>
+  if (since === null) return <p class="history hint">No change is recorded yet.</p>
   return (
     <p class="history hint">
       Not changed since <Time at={new Date(since)} />, when the record of changes begins.

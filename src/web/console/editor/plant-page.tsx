@@ -12,8 +12,8 @@ import type { PlantForm } from './plant-form.ts'
 
 export type PageActions = {
   readonly base: URL
-  /** Time of the oldest recorded change, in milliseconds since 1970; undefined: it is unknown. */
-  readonly changesSince: number | undefined
+  /** Time of the oldest recorded change; null: there is none, undefined: it is unknown. */
+  readonly changesSince: string | null | undefined
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
 }

@@ -125,7 +125,7 @@ export function PlantPanel({
             />
           </>
         ) : (
-          <EditorForm editor={editor} form={form} tags={() => list.tags.held().counts} />
+          <EditorForm editor={editor} form={form} tags={list.tags} />
         )}
       </div>
     </SidePanel>

@@ -19,7 +19,7 @@ import { isSameView, type View } from '../view.ts'
 import { ASCENDING, DESCENDING } from './id-order.ts'
 import { PartReader, RETRY_MS, type ReadOutcome } from './part-reader.ts'
 import { PlantRows } from './plant-rows.ts'
-import { TagCounter } from './tag-counts.ts'
+import { Tags } from './tags.ts'
 import { finderOf, foldInSlices } from './words.ts'
 
 /** The sentence that a list is too long for an order. */
@@ -43,7 +43,7 @@ export class PlantList {
   /** The plant that was just created here. */
   readonly added = signal<bigint | null>(null)
   readonly reader: PartReader
-  readonly tags: TagCounter
+  readonly tags: Tags
   /** The number of stored plants. */
   readonly #stored = signal<number | undefined>(undefined)
   /** Counts the searches of the page, of which the last is shown. */
@@ -57,7 +57,7 @@ export class PlantList {
     readonly onView: (view: View, isCorrected: boolean) => void,
   ) {
     this.reader = new PartReader(session, this.rows, this.listed)
-    this.tags = new TagCounter(this.reader)
+    this.tags = new Tags(session)
   }
 
   get view(): View {
@@ -78,7 +78,6 @@ export class PlantList {
   async open(view: View, isCorrected = false): Promise<void> {
     if (this.rows.count.value > 0 && isSameView(view, this.view)) return this.refresh()
     this.onView(view, isCorrected)
-    this.tags.keep()
     this.reader.restart()
     this.#reset(view)
     await Promise.all([this.reader.readFirst(), this.#search()])
@@ -120,6 +119,7 @@ export class PlantList {
 
   /** Reads the rows again as they come into view; until then, they stay. */
   readonly refresh = (): void => {
+    this.tags.distrust()
     this.reader.restart()
     this.#distrustRows()
     this.rows.publish()
@@ -147,6 +147,7 @@ export class PlantList {
 
   /** Sets the number of stored plants, for the length of the scroll bar. */
   expect(stored: number | undefined): void {
+    if (stored !== this.#stored.value) this.tags.distrust()
     this.#stored.value = stored
     this.rows.expect(this.#expected())
   }
@@ -164,11 +165,6 @@ export class PlantList {
       const plants = [...this.rows.parts.held()].filter(finderOf(query))
       return this.rows.parts.order.isDescending ? plants.reverse() : plants
     }
-  }
-
-  /** Reads all plants to count their tags, unless they are too many. */
-  async readTags(): Promise<void> {
-    if ((this.#stored.value ?? 0) <= MAX_SORTED) await this.tags.read()
   }
 
   /** Adds a new plant in its place, or updates a changed one. */
@@ -203,6 +199,7 @@ export class PlantList {
 
   /** Shows changes by others, but for plants that are about to be deleted here. */
   changeAll(changes: ReadonlyMap<bigint, Plant | null>): void {
+    this.tags.distrust()
     const shown = new Map<bigint, NewPlant | null>()
     for (const [id, after] of changes) {
       const plant = after && { id, ...after }

@@ -1,15 +1,12 @@
-// Polls the health of the daemon, and its metrics while there is a token.
+// Polls the status of the service; without a token its health alone.
 
 import { signal } from '@preact/signals'
+import type { Status } from '../../../client/client.ts'
 import type { Session } from '../session.ts'
-import { parseMetrics } from './metrics-text.ts'
-import { Trends } from './trends.ts'
 
 const PERIOD_MS = 2000
 const PERIOD_SILENT_MS = 1000
 const ANSWER_MS = 5000
-// Metrics are five times as long as health: read every second time, an idle tab needs less than 60 kB a minute.
-const POLLS_PER_METRICS = 2
 
 type Found =
   | { readonly state: 'unknown' | 'healthy' | 'silent' }
@@ -18,58 +15,52 @@ type Found =
 /** `since`: the beginning of an outage, in milliseconds since 1970; null while healthy. */
 export type Health = Found & { readonly since: number | null }
 
+/** `readAt`: milliseconds on a monotonic clock. */
+export type ReadStatus = Status & { readonly readAt: number }
+
 export type Monitor = ReturnType<typeof createMonitor>
 
 /** Polls the service of a session until the page is closed. */
 export function createMonitor(session: Session) {
   const health = signal<Health>({ state: 'unknown', since: null })
-  const trends = new Trends()
-  let polls = 0
+  const latest = signal<ReadStatus | null>(null)
   let wake = () => {}
-
-  const get = (path: string, token?: string) =>
-    fetch(new URL(path, session.base), {
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(ANSWER_MS),
-      cache: 'no-store',
-    })
 
   async function readHealth(): Promise<Found> {
     try {
-      const answer = await get('health')
+      const answer = await fetch(new URL('health', session.base), {
+        signal: AbortSignal.timeout(ANSWER_MS),
+        cache: 'no-store',
+      })
       if (answer.ok) return { state: 'healthy' }
-      const { message } = await answer.json()
+      const { message } = (await answer.json()) as { readonly message?: unknown }
       return typeof message === 'string' ? { state: 'failing', message } : { state: 'silent' }
     } catch {
       return { state: 'silent' }
     }
   }
 
-  async function readMetrics(token: string): Promise<void> {
-    try {
-      const answer = await get('metrics', token)
-      if (answer.ok) return trends.record(parseMetrics(await answer.text(), performance.now()))
-      const { error, message } = await answer.json()
-      if (error === 40102 && token === session.token()) session.refuse(String(message))
-    } catch {
-      // The next health check reports it.
-    }
+  async function readState(): Promise<Found> {
+    const signal = AbortSignal.timeout(ANSWER_MS)
+    const status = await session.call((client) => client.readStatus({ signal }))
+    // Without a token, or with one that is refused or over its rate limit.
+    if (!status.ok) return status.error === 0 ? { state: 'silent' } : readHealth()
+    latest.value = { ...status.value, readAt: performance.now() }
+    const { problem } = status.value
+    return problem ? { state: 'failing', message: problem.message } : { state: 'healthy' }
   }
 
   async function poll(): Promise<void> {
-    const found = await readHealth()
+    const found = await readState()
     const since = found.state === 'healthy' ? null : (health.value.since ?? Date.now())
     health.value = { ...found, since }
-    session.isReachable.value = health.value.state !== 'silent'
-    const token = session.token()
-    if (token === null || !session.isReachable.value) return
-    if (polls % POLLS_PER_METRICS === 0) await readMetrics(token)
-    polls += 1
+    session.isReachable.value = found.state !== 'silent'
   }
 
-  async function watch(): Promise<never> {
+  /** Polls while the page is in sight. */
+  async function watch(isHidden: () => boolean): Promise<never> {
     for (;;) {
-      if (!document.hidden) await poll()
+      if (!isHidden()) await poll()
       const pause = health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS
       const { promise, resolve } = Promise.withResolvers<void>()
       setTimeout(resolve, pause)
@@ -78,11 +69,8 @@ export function createMonitor(session: Session) {
     }
   }
 
-  /** Reads health and metrics without waiting for the next period. */
-  function pollNow(): void {
-    polls = 0
-    wake()
-  }
+  /** Polls without waiting for the next period. */
+  const pollNow = (): void => wake()
 
-  return { health, latest: trends.latest, points: trends.points, watch, pollNow }
+  return { health, latest, poll, watch, pollNow }
 }

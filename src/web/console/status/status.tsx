@@ -1,36 +1,20 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { plantsOf } from '../counts.ts'
-import type { Health, Monitor } from './monitor.ts'
-import { Sparkline } from './sparkline.tsx'
+import type { Health, Monitor, ReadStatus } from './monitor.ts'
 
-const LOW_BYTES = 1e9
 const DAY_MS = 86_400_000
-const UNITS = [
-  ['terabyte', 1e12],
-  ['gigabyte', 1e9],
-  ['megabyte', 1e6],
-] as const
-
-const toRate = (rate: number | null | undefined): string =>
-  rate == null ? '–' : rate.toLocaleString(undefined, { maximumFractionDigits: rate < 10 ? 1 : 0 })
-
-function toTime(seconds: number | null | undefined): string {
-  if (seconds == null) return '–'
-  const milliseconds = seconds * 1000
-  return `${milliseconds.toLocaleString(undefined, { maximumSignificantDigits: 2 })} ms`
-}
-
-function toSize(bytes: number): string {
-  const [unit, size] = UNITS.find(([, size]) => bytes >= size) ?? UNITS[2]
-  const options = { style: 'unit', unit, maximumSignificantDigits: 3 } as const
-  return (bytes / size).toLocaleString(undefined, options)
-}
 
 const toMoment = (at: number): string =>
   Date.now() - at < DAY_MS
     ? new Date(at).toLocaleTimeString(undefined, { timeStyle: 'short' })
     : new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' })
+
+const Time = ({ at }: { readonly at: number }) => (
+  <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
+    {toMoment(at)}
+  </time>
+)
 
 const NAMES: Readonly<Record<Health['state'], string>> = {
   unknown: 'Checking…',
@@ -40,7 +24,7 @@ const NAMES: Readonly<Record<Health['state'], string>> = {
 }
 
 type FactProps = {
-  readonly name: ComponentChildren
+  readonly name: string
   readonly children: ComponentChildren
   readonly isBad?: boolean
 }
@@ -52,74 +36,36 @@ const Fact = ({ name, children, isBad = false }: FactProps) => (
   </div>
 )
 
-/** Figures and charts for operators. */
-function Facts({ monitor }: { readonly monitor: Monitor }) {
-  const latest = monitor.latest.value
-  const points = monitor.points.value
-  const now = points.at(-1)
-  const rate = toRate(now?.rate)
-  const p99 = toTime(now?.p99)
-  const failed = points.reduce((sum, point) => sum + point.failed, 0)
+/** What the service says of itself. */
+function Facts({ status }: { readonly status: ReadStatus }) {
+  const { database, damaged, lastBackup, changeLog, readAt, uptimeSeconds, version } = status
   return (
     <dl>
-      {latest?.plants === undefined ? (
-        <Fact name="Created since startup">{latest?.created.toLocaleString() ?? '–'}</Fact>
-      ) : null}
-      <Fact name="Creates per second">
-        {rate}
-        <Sparkline
-          label={`Creates per second in the last two minutes; now ${rate}`}
-          values={points.map((point) => point.rate)}
-        />
+      <Fact name="Database" isBad={damaged}>
+        {database}
+        {damaged ? ' is damaged' : null}
       </Fact>
-      <Fact
-        name={
-          <>
-            <abbr title="99 % of creates were faster">p99</abbr> of creates
-          </>
-        }
-      >
-        {p99}
-        <Sparkline
-          label={`p99 of creates in the last two minutes; now ${p99}`}
-          values={points.map((point) => point.p99)}
-        />
+      <Fact name="Last backup">
+        {lastBackup ? <Time at={Date.parse(lastBackup.at)} /> : 'none scheduled'}
       </Fact>
-      {latest ? (
-        <>
-          <Fact name="Queue">{latest.queued?.toLocaleString() ?? '–'}</Fact>
-          <Fact
-            name={<abbr title="Requests of the last two minutes that failed with 5xx">Errors</abbr>}
-            isBad={failed > 0}
-          >
-            {failed.toLocaleString()}
-          </Fact>
-          {latest.freeBytes === undefined ? null : (
-            <Fact name="Disk free" isBad={latest.freeBytes < LOW_BYTES}>
-              {toSize(latest.freeBytes)}
-            </Fact>
-          )}
-          <Fact name="Up since">
-            <time
-              dateTime={new Date(latest.startedAt).toISOString()}
-              title={new Date(latest.startedAt).toLocaleString()}
-            >
-              {toMoment(latest.startedAt)}
-            </time>
-          </Fact>
-          <Fact name="Version">{latest.version}</Fact>
-        </>
-      ) : null}
+      <Fact name="Change log">
+        {changeLog ? `${changeLog.entries.toLocaleString()} changes` : '–'}
+      </Fact>
+      <Fact name="Up since">
+        <Time at={performance.timeOrigin + readAt - uptimeSeconds * 1000} />
+      </Fact>
+      <Fact name="Version">{version}</Fact>
     </dl>
   )
 }
 
-/** One line about the store. Its figures unfold on demand, and when something is wrong. */
+/** One line about the store. Its facts unfold on demand, and when something is wrong. */
 export function Status({ monitor }: { readonly monitor: Monitor }) {
   const isWanted = useSignal(false)
   const { state } = monitor.health.value
   const isTrouble = state === 'failing' || state === 'silent'
-  const plants = monitor.latest.value?.plants
+  const latest = monitor.latest.value
+  const plants = latest?.plants
   return (
     <details
       class={`status ${state}`}
@@ -131,10 +77,10 @@ export function Status({ monitor }: { readonly monitor: Monitor }) {
       <summary>
         <span class="dot" title={NAMES[state]} aria-hidden="true" />
         <span class="visually-hidden">{NAMES[state]}</span>
-        {plants === undefined ? null : <b>{plantsOf(plants)}</b>}
+        {plants == null ? null : <b>{plantsOf(plants)}</b>}
         <span class="more-status">Status</span>
       </summary>
-      <Facts monitor={monitor} />
+      {latest ? <Facts status={latest} /> : null}
     </details>
   )
 }

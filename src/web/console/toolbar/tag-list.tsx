@@ -1,11 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { hides, Menu } from '../controls/menu.tsx'
 import { isPhone } from '../controls/modal.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 
 const ID = 'tag-list'
 const MAX_TAGS = 100
+// While the menu is shown.
+const PERIOD_MS = 1000
 // So many tags are not looked through.
 const MANY_TAGS = 20
 
@@ -45,11 +47,19 @@ function Finder({ text, onEnter }: FinderProps) {
 /** The tags with the number of plants that have each, the most used first. */
 function Tags({ list }: { readonly list: PlantList }) {
   const sought = useSignal('')
-  list.rows.version.value
-  const { counts, untagged, plants, isPart } = list.tags.all()
+  useEffect(() => {
+    const { tags } = list
+    // Without a change log, nothing tells what others have changed.
+    tags.distrust()
+    void tags.read()
+    const timer = setInterval(() => void tags.read(), PERIOD_MS)
+    return () => clearInterval(timer)
+  }, [list])
+  const counted = list.tags.counted.value
+  const { counts } = list.tags
   const all = useMemo(
     () => [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1)),
-    [counts],
+    [counted],
   )
   const text = sought.value.trim().toLowerCase()
   const found = all.filter(([name]) => name.toLowerCase().includes(text))
@@ -63,7 +73,7 @@ function Tags({ list }: { readonly list: PlantList }) {
       {all.length >= MANY_TAGS ? (
         <Finder text={sought} onEnter={() => found[0] && show(found[0][0])} />
       ) : null}
-      {all.length === 0 && !isPart ? <p>No plant has a tag yet.</p> : null}
+      {counted && all.length === 0 ? <p>No plant has a tag yet.</p> : null}
       {all.length > 0 && found.length === 0 ? <p role="status">No tag has this in it.</p> : null}
       <ul aria-label="Tags">
         {found.slice(0, MAX_TAGS).map(([name, count]) => (
@@ -74,17 +84,18 @@ function Tags({ list }: { readonly list: PlantList }) {
               aria-pressed={name === tag}
               onClick={() => show(name)}
             >
-              <bdi>{name}</bdi> <small>{count.toLocaleString()}</small>
+              <bdi>{name || '(empty)'}</bdi> <small>{count.toLocaleString()}</small>
             </button>
           </li>
         ))}
       </ul>
       {found.length > MAX_TAGS ? (
         <p>
-          These are the {MAX_TAGS} most used of {found.length.toLocaleString()} tags.
+          These are the {MAX_TAGS} most used of {counted?.isPart ? 'the first ' : null}
+          {found.length.toLocaleString()} tags.
         </p>
       ) : null}
-      {untagged > 0 || isPart ? (
+      {counted?.untagged === 0 ? null : (
         <button
           type="button"
           class="quiet untagged"
@@ -92,16 +103,11 @@ function Tags({ list }: { readonly list: PlantList }) {
           {...hides(ID)}
           onClick={() => void list.show({ isUntagged: true })}
         >
-          No tag {isPart ? null : <small>{untagged.toLocaleString()}</small>}
+          No tag{' '}
+          {counted?.untagged == null ? null : <small>{counted.untagged.toLocaleString()}</small>}
         </button>
-      ) : null}
-      {isPart ? (
-        <p role="status">
-          {list.reader.isReadingAll.value
-            ? `Counting… ${plants.toLocaleString()} plants so far`
-            : `Counted among ${plants.toLocaleString()} plants, not all of them.`}
-        </p>
-      ) : null}
+      )}
+      {counted ? null : <p role="status">Counting…</p>}
     </>
   )
 }
@@ -115,7 +121,6 @@ export function TagList({ list }: { readonly list: PlantList }) {
       label="Tags"
       onToggle={(isNow) => {
         isShown.value = isNow
-        if (isNow) void list.readTags()
       }}
     >
       {isShown.value ? <Tags list={list} /> : null}

@@ -1,0 +1,81 @@
+// The tags of all plants, each with its number of plants, as the service counts them.
+
+import { signal } from '@preact/signals'
+import type { Result, TagPage, TagsQuery } from '../../../client/client.ts'
+import type { Session } from '../session.ts'
+
+const PAGE_TAGS = 1000
+const MAX_TAGS = 10_000
+
+type CountedTags = {
+  readonly counts: ReadonlyMap<string, number>
+  /** The number of plants without one; null if it is unknown. */
+  readonly untagged: number | null
+  /** True if there are more tags. */
+  readonly isPart: boolean
+}
+
+export class Tags {
+  /** null until they were read. */
+  readonly counted = signal<CountedTags | null>(null)
+  /** Counts what may have changed the numbers. */
+  #changes = 0
+  #readChanges = -1
+  /** Identifies the read that is under way. */
+  #reading: symbol | null = null
+
+  constructor(readonly session: Session) {}
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.counted.value?.counts ?? new Map()
+  }
+
+  /** Has the numbers read again when they are next wanted. */
+  distrust(): void {
+    this.#changes += 1
+  }
+
+  /** Forgets the tags. */
+  clear(): void {
+    this.distrust()
+    this.#reading = null
+    this.counted.value = null
+  }
+
+  /** Reads the tags, unless nothing has changed since the last read. */
+  async read(): Promise<void> {
+    const changes = this.#changes
+    if (this.#reading || this.#readChanges === changes) return
+    const reading = Symbol()
+    this.#reading = reading
+    const counted = await this.#count()
+    // They were forgotten meanwhile.
+    if (this.#reading !== reading) return
+    this.#reading = null
+    if (!counted) return
+    this.#readChanges = changes
+    this.counted.value = counted
+  }
+
+  /** null if a request was refused. */
+  async #count(): Promise<CountedTags | null> {
+    const counts = new Map<string, number>()
+    let tagged = 0
+    let next: string | null = null
+    do {
+      const query: TagsQuery = { limit: PAGE_TAGS, ...(next === null ? {} : { after: next }) }
+      const page: Result<TagPage> = await this.session.persist((client) => client.listTags(query))
+      if (!page.ok) return null
+      for (const { tag, plants } of page.value.tags) {
+        counts.set(tag, plants)
+        tagged += plants
+      }
+      next = page.value.next
+    } while (next !== null && counts.size < MAX_TAGS)
+    const isPart = next !== null
+    const status = isPart ? null : await this.session.persist((client) => client.readStatus())
+    const plants = status?.ok ? status.value.plants : null
+    // Others may have deleted some between the two requests.
+    return { counts, untagged: plants === null ? null : Math.max(0, plants - tagged), isPart }
+  }
+}

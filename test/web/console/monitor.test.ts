@@ -1,0 +1,92 @@
+// The health of the service as the console sees it.
+import { describe, expect, test } from 'bun:test'
+import { createSession } from '../../../src/web/console/session'
+import { createMonitor } from '../../../src/web/console/status/monitor'
+import { TOKEN } from '../../harness/daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+
+const { daemon } = ownDaemon()
+
+/** A service with a status, or none with a refusal of the token. */
+function serve(status: object | null) {
+  return Bun.serve({
+    port: 0,
+    fetch: ({ url }) => {
+      const { pathname } = new URL(url)
+      if (pathname === '/token')
+        return Response.json({ name: 'a', scope: 'write', changeLog: false })
+      if (pathname === '/health') return Response.json({ status: 'ok' })
+      if (status) return Response.json(status)
+      return Response.json({ error: 40102, message: 'the token was revoked' }, { status: 401 })
+    },
+  })
+}
+
+async function monitorOf(url: string | URL) {
+  const session = createSession(new URL(url))
+  await session.connect(TOKEN)
+  return { session, monitor: createMonitor(session) }
+}
+
+describe('the monitor of the console', () => {
+  test('reads the status of a daemon: its plants and that it can write', async () => {
+    await daemon.create('{"id":1,"name":"Fern"}')
+    const { monitor } = await monitorOf(`${daemon.url}/`)
+
+    await monitor.poll()
+
+    expect(monitor.health.value).toEqual({ state: 'healthy', since: null })
+    expect(monitor.latest.value).toMatchObject({ plants: 1, writable: true, database: 'plants.db' })
+  })
+
+  test('reads the health of a daemon without a token', async () => {
+    const monitor = createMonitor(createSession(new URL(`${daemon.url}/`)))
+
+    await monitor.poll()
+
+    expect(monitor.health.value.state).toBe('healthy')
+    expect(monitor.latest.value).toBeNull()
+  })
+
+  test('says why the service cannot write, and since when', async () => {
+    const problem = { name: 'disk full', message: 'disk full; nothing was stored' }
+    await using service = serve({
+      version: '1.0.0',
+      engine: 'sqlite',
+      plants: null,
+      writable: false,
+      problem,
+    })
+    const { session, monitor } = await monitorOf(service.url)
+
+    await monitor.poll()
+    const first = monitor.health.value
+    await monitor.poll()
+
+    expect(first).toMatchObject({ state: 'failing', message: problem.message })
+    expect(first.since).toBeGreaterThan(0)
+    expect(monitor.health.value).toEqual(first)
+    expect(session.isReachable.value).toBeTrue()
+  })
+
+  test('says that the service does not answer', async () => {
+    await using service = serve(null)
+    const { session, monitor } = await monitorOf(service.url)
+    await service.stop(true)
+
+    await monitor.poll()
+
+    expect(monitor.health.value.state).toBe('silent')
+    expect(session.isReachable.value).toBeFalse()
+  })
+
+  test('has a refused token forgotten; the service is healthy', async () => {
+    await using service = serve(null)
+    const { session, monitor } = await monitorOf(service.url)
+
+    await monitor.poll()
+
+    expect(session.refusal.value).toBe('the token was revoked')
+    expect(monitor.health.value.state).toBe('healthy')
+  })
+})
