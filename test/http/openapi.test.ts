@@ -143,6 +143,23 @@ test('describes every route, each with an example of each of its answers', () =>
   }
 })
 
+test('describes 50301 for every read whose answer may find no room', () => {
+  const { paths } = describe()
+  const reads = Object.entries(paths).filter(([, { get }]) =>
+    get?.responses['503']?.description.includes('50301'),
+  )
+
+  expect(reads.map(([path]) => path).sort()).toEqual([
+    '/metrics',
+    '/plants',
+    '/plants/changes',
+    '/plants/history',
+    '/plants/{id}',
+    '/plants/{id}/history',
+    '/tags',
+  ])
+})
+
 test('describes the headers that options add to answers, as the daemon sends them', async () => {
   const args = ['--log-requests', '--rate-limit', '1000']
   await using daemon = await startDaemon({ database: folder.file('verbose.db'), args })

@@ -228,4 +228,13 @@ describe('an address that is nearly one of a page', () => {
     }
     expect(await expectError(await get(path, {}, 'POST'), 40501)).toBe('method not allowed')
   })
+
+  test.each(['/console', '/console/', '/console/index.html', '/docs/', '/docs/index.html'])(
+    '%s keeps its query',
+    async (path) => {
+      const answer = await fetch(`${daemon.url}${path}?tag=a%26b`, { redirect: 'manual' })
+
+      expect(answer.headers.get('location')).toEndWith('?tag=a%26b')
+    },
+  )
 })

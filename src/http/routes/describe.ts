@@ -29,7 +29,7 @@ const conditional = (name: string, description: string) => ({
 
 /** The conditional headers and the errors of all routes of a stored plant. */
 export const STORED_PLANT = {
-  refusals: ['no such plant' as const, 'precondition failed' as const],
+  refusals: ['no such plant' as const, 'precondition failed' as const, 'busy' as const],
   parameters: [
     conditional('If-Match', 'Entity tags, one of which the plant must have, or *; otherwise 412.'),
     conditional(

@@ -163,6 +163,7 @@ const metricsPage =
           operationId: 'metrics',
           summary: 'Read the metrics',
           description: 'In the Prometheus text format, version 0.0.4.',
+          refusals: ['busy'],
           answers: () =>
             answers(200, 'The metrics.', t.String(), {
               type: 'text/plain',

@@ -84,8 +84,10 @@ async function answerFile(file: PageFile, { headers: asked }: Request, readOnce:
 
 // Redirects near-miss URLs, whose relative links would break. Relative, so that it works behind a proxy with a path
 // prefix.
-const moved = (location: string): Response =>
-  new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
+function moved({ url }: Request, path: string): Response {
+  const location = path + new URL(url).search
+  return new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
+}
 
 /**
  * The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all.
@@ -111,12 +113,12 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
   return (app: App) =>
     app
       .get('/', ({ request }) => answer(request, 'console', 'index.html'))
-      .get('/console', () => moved('./'))
-      .get('/console/', () => moved('../'))
-      .get('/console/index.html', () => moved('../'))
+      .get('/console', ({ request }) => moved(request, './'))
+      .get('/console/', ({ request }) => moved(request, '../'))
+      .get('/console/index.html', ({ request }) => moved(request, '../'))
       .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
       .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
-      .get('/docs/', () => moved('../docs'))
-      .get('/docs/index.html', () => moved('../docs'))
+      .get('/docs/', ({ request }) => moved(request, '../docs'))
+      .get('/docs/index.html', ({ request }) => moved(request, '../docs'))
       .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
 }

@@ -252,6 +252,7 @@ const listing = (deps: PlantDeps) => (app: App) =>
         summary: 'List plants',
         description:
           'Page by page, in ascending or descending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
+        refusals: ['busy'],
         answers: () =>
           answers(200, 'A page of plants.', PlantPage, {
             example: { plants: [storedExample], next: '1' },

@@ -41,6 +41,7 @@ export const tags =
           summary: 'List tags',
           description:
             'Each tag with its exact number of plants, page by page, in the order of code points. Plants without a tag are not counted; the empty tag is one.',
+          refusals: ['busy'],
           answers: () =>
             answers(200, 'A page of tags.', TagPage, {
               example: { tags: [{ tag: 'aroid', plants: 1 }], next: 'aroid' },

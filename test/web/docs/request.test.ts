@@ -86,6 +86,16 @@ describe('requests', () => {
     expect(others.map(({ operationId }) => operationId)).toEqual(['openapi', 'metrics'])
   })
 
+  test('in TypeScript say where the client comes from', () => {
+    const create = operationOf('createPlant')
+    const draft = firstDraft(create, schemas)
+    const request = toRequest(create, draft, server)
+
+    expect(languages.TypeScript({ operation: create, draft, request, server })).toContain(
+      '// Of a release, not of the npm registry: npm install ./plantstore-client-',
+    )
+  })
+
   test('are commands of curl that a shell reads as they are, without the token', () => {
     const create = operationOf('createPlant')
     const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
