@@ -76,15 +76,22 @@ function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
     void editor.show(id, isForm)
   }
   /** Does something with plants; those that are left out are ticked, for another try. */
-  async function onChange(steps: readonly Step[]): Promise<void> {
+  async function onChange(steps: readonly Step[]): Promise<boolean> {
     const skipped = await acts.do(steps)
     if (steps.length > 1) selection.tickAgain(skipped.map(({ step }) => step.id))
+    return skipped.length === 0
+  }
+  /** Renames a tag, then shows the plants with the new one, unless some are left out or another search is shown. */
+  async function onRename(steps: readonly Step[], before: string, after: string): Promise<void> {
+    const isWhole = await onChange(steps)
+    if (isWhole && list.query.value.tag === before) await list.refine({ tag: after })
   }
   return {
     onOpen,
     onRecent: (): void => void recent.open((plant) => onOpen(plant, false)),
     onTag: (tag: string): void => void list.refine({ tag }),
     onChange,
+    onRename,
     onDelete(plants: readonly NewPlant[]): void {
       void onChange(plants.map(deletionOf))
       selection.drop(plants.map(({ id }) => id))
@@ -232,7 +239,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         <RenameTag
           tag={renamed.value}
           list={list}
-          onChange={actionsOf(all).onChange}
+          onRename={actionsOf(all).onRename}
           onClose={() => {
             renamed.value = null
           }}

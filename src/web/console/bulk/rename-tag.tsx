@@ -18,12 +18,12 @@ const PROBLEMS = {
 type RenameTagProps = {
   readonly tag: string
   readonly list: PlantList
-  readonly onChange: (steps: readonly Step[]) => void
+  readonly onRename: (steps: readonly Step[], before: string, after: string) => void
   readonly onClose: () => void
 }
 
 /** Asks for the new name of a tag. The change can be undone like any of many plants. */
-export function RenameTag({ tag, list, onChange, onClose }: RenameTagProps) {
+export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
   const text = useSignal(tag)
   const problem = useSignal<string | undefined>(undefined)
   const isReading = useSignal(false)
@@ -44,7 +44,11 @@ export function RenameTag({ tag, list, onChange, onClose }: RenameTagProps) {
       return
     }
     onClose()
-    onChange(plants.map((it) => taggingOf(it, text.value)))
+    onRename(
+      plants.map((it) => taggingOf(it, text.value)),
+      tag,
+      text.value,
+    )
   }
 
   return (

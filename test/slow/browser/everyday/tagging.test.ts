@@ -65,11 +65,12 @@ await inEachBrowser((person, browser) => {
       await person.fill(labels.newTag, 'house plant')
       await person.find(labels.text(`${OTHERS} plants have it already: the two become one.`))
       await person.click(labels.control('Merge'))
-      await person.lose(labels.row('1'))
+      await person.find(labels.tagOf('1', 'house plant'))
+      await person.find(labels.text(`${HOUSE_PLANTS + OTHERS} plants found`))
     }
     await merge()
     await person.click(labels.control(`Undo the tag of ${HOUSE_PLANTS} plants`))
-    await person.find(labels.row('1'))
+    await person.lose(labels.row('1'))
     await until('the tags', () => withTag('houseplant') === HOUSE_PLANTS)
     await person.click(labels.showAll)
 
