@@ -49,6 +49,8 @@ export type Table = {
   /** Of a workbook. */
   readonly sheets: readonly string[]
   readonly sheet: string | null
+  /** Rows of the sheet that are hidden, and read too. */
+  readonly hiddenRows: number
   /** Of JSON: the list that is read; null: the document is one, or has one value after another. */
   readonly list: string | null
 }
@@ -119,11 +121,11 @@ async function* fromRow(
 }
 
 /** The rows of a file, and how they were told apart. */
-type Opened = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'list'> & {
+type Opened = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'hiddenRows' | 'list'> & {
   readonly lines: AsyncGenerator<readonly Line[]>
 }
 
-const PLAIN = { delimiter: null, sheets: [], sheet: null, list: null }
+const PLAIN = { delimiter: null, sheets: [], sheet: null, hiddenRows: 0, list: null }
 
 async function openCsv(bytes: AsyncIterable<Uint8Array>, settings: Settings, words: Words) {
   const text = decodeText(bytes, settings.encoding, words)

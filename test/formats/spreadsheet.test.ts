@@ -148,6 +148,19 @@ test('a part in another encoding than its own is refused, not read with other ch
   )
 })
 
+test.each<BookType>(['xlsx', 'xlsb'])(
+  'rows of an .%s that a filter hides are read, and counted',
+  async (bookType) => {
+    const sheet = utils.aoa_to_sheet([['name'], ['Fern'], ['Moss'], ['Rose'], []])
+    sheet['!rows'] = [{}, { hidden: true }, {}, { hidden: true }, { hidden: true }]
+    const bytes = bytesOf({ SheetNames: ['A'], Sheets: { A: sheet } }, bookType)
+
+    const { hiddenRows } = await readWorkbook(bytes, null)
+    expect(hiddenRows).toBe(2)
+    expect(await rowsOf(bytes)).toHaveLength(4)
+  },
+)
+
 test('names the sheets that are not hidden, and reads the one that is asked for', async () => {
   const book: WorkBook = {
     SheetNames: ['Lists', 'Shade', 'Sun'],
@@ -161,7 +174,12 @@ test('names the sheets that are not hidden, and reads the one that is asked for'
   const bytes = bytesOf(book)
 
   const first = await readWorkbook(bytes, null)
-  expect({ ...first, rows: null }).toEqual({ sheets: ['Shade', 'Sun'], sheet: 'Shade', rows: null })
+  expect({ ...first, rows: null }).toEqual({
+    sheets: ['Shade', 'Sun'],
+    sheet: 'Shade',
+    hiddenRows: 0,
+    rows: null,
+  })
   expect(await rowsOf(bytes, 'Sun')).toEqual([{ line: 1, cells: ['sun'] }])
   expect(await readWorkbook(bytes, 'sun').catch(String)).toContain(
     'no sheet "sun"; the sheets are "Shade", "Sun"',

@@ -12,6 +12,7 @@ import { checkFile, openTable, type Table } from '../../formats/table'
 import { optionWords, type Words } from '../../formats/words'
 import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
+import { countOf } from '../count'
 import { heedSignals } from '../terminal/interrupt'
 import { commandLine, guessed, wordsFor } from './command-line'
 import { readWorkbookInThread } from './workbook-thread'
@@ -45,6 +46,12 @@ export function explainChoice(table: Table): string | null {
   if (list !== null) return `reading the list ${showText(list)}`
   if (sheets.every((it) => it === sheet)) return null
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
+}
+
+/** Says that hidden rows are read too; null: there is none. */
+export function explainHidden({ hiddenRows }: Table): string | null {
+  if (hiddenRows === 0) return null
+  return `${countOf(hiddenRows, 'hidden row')} of the sheet ${hiddenRows === 1 ? 'is' : 'are'} read too`
 }
 
 /** The delimiter, sheet or list of a table, and the option that changes it. */

@@ -10,7 +10,7 @@ import { writers } from '../../formats/write'
 import type { CommandContext } from '../command'
 import type { createProgress } from '../terminal/progress'
 import { refusedLine } from './command-line'
-import { explainChoice, type ImportFile } from './file'
+import { explainChoice, explainHidden, type ImportFile } from './file'
 import type { RefusedFile } from './refused-file'
 import { createTally, summarize, type Tally } from './tally'
 
@@ -37,8 +37,8 @@ export class Report {
     this.#progress = progress
     this.#context = context
     this.#refusedWriter = createRefusedWriter(file.table, file.columns)
-    const choice = explainChoice(file.table)
-    this.#notices = choice === null ? [] : [choice]
+    const { table } = file
+    this.#notices = [explainChoice(table), explainHidden(table)].filter((it) => it !== null)
     this.tally = createTally(
       (line) => this.#write(line),
       (entry, problem, place) => this.#keep(entry, problem, place),

@@ -27,6 +27,8 @@ const OPTIONS = {
   cellNF: true,
   cellHTML: false,
   cellFormula: false,
+  // Only so does it tell which rows are hidden.
+  cellStyles: true,
 } as const
 
 const SECONDS_A_DAY = 86_400
@@ -102,6 +104,16 @@ function coverMerged(rows: CellRows, merges: NonNullable<WorkSheet['!merges']>):
 const isBlank = (cell: Cell): boolean =>
   cell === null || (typeof cell === 'string' && cell.trim() === '')
 
+function countHidden(sheet: WorkSheet): number {
+  const [rows, data = []] = [sheet['!rows'] ?? [], sheet['!data']]
+  let count = 0
+  for (const index in rows) {
+    const isFilled = data[index]?.some((cell) => cell?.v !== undefined && cell.v !== '')
+    if (rows[index]?.hidden && isFilled) count += 1
+  }
+  return count
+}
+
 /** The rows that are not empty. A sheet may have a cell in its farthest corner, and nothing between. */
 function* rowsOf(sheet: WorkSheet, is1904: boolean): Generator<readonly Line[]> {
   const data: CellRows = sheet['!data'] ?? []
@@ -174,7 +186,7 @@ export function readSheet(content: Content, wanted: string | null, hidden: Reado
     if (!found) throw new OpenError(`the sheet ${JSON.stringify(sheet)} is damaged`)
     if (found['!type'] === 'chart') continue
     const is1904 = book.Workbook?.WBProps?.date1904 === true
-    return { sheets, sheet, rows: rowsOf(found, is1904) }
+    return { sheets, sheet, hiddenRows: countHidden(found), rows: rowsOf(found, is1904) }
   }
   const names = chosen.map((name) => JSON.stringify(name)).join(', ')
   throw new OpenError(`a chart has no rows: ${names}`)

@@ -8,7 +8,7 @@ export type ToRead = { readonly bytes: Uint8Array; readonly sheet: string | null
 
 /** A message of the thread: first the sheets, then rows, some at a time. */
 export type WorkbookPart =
-  | Pick<Workbook, 'sheet' | 'sheets'>
+  | Omit<Workbook, 'rows'>
   | { readonly rows: readonly Line[] }
   | { readonly end: true }
   | { readonly message: string; readonly isOfFile: boolean }
@@ -82,7 +82,7 @@ export async function readInThread(
     throw part.isOfFile ? new OpenError(part.message) : new Error(part.message)
   }
   const first = await next()
-  if (!first || !('sheets' in first)) return { sheets: [], sheet: '', rows: [] }
+  if (!first || !('sheets' in first)) return { sheets: [], sheet: '', hiddenRows: 0, rows: [] }
   return {
     ...first,
     rows: (async function* () {

@@ -16,6 +16,8 @@ export type Workbook = {
   /** The names of the sheets that are not hidden. */
   readonly sheets: readonly string[]
   readonly sheet: string
+  /** The number of rows that a filter or the user has hidden. They are read too. */
+  readonly hiddenRows: number
   /** Rows that are not empty, many together. */
   readonly rows: Iterable<readonly Line[]> | AsyncIterable<readonly Line[]>
 }

@@ -63,6 +63,9 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           onChoose={(sheet) => void read({ sheet })}
         />
       ) : null}
+      {table && table.hiddenRows > 0 ? (
+        <p class="hint">Hidden rows are read too: {table.hiddenRows.toLocaleString('en')}</p>
+      ) : null}
       {lists.length > 0 ? (
         <Select
           name="import-list"
