@@ -4,6 +4,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { utils, write } from '@e965/xlsx'
+import { quote } from '../../../src/program'
 import { openDocument } from '../../formats/workbook'
 import { PATIENCE_MS, root, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
@@ -446,7 +447,7 @@ test.each([
 
   expect({ out, code, plants }).toEqual({ out: '', code: 1, plants: null })
   expect(err).toBe(
-    `plantstore: ${name}: ${message}; try: plantstore import ${join(files, name).replace(`${files}/`, '')} ${options} --database ${folder.file('plants.db')}\n`,
+    `plantstore: ${name}: ${message}; try: plantstore import ${quote(join(files, name)).replace(`${files}/`, '')} ${options} --database ${folder.file('plants.db')}\n`,
   )
 })
 

@@ -1,6 +1,6 @@
 // A file beside the stored plants: the counts, and the pages that they take.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { Plant } from '../../../src/plant/plant'
+import { ofOptionalTexts, type Plant } from '../../../src/plant/plant'
 import { createComparison } from '../../../src/web/console/import/compare'
 import { createSession } from '../../../src/web/console/session'
 import { cpuTime } from '../../harness/cpu-time'
@@ -29,7 +29,13 @@ async function start() {
   return counted
 }
 
-const COLUMNS = { id: 0, name: [1], numberFrom: null, tag: 2 }
+const COLUMNS = {
+  id: 0,
+  name: [1],
+  numberFrom: null,
+  ...ofOptionalTexts<number | null>(() => null),
+  tag: 2,
+}
 
 async function compareAll(session: ReturnType<typeof createSession>, plants: readonly Plant[]) {
   const compare = createComparison(session)

@@ -1,5 +1,6 @@
 // Plants of a file that replace stored ones, with a real daemon.
 import { expect, spyOn, test } from 'bun:test'
+import { ofOptionalTexts } from '../../../src/plant/plant'
 import { createReplacing, replacePlants } from '../../../src/web/console/import/replace-plants'
 import { ownDaemon } from '../../harness/own-daemon'
 import { openList } from './opened-list'
@@ -15,7 +16,7 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
   }))
   using fetched = spyOn(globalThis, 'fetch')
   const { signal } = new AbortController()
-  const columns = { id: 0, name: [1], numberFrom: null, tag: null }
+  const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
   const replacing = createReplacing({ columns, compared: null })
   const result = await replacePlants(session, plants.map(replacing), signal)
 

@@ -2,7 +2,7 @@
 
 import type { SQL } from 'bun'
 import type { NewEntry } from '../../../change-log/entry'
-import { TEXT_FIELDS } from '../../../plant/plant'
+import { TEXT_FIELDS, toNewPlant } from '../../../plant/plant'
 import { COLUMNS, isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
 import { sampleRow } from '../../commit/sample-row'
@@ -228,7 +228,7 @@ export async function tryWrites(
   send = (statements: readonly Statement[]) => sendAll(sql, statements),
 ): Promise<string | null> {
   const row = sampleRow()
-  const changed = toRow({ id: BigInt(row[0]), name: 'trial', tag: null })
+  const changed = toRow(toNewPlant(BigInt(row[0]), { name: 'trial' }))
   const entries = hasChangeLog ? [addEntries(sql, [creation(row, null)])] : []
   const stored = readRows(sql, [row[0]])
   const [, , , first, , second] = await send([

@@ -1,3 +1,4 @@
+import type { Table } from '../../../formats/table.ts'
 import { Select } from '../controls/select.tsx'
 import { beginningOf } from '../texts.ts'
 import type { Preview } from './preview.ts'
@@ -40,6 +41,32 @@ const toRow = (text: string): number | null => {
   return Number.isSafeInteger(row) && row > 0 ? row : null
 }
 
+/** The sheet that is read, of several, and the number of its hidden rows. */
+function SheetChoice({
+  table: { sheet, sheets, hiddenRows },
+  onChoose,
+}: {
+  readonly table: Pick<Table, 'sheet' | 'sheets' | 'hiddenRows'>
+  readonly onChoose: (sheet: string) => void
+}) {
+  return (
+    <>
+      {sheets.length > 1 ? (
+        <Select
+          name="import-sheet"
+          label="Sheet"
+          value={sheet ?? ''}
+          options={sheets.map((it) => [it, it] as const)}
+          onChoose={onChoose}
+        />
+      ) : null}
+      {hiddenRows > 0 ? (
+        <p class="hint">Hidden rows are read too: {hiddenRows.toLocaleString('en')}</p>
+      ) : null}
+    </>
+  )
+}
+
 /** The detected settings, which are nearly always right. */
 export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   const { format, lists, settings, opened, read } = preview
@@ -54,18 +81,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   return (
     <fieldset class="choices">
       <legend>How is the file read?</legend>
-      {table && table.sheets.length > 1 ? (
-        <Select
-          name="import-sheet"
-          label="Sheet"
-          value={table.sheet ?? ''}
-          options={table.sheets.map((it) => [it, it] as const)}
-          onChoose={(sheet) => void read({ sheet })}
-        />
-      ) : null}
-      {table && table.hiddenRows > 0 ? (
-        <p class="hint">Hidden rows are read too: {table.hiddenRows.toLocaleString('en')}</p>
-      ) : null}
+      {table ? <SheetChoice table={table} onChoose={(sheet) => void read({ sheet })} /> : null}
       {lists.length > 0 ? (
         <Select
           name="import-list"
