@@ -297,7 +297,7 @@ describe('a plant', () => {
     await message(`ID: expected an integer from ${MIN} to ${MAX}`)
     await console.field('ID').fill('5')
     await console.button('Add').click()
-    await message('This id belongs to a different plant')
+    await message('This id belongs to a different plant, “plant 5”')
     await console.field('ID').fill('-9223372036854775807')
     await console.field('Tag').fill('fern')
     await console.button('Add').click()

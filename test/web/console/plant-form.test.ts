@@ -6,6 +6,7 @@ import { createSession } from '../../../src/web/console/session'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
+import { openList } from './opened-list'
 
 const { daemon, database } = ownDaemon()
 
@@ -68,4 +69,22 @@ test('keeps a plant deleted that someone else has deleted before a version was r
 
   expect(storedPlants(database)).toEqual([])
   expect(form.isGone.value).toBeTrue()
+})
+
+test('names the plant that has the id of a new one, and replaces the id by a free one', async () => {
+  const { session, list } = await openList(daemon)
+  const form = new PlantForm(session, list, () => {}, null)
+  form.draft.id.value = '1'
+  form.draft.texts.name.value = 'Fern'
+
+  expect(await form.save()).toBeFalse()
+  expect(form.errors.value).toEqual({ id: 'this id belongs to a different plant, “Rosa”' })
+  expect(form.draft.id.value).toBe('1')
+  expect(storedPlants(database).map(({ name }) => name)).toEqual(['Rosa'])
+
+  form.useFreeId(Promise.resolve([7n]))
+  expect(form.check()).toBeTrue()
+  await form.proposing
+  expect(form.errors.value).toEqual({})
+  expect(form.draft.id.value).toBe('8')
 })

@@ -73,12 +73,29 @@ function Leaving({ editor }: { readonly editor: Editor }) {
 type EditorFormProps = FormProps & { readonly tags: TagCounts }
 
 /** The id of a new plant: the next free one, unless another is typed. */
-function IdField({ form: { draft, errors } }: Pick<FormProps, 'form'>) {
+function IdField({ editor, form }: FormProps) {
+  const { draft, errors } = form
   const hint =
     draft.proposedId.value === null
       ? 'The largest number is taken. Type any whole number that is free.'
       : 'A whole number. The next free one is filled in; any other that is free will do.'
-  return <Field label="ID" name="id" text={draft.id} error={errors.value.id} hint={hint} />
+  return (
+    <>
+      <Field label="ID" name="id" text={draft.id} error={errors.value.id} hint={hint} />
+      {errors.value.id && draft.proposedId.value !== null ? (
+        <button
+          type="button"
+          onClick={() => {
+            form.useFreeId(editor.saves.newIds())
+            // The button goes.
+            document.getElementById('id')?.focus()
+          }}
+        >
+          Use a free ID
+        </button>
+      ) : null}
+    </>
+  )
 }
 
 const TAG_HINT = 'The kind of plant, such as fern. Leave empty for none.'
@@ -113,7 +130,7 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
           {...(text === 'tag' ? { hint: TAG_HINT, tags } : {})}
         />
       ))}
-      {plant ? null : <IdField form={form} />}
+      {plant ? null : <IdField editor={editor} form={form} />}
       {problem ? (
         <p class="error" role="alert">
           {sentenceOf(problem)}

@@ -13,6 +13,7 @@ import { byField, type FieldErrors } from './field-errors.ts'
 // The ETag is of an earlier version.
 const CHANGED = 41201
 const ALREADY_STORED = 40901
+const TAKEN = 40902
 
 const problemOfId = (text: string): string => (text.trim() === '' ? 'id is missing' : INT64_RULE)
 
@@ -61,6 +62,14 @@ export class PlantForm {
   get changes(): PlantChange {
     const { value } = this.stored
     return value ? this.draft.changes(value.plant) : {}
+  }
+
+  /** Replaces an id that is taken by a free one. */
+  useFreeId(pending: Promise<readonly bigint[]>): void {
+    this.draft.id.value = ''
+    this.draft.proposedId.value = ''
+    this.errors.value = {}
+    this.proposeId(pending)
   }
 
   /** Proposes the id after the largest one, stored or about to be. */
@@ -168,13 +177,20 @@ export class PlantForm {
     // The answer of an earlier try may have been lost.
     const isLanded = !result.ok && result.error === ALREADY_STORED && tries > 1
     if (!result.ok && !isLanded) {
-      this.errors.value = byField(result)
+      const other = result.error === TAKEN ? await this.#nameOf(id) : ''
+      this.errors.value = byField({ ...result, message: result.message + other })
       return false
     }
     this.saved = creationOf(plant)
     const isShown = this.list.add(plant)
     this.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
     return true
+  }
+
+  /** The end of a sentence about another plant: its name, unless it cannot be read. */
+  async #nameOf(id: bigint): Promise<string> {
+    const other = await this.session.persist((client) => client.readPlant(id))
+    return other.ok ? `, “${other.value.name}”` : ''
   }
 
   /** Saves the changed fields. Changes by others are kept; a field that both changed is a conflict. */

@@ -71,9 +71,13 @@ await inEachBrowser((person, browser) => {
     await person.press('Enter')
     await until('the second', () => names().includes('second'))
     await person.click(labels.control('Open first, as it was typed'))
-    await person.find(labels.text('This id belongs to a different plant'))
+    await person.find(labels.text('This id belongs to a different plant, “plant 2”'))
     expect(await person.textOf(labels.name)).toBe('first')
     expect(names()).toHaveLength(5)
+    await person.click(labels.control('Use a free ID'))
+    await person.isIn('#id')
+    await person.press('Enter')
+    await until('the first', () => names().includes('first'))
   })
 
   test('a form without a name stores nothing', async () => {
