@@ -271,7 +271,7 @@ test('stores nothing of a file with a bad byte late in it', async () => {
     await Bun.write(file, Buffer.from(text, 'latin1'))
     expect(await runProgram(['import', file, '--database', database])).toEqual({
       out: '',
-      err: `plantstore: ${file}: not UTF-8 at line ${line}: it reads "${reads}" as windows-1252; try: plantstore import ${file} --encoding windows-1252 --database ${database}\n`,
+      err: `plantstore: ${file}: not UTF-8 at line ${line}: it reads "${reads}" as windows-1252; try: plantstore import ${file} --encoding windows-1252 --database ${quote(databaseAt(database))}\n`,
       code: 1,
     })
   }
@@ -286,7 +286,7 @@ test('proposes no encoding where several are possible', async () => {
   const { err } = await runProgram(['import', file, '--database', database])
 
   expect(err).toBe(
-    `plantstore: ${file}: not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; try: plantstore import ${file} --encoding ENCODING --database ${database}\n`,
+    `plantstore: ${file}: not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; try: plantstore import ${file} --encoding ENCODING --database ${quote(databaseAt(database))}\n`,
   )
 })
 

@@ -60,7 +60,7 @@ describeServers('the commands with %s', (started) => {
     expect(csv).toBe((await runWith(from, ['export', '--format', 'csv'])).out)
     const again = await runWith(server, ['import', '-', '--format', 'csv'], csv)
     expect(again.out).toBe(
-      `created 0, skipped ${hardPlants.length}, replaced 0, refused 0; ${hardPlants.length} rows read\n`,
+      `created 0, skipped ${hardPlants.length}, replaced 0, refused 0; ${hardPlants.length} rows read; 1 has an empty name\n`,
     )
     expect((await runWith(server, ['check'])).out).toBe(
       `ok: ${hardPlants.length} plants, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
