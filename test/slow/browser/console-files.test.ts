@@ -394,12 +394,14 @@ describe('a file that does not fit', () => {
         return target.dispatchEvent(event)
       }, text)
     const rows = 'id\tname\ttag\n1\tFern\tshade\n2\tIvy\t\n'
-    await console.page.locator('body').click()
+    const leaveField = () =>
+      console.page.evaluate(() => (document.activeElement as HTMLElement).blur())
+    await leaveField()
     expect(await paste('one line\n')).toBeTrue()
     await console.page.getByRole('searchbox', { name: 'Search' }).focus()
     expect(await paste(rows)).toBeTrue()
     expect(await previewOf(console).count()).toBe(0)
-    await console.page.evaluate(() => (document.activeElement as HTMLElement).blur())
+    await leaveField()
     expect(await paste(rows)).toBeFalse()
     await previewOf(console).getByText('2 new, 0 differ, 0 unchanged').waitFor()
     await console.button('Import 2 plants').click()

@@ -68,6 +68,8 @@ await inEachBrowser((person, browser) => {
     await person.click(labels.save)
 
     await person.find(labels.cell('4', 'Sansevieria'), labels.cell('4', 'succulent'))
+    // It is shown at once, and saved behind the page.
+    expect(await until(PATIENCE_MS, () => stored(4n)?.tag === 'succulent')).toBeTrue()
     expect(stored(4n)).toMatchObject({ name: 'Sansevieria', tag: 'succulent' })
   })
 
