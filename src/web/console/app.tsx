@@ -44,9 +44,7 @@ function Header({ console: { session, monitor, disconnect } }: Props) {
       <Status monitor={monitor} />
       <nav>
         {session.isReadOnly.value ? <span class="badge">Read-only token</span> : null}
-        <a href="docs" target="_blank" rel="noopener">
-          API reference
-        </a>
+        <a href="docs">API reference</a>
         <button type="button" class="quiet" onClick={disconnect}>
           Disconnect
         </button>

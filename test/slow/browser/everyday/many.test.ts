@@ -1,8 +1,10 @@
 // The console with 50,000 plants, in each browser: `bun run test:browser`.
 import { beforeAll, beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
+import { PATIENCE_MS, TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
+import { plantsCounted } from '../../../harness/plants'
+import { until } from '../../faults/fault'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
@@ -101,6 +103,8 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.text('Deleted 50,000 plants; Ctrl+Z undoes it'))
     await person.click(labels.control('Undo the deletion of 50,000 plants'))
     await person.find(labels.cell('35358', 'ash 2'), labels.cell('23753', 'ash 7'))
+    const isWhole = async () => (await plantsCounted(daemon)) === PLANTS
+    expect(await until(PATIENCE_MS, isWhole)).toBeTrue()
   })
 
   test('counts the tags of all plants', async () => {
