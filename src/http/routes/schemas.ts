@@ -167,43 +167,34 @@ export const ChangeList = changeList(LogCursorOrNow)
 /** The parameters of a plant's history. */
 export const HistoryList = changeList(LogCursor)
 
-/** The body of a batch. */
-export const PlantBatch = t.Object(
-  {
-    plants: t.Array(Plant, {
-      minItems: 1,
-      maxItems: MAX_BATCH,
-      description: 'Plants, each with its own id.',
-      error: `expected an array of 1 to ${MAX_BATCH} plants`,
-    }),
-  },
-  {
-    title: 'PlantBatch',
-    description: 'Plants to store together.',
-    additionalProperties: true,
-    error: 'expected an object with plants',
-  },
-)
+/** The body of a batch of 1 to {@link MAX_BATCH} items. */
+const batchOf = <Item extends t.TSchema>(
+  item: Item,
+  items: string,
+  schema: { readonly title: string; readonly description: string },
+) =>
+  t.Object(
+    {
+      plants: t.Array(item, {
+        minItems: 1,
+        maxItems: MAX_BATCH,
+        description: `${items}, each with its own id.`,
+        error: `expected an array of 1 to ${MAX_BATCH} plants`,
+      }),
+    },
+    { ...schema, additionalProperties: true, error: 'expected an object with plants' },
+  )
 
+export const PlantBatch = batchOf(Plant, 'Plants', {
+  title: 'PlantBatch',
+  description: 'Plants to store together.',
+})
 export type PlantBatch = typeof PlantBatch.static
 
-export const PlantUpdates = t.Object(
-  {
-    plants: t.Array(PlantUpdate, {
-      minItems: 1,
-      maxItems: MAX_BATCH,
-      description: 'Changes of plants, each with its own id.',
-      error: `expected an array of 1 to ${MAX_BATCH} plants`,
-    }),
-  },
-  {
-    title: 'PlantUpdates',
-    description: 'Plants to change together.',
-    additionalProperties: true,
-    error: 'expected an object with plants',
-  },
-)
-
+export const PlantUpdates = batchOf(PlantUpdate, 'Changes of plants', {
+  title: 'PlantUpdates',
+  description: 'Plants to change together.',
+})
 export type PlantUpdates = typeof PlantUpdates.static
 
 // The schemas below only describe answers; they check nothing.
