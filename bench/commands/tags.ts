@@ -34,7 +34,7 @@ const fillFile =
       `INSERT INTO plants SELECT ${ROW(tags)} FROM
        (WITH RECURSIVE ids(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM ids WHERE i < ${plants}) SELECT i FROM ids)`,
     )
-    db.run(`UPDATE plant_count SET plants = ${plants}`)
+    db.run(`UPDATE change_log SET plants = ${plants}`)
     db.close()
   }
 

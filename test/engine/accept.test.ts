@@ -1,9 +1,7 @@
-// How some kinds of writes are decided, and how the number of plants is compared.
+// How some kinds of writes are decided.
 import { expect, test } from 'bun:test'
-import { NO_DIFFERENCES } from '../../src/change-log/check'
 import type { NewEntry } from '../../src/change-log/entry'
 import { decide, type State } from '../../src/engine/commit/kinds'
-import { compareCount } from '../../src/engine/commit/plant-count'
 import { DONE, type PlantWrite } from '../../src/engine/commit/write'
 import { overlay } from '../../src/engine/postgres/sql/overlay'
 import type { PlantRow } from '../../src/plant/row'
@@ -65,14 +63,4 @@ test.each<PlantWrite>([
 
   expect(decide(write, discarding, entries)).toEqual({ error: 'unexpected' })
   expect(entries).toEqual([])
-})
-
-test('compares the recorded number of plants', () => {
-  expect(compareCount(NO_DIFFERENCES, 5, 5)).toEqual(NO_DIFFERENCES)
-  expect(compareCount(NO_DIFFERENCES, 5, 3)).toEqual({ ...NO_DIFFERENCES, uncounted: -2 })
-  const { lines, uncounted } = compareCount({ ...NO_DIFFERENCES, lines: ['first'] }, null, 3)
-  expect({ lines, uncounted }).toEqual({
-    lines: ['first', expect.stringContaining('plant_count must have one row')],
-    uncounted: 0,
-  })
 })

@@ -4,7 +4,6 @@ import type { SQL } from 'bun'
 import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../change-log/check'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
-import { compareCount } from '../commit/plant-count'
 import { describeForeignPart } from '../foreign-part'
 import type { Ask, Connection } from './connecting/connection'
 import { indexNamed, isLockTimeout, sqlStateOf } from './connecting/errors'
@@ -156,8 +155,14 @@ async function checkRetention(connection: Connection): Promise<string[]> {
   return refused.map((it) => `old changes cannot be removed: ${it}`)
 }
 
-async function compare(ask: Ask, plants: number, maxEdits: number): Promise<Differences> {
-  return compareCount(await changeLogDifferences(ask, maxEdits), await ask(countPlants), plants)
+const ONE_ROW =
+  'table plant_count must have one row; run DELETE FROM plant_count; INSERT INTO plant_count (plants) VALUES (0)'
+
+async function differencesOf(ask: Ask, plants: number, maxEdits: number): Promise<Differences> {
+  const found = await changeLogDifferences(ask, maxEdits)
+  const counted = await ask(countPlants)
+  if (counted === null) return { ...found, lines: [...found.lines, ONE_ROW] }
+  return { ...found, uncounted: plants - counted }
 }
 
 /**
@@ -177,7 +182,7 @@ export function checkServer(target: PostgresTarget, maxEdits = MAX_NAMED): Promi
     await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
     if (problems.length > 0) return { ...nothing, problems }
-    const differences = isCurrent ? await compare(ask, plants, maxEdits) : NO_DIFFERENCES
+    const differences = isCurrent ? await differencesOf(ask, plants, maxEdits) : NO_DIFFERENCES
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
     return { schemaVersion, plants, tokens: Number(row?.count), problems, warnings, differences }
   })

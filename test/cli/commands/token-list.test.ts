@@ -166,7 +166,7 @@ test('a daemon adds the last use to a database of the second schema, and keeps i
   const old = await it.token('list', '--json')
   const db = new Database(it.database)
   db.run('ALTER TABLE tokens DROP COLUMN last_used_at')
-  db.run('DROP TABLE changes; DROP TABLE change_log; DROP TABLE plant_count')
+  db.run('DROP TABLE changes; DROP TABLE change_log')
   db.run('PRAGMA user_version = 2')
   db.close(true)
 

@@ -91,7 +91,7 @@ function readBeside(database: string): () => void {
   for (let id = 1; id <= WRITTEN_BESIDE; id++) {
     writer.run('INSERT INTO plants (id, name) VALUES (?, ?)', [-id, 'beside'])
   }
-  writer.run('UPDATE plant_count SET plants = plants + ?', [WRITTEN_BESIDE])
+  writer.run('UPDATE change_log SET plants = plants + ?', [WRITTEN_BESIDE])
   writer.close(true)
   return () => db.close(true)
 }

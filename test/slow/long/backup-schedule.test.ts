@@ -58,7 +58,7 @@ async function prepare(folder: { file: (name: string) => string }, plants = 1000
     `WITH RECURSIVE n(value) AS (SELECT 1000 UNION ALL SELECT value + 1 FROM n WHERE value < ?) INSERT INTO plants SELECT value, 'plant ' || value, 'a' FROM n`,
     [999 + plants - 10],
   )
-  db.run('UPDATE plant_count SET plants = (SELECT count(*) FROM plants)')
+  db.run('UPDATE change_log SET plants = (SELECT count(*) FROM plants)')
   db.close(true)
   return { database, backups }
 }

@@ -108,7 +108,7 @@ test.each([
 function insertByHand(database: string, id: number): void {
   const db = new Database(database)
   db.run('INSERT INTO plants VALUES (?, ?, NULL)', [id, 'Rose'])
-  db.run('UPDATE plant_count SET plants = plants + 1')
+  db.run('UPDATE change_log SET plants = plants + 1')
   db.close(true)
 }
 

@@ -222,6 +222,12 @@ describeServers('the commands with %s', (started) => {
       `the recorded number of plants is ${stored - 2}, but ${stored} are stored`,
     )
     expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${stored} plants, `)
+    await server.query('DELETE FROM plant_count', 'counted')
+    const without = (await runWith(url, ['check'])).err
+    const [, remedy = ''] = /table plant_count must have one row; run (.*)\n/.exec(without) ?? []
+    await server.query(remedy, 'counted')
+    await runWith(url, ['accept'])
+    expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${stored} plants, `)
   })
 
   test('check finds a plant that is not in its index', async () => {

@@ -139,7 +139,7 @@ class Transactions {
 function prepareBatch(db: Database, mayKeepChangeLog: boolean) {
   const changeLog = prepareChangeLogWriter(db)
   const apply = prepareWrites(db, changeLog.remove)
-  const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
+  const count = db.query<never, [number]>('UPDATE change_log SET plants = plants + ?')
 
   return (batch: readonly Write[]) => {
     const entries: NewEntry[] | undefined = mayKeepChangeLog ? [] : undefined

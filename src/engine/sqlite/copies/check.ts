@@ -1,10 +1,9 @@
 // Verifies a database's integrity and its schema without writing.
 
 import { Database } from 'bun:sqlite'
-import { MAX_NAMED, NO_DIFFERENCES } from '../../../change-log/check'
+import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../../change-log/check'
 import { messageOf, OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
-import { compareCount } from '../../commit/plant-count'
 import { describeForeignPart } from '../../foreign-part'
 import { explainFailedRead } from '../file/errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from '../file/migrations'
@@ -62,6 +61,15 @@ const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, differences: NO_DIFFER
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
+const ONE_ROW =
+  'table change_log must have one row; to begin a new change log, run DELETE FROM changes; DELETE FROM change_log; INSERT INTO change_log (last, bytes) VALUES (0, 0)'
+
+function differencesOf(db: Database, plants: number, maxEdits: number): Differences {
+  const counted = countPlants(db)
+  if (counted === null) return { ...NO_DIFFERENCES, lines: [ONE_ROW] }
+  return { ...changeLogDifferences(db, maxEdits), uncounted: plants - counted }
+}
+
 // https://sqlite.org/pragma.html#pragma_integrity_check
 function check(db: Database, maxEdits: number): Findings {
   const version = schemaVersion(db)
@@ -74,9 +82,7 @@ function check(db: Database, maxEdits: number): Findings {
   if (problems.length > 0) return { ...NOTHING, problems }
   const plants = count(db, 'plants')
   const differences =
-    version === SCHEMA_VERSION
-      ? compareCount(changeLogDifferences(db, maxEdits), countPlants(db), plants)
-      : NO_DIFFERENCES
+    version === SCHEMA_VERSION ? differencesOf(db, plants, maxEdits) : NO_DIFFERENCES
   return { schemaVersion: version, plants, tokens: count(db, 'tokens'), problems, differences }
 }
 

@@ -10,6 +10,7 @@ import noPlantsByName from './migrations/0004_no_plants_by_name.sql' with { type
 import changeLog from './migrations/0005_change_log.sql' with { type: 'text' }
 import plantCount from './migrations/0006_plant_count.sql' with { type: 'text' }
 import marksOfChanges from './migrations/0007_marks_of_changes.sql' with { type: 'text' }
+import oneRow from './migrations/0008_one_row.sql' with { type: 'text' }
 import { refuseTriggers } from './triggers'
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
@@ -27,6 +28,7 @@ const migrations = [
   changeLog,
   plantCount,
   marksOfChanges,
+  oneRow,
 ]
 
 /** The newest schema version that this program reads. */

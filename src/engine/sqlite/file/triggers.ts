@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { describeForeignPart } from '../../foreign-part'
 import { AlteredSchema } from './errors'
 
-const TABLES = ['plants', 'plant_count', 'changes', 'change_log', 'tokens']
+const TABLES = ['plants', 'changes', 'change_log', 'tokens']
 
 type Trigger = { readonly name: string; readonly table: string }
 

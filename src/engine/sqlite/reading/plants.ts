@@ -71,7 +71,7 @@ export function preparePlants(db: Database): PlantReader {
 
 /** The number of plants as counted by commits; null unless there is exactly one row. */
 export function countPlants(db: Database): number | null {
-  const counts = db.query<{ plants: bigint }, []>('SELECT plants FROM plant_count').all()
+  const counts = db.query<{ plants: bigint }, []>('SELECT plants FROM change_log').all()
   return counts.length === 1 ? Number(counts[0]?.plants) : null
 }
 
