@@ -156,7 +156,7 @@ type About = {
   readonly version: string
   readonly droppedLogLines: () => number
   /** The expiry of the TLS certificate in milliseconds since 1970; null if there is none. */
-  readonly certificateExpiry: (() => number) | null
+  readonly certificateExpiry: number | null
   /** null if no backups are scheduled. */
   readonly backups: BackupStats | null
 }
@@ -235,7 +235,7 @@ function valuesOf(
     ['{made="true"}', server.inDoubtMade],
     ['{made="false"}', server.inDoubtNotMade],
   ]
-  const expiry = certificateExpiry && certificateExpiry() / 1000
+  const expiry = certificateExpiry && certificateExpiry / 1000
   const lastBackup = backups && backups.lastAt / 1000
   const build: Sample = [`{version="${version}",commit="${commit}",bun="${Bun.version}"}`, 1]
   return {

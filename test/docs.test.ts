@@ -322,7 +322,7 @@ describe('docs/monitoring.md', () => {
       ...createMetrics({
         version: '',
         droppedLogLines: () => 0,
-        certificateExpiry: () => 0,
+        certificateExpiry: 1,
         backups: { lastAt: 0, lastBytes: 0, failures: 0 },
       })
         .render(stats, {

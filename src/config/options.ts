@@ -137,7 +137,7 @@ const ofDaemon = {
   unix: optional(nonEmpty, 'PATH', 'listen on a unix socket instead of a port'),
   unixMode: option(mode, 'MODE', 'permissions of the unix socket, in octal', '0660'),
   tlsCert: optional(nonEmpty, 'FILE', 'serve HTTPS with this certificate chain (PEM)'),
-  tlsKey: optional(nonEmpty, 'FILE', 'its private key (PEM); SIGHUP rereads both'),
+  tlsKey: optional(nonEmpty, 'FILE', 'its private key (PEM)'),
   hsts: optional(duration('1y'), 'DURATION', 'send Strict-Transport-Security with this max-age'),
   database: option(
     database,

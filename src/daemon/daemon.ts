@@ -77,7 +77,7 @@ async function prepare(started: Started) {
     version: packageJson.version,
     droppedLogLines: lines.dropped,
     backups: backups?.stats ?? null,
-    certificateExpiry: tls && (() => tls.current().expiresAt),
+    certificateExpiry: tls && tls.expiresAt,
   })
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
@@ -101,12 +101,11 @@ class Daemon {
     this.#opening = openStore(config.database, storeUser, config)
   }
 
-  /** Reads the token and the certificate again. */
+  /** Reads the token again. */
   reload(): void {
-    const { config, log, token, tls } = this.#parts
+    const { config, log, token } = this.#parts
     token.reload()
-    tls?.reload((certificate) => this.#server?.renew(certificate))
-    if (config.tokenFile === null && !tls) log('info', 'nothing-to-reread')
+    if (config.tokenFile === null) log('info', 'nothing-to-reread')
   }
 
   /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */
@@ -195,7 +194,7 @@ class Daemon {
       passwordFile: place.files.length > 0 ? null : config.databasePasswordFile,
       hasToken: token.current() !== null,
       isDiscarded,
-      needsTrust: tls?.current().needsTrustAt(localHost(config.host)) ?? false,
+      needsTrust: tls?.needsTrustAt(localHost(config.host)) ?? false,
     }
     await announce(
       store,

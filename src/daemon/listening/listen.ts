@@ -31,9 +31,7 @@ export async function checkAddress(
   await checkSocket(unix)
 }
 
-/**
- * The certificate of the configuration, and the port that servers with newer certificates share; null for plain HTTP.
- */
+/** The certificate of the configuration; null for plain HTTP. */
 export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions, log: Log) {
   if (tlsCert === null && hsts !== null) throw new UsageError('--hsts needs --tls-cert')
   if (tlsCert === null && tlsKey === null) return null
@@ -42,12 +40,11 @@ export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions,
   }
   if (unix !== null) throw new UsageError('--tls-cert needs a port: leave --unix out')
   // Loaded only if used.
-  const { watchCertificate } = await import('./certificate')
-  const { createSharedPort } = await import('./shared-port')
-  return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
+  const { readCertificate } = await import('./certificate')
+  return readCertificate(tlsCert, tlsKey, log)
 }
 
-type Tls = Awaited<ReturnType<typeof openTls>>
+type Certificate = Awaited<ReturnType<typeof openTls>>
 
 /** Returns the function that determines a client's address, from its peer's and `X-Forwarded-For`. */
 export async function openClients({ trustedProxies }: ListeningOptions) {
@@ -61,12 +58,9 @@ export async function openServer(
   app: AnyElysia,
   { host, port, unix, unixMode }: ListeningOptions,
   log: Log,
-  tls: Tls,
+  certificate: Certificate,
 ): Promise<Server> {
-  if (unix === null) {
-    const pair = tls && { pair: tls.current(), sharedPort: tls.sharedPort }
-    return listen(app, { host, port }, log, pair)
-  }
+  if (unix === null) return listen(app, { host, port }, log, certificate)
   const { listenAtPath } = await import('./unix-socket')
   const { listener, removeSocket } = await listenAtPath(
     unix,

@@ -6,8 +6,8 @@ import { codeOf } from '../../errors'
 import type { Log } from '../../log'
 import type { OpenFiles } from '../../metrics'
 
-/** The folder that lists the open files of this process. */
-export const OPEN_FILES = '/proc/self/fd'
+// The folder that lists the open files of this process.
+const OPEN_FILES = '/proc/self/fd'
 
 const LIMIT = /^Max open files +(\d+)/m
 // Inspecting a file takes about a microsecond: requests are served in between.
@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 1000
 const REPEAT_AFTER_MS = 60_000
 
 /** True if an open file of this process is a socket. */
-export function isSocket(fd: string): boolean {
+function isSocket(fd: string): boolean {
   try {
     return fstatSync(Number(fd)).isSocket()
   } catch {

@@ -1,6 +1,6 @@
-// The daemon with a certificate: --tls-cert, --tls-key, and a new pair at SIGHUP.
+// The daemon with a certificate: --tls-cert and --tls-key.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, type TLSSocket } from 'node:tls'
 import {
   type Daemon,
@@ -14,7 +14,6 @@ import { until } from '../../harness/until'
 setDefaultTimeout(PATIENCE_MS)
 
 const hasOpenssl = Bun.which('openssl') !== null
-const isLinux = process.platform === 'linux'
 const insecure = { tls: { rejectUnauthorized: false } }
 
 type Folder = ReturnType<typeof temporaryFolder>
@@ -33,13 +32,10 @@ function makePair(folder: Folder, name: string, days = 30, algorithm = 'ec') {
   return pair
 }
 
-/** The files that a daemon is given, which a test fills with one pair or another. */
-function usePair(folder: Folder, { cert, key }: ReturnType<typeof makePair>) {
-  const files = { cert: folder.file('tls.crt'), key: folder.file('tls.key') }
-  copyFileSync(cert, files.cert)
-  copyFileSync(key, files.key)
-  return { ...files, args: ['--tls-cert', files.cert, '--tls-key', files.key] }
-}
+const flagsOf = ({ cert, key }: ReturnType<typeof makePair>) => [
+  ...['--tls-cert', cert],
+  ...['--tls-key', key],
+]
 
 async function open(daemon: Daemon): Promise<TLSSocket> {
   const { hostname, port } = new URL(daemon.url)
@@ -51,17 +47,9 @@ async function open(daemon: Daemon): Promise<TLSSocket> {
   return socket
 }
 
-/** The name that the certificate of a new connection has. */
-async function servedName(daemon: Daemon): Promise<string> {
-  const socket = await open(daemon)
-  const { CN } = socket.getPeerCertificate().subject
-  socket.destroy()
-  return String(CN)
-}
-
 test.skipIf(!hasOpenssl)('says HSTS with --hsts, on every answer, and not without', async () => {
   using folder = temporaryFolder()
-  const { args } = usePair(folder, makePair(folder, 'first'))
+  const args = flagsOf(makePair(folder, 'first'))
   const header = 'strict-transport-security'
   {
     await using daemon = await startDaemon({ args, database: folder.file('plants.db') })
@@ -76,69 +64,10 @@ test.skipIf(!hasOpenssl)('says HSTS with --hsts, on every answer, and not withou
   }
 })
 
-/** Sends SIGHUP and waits until it has taken effect; resolves to the event that says how. */
-async function reload(daemon: Daemon) {
-  const events = () => daemon.events().filter(({ event }) => /^certificate-/.test(event))
-  const before = events().length
-  process.kill(daemon.pid, 'SIGHUP')
-  await until('an event of the certificate', () => events().length > before)
-  return events().at(-1)
-}
-
-/** Sends a request over a connection; resolves to whether it stays open. Rejects where there is no whole answer. */
-function request(socket: TLSSocket): Promise<boolean> {
-  const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-  let received = ''
-  const onData = (bytes: Buffer) => {
-    received += bytes
-    const [head, body] = received.split('\r\n\r\n')
-    if (!head?.startsWith('HTTP/1.1 200') || body === undefined) return
-    if (body.length >= Number(/content-length: (\d+)/i.exec(head)?.[1])) {
-      resolve(!/^connection: close/im.test(head))
-    }
-  }
-  const onEnd = () => reject(new Error(`closed after ${JSON.stringify(received)}`))
-  socket.on('data', onData).on('error', reject).on('close', onEnd)
-  socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n')
-  return promise.finally(() => {
-    socket.off('data', onData).off('error', reject).off('close', onEnd)
-  })
-}
-
-/** Sends requests until it is told to stop, at most so many over one connection. */
-function startClient(daemon: Daemon, requestsPerConnection: number) {
-  let isOver = false
-  let answers = 0
-  const failures: string[] = []
-  const run = async () => {
-    while (!isOver) {
-      try {
-        const socket = await open(daemon)
-        for (let sent = 0; sent < requestsPerConnection && !isOver; sent++) {
-          const isKept = await request(socket)
-          answers += 1
-          if (!isKept) break
-        }
-        socket.on('error', () => {})
-        socket.destroy()
-      } catch (error) {
-        failures.push(String(error))
-      }
-    }
-  }
-  const ended = run()
-  return {
-    async stop() {
-      isOver = true
-      await ended
-      return { answers, failures }
-    },
-  }
-}
-
 test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
   using folder = temporaryFolder()
-  const { args, cert } = usePair(folder, makePair(folder, 'one'))
+  const pair = makePair(folder, 'one')
+  const args = flagsOf(pair)
   const env = { PLANTSTORE_TOKEN: '' }
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
   await until('the first token', () => daemon.out().includes('to make another token'))
@@ -152,7 +81,7 @@ test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
     const { stdout } = Bun.spawnSync(['sh', '-c', `${curl} --silent`])
     expect(stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
   }
-  const health = await runProgram(['health', '--port', port, '--tls-cert', cert])
+  const health = await runProgram(['health', '--port', port, '--tls-cert', pair.cert])
   expect(health).toEqual({ out: `ok ${daemon.url}/health\n`, err: '', code: 0 })
   expect((await runProgram(['health', '--port', port])).code).toBe(1)
   expect(await daemon.stop()).toBe(0)
@@ -170,7 +99,7 @@ test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
   'serves TLS 1.2 with forward secrecy and authenticated encryption only, with a key of %s',
   async (algorithm) => {
     using folder = temporaryFolder()
-    const { args } = usePair(folder, makePair(folder, 'one', 30, algorithm))
+    const args = flagsOf(makePair(folder, 'one', 30, algorithm))
     await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
     const name = algorithm === 'ec' ? 'ECDSA' : 'RSA'
 
@@ -187,124 +116,48 @@ test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
   },
 )
 
-test.skipIf(!hasOpenssl)('has a metric of the expiry, which follows a new pair', async () => {
+test.skipIf(!hasOpenssl)('has a metric of the expiry', async () => {
   using folder = temporaryFolder()
-  const files = usePair(folder, makePair(folder, 'one', 30))
-  const options = { database: folder.file('plants.db'), args: files.args }
-  await using daemon = await startDaemon(options)
-  const daysLeft = async () => {
-    const text = await (await daemon.fetch('/metrics', insecure)).text()
-    const [, seconds] =
-      /^plantstore_tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(text) ?? []
-    return Math.round((Number(seconds) - Date.now() / 1000) / 86_400)
-  }
-
-  expect(await daysLeft()).toBe(30)
-  usePair(folder, makePair(folder, 'two', 60))
-  expect(await reload(daemon)).toMatchObject({ event: 'certificate-read', file: files.cert })
-  expect(await daysLeft()).toBe(60)
-})
-
-test.skipIf(!hasOpenssl || !isLinux)(
-  'takes a new pair at each SIGHUP under load, and no request fails',
-  async () => {
-    using folder = temporaryFolder()
-    const pairs = [makePair(folder, 'one'), makePair(folder, 'two')] as const
-    const { args } = usePair(folder, pairs[0])
-    await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
-    const idle = await open(daemon)
-    const clients = [
-      ...Array.from({ length: 6 }, () => startClient(daemon, Number.POSITIVE_INFINITY)),
-      ...Array.from({ length: 6 }, () => startClient(daemon, 1)),
-      ...Array.from({ length: 4 }, () => startClient(daemon, 5)),
-    ]
-
-    for (let round = 1; round <= 20; round++) {
-      const [name, pair] = round % 2 ? ['two', pairs[1]] : ['one', pairs[0]]
-      usePair(folder, pair)
-      expect(await reload(daemon)).toMatchObject({ event: 'certificate-read', level: 'info' })
-      expect(await servedName(daemon)).toBe(name)
-      expect(await servedName(daemon)).toBe(name)
-      await Bun.sleep(50)
-    }
-
-    const results = await Promise.all(clients.map((client) => client.stop()))
-    expect(results.flatMap(({ failures }) => failures)).toEqual([])
-    for (const { answers } of results) expect(answers).toBeGreaterThan(20)
-    // A connection that was open before all of them still works, once.
-    expect(await request(idle)).toBeFalse()
-    idle.destroy()
-    expect(await daemon.stop()).toBe(0)
-  },
-)
-
-test.skipIf(!hasOpenssl || !isLinux)('does not share its port after a new pair', async () => {
-  using folder = temporaryFolder()
-  const { args } = usePair(folder, makePair(folder, 'one'))
+  const args = flagsOf(makePair(folder, 'one', 30))
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
-  const { port } = new URL(daemon.url)
-  const second = ['serve', '--database', folder.file('2.db'), '--port', port]
+  const text = await (await daemon.fetch('/metrics', insecure)).text()
+  const [, seconds] =
+    /^plantstore_tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(text) ?? []
 
-  for (let round = 0; round < 2; round++) {
-    for (const flags of [[], args]) {
-      const { err, code } = await runProgram([...second, ...flags])
-      expect(code).toBe(1)
-      expect(err).toContain(`127.0.0.1:${port} is already in use`)
-    }
-    await reload(daemon)
-  }
-})
-
-test.skipIf(!hasOpenssl)('keeps the old pair where the new one is bad', async () => {
-  using folder = temporaryFolder()
-  const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
-  const { args, cert, key } = usePair(folder, one)
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
-  const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
-  const damagedChain = `${readFileSync(one.cert, 'utf8')}${damaged}`
-  const bad: [() => void, string][] = [
-    [() => copyFileSync(two.cert, cert), `the key ${key} does not match the certificate ${cert}`],
-    [() => writeFileSync(cert, 'no PEM'), `${cert} does not contain valid certificates in PEM`],
-    [() => writeFileSync(cert, damagedChain), `${cert} does not contain valid certificates in PEM`],
-    [() => rmSync(cert), `cannot read ${cert}: no such file`],
-    [
-      () => {
-        copyFileSync(one.cert, cert)
-        writeFileSync(key, '')
-      },
-      `${key} does not contain a private key without a passphrase in PEM`,
-    ],
-  ]
-
-  for (const [spoil, detail] of bad) {
-    spoil()
-    expect(await reload(daemon)).toMatchObject({
-      event: 'certificate-refused',
-      level: 'error',
-      detail,
-    })
-    expect(await servedName(daemon)).toBe('one')
-  }
-  usePair(folder, two)
-  await reload(daemon)
-  expect(await servedName(daemon)).toBe('two')
+  expect(Math.round((Number(seconds) - Date.now() / 1000) / 86_400)).toBe(30)
 })
 
 test.skipIf(!hasOpenssl)('does not start with a bad pair', async () => {
   using folder = temporaryFolder()
   const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
-  const serve = (...flags: string[]) =>
-    runProgram(['serve', '--port', '0', '--database', folder.file('plants.db'), ...flags])
+  const file = (name: string, text: string) => {
+    writeFileSync(folder.file(name), text)
+    return folder.file(name)
+  }
+  const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
+  const [noPem, empty, missing] = [
+    file('no.crt', 'no PEM'),
+    file('empty.key', ''),
+    folder.file('x'),
+  ]
+  const damagedChain = file('damaged.crt', `${readFileSync(one.cert, 'utf8')}${damaged}`)
+  const bad: [cert: string, key: string, message: string][] = [
+    [one.cert, two.key, `the key ${two.key} does not match the certificate ${one.cert}`],
+    [noPem, one.key, `${noPem} does not contain valid certificates in PEM`],
+    [damagedChain, one.key, `${damagedChain} does not contain valid certificates in PEM`],
+    [one.cert, empty, `${empty} does not contain a private key without a passphrase in PEM`],
+    [one.cert, missing, `cannot read ${missing}: no such file`],
+    [missing, one.key, `cannot read ${missing}: no such file`],
+  ]
 
-  expect(await serve('--tls-cert', one.cert, '--tls-key', two.key)).toEqual({
-    out: '',
-    err: `plantstore: the key ${two.key} does not match the certificate ${one.cert}\n`,
-    code: 1,
-  })
-  const missing = folder.file('none.key')
-  expect((await serve('--tls-cert', one.cert, '--tls-key', missing)).err).toBe(
-    `plantstore: cannot read ${missing}: no such file\n`,
-  )
+  for (const [cert, key, message] of bad) {
+    const words = ['serve', '--port', '0', '--database', folder.file('plants.db')]
+    expect(await runProgram([...words, ...flagsOf({ cert, key })])).toEqual({
+      out: '',
+      err: `plantstore: ${message}\n`,
+      code: 1,
+    })
+  }
 })
 
 test.each([
