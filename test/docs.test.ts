@@ -3,11 +3,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
-import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/config/options'
 import { ERRORS } from '../src/http/answers/errors'
-import { loadCommands } from '../src/main'
 import { createMetrics } from '../src/metrics'
 import { exitCodes } from '../src/program'
+import { currentPages } from '../tools/docs'
 import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -214,76 +213,12 @@ test('docs/errors.md has every error number and no other', () => {
   expect(numbers).toEqual(errorNumbers)
 })
 
-describe('docs/configuration.md', () => {
-  const page = 'docs/configuration.md'
-  const optionNames = Object.keys(options) as OptionName[]
-
-  test('has every option with its variable and default, and no other', () => {
-    const shown = (value: unknown) =>
-      value === false ? 'off' : value === true ? 'on' : value === null ? '' : `${value}`
-    const expected = optionNames.map((name) => {
-      const env = variableOf(name)
-      const { default: preset } = options[name]
-      return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
-    })
-    const documented = rowsOf(page)
-      .filter(
-        ([flag, env]) => flag?.startsWith('`--') || /^`(PLANTSTORE|PGPASSWORD)/.test(env ?? ''),
-      )
-      .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))
-
-    expect(documented).toEqual(expected)
-  })
-
-  // `serve`, `health`: …; all but `health`: …; without either, `serve`.
-  const NAMED = /(all but )?((?:`[a-z]+(?: [a-z]+)?`(?:, )?)+(?:, required)?): /g
-
-  test('names the commands of every option', async () => {
-    const commands = await loadCommands()
-    const names = commands.map((command) => command.name)
-    const documented = rowsOf(page)
-      .filter(
-        ([, env = '', , text = '']) => text !== '' && /^(`(PLANTSTORE|PGPASSWORD).*)?$/.test(env),
-      )
-      .flatMap(([flag = '', env = '', , text = '']) => {
-        const name = optionNames.find((it) =>
-          flag.startsWith('`--') ? `\`${toFlag(it)}\`` === flag : `\`${variableOf(it)}\`` === env,
-        )
-        return name === undefined ? [] : [[name, commandsIn(text, names)]]
-      })
-    const expected = optionNames.map((name) => [
-      name,
-      commands.filter((it) => it.options.includes(name)).map((it) => it.name),
-    ])
-
-    expect(documented).toEqual(expected)
-  })
-
-  /** The commands that the description of an option names, in the order of the help. */
-  function commandsIn(text: string, names: readonly string[]): string[] {
-    const groups = [...text.matchAll(NAMED)].map(([, but, list = '']) => {
-      const named = codeOf(list).map((code) => code.split(' ')[0])
-      return names.filter((name) => named.includes(name) !== (but !== undefined))
-    })
-    const isLed = text.search(NAMED) === 0
-    const found = [...groups.flat(), ...(isLed ? [] : ['serve'])]
-    return names.filter((name) => found.includes(name))
-  }
+test('pages have the options and commands of the program; else run: bun run docs', async () => {
+  for (const [path, text] of await currentPages()) expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
 describe('docs/commands.md', () => {
   const page = 'docs/commands.md'
-
-  test('has every command, and no other', () => {
-    const { stdout } = Bun.spawnSync([...program, '--help'], { cwd: root })
-    const [, list = ''] = stdout.toString().split('\nCommands:\n')
-    const commands = [...list.matchAll(/^ {2}(\w+) /gm)].map(([, name = '']) => name)
-    const documented = rowsOf(page).flatMap(([cell = '']) =>
-      [...cell.matchAll(/^`plantstore (\w+)/g)].map(([, name = '']) => name),
-    )
-
-    expect(documented).toEqual(commands)
-  })
 
   test('has every exit code', () => {
     const documented = [...sectionOf(page, 'Exit codes').matchAll(/^\| ([\d, ]+) \|/gm)]

@@ -51,16 +51,17 @@ function listOptions({ options, overrides }: Command): string {
     .join('\n')
 }
 
-/** The help of one command. */
-export function helpOf(command: Command): string {
-  const { name, usage, summary, help } = command
-  return `plantstore ${name}: ${summary}
+/** The usage and the description of a command, without its options. */
+export const introduce = ({ name, usage, summary, help }: Command): string =>
+  `plantstore ${name}: ${summary}
 
 Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 
 ${wrap(help)}
+`
 
+/** The help of one command. */
+export const helpOf = (command: Command): string => `${introduce(command)}
 Options (a flag wins over its environment variable):
 ${listOptions(command)}
 `
-}

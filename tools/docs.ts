@@ -1,0 +1,73 @@
+// Writes the parts of docs/ that the program itself has: `bun run docs`. test/docs.test.ts sees that they are current.
+
+import { join } from 'node:path'
+import type { Command } from '../src/cli/command'
+import { introduce } from '../src/cli/help'
+import { describeOption, isFlag, type OptionName, options, variableOf } from '../src/config/options'
+import { loadCommands } from '../src/main'
+
+const docs = join(import.meta.dir, '../docs')
+
+const code = (text: string): string => (text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``)
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`.replace(/ {2,}/g, ' ')
+
+/** The names of these commands, or of those that are missing where they are fewer. */
+function namesOf(some: readonly Command[], all: readonly Command[]): string {
+  const others = all.filter((it) => !some.includes(it))
+  const list = (commands: readonly Command[]) => commands.map(({ name }) => code(name)).join(', ')
+  return others.length < some.length ? `all but ${list(others)}` : list(some)
+}
+
+function optionRow(name: OptionName, commands: readonly Command[]): string {
+  const users = commands.filter((it) => it.options.includes(name))
+  const texts = Map.groupBy(users, ({ overrides }) => describeOption(name, overrides).help)
+  const uses = [...texts].map(([help, some]) => `${namesOf(some, commands)}: ${help}`)
+  const preset = options[name].default
+  return row([
+    isFlag(name) ? code(describeOption(name).head) : '',
+    code(variableOf(name) ?? ''),
+    typeof preset === 'boolean' ? (preset ? 'on' : 'off') : code(`${preset ?? ''}`),
+    uses.join('; ').replaceAll('|', '\\|'),
+  ])
+}
+
+const optionsTable = (commands: readonly Command[]): string =>
+  [
+    row(['flag', 'environment', 'default', 'commands']),
+    '|---|---|---|---|',
+    ...(Object.keys(options) as OptionName[]).map((name) => optionRow(name, commands)),
+  ].join('\n')
+
+const introductions = (commands: readonly Command[]): string =>
+  commands
+    .map((it) => `## plantstore ${it.name}\n\n\`\`\`text\n${introduce(it)}\`\`\``)
+    .join('\n\n')
+
+/** The parts, by page and name. A part stands between its comment and `<!-- end -->`. */
+const PARTS: Readonly<
+  Record<string, Readonly<Record<string, (commands: readonly Command[]) => string>>>
+> = {
+  'configuration.md': { options: optionsTable },
+  'commands.md': { commands: introductions },
+}
+
+/** The pages with their parts as the program has them now, by path. */
+export async function currentPages(): Promise<ReadonlyMap<string, string>> {
+  const commands = await loadCommands()
+  const pages = new Map<string, string>()
+  for (const [page, parts] of Object.entries(PARTS)) {
+    let text = await Bun.file(join(docs, page)).text()
+    for (const [part, write] of Object.entries(parts)) {
+      const start = `<!-- written by tools/docs.ts: ${part} -->\n`
+      const [before, rest = ''] = text.split(start)
+      const [, after] = rest.split('\n<!-- end -->')
+      if (after === undefined) throw new Error(`docs/${page} has no place for ${part}`)
+      text = `${before}${start}\n${write(commands)}\n\n<!-- end -->${after}`
+    }
+    pages.set(join(docs, page), text)
+  }
+  return pages
+}
+
+if (import.meta.main) for (const [path, text] of await currentPages()) await Bun.write(path, text)
