@@ -32,6 +32,11 @@ export interface Store extends Plants, Tokens {
   close(): Promise<void>
 }
 
+/** What commands read of a store, in any schema: nothing is written, and what an older schema lacks is empty. */
+export type ReadOnlyStore = Pick<Store, 'listTokens' | 'close'> & {
+  readonly changeLog: Pick<ChangeLog, 'read' | 'watch'>
+}
+
 /** The state of a store. Sizes are in bytes. */
 export type StoreStats = {
   /**

@@ -78,7 +78,7 @@ describe('the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/access/auth')
-    expect(imports.map(show)).toContain('engine/sqlite/reading/connection.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('engine/sqlite/file/connection.ts imports bun:sqlite')
   })
 
   test.each([

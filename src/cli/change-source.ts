@@ -10,9 +10,8 @@ import {
 import type { Config } from '../config/config'
 import { readTokenText } from '../config/configured-token'
 import { databaseOptions, type OptionOverrides } from '../config/options'
-import { openStore } from '../engine/engine'
-import { storeGuest } from '../engine/store-user'
-import { OpenError, RequestError, UsageError } from '../errors'
+import { engineOf } from '../engine/engine'
+import { OpenError, UsageError } from '../errors'
 import { tellOutages } from '../outbound/outages'
 import type { SendRequest } from '../outbound/request'
 
@@ -72,22 +71,18 @@ function daemonAt(url: string, config: Config, { sendRequest, tell }: Services):
 }
 
 async function openDatabase(config: Config): Promise<Source> {
-  const store = await openStore(config.database, storeGuest({ makesDatabase: false }), config)
-
-  function changeLog() {
-    if (!store.changeLog) throw new RequestError('no change log')
-    return store.changeLog
-  }
+  const { database } = config
+  const { changeLog, close } = await engineOf(database).openReadOnly(database, config)
 
   async function page(after: string | undefined) {
-    const { entries, next } = await changeLog().read({ limit: LIMIT, after })
+    const { entries, next } = await changeLog.read({ limit: LIMIT, after })
     return { changes: entries, next }
   }
 
   async function* follow(after: string | undefined, signal: AbortSignal, onAnswer = () => {}) {
     let news = Promise.withResolvers<void>()
     const wake = () => news.resolve()
-    const unwatch = changeLog().watch(wake)
+    const unwatch = changeLog.watch(wake)
     signal.addEventListener('abort', wake)
     try {
       for (let cursor = after; !signal.aborted; ) {
@@ -104,7 +99,7 @@ async function openDatabase(config: Config): Promise<Source> {
     }
   }
 
-  return { page, follow, close: () => store.close() }
+  return { page, follow, close }
 }
 
 /** Opens the source named by the options: `--url`, or else `--database`. */

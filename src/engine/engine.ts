@@ -4,16 +4,15 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { shortenNameCache } from '../files/libc'
 import type { Plant } from '../plant/plant'
-import type { Findings, Store } from '../store'
-import type { Token } from '../token/token'
+import type { Findings, ReadOnlyStore, Store } from '../store'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
 import { copyDatabase } from './sqlite/copies/backup'
 import { checkDatabase } from './sqlite/copies/check'
-import { readDatabase, readInPlace } from './sqlite/copies/read-only'
 import { restoreDatabase } from './sqlite/copies/restore'
 import { filesOf } from './sqlite/file/sidecars'
+import { readDatabase, type Way } from './sqlite/read-only/read'
+import { openReadOnly } from './sqlite/read-only/store'
 import { allPlants } from './sqlite/reading/plants'
-import { listTokens } from './sqlite/reading/tokens'
 import { openSqlite } from './sqlite/store'
 import type { StoreUser } from './store-user'
 
@@ -40,19 +39,16 @@ type Engine = {
   readonly name: 'sqlite' | 'postgresql'
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
+  openReadOnly(database: string, secrets: DatabaseSecrets, way?: Way): Promise<ReadOnlyStore>
   /** Reads a whole store without writing; finds at most this number of edits. */
   check(database: string, secrets: DatabaseSecrets, maxEdits?: number): Promise<Findings>
-  /**
-   * Lets `read` read a store as of one moment, without writing. `repeatable`: it can be called again, from the start.
-   */
+  /** Lets `read` read a store as of one moment, without writing. */
   readAll<T>(
     database: string,
     secrets: DatabaseSecrets,
-    repeatable: 'repeatable' | 'once',
+    way: Way,
     read: (plants: PlantParts) => Promise<T>,
   ): Promise<T>
-  /** The tokens of a store; writes nothing. Resolves to none if reading them would need a copy of the database. */
-  listTokens(database: string, secrets: DatabaseSecrets): Promise<readonly Token[]>
   /** Copies a database to a file, and checks the copy. */
   readonly backup?: typeof copyDatabase
   readonly restore?: typeof restoreDatabase
@@ -66,11 +62,9 @@ const sqlite: Engine = {
     return { name, baseName: basename(name), files: filesOf(name), isNew }
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
+  openReadOnly: async (database, _, way = 'repeatable') => openReadOnly(database, way),
   check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
-  readAll: (database, _, repeatable, read) =>
-    readDatabase(database, repeatable, (db) => read(allPlants(db))),
-  listTokens: async (database) =>
-    (await readInPlace(database, 'repeatable', listTokens))?.result ?? [],
+  readAll: (database, _, way, read) => readDatabase(database, way, (db) => read(allPlants(db))),
   backup: copyDatabase,
   restore: restoreDatabase,
 }
@@ -94,6 +88,10 @@ const postgres: Engine = {
     const target = await targetOf(database, secrets)
     return (await import('./postgres/store')).openPostgres(target, storeUser)
   },
+  async openReadOnly(database, secrets) {
+    const target = await targetOf(database, secrets)
+    return (await import('./postgres/read-only')).openReadOnly(target)
+  },
   async check(database, secrets, maxEdits) {
     const target = await targetOf(database, secrets)
     return (await import('./postgres/check')).checkServer(target, maxEdits)
@@ -102,14 +100,6 @@ const postgres: Engine = {
     const target = await targetOf(database, secrets)
     const snapshot = await import('./postgres/sql/snapshot')
     return snapshot.readSnapshot(target, (ask) => read(snapshot.allPlants(ask)))
-  },
-  async listTokens(database, secrets) {
-    const target = await targetOf(database, secrets)
-    const [{ readSnapshot }, tokens] = await Promise.all([
-      import('./postgres/sql/snapshot'),
-      import('./postgres/sql/tokens'),
-    ])
-    return readSnapshot(target, (ask) => ask(tokens.listTokens))
   },
 }
 

@@ -172,7 +172,7 @@ test('other commands warn of unknown variables before they run, but completion a
         const hint = nearest ? `; did you mean "${nearest}"?` : ''
         return `plantstore: warning: unknown variable ${variable}${hint}\n`
       })
-      .concat(`plantstore: no database at ${folder.file('plants.db')}; name it with --database\n`)
+      .concat(`plantstore: no database at ${folder.file('plants.db')}; check the path\n`)
       .join(''),
   )
   for (const silent of [['completion', 'for', 'tok'], ['token', '--help'], ['--version']]) {

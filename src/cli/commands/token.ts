@@ -84,9 +84,18 @@ async function create(
   return exitCodes.failure
 }
 
-async function list(store: Store, { config, out }: CommandContext): Promise<number> {
+async function readTokens(config: Config, way?: 'in place'): Promise<readonly Token[]> {
+  const store = await engineOf(config.database).openReadOnly(config.database, config, way)
+  try {
+    return await store.listTokens()
+  } finally {
+    await store.close()
+  }
+}
+
+async function list({ config, out }: CommandContext): Promise<number> {
   const now = Date.now()
-  const tokens = await store.listTokens()
+  const tokens = await readTokens(config)
   if (config.json) {
     const all = tokens.map((token) => tokenToJson(token, now))
     out.write(`${JSON.stringify(all, null, 2)}\n`)
@@ -125,7 +134,8 @@ async function prune(store: Store, { config, out }: CommandContext): Promise<num
   return exitCodes.ok
 }
 
-const actions = { create, list, revoke, prune }
+/** The actions that change tokens. */
+const changes = { create, revoke, prune }
 
 const beginOutput = (path: string, { database }: Config) =>
   beginFile(path, 'refuse', engineOf(database).locate(database).files)
@@ -142,7 +152,7 @@ const owners = {
 /** The names of the tokens that can be revoked, with their scopes. */
 async function findNames(action: string, config: Config): Promise<[string, string][]> {
   if (action !== 'revoke') return []
-  const tokens = await engineOf(config.database).listTokens(config.database, config)
+  const tokens = await readTokens(config, 'in place')
   return tokens
     .filter(({ revokedAt }) => revokedAt === null)
     .map(({ name, scope }) => [name, scope])
@@ -171,8 +181,8 @@ reused; prune removes such tokens from the list. If none is left, the next start
   async run(context) {
     const { args, config } = context
     const [word = ''] = args
-    const action = Object.hasOwn(actions, word) ? actions[word as keyof typeof actions] : undefined
-    if (!action) {
+    const change = Object.hasOwn(changes, word) ? changes[word as keyof typeof changes] : undefined
+    if (!change && word !== 'list') {
       const unknown = word && `unknown action ${JSON.stringify(cutUrls(word))}: `
       throw new UsageError(`${unknown}use token create NAME, list, revoke NAME or prune`)
     }
@@ -182,23 +192,24 @@ reused; prune removes such tokens from the list. If none is left, the next start
         throw new UsageError(`${toFlag(option)} belongs to token ${owner}`)
       }
     }
-    if (action === list || action === prune) {
+    if (!change || change === prune) {
       if (args.length > 1) throw new UsageError(`token ${word} takes no name`)
     } else {
       oneName(args)
     }
+    if (!change) return list(context)
     await using file = config.output === null ? null : await beginOutput(config.output, config)
     const store = await openStore(
       config.database,
       storeGuest({
         makesDatabase: false,
-        usesReserve: action === revoke,
+        usesReserve: change === revoke,
         ...attended(context.err),
       }),
       config,
     )
     try {
-      return await action(store, context, file)
+      return await change(store, context, file)
     } finally {
       await store.close()
     }

@@ -12,6 +12,7 @@ import { probe } from './committing/apply-write'
 import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
 import { WorkerClient } from './committing/worker-client'
 import { type DatabaseToOpen, failureOf } from './committing/worker-protocol'
+import { closeDatabase, connect, LOCK_PATIENCE_MS } from './file/connection'
 import { freeBytes, type OpenedFile, watchFiles } from './file/database-file'
 import {
   DAMAGED_PAGE,
@@ -27,14 +28,8 @@ import type { OpenedDatabase } from './open'
 import { DamageCheck } from './outages/damage-check'
 import { Recovery } from './outages/recovery'
 import { Doubts } from './outages/settle'
-import {
-  closeDatabase,
-  connect,
-  LOCK_PATIENCE_MS,
-  prepareServing,
-  type ServingConnection,
-} from './reading/connection'
 import { SnapshotReads } from './reading/snapshot-reads'
+import { prepareServing, type ServingConnection } from './serving'
 
 // Long enough for a daemon that polls for the lock each millisecond.
 const COMMIT_YIELD_MS = 4

@@ -7,11 +7,11 @@ import { codeOf, OpenError } from '../../errors'
 import { unlock, watchInode } from '../../files/libc'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './file/change-log-row'
+import { connect, LOCK_PATIENCE_MS } from './file/connection'
 import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
 import { explainFailedOpen } from './file/errors'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
 import { requireSidecars } from './file/sidecars'
-import { connect, LOCK_PATIENCE_MS } from './reading/connection'
 
 const LOCK_PAUSE_MS = 20
 

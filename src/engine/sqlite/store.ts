@@ -31,7 +31,10 @@ async function revokeToken(storage: DatabaseHandle, name: string, now: number): 
     if (!(error instanceof RequestError && error.error === 'disk full')) throw error
   }
   try {
-    return await storage.write((it) => it.tokens.revoke(name, now, () => releaseReserve(path)))
+    return await storage.write(({ tokens }) => {
+      releaseReserve(path)
+      return tokens.revoke(name, now)
+    })
   } finally {
     tryReserve(path)
   }

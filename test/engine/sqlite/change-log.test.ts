@@ -5,7 +5,7 @@ import { creation } from '../../../src/engine/commit/kinds'
 import { openStore } from '../../../src/engine/engine'
 import { prepareChangeLogWriter } from '../../../src/engine/sqlite/committing/change-log-writer'
 import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
-import { connect } from '../../../src/engine/sqlite/reading/connection'
+import { connect } from '../../../src/engine/sqlite/file/connection'
 import { storeOwner } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
 

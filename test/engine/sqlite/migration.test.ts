@@ -99,7 +99,7 @@ test.each(['token', 'import'])(
     const database = folder.file('plants.db')
     makeOld(database, 1).close(true)
 
-    const words = name === 'token' ? ['token', 'list'] : ['import', '-', '--format', 'ndjson']
+    const words = name === 'token' ? ['token', 'prune'] : ['import', '-', '--format', 'ndjson']
     const { code, err } = await runProgram([...words, '--database', database], { stdin: '' })
 
     expect(code).toBe(0)
@@ -118,7 +118,7 @@ test('is left to the older daemon that serves the database', async () => {
   const served = openSync(database, 'r+')
   expect(tryLock(served)).toBeTrue()
 
-  const { code, err } = await runProgram(['token', 'list', '--database', database])
+  const { code, err } = await runProgram(['token', 'prune', '--database', database])
   closeSync(served)
 
   expect({ code, err }).toEqual({
@@ -171,7 +171,7 @@ test('replaces a copy of an earlier migration, which lacks what was written sinc
   db.run("INSERT INTO plants VALUES (10001, 'later', NULL)")
   db.close(true)
 
-  const { code } = await runProgram(['token', 'list', '--database', database])
+  const { code } = await runProgram(['token', 'prune', '--database', database])
 
   expect({ code, plants: countOf(copy) }).toEqual({ code: 0, plants: PLANTS + 1 })
 })
@@ -212,7 +212,7 @@ test.each(['mkdir', 'mkfifo'])('does not migrate what cannot be copied: %s', asy
   expect(Bun.spawnSync([make, `${database}.schema-1`]).exitCode).toBe(0)
   const before = readFileSync(database)
 
-  const { code, err } = await runProgram(['token', 'list', '--database', database])
+  const { code, err } = await runProgram(['token', 'prune', '--database', database])
 
   expect(code).not.toBe(0)
   expect(err.trim().split('\n')).toHaveLength(1)

@@ -417,7 +417,7 @@ test('says why a token cannot be made in a file that it may not write', async ()
 test.each([
   [['serve', '--port', '0']],
   [['import', '-', '--format', 'ndjson']],
-  [['token', 'list']],
+  [['token', 'prune']],
   [['restore', 'BACKUP']],
 ])('%j refuses a path that ends in white space, and makes nothing', async (words) => {
   using folder = temporaryFolder()

@@ -33,6 +33,7 @@ import { TEXT_FIELDS } from '../../../plant/plant'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connecting/connection'
 import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
+import { SCHEMA_VERSION } from '../schema/migrations'
 
 const REMOVED_AT_ONCE = 500
 // Limits of one query of a check.
@@ -104,21 +105,35 @@ const STATE = `
     (SELECT mark FROM changes WHERE number = $1::bigint) AS mark
   FROM change_log, change_log_start AS start`
 
-/** The state of the change log, with the mark of an entry. */
-async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
-  const [row] = await sql.unsafe<ChangeLogRow[]>(STATE, [entry])
-  return toChangeLogState(row)
-}
+/** The schema versions with a change log, and with marks in it. */
+const CHANGE_LOG_SINCE = 3
+const MARKS_SINCE = 6
+// To read the change log of an older schema.
+const WITHOUT_MARKS = `WITH change_log_start AS (SELECT 0::bigint AS mark), changes AS NOT MATERIALIZED (
+  SELECT number, at, action, plant, before, after, token, address, request, 0::bigint AS mark FROM changes)`
 
-/** Reads of the change log; see {@link ChangeLog}. */
-export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
+/** Reads of the change log; see {@link ChangeLog}. `version`: that of the schema. */
+export function createChangeLogReader(
+  ask: Ask,
+  version = () => SCHEMA_VERSION,
+): Omit<ChangeLog, 'watch'> {
+  const inSchema = (query: string) => (version() < MARKS_SINCE ? WITHOUT_MARKS + query : query)
+
+  /** The state of the change log, with the mark of an entry. */
+  async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
+    const [row] =
+      version() < CHANGE_LOG_SINCE ? [] : await sql.unsafe<ChangeLogRow[]>(inSchema(STATE), [entry])
+    return toChangeLogState(row)
+  }
+
   return {
     async read({ after, limit }) {
       const entry = numberAfter(after)
       const state = await ask((sql) => stateOf(sql, entry))
       const place = placeOf(after, state)
       const most = Math.min(limit, MAX_ENTRIES)
-      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place.number, most, state.name])
+      const find = (sql: SQL) =>
+        sql.unsafe<FoundRow[]>(inSchema(AFTER), [place.number, most, state.name])
       return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {

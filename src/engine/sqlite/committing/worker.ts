@@ -2,8 +2,8 @@
 // it.
 
 import { DONE } from '../../commit/write'
+import { requireWhole } from '../file/connection'
 import { toFailure } from '../file/errors'
-import { requireWhole } from '../reading/connection'
 import { type Committer, openCommitter } from './committer'
 import type { CommitReply, Reply, Request } from './worker-protocol'
 

@@ -3,8 +3,8 @@
 import { OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
 import { fileSize } from '../file/database-file'
+import { copyMoment, type OnBytes } from '../read-only/copy'
 import { checkInThread } from './check-thread'
-import { copyMoment, type OnBytes } from './read-only'
 
 /**
  * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced.

@@ -7,9 +7,9 @@ import type { Findings } from '../../../store'
 import { describeForeignPart } from '../../foreign-part'
 import { explainFailedRead } from '../file/errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from '../file/migrations'
+import { readDatabase } from '../read-only/read'
 import { changeLogDifferences } from '../reading/change-log'
 import { countPlants } from '../reading/plants'
-import { readDatabase } from './read-only'
 
 type SchemaEntry = {
   readonly type: string

@@ -39,8 +39,8 @@ import { type OpenedFile, openFile, openReadable, requireDatabaseName } from '..
 import { explainFailedOpen, lockedByAnother } from '../file/errors'
 import { readRestoreMarker, restoreMarker } from '../file/restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from '../file/sidecars'
+import type { OnBytes } from '../read-only/copy'
 import { copyDatabase } from './backup'
-import type { OnBytes } from './read-only'
 import { keepTokens, validTokens } from './restored-tokens'
 
 /** The result of a restore. */

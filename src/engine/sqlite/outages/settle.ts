@@ -4,7 +4,7 @@ import { isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { netEffect } from '../../commit/kinds'
 import type { Outcome, Write } from '../../commit/write'
 import type { LastEntry } from '../reading/change-log'
-import type { ServingConnection } from '../reading/connection'
+import type { ServingConnection } from '../serving'
 
 /** A batch whose COMMIT and overwrite failed: its outcomes, if the disk holds it; null if they are unknown. */
 export type Doubt = {

@@ -141,16 +141,13 @@ export function changeLogDifferences(db: Database, maxEdits: number): Difference
          CAST(ifnull(sum(${ENTRY_BYTES}), 0) AS INTEGER) AS sum
        FROM change_log LEFT JOIN changes`,
     )
-    .safeIntegers(true)
     .get()
   const lines = sums && isWhole(sums) ? [] : [LACKS_ENTRIES]
   if (sums?.bytes !== sums?.sum) lines.push(WRONG_SIZE)
-  const links = db
-    .query<Link, []>(
-      `SELECT number, plant, before, after, ${TEXT_FIELDS} FROM changes LEFT JOIN plants ON id = plant
-       ORDER BY plant, number`,
-    )
-    .safeIntegers(true)
+  const links = db.query<Link, []>(
+    `SELECT number, plant, before, after, ${TEXT_FIELDS} FROM changes LEFT JOIN plants ON id = plant
+     ORDER BY plant, number`,
+  )
   const { see, end, edits, unlogged } = createLinkCheck()
   for (const link of links.iterate()) {
     see(link)

@@ -1,7 +1,7 @@
 // The SQL that reads plants.
 
 import type { Database } from 'bun:sqlite'
-import { charactersOf, FIELDS, type Int64, type Plant } from '../../../plant/plant'
+import { charactersOf, type Int64, type Plant } from '../../../plant/plant'
 import type { Page, PlantQuery } from '../../../plant/plants'
 import { COLUMNS, type PlantRecord, plantOf } from '../../../plant/row'
 import { compileFilter, type FilterDialect, firstId, PAGE_LENGTH, SQL_ORDERS } from '../../page'
@@ -75,17 +75,9 @@ export function countPlants(db: Database): number | null {
   return counts.length === 1 ? Number(counts[0]?.plants) : null
 }
 
-/** The fields of a plant that have a column: an older schema is read unchanged, and lacks the newest. */
-function columnsOf(db: Database): readonly string[] {
-  const found = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('plants')`).all()
-  return FIELDS.filter((field) => found.some(({ name }) => name === field))
-}
-
 /** The plants as of one moment in ascending order of their ids, in parts that fit in memory. */
 export function* allPlants(db: Database): Generator<readonly Plant[]> {
-  const rows = db
-    .query<PlantRecord, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)
-    .safeIntegers(true)
+  const rows = db.query<PlantRecord, []>(`SELECT ${COLUMNS} FROM plants ORDER BY id`)
   let part: Plant[] = []
   let characters = 0
   for (const row of rows.iterate()) {

@@ -4,15 +4,15 @@
 // - closed: one file without a WAL. Read as `immutable`, and again if another process has written to it meanwhile.
 // - split: a WAL without its index, or a rollback journal. Only a private copy can be recovered and read.
 
-import { Database, constants as sqlite } from 'bun:sqlite'
+import { Database, type SQLQueryBindings, constants as sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, realpathSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../../errors'
+import { prepareOrClose, setPragmas } from '../file/connection'
 import { fileSize, openReadable } from '../file/database-file'
 import { denied, explainFailedRead } from '../file/errors'
 import { requireKnown, schemaVersion } from '../file/migrations'
 import { filesOf, holdSidecars, releaseSidecars, requireSidecars } from '../file/sidecars'
-import { prepareOrClose, setPragmas } from '../reading/connection'
 
 const TRIES = 5
 const PAUSE_MS = 20
@@ -46,13 +46,22 @@ function fingerprint(path: string): string {
   return stats.join(' ')
 }
 
-/** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options lack. */
-export function openUri(path: string, query: string): Database {
-  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
-  const db = new Database(
-    `${pathToFileURL(path).href}?${query}`,
-    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
-  )
+/** A connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options lack. */
+class UriDatabase extends Database {
+  constructor(path: string, parameters: string) {
+    const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
+    super(`${pathToFileURL(path).href}?${parameters}`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+  }
+
+  // Flags cannot ask for exact integers.
+  override query<Row, Parameters extends SQLQueryBindings | SQLQueryBindings[]>(sql: string) {
+    return super.query<Row, Parameters>(sql).safeIntegers(true)
+  }
+}
+
+/** Opens a connection that begins to read, with URI parameters. */
+export function openUri(path: string, parameters: string): Database {
+  const db = new UriDatabase(path, parameters)
   return prepareOrClose(db, () => {
     setPragmas(db)
     db.run('BEGIN')

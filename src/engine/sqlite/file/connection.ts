@@ -3,11 +3,6 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { syncFolder } from '../../../files/sync'
-import { guardSchema } from '../file/own-schema'
-import { type ChangeLogReader, prepareChangeLogReader } from './change-log'
-import { type PlantReader, preparePlants } from './plants'
-import { type SharedReads, shareReads } from './shared-reads'
-import { prepareTokens, type TokenTable } from './tokens'
 
 /** Prepares a connection. Closes it on failure: SQLite would keep the file open, and leave a WAL beside it. */
 export function prepareOrClose<T>(db: Database, prepare: () => T): T {
@@ -66,47 +61,4 @@ export function requireWhole(path: string): void {
 export function closeDatabase(db: Database): void {
   db.close(true)
   syncFolder(dirname(db.filename))
-}
-
-/** The serving thread's connection, and its prepared statements. */
-export type ServingConnection = {
-  readonly db: Database
-  readonly shared: SharedReads
-  readonly plants: PlantReader
-  readonly tokens: TokenTable
-  readonly changeLog: ChangeLogReader
-  /** Writes in one transaction; see {@link guardSchema}. */
-  readonly write: <T>(act: () => T) => T
-  /** SQLite's `schema_version`, which each change of the schema changes. */
-  readonly schemaVersion: () => bigint | undefined
-}
-
-/** Prepares the serving thread's connection; see {@link shareReads}. Closes it if that fails. */
-export function prepareServing(
-  db: Database,
-  mayShare: () => boolean,
-  onFailure: (error: unknown) => void,
-): ServingConnection {
-  return prepareOrClose(db, () => {
-    const requireOwnSchema = guardSchema(db)
-    const shared = shareReads(db, mayShare, onFailure)
-    const version = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
-    return {
-      db,
-      shared,
-      plants: preparePlants(db),
-      tokens: prepareTokens(db),
-      changeLog: prepareChangeLogReader(db),
-      write<T>(act: () => T): T {
-        // It would block the write.
-        shared.end()
-        const run = db.transaction(() => {
-          requireOwnSchema()
-          return act()
-        })
-        return run.immediate()
-      },
-      schemaVersion: () => version.get()?.schema_version,
-    }
-  })
 }

@@ -1,0 +1,63 @@
+// Copies a database without writing to it or creating files beside it.
+
+import { Database } from 'bun:sqlite'
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { copyBytes } from '../../../files/copy-bytes'
+import { fileSize } from '../file/database-file'
+import { filesOf } from '../file/sidecars'
+import { atOneMoment, RECOVERY_SUFFIXES } from './moment'
+
+// Neither of these syncs the copy: it is synced, in parts, before it is renamed.
+
+/** https://sqlite.org/lang_vacuum.html#vacuuminto */
+function vacuumInto(db: Database, to: string): void {
+  db.run('COMMIT')
+  db.run('PRAGMA synchronous = OFF')
+  db.run('VACUUM INTO ?', [to])
+}
+
+/** Lets SQLite recover a copy from its WAL or rollback journal, which leaves one file. */
+function recover(path: string): void {
+  using db = new Database(path, { readwrite: true, create: false })
+  db.run('PRAGMA synchronous = OFF')
+  db.query('PRAGMA journal_mode = DELETE').get()
+}
+
+/** Copies the files of an idle database. */
+async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes): Promise<void> {
+  const total = ['', ...RECOVERY_SUFFIXES].reduce((sum, suffix) => sum + fileSize(path + suffix), 0)
+  let copied = 0
+  const count = (bytes: number) => {
+    copied += bytes
+    onBytes(copied, total)
+  }
+  await copyBytes(fd, to, count)
+  for (const suffix of RECOVERY_SUFFIXES) {
+    if (fileSize(path + suffix) === 0) continue
+    const from = openSync(path + suffix, 'r')
+    try {
+      await copyBytes(from, to + suffix, count)
+    } finally {
+      closeSync(from)
+    }
+  }
+  recover(to)
+}
+
+/** Called with the bytes done and the total; may throw to cancel. */
+export type OnBytes = (done: number, total: number) => void
+
+/**
+ * Copies a database as of one moment to a new file in a private folder; neither synced nor checked.
+ */
+export async function copyMoment(
+  from: string,
+  to: string,
+  onBytes: OnBytes = () => {},
+): Promise<void> {
+  await atOneMoment(from, async ({ path, fd, shared }) => {
+    for (const file of filesOf(to)) rmSync(file, { force: true })
+    if (shared) vacuumInto(shared, to)
+    else await copyFiles(path, fd, to, onBytes)
+  })
+}

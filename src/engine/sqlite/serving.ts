@@ -1,0 +1,53 @@
+// The serving thread's connection: it reads, and writes tokens.
+
+import type { Database } from 'bun:sqlite'
+import { prepareOrClose } from './file/connection'
+import { guardSchema } from './file/own-schema'
+import { type ChangeLogReader, prepareChangeLogReader } from './reading/change-log'
+import { type PlantReader, preparePlants } from './reading/plants'
+import { type SharedReads, shareReads } from './reading/shared-reads'
+import { prepareTokenReader, type TokenReader } from './reading/tokens'
+import { prepareTokenWrites, type TokenWrites } from './token-writes'
+
+/** The connection, and its prepared statements. */
+export type ServingConnection = {
+  readonly db: Database
+  readonly shared: SharedReads
+  readonly plants: PlantReader
+  readonly tokens: TokenReader & TokenWrites
+  readonly changeLog: ChangeLogReader
+  /** Writes in one transaction; see {@link guardSchema}. */
+  readonly write: <T>(act: () => T) => T
+  /** SQLite's `schema_version`, which each change of the schema changes. */
+  readonly schemaVersion: () => bigint | undefined
+}
+
+/** Prepares the serving thread's connection; see {@link shareReads}. Closes it if that fails. */
+export function prepareServing(
+  db: Database,
+  mayShare: () => boolean,
+  onFailure: (error: unknown) => void,
+): ServingConnection {
+  return prepareOrClose(db, () => {
+    const requireOwnSchema = guardSchema(db)
+    const shared = shareReads(db, mayShare, onFailure)
+    const version = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
+    return {
+      db,
+      shared,
+      plants: preparePlants(db),
+      tokens: { ...prepareTokenReader(db), ...prepareTokenWrites(db) },
+      changeLog: prepareChangeLogReader(db),
+      write<T>(act: () => T): T {
+        // It would block the write.
+        shared.end()
+        const run = db.transaction(() => {
+          requireOwnSchema()
+          return act()
+        })
+        return run.immediate()
+      },
+      schemaVersion: () => version.get()?.schema_version,
+    }
+  })
+}
