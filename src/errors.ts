@@ -7,6 +7,7 @@ export const MESSAGES = {
   'no credentials': 'no credentials; send the header "Authorization: Bearer TOKEN"',
   'invalid token': 'the token is unknown, expired or revoked',
   'read-only token': 'this token is read-only; use a write token',
+  'read-only service': 'this plantstore is read-only; send changes to the primary',
   'no such path': 'no such path; see GET /openapi.json',
   'no such plant': 'no plant has this id',
   'no change log':

@@ -91,12 +91,17 @@ const FAMILIES = {
   plantstore_credentials_failed_total:
     'counter Requests whose token is unknown, expired or revoked.',
   plantstore_queue_changes: 'gauge Changes waiting for a commit.',
-  plantstore_storage_writable: 'gauge Whether the database can be written (1) or not (0).',
+  plantstore_storage_writable:
+    'gauge Whether the database can be written, or read by a read-only plantstore (1), or not (0).',
   plantstore_storage_damaged:
     'gauge Whether a page of the database is known to be damaged (1) or not (0).',
   plantstore_database_bytes: 'gauge Size of the database.',
   plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
   plantstore_disk_free_bytes: 'gauge Free space where the database is.',
+  plantstore_replica_lag_seconds:
+    'gauge Age of the last change of a read-only plantstore; 0 if it has every change.',
+  plantstore_replica_lag_bytes:
+    'gauge Bytes of changes that a standby has received and not applied.',
   plantstore_commit_retries_total:
     'counter Commits repeated because another process had written the same plants.',
   plantstore_lock_timeout_seconds_total:
@@ -230,7 +235,7 @@ function valuesOf(
   { unsentBytes, followers, files, changeLog, plants }: Partial<LiveGauges>,
 ): Readonly<Record<Name, Value>> {
   const { requests, batches, commits, created, failedCredentials } = counters
-  const { server } = stats
+  const { server, replica } = stats
   const inDoubt: Sample[] | undefined = server && [
     ['{made="true"}', server.inDoubtMade],
     ['{made="false"}', server.inDoubtNotMade],
@@ -252,6 +257,8 @@ function valuesOf(
     plantstore_database_bytes: stats.databaseBytes,
     plantstore_wal_bytes: stats.walBytes,
     plantstore_disk_free_bytes: stats.freeBytes,
+    plantstore_replica_lag_seconds: replica?.lagSeconds,
+    plantstore_replica_lag_bytes: replica?.lagBytes,
     plantstore_commit_retries_total: server?.retries,
     plantstore_lock_timeout_seconds_total: server && server.lockTimeoutMs / 1000,
     plantstore_postponed_writes_seconds_total: server && server.postponedMs / 1000,

@@ -19,9 +19,9 @@ export interface Store extends Plants, Tokens {
   /**
    * Resolves if writes are known to succeed, or one does; otherwise rejects with the reason. `damaged`: except those
    * that need a damaged page. It does not wait behind the queue: a busy store is healthy, and so is one whose disk
-   * stalls for a few seconds.
+   * stalls for a few seconds. A replica resolves if it can be read; `behind`: it is known to lack recent changes.
    */
-  probe(): Promise<'ok' | 'damaged'>
+  probe(): Promise<'ok' | 'damaged' | 'behind'>
   stats(): StoreStats
   /**
    * Accepts edits by other programs: adds an entry of each to the change log, unless the plant has changed since, and
@@ -54,6 +54,19 @@ export type StoreStats = {
   readonly freeBytes: number | null
   /** Only for a server. */
   readonly server?: ServerStats
+  /** Only for a store that is read alone. */
+  readonly replica?: ReplicaStats
+}
+
+/** How far a store may lag behind its primary. */
+export type ReplicaStats = {
+  /**
+   * Age of the last change, unless the replica is known to have every change; of a file, the time since it was last
+   * written.
+   */
+  readonly lagSeconds: number
+  /** Bytes of the write-ahead log that were received and not applied. null: unknown, as of a file. */
+  readonly lagBytes: number | null
 }
 
 /** Counters of the database server since the store was opened. */

@@ -252,6 +252,7 @@ describe('docs/monitoring.md', () => {
       walBytes: 0,
       freeBytes: 0,
       server,
+      replica: { lagSeconds: 0, lagBytes: 0 },
     }
     const served = [
       ...createMetrics({

@@ -14,7 +14,7 @@ export const configured = (text: string): Token =>
 export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
   store,
   metrics: createMetrics(),
-  service: { engine: 'sqlite', database: 'plants.db', backups: null },
+  service: { engine: 'sqlite', database: 'plants.db', backups: null, primaryUrl: null },
   log: () => {},
   now: Date.now,
   configuredToken: () => null,

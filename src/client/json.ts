@@ -164,10 +164,12 @@ export function toOwnToken(value: unknown): OwnToken | undefined {
   return typeof expires === 'string' ? { name, scope, expires, changeLog } : undefined
 }
 
-/** True if the service can write; undefined for any other value. */
+const HEALTH: readonly Health[] = [{ status: 'ok' }, { status: 'damaged' }, { status: 'behind' }]
+
+/** The health of the service; undefined for any other value. */
 export function toHealth(value: unknown): Health | undefined {
   const { status } = fieldsOf(value)
-  return status === 'ok' || status === 'damaged' ? { status } : undefined
+  return HEALTH.find((it) => it.status === status)
 }
 
 /** The state of the service; undefined for any other value. */

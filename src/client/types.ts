@@ -159,7 +159,7 @@ export type OwnToken = {
 
 /** The health of a service that can write. `damaged`: except what needs a damaged page of its database. */
 export type Health = {
-  readonly status: 'ok' | 'damaged'
+  readonly status: 'ok' | 'damaged' | 'behind'
 }
 
 /** The state of the service. */
@@ -175,6 +175,15 @@ export type Status = {
   readonly writable: boolean
   /** The reason that changes cannot be stored; null if they can. */
   readonly problem: { readonly name: string; readonly message: string } | null
+  /** Only of a read-only service. */
+  readonly replica: {
+    /** 0 if it has every change. */
+    readonly lagSeconds: number
+    /** Bytes received and not applied; null: unknown. */
+    readonly lagBytes: number | null
+    /** The address to send changes to; null: unknown. */
+    readonly primary: string | null
+  } | null
   /** True if a page of the database is known to be damaged. */
   readonly damaged: boolean
   readonly uptimeSeconds: number
@@ -198,6 +207,7 @@ export const ERRORS = {
   'no credentials': 40101,
   'invalid token': 40102,
   'read-only token': 40301,
+  'read-only service': 40302,
   'no such path': 40401,
   'no such plant': 40402,
   'no change log': 40403,

@@ -152,6 +152,8 @@ const ofDaemon = {
     'DURATION',
     'keep a change log this long, such as 30d, or off',
   ),
+  readOnly: flag('only read: a standby, or a file that others write'),
+  primaryUrl: optional(url, 'URL', 'the plantstore to send changes to, named by refusals'),
   maxBodyBytes: option(wholeNumber(1, MAX_BODY_BYTES), 'BYTES', 'largest request body', 1_048_576),
   stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
   logRequests: flag('log every request'),

@@ -27,8 +27,8 @@ type Announcement = {
   /** True if this start has created the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
-  /** True if the configuration has a token, so that the store needs none. */
-  readonly hasToken: boolean
+  /** True if clients need a token of the store, and this process may make one. */
+  readonly needsToken: boolean
   /** True if standard output is discarded. */
   readonly isDiscarded: boolean
   /** True if clients must be told to trust the certificate. */
@@ -105,7 +105,7 @@ export async function announce(
   const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)
   if (facts.isNew) out.write(`created the database ${database}\n`)
-  if (facts.hasToken) return
+  if (!facts.needsToken) return
   await showFirstToken(store, facts, out, log)
   const secret =
     passwordFile === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))}`

@@ -6,11 +6,12 @@ import type { Config, UnknownVariable } from '../config/config'
 import { watchToken } from '../config/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
 import { engineOf, openStore } from '../engine/engine'
-import { storeOwner } from '../engine/store-user'
+import { storeOwner, storeReader } from '../engine/store-user'
+import { UsageError } from '../errors'
 import { createCors } from '../http/access/cors'
 import { createApp } from '../http/app'
 import { createLog, formatEvent, type Log } from '../log'
-import { createMetrics } from '../metrics'
+import { createMetrics, type Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
@@ -63,10 +64,24 @@ async function warnOfStoredToken(store: Store, configured: Token | null, log: Lo
   if (stored) log('warn', 'token-also-stored', { token: stored.name, source: configured.name })
 }
 
+/** The policy of a daemon towards its store. */
+function storeUserOf(config: Config, log: Log, { committed }: Metrics, stopping: AbortSignal) {
+  const { readOnly, primaryUrl, keepChanges } = config
+  if (!readOnly) return storeOwner(log, committed, keepChanges, stopping)
+  return storeReader({ outlivesOutages: true, primaryUrl, log, stopping })
+}
+
+function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {
+  if (readOnly && keepChanges !== null)
+    throw new UsageError('--keep-changes belongs to the primary; --read-only changes nothing')
+  if (!readOnly && primaryUrl !== null) throw new UsageError('--primary-url needs --read-only')
+}
+
 /** Opens everything except the database, and refuses an invalid configuration. */
 async function prepare(started: Started) {
   const { config, ignoredVariables, unknownVariables } = started
   const { lines, log } = openLog(started)
+  checkReadOnly(config)
   for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
   for (const unknown of unknownVariables) log('warn', 'variable-unknown', unknown)
   const token = watchToken(config, log)
@@ -97,7 +112,7 @@ class Daemon {
   constructor(prepared: Prepared) {
     this.#parts = prepared
     const { config, log, metrics } = prepared
-    const storeUser = storeOwner(log, metrics.committed, config.keepChanges, this.#stop.signal)
+    const storeUser = storeUserOf(config, log, metrics, this.#stop.signal)
     this.#opening = openStore(config.database, storeUser, config)
   }
 
@@ -162,6 +177,7 @@ class Daemon {
         engine: engineOf(config.database).name,
         database: place.baseName,
         backups: backups?.stats ?? null,
+        primaryUrl: config.primaryUrl,
       },
       log,
       now: Date.now,
@@ -192,7 +208,7 @@ class Daemon {
       isTerminal,
       isNew: place.isNew,
       passwordFile: place.files.length > 0 ? null : config.databasePasswordFile,
-      hasToken: token.current() !== null,
+      needsToken: token.current() === null && !config.readOnly,
       isDiscarded,
       needsTrust: tls?.needsTrustAt(localHost(config.host)) ?? false,
     }

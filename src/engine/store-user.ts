@@ -1,15 +1,19 @@
-// The users of a store: the daemon, which owns it, or a command, which works with or without a daemon.
+// The users of a store: the daemon, which owns it; a command, which works with or without a daemon; or a reader, which
+// changes nothing, such as a daemon on a standby.
 
 import type { KeepChanges } from '../change-log/change-log'
+import { RequestError } from '../errors'
 import type { Log } from '../log'
 import { hasWritten } from './commit/kinds'
 import type { BatchOutcome, Write } from './commit/write'
 
 /**
- * Rights and duties of the process that opens a store. Made by {@link storeOwner} or {@link storeGuest}, once per
- * process.
+ * Rights and duties of the process that opens a store. Made by {@link storeOwner}, {@link storeGuest} or
+ * {@link storeReader}, once per process.
  */
 export type StoreUser = {
+  /** The refusal of every change; null for a user that may write. */
+  readonly refusal: RequestError | null
   /** Holds the lock of the database until it is closed, so that it has only one daemon. */
   readonly holdsLock: boolean
   /** Creates the database if there is none. */
@@ -38,6 +42,7 @@ export const storeOwner = (
   keepChanges: KeepChanges = null,
   stopping: AbortSignal = NEVER,
 ): StoreUser => ({
+  refusal: null,
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
@@ -59,6 +64,7 @@ export const storeGuest = ({
   uninterrupted = (commit) => commit(),
   log = () => {},
 }: Guest): StoreUser => ({
+  refusal: null,
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
@@ -67,6 +73,33 @@ export const storeGuest = ({
   // Ctrl-C ends the process at once.
   stopping: NEVER,
   uninterrupted,
+  log,
+  onCommit: () => {},
+})
+
+type Reader = Partial<Pick<StoreUser, 'outlivesOutages' | 'log' | 'stopping'>> & {
+  /** The address to which clients send changes; null if unknown. */
+  readonly primaryUrl?: string | null
+}
+
+/** A process that only reads a store: of a server or a standby, or of a file or a copy that another process writes. */
+export const storeReader = ({
+  outlivesOutages = false,
+  primaryUrl = null,
+  log = () => {},
+  stopping = NEVER,
+}: Reader = {}): StoreUser => ({
+  refusal: new RequestError(
+    'read-only service',
+    primaryUrl === null ? undefined : `this plantstore is read-only; send changes to ${primaryUrl}`,
+  ),
+  holdsLock: false,
+  makesDatabase: false,
+  outlivesOutages,
+  usesReserve: false,
+  keepChanges: null,
+  stopping,
+  uninterrupted: (commit) => commit(),
   log,
   onCommit: () => {},
 })

@@ -17,7 +17,7 @@ type Json = { readonly [key: string]: unknown }
 // The errors of routes with a body, of reads, and of changes.
 const BODY = ['not JSON', 'invalid', 'too large', 'unsupported type'] as const
 const READING = ['no credentials', 'invalid token', 'too many requests', 'cannot write'] as const
-const WRITING = [...READING, 'read-only token', 'busy', 'disk full'] as const
+const WRITING = [...READING, 'read-only token', 'read-only service', 'busy', 'disk full'] as const
 
 const TAGS = [
   { name: 'plants', description: 'Create, read, list, replace and delete plants.' },

@@ -120,6 +120,7 @@ test('the types have the fields of the schemas', () => {
     plants: 'required',
     writable: 'required',
     problem: 'required',
+    replica: 'required',
     damaged: 'required',
     uptimeSeconds: 'required',
     lastBackup: 'required',

@@ -33,6 +33,7 @@ test('tells any token what runs, what it has, and that it can write', async () =
     plants: 1,
     writable: true,
     problem: null,
+    replica: null,
     damaged: false,
     lastBackup: null,
     changeLog: null,

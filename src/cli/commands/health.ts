@@ -20,7 +20,7 @@ export const health: Command = {
   name: 'health',
   usage: '',
   summary: 'check that the daemon can write to its database',
-  help: `Requests GET /health. Exit code 0 if the daemon can write, 1 if not. For containers, supervisors and cron. It
+  help: `Requests GET /health. Exit code 0 if the daemon can write, or a read-only one can read; 1 if not. For containers, supervisors and cron. It
 finds the daemon by the same variables as "plantstore serve"; flags of the daemon must be given here, too.
 --json prints GET /status instead: also the version, the plants, the last backup and the change log.`,
   options: ['host', 'port', 'unix', 'tlsCert', 'quiet', 'json', 'token', 'tokenFile'],
@@ -47,14 +47,16 @@ finds the daemon by the same variables as "plantstore serve"; flags of the daemo
     })
     const text = await answer.text()
     if (answer.status === 200 && config.json) {
-      const { writable } = JSON.parse(text)
-      if (!config.quiet || !writable) out.write(`${text}\n`)
-      return writable ? exitCodes.ok : exitCodes.failure
+      const { problem } = JSON.parse(text)
+      if (!config.quiet || problem) out.write(`${text}\n`)
+      return problem ? exitCodes.failure : exitCodes.ok
     }
     if (answer.status === 200) {
       // The daemon writes, so a supervisor must not restart it.
       if (text.includes('"damaged"')) {
         err.write(`plantstore: the database of ${url} is damaged; run "plantstore check"\n`)
+      } else if (text.includes('"behind"')) {
+        err.write(`plantstore: the replica at ${url} lags behind; see GET /status\n`)
       } else if (!config.quiet) out.write(`ok ${url}\n`)
       return exitCodes.ok
     }

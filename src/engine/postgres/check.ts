@@ -174,11 +174,12 @@ export function checkServer(target: PostgresTarget, maxEdits = MAX_NAMED): Promi
     const schemaVersion = await requireSchema(ask, target)
     // An older schema differs; the daemon migrates it.
     const isCurrent = schemaVersion === SCHEMA_VERSION
+    const mayWrite = isCurrent && connection.standing.isWritable
     // First, as neither is possible in a read-only snapshot.
-    const found = isCurrent ? await checkUse(connection) : []
+    const found = mayWrite ? await checkUse(connection) : []
     const nothing = { schemaVersion, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
     if (found.length > 0) return { ...nothing, problems: found }
-    const warnings = isCurrent ? await checkRetention(connection) : []
+    const warnings = mayWrite ? await checkRetention(connection) : []
     await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
     if (problems.length > 0) return { ...nothing, problems }

@@ -5,12 +5,13 @@ import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
 import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
+import { chooseHost } from './connecting/hosts'
 import type { Prepared } from './connecting/readers'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
 import { isChangeLogKept, keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
-import { warmUp } from './rehearsal'
+import { statementsOf, warmUp } from './rehearsal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
 
 // Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
@@ -38,6 +39,7 @@ async function openSchema(
 }
 
 export class Preparation implements Prepared {
+  readonly choose = chooseHost
   #isOpened = false
   #hasChangeLog = false
   /** The last connection that was warmed up. */
@@ -59,7 +61,7 @@ export class Preparation implements Prepared {
     await this.#open(connection)
     if (this.target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     if (this.#warm !== connection && this.storeUser.outlivesOutages && this.target.prepare) {
-      await warmUp(connection, 'points')
+      await warmUp(connection, statementsOf(connection.sql).points)
     }
     this.#warm = connection
     await this.lane.enter(connection)
@@ -73,7 +75,8 @@ export class Preparation implements Prepared {
 
   hasAll = (connection: Connection): Promise<boolean> => this.lane.hasAll(connection)
 
-  warmUp = warmUp
+  warmUp = (reader: Connection, kind: 'points' | 'pages' | 'tokens'): Promise<void> =>
+    warmUp(reader, statementsOf(reader.sql)[kind])
 
   async #open(connection: Connection): Promise<void> {
     if (this.#isOpened) {

@@ -4,6 +4,7 @@ import { createChangeLogWatch } from '../../change-log/watch'
 import type { ReadOnlyStore } from '../../store'
 import { storeGuest } from '../store-user'
 import type { Connection } from './connecting/connection'
+import { chooseForCommand } from './connecting/hosts'
 import { Primary } from './connecting/primary'
 import { Refusals } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
@@ -18,6 +19,7 @@ export async function openReadOnly(target: PostgresTarget): Promise<ReadOnlyStor
   const user = storeGuest({ makesDatabase: false })
   let version = 0
   const prepared = {
+    choose: chooseForCommand,
     async prepare({ sql, within }: Connection) {
       version = await requireSchema((query) => within(SETTING_MS, query(sql)), target)
     },

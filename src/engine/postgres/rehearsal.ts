@@ -13,9 +13,15 @@ import { rehearsal as lanes } from './lane/lane-row'
 import type { Writer } from './lane/writer'
 import { DISCARDS, rehearsal as plants, trialStep } from './sql/apply-writes'
 import { reads, removal } from './sql/change-log'
-import { rehearsal as tokens } from './sql/tokens'
+import { FIND, rehearsal as tokens } from './sql/tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
+
+/** The connections of requests, and their statements. */
+type Statements = Readonly<Record<'points' | 'pages' | 'tokens', readonly Statement[]>>
+
+/** The statements of a store that is only read. */
+export const READS: Statements = { points: [PAGE], pages: [PAGE, ...reads], tokens: [[FIND, '']] }
 
 /** Every kind of statement that plantstore sends, by connection. None changes anything or writes to the disk. */
 export const statementsOf = (sql: SQL) => ({
@@ -32,9 +38,9 @@ export const statementsOf = (sql: SQL) => ({
  */
 export async function warmUp(
   { within, sql }: Connection,
-  kind: 'points' | 'pages' | 'tokens',
+  statements: readonly Statement[],
 ): Promise<void> {
-  for (const statement of statementsOf(sql)[kind]) {
+  for (const statement of statements) {
     try {
       await within(READER_SILENT_MS, sendAll(sql, [statement]))
     } catch (error) {
@@ -48,21 +54,25 @@ export async function warmUp(
 // `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
 
+/** A further look at the server. */
+type Look = (connection: Connection) => Promise<unknown>
+
 /** Rehearses on the current connections. A failure is a refusal, or loses the connections. */
 async function rehearse(
   primary: Primary,
   refusals: Refusals,
-  alteredTables: AlteredTables,
+  statementsFor: (sql: SQL) => Statements,
+  look: Look,
 ): Promise<void> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
     within(READER_SILENT_MS, sendAll(sql, statements))
-  const statements = statementsOf(connections.points.sql)
+  const statements = statementsFor(connections.points.sql)
   const asked = await Promise.allSettled([
     ask(connections.points, statements.points),
     ask(connections.pages, statements.pages),
     ask(connections.tokens, statements.tokens),
-    alteredTables.read(connections.pages),
+    look(connections.pages),
   ])
   const errors = asked.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []))
   const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
@@ -74,7 +84,8 @@ async function rehearse(
 export function createRehearsal(
   primary: Primary,
   refusals: Refusals,
-  alteredTables: AlteredTables,
+  statementsFor: (sql: SQL) => Statements,
+  look: Look,
 ): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()
@@ -83,7 +94,7 @@ export function createRehearsal(
     const isRecent = performance.now() < begunAt + EVERY_MS
     if (!isRecent || refusals.isOutdated(begunAt)) {
       begunAt = performance.now()
-      last = rehearse(primary, refusals, alteredTables).catch(() => {})
+      last = rehearse(primary, refusals, statementsFor, look).catch(() => {})
     }
     await last
   }

@@ -1,4 +1,5 @@
-// Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
+// Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own. A
+// store that is only read is in replica.ts.
 
 import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
@@ -8,19 +9,20 @@ import type { StoreUser } from '../store-user'
 import { AlteredTables } from './altered-tables'
 import { createBatches } from './batches'
 import { Primary } from './connecting/primary'
-import { limitWaiting } from './connecting/readers'
 import { Refusals } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
-import { Lane } from './lane/lane'
+import { Lane, type Step } from './lane/lane'
 import { Writer } from './lane/writer'
 import { LockedRows } from './locked-rows'
 import { Preparation } from './preparation'
-import { createRehearsal, createTrial } from './rehearsal'
+import { createReads } from './reads'
+import { createRehearsal, createTrial, statementsOf } from './rehearsal'
+import { openReplica } from './replica'
 import { createRetention } from './retention'
-import { createChangeLogReader } from './sql/change-log'
-import { countPlants, listPlants, shareReads } from './sql/plants'
-import { listTags } from './sql/tags'
 import { createTokens } from './tokens'
+
+// A kind of statement, beside those of plants: see refusals.ts.
+const TOKEN_CHANGE = 'token change'
 
 // A server that confirms nothing for this long is unhealthy.
 const STALLED_MS = 3000
@@ -50,17 +52,33 @@ const startTimers = (touch: Act, rehearse: Act, tryWrite: Act): Timer[] => [
   setInterval(tryWrite, REHEARSED_EVERY_MS),
 ]
 
+/** Commits the steps that change tokens. */
+const changeTokens = (writer: Writer, refusals: Refusals) => async (step: Step<number>) => {
+  const count = await writer.run(step).catch((error) => {
+    throw refusals.refuse(error, [TOKEN_CHANGE])
+  })
+  refusals.committed([TOKEN_CHANGE])
+  return count
+}
+
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
-export async function openPostgres(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
+export const openPostgres = (target: PostgresTarget, storeUser: StoreUser): Promise<Store> =>
+  storeUser.refusal
+    ? openReplica(target, storeUser, storeUser.refusal)
+    : openWritable(target, storeUser)
+
+async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
   const lane = new Lane(storeUser)
   const refusals = new Refusals(storeUser)
   const alteredTables = new AlteredTables(storeUser)
   const preparation = new Preparation(target, storeUser, lane, alteredTables)
   const primary = new Primary(target, storeUser, refusals, preparation, () => writer.resume())
   const writer = new Writer(primary, lane, storeUser)
-  const askForPages = limitWaiting(primary.reader('pages'))
-  const changeLogReader = createChangeLogReader(askForPages)
-  const { forget, ...tokens } = createTokens(primary, writer, refusals)
+  const { askForPages, changeLogReader, reads } = createReads(primary)
+  const { forget, ...tokens } = createTokens(
+    primary.reader('tokens'),
+    changeTokens(writer, refusals),
+  )
   const requireSafe = () => alteredTables.requireSafe(async () => (await primary.ready(0)).pages)
   const lockedRows = new LockedRows(storeUser.log)
   const { writes, watch, methods } = createWrites(
@@ -70,7 +88,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
   )
   const changeLog = { ...changeLogReader, watch }
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
-  const rehearse = createRehearsal(primary, refusals, alteredTables)
+  const rehearse = createRehearsal(primary, refusals, statementsOf, (it) => alteredTables.read(it))
   const problem = () =>
     primary.problem() ??
     alteredTables.problem() ??
@@ -95,10 +113,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
     get changeLog() {
       return preparation.hasChangeLog ? changeLog : undefined
     },
-    readPlant: shareReads(primary.reader('points')),
-    listPlants: (query) => askForPages((sql) => listPlants(sql, query)),
-    listTags: (query) => askForPages((sql) => listTags(sql, query)),
-    countPlants: () => askForPages(countPlants),
+    ...reads,
     async probe() {
       await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
       await probe()

@@ -1,10 +1,8 @@
 // The tokens of a store: each one found is cached for a lease, and each change is a step of the lane.
 
 import type { Tokens } from '../../token/tokens'
-import type { Primary } from './connecting/primary'
-import type { Refusals } from './connecting/refusals'
+import type { Ask } from './connecting/connection'
 import type { Step } from './lane/lane'
-import type { Writer } from './lane/writer'
 import { createLeases, LEASE_MS } from './leases'
 import {
   createTokenStep,
@@ -14,27 +12,21 @@ import {
   revokeTokenStep,
 } from './sql/tokens'
 
-// A kind of statement, beside those of plants: see refusals.ts.
-const TOKEN_CHANGE = 'token change'
-
 type StoredTokens = Omit<Tokens, 'recordUse'> & {
   /** The next look-up of a token asks the server. */
   forget(hash: string): void
 }
 
-export function createTokens(primary: Primary, writer: Writer, refusals: Refusals): StoredTokens {
-  const ask = primary.reader('tokens')
+/** `run` commits a step, and resolves to its number of tokens. */
+export function createTokens(ask: Ask, run: (step: Step<number>) => Promise<number>): StoredTokens {
   const leases = createLeases(
     (hash) => ask((sql) => findToken(sql, hash)),
     () => performance.now(),
   )
 
-  /** Commits a step that changes tokens, and resolves to their number. The next look-up sees it. */
+  /** Commits a step that changes tokens. The next look-up sees it. */
   async function change(step: Step<number>): Promise<number> {
-    const result = await writer.run(step).catch((error) => {
-      throw refusals.refuse(error, [TOKEN_CHANGE])
-    })
-    refusals.committed([TOKEN_CHANGE])
+    const result = await run(step)
     leases.forgetAll()
     return result
   }

@@ -32,6 +32,7 @@ export const ERRORS: Readonly<Record<ErrorName, ErrorRow>> = {
     number: 40301,
     headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="write"` },
   },
+  'read-only service': { number: 40302 },
   'no such path': { number: 40401 },
   'no such plant': { number: 40402 },
   'no change log': { number: 40403 },

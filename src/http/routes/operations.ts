@@ -13,7 +13,7 @@ import type { Followers } from '../feed/followers'
 import { answers } from './describe'
 import { Health, Status } from './schemas'
 
-/** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write. */
+/** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write, or a replica cannot read. */
 export const health = (store: Store) => (app: App) =>
   app.get(
     '/health',
@@ -30,7 +30,8 @@ export const health = (store: Store) => (app: App) =>
       detail: {
         operationId: 'health',
         summary: 'Check whether the store can write',
-        description: 'For supervisors and load balancers. Needs no token.',
+        description:
+          'For supervisors and load balancers. Needs no token. A read-only service answers whether it can read.',
         security: [],
         refusals: ['cannot write'],
         answers: () => answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
@@ -45,6 +46,8 @@ export type Service = {
   readonly database: string
   /** null if no backups are scheduled. */
   readonly backups: BackupStats | null
+  /** The address to which clients of a read-only daemon send changes; null if unknown. */
+  readonly primaryUrl: string | null
 }
 
 type StatusDeps = {
@@ -62,6 +65,7 @@ const exampleStatus = {
   plants: 1,
   writable: true,
   problem: null,
+  replica: null,
   damaged: false,
   uptimeSeconds: 3600,
   lastBackup: { at: '2030-05-01T12:00:00.000Z', ageSeconds: 1800 },
@@ -92,7 +96,7 @@ const status =
     app.get(
       '/status',
       async () => {
-        const { problem, isDamaged = false } = store.stats()
+        const { problem, isDamaged = false, replica = null } = store.stats()
         // In an outage, the rest matters most.
         const [plants, changeLog] = await Promise.all([
           store.countPlants().catch(() => null),
@@ -104,8 +108,9 @@ const status =
           engine: service.engine,
           database: service.database,
           plants,
-          writable: problem === null,
+          writable: problem === null && replica === null,
           problem: problem && { name: problem.error, message: problem.message },
+          replica: replica && { ...replica, primary: service.primaryUrl },
           damaged: isDamaged,
           uptimeSeconds: Math.floor(performance.now() / 1000),
           lastBackup: lastBackupAt(service.backups, now()),
@@ -118,7 +123,7 @@ const status =
           operationId: 'readStatus',
           summary: 'Read the state of the service',
           description:
-            'Whether it can write, and if not, why; its version, the number of plants, the last backup and the change log. With any token.',
+            'Whether it can write, and if not, why; how far a replica lags behind; its version, the number of plants, the last backup and the change log. With any token.',
           answers: () => answers(200, 'The state.', Status, { example: exampleStatus }),
         },
       },

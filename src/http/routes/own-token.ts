@@ -15,21 +15,26 @@ const example = {
 }
 
 /** `GET /token` returns a client's rights, so that it need not try. */
-export const ownToken = (store: Pick<Store, 'changeLog'>) => (app: App) =>
+export const ownToken = (store: Pick<Store, 'changeLog' | 'stats'>) => (app: App) =>
   app.get(
     '/token',
     ({ token }) => {
       if (!token) throw new RequestError('no credentials')
       const { name, scope, expiresAt } = token
       const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }
-      return answerJson({ name, scope, ...expires, changeLog: store.changeLog !== undefined })
+      return answerJson({
+        name,
+        scope: store.stats().replica ? 'read' : scope,
+        ...expires,
+        changeLog: store.changeLog !== undefined,
+      })
     },
     {
       detail: {
         operationId: 'readToken',
         summary: 'Read the rights of the token',
         description:
-          'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read.',
+          'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read. A read-only service answers with the scope `read`.',
         answers: () => answers(200, 'The token.', OwnToken, { example }),
       },
     },

@@ -321,12 +321,12 @@ export const OwnToken = t.Object(
 
 export const Health = t.Object(
   {
-    status: t.Union([t.Literal('ok'), t.Literal('damaged')], {
+    status: t.Union([t.Literal('ok'), t.Literal('damaged'), t.Literal('behind')], {
       description:
-        'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check".',
+        'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
     }),
   },
-  { title: 'Health', description: 'The store can write.' },
+  { title: 'Health', description: 'The store can write, or a replica be read.' },
 )
 
 const time = (description: string) => t.String({ format: 'date-time', description })
@@ -351,7 +351,19 @@ export const Status = t.Object(
         name: t.String({ description: 'The name of the error.' }),
         message: t.String({ description: 'The reason.' }),
       }),
-      'The reason that changes cannot be stored; null if they can.',
+      'The reason that changes cannot be stored, or a replica cannot be read; null if there is none.',
+    ),
+    replica: orNull(
+      t.Object({
+        lagSeconds: t.Number({
+          minimum: 0,
+          description:
+            'Age of the last change, or 0 if it has every change; of a file, the time since it was written.',
+        }),
+        lagBytes: orNull(count(''), 'Bytes of changes received and not applied; null: unknown.'),
+        primary: orNull(t.String(), 'The address to send changes to; null: unknown.'),
+      }),
+      'Only of a read-only service: how far it lags behind its primary; otherwise null.',
     ),
     damaged: t.Boolean({ description: 'True if a page of the database is known to be damaged.' }),
     uptimeSeconds: count('Seconds since the daemon started.'),

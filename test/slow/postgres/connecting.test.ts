@@ -204,7 +204,7 @@ describeServers(
 
       const reasons = ['no answer within 1 s', 'no answer within 1 s', 'connection refused']
       expect(await refusal(urlOf(hosts))).toBe(
-        `no writable PostgreSQL server: ${[...reasons, 'read-only, like a standby']
+        `no usable PostgreSQL server: ${[...reasons, 'read-only, like a standby']
           .map((reason, index) => `${hosts[index]}: ${reason}`)
           .join('; ')}`,
       )

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { chooseHost, connect } from '../../../src/engine/postgres/connecting/hosts'
 import { Primary } from '../../../src/engine/postgres/connecting/primary'
 import { Refusals } from '../../../src/engine/postgres/connecting/refusals'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
@@ -134,7 +134,12 @@ describeServers('an outage of %s', (started, it) => {
       () => {},
     )
     const nothing = async () => {}
-    const prepared = { prepare: nothing, hasAll: async () => true, warmUp: nothing }
+    const prepared = {
+      choose: chooseHost,
+      prepare: nothing,
+      hasAll: async () => true,
+      warmUp: nothing,
+    }
     const found = () => order.push('found')
     const primary = new Primary(target, role, new Refusals(role), prepared, found)
     await primary.open()

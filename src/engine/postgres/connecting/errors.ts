@@ -65,7 +65,8 @@ export const DISCARDED = '22012'
 export function errorNameOf(error: unknown): ErrorName | null {
   const state = sqlStateOf(error)
   if (state === '53100') return 'disk full'
-  if (state.startsWith('53') || isLockTimeout(error)) return 'busy'
+  // 40001 and 40P01: on a standby, a conflict with the replay of its primary's changes.
+  if (state.startsWith('53') || isLockTimeout(error) || /^40(001|P01)$/.test(state)) return 'busy'
   return null
 }
 
@@ -161,7 +162,7 @@ export function noServerError(
     )
   }
   const all = failures.map(({ host, reason }) => `${addressOf(host)}: ${reason}`)
-  return new OpenError(`no writable PostgreSQL server: ${all.join('; ')}`)
+  return new OpenError(`no usable PostgreSQL server: ${all.join('; ')}`)
 }
 
 /** The reason that a connected server was lost or refused. */

@@ -55,23 +55,26 @@ const isSameServer = (one: Candidate, other: Candidate): boolean =>
 const namesOf = (candidates: readonly Candidate[]): string =>
   candidates.map(({ host }) => addressOf(host)).join(' and ')
 
+/** Those whose history no other's exceeds. */
+const newestOf = (candidates: readonly Candidate[], seen: readonly Candidate[]): Candidate[] =>
+  candidates.filter((it) => !seen.some((other) => isNewer(other.standing, it.standing)))
+
+const NONE = 'none can be used'
 const STOP_ONE = 'stop the one that is not the primary, or remove it from the URL'
 
-/**
- * The host to use, or the reason that none is: the newest history wins, and two that cannot be told apart are refused.
- * `isComplete`: every host has answered.
- */
-export function chooseHost(
+/** Returns the host to use, or the reason that none is. `isComplete`: every host has answered. */
+export type ChooseHost = (
   seen: readonly Candidate[],
-  { last, lostFor }: Memory,
+  memory: Memory,
   isComplete: boolean,
-): Candidate | string {
+) => Candidate | string
+
+/** The host to write to: the newest history wins, and two that cannot be told apart are refused. */
+export const chooseHost: ChooseHost = (seen, { last, lostFor }, isComplete) => {
   const writable = seen
     .filter(({ standing }) => standing.isWritable)
     .toSorted((a, b) => Number(b.host === last?.host) - Number(a.host === last?.host))
-  const newest = writable.filter(
-    (it) => !seen.some((other) => isNewer(other.standing, it.standing)),
-  )
+  const newest = newestOf(writable, seen)
   const distinct = newest.filter(
     (it, index) => newest.findIndex((other) => isSameServer(it, other)) === index,
   )
@@ -80,7 +83,7 @@ export function chooseHost(
     : distinct
   if (!first) {
     return writable.length === 0
-      ? 'none accepts writes'
+      ? NONE
       : `${namesOf(writable)} accepts writes, but another server has a newer history; ${STOP_ONE}`
   }
   const isProven = last !== null && first.hasAll
@@ -97,6 +100,19 @@ export function chooseHost(
   return `${namesOf([first])} lacks acknowledged writes; it is used if no other server has accepted writes for ${patience / 1000} s`
 }
 
+/** The host that a daemon reads, whether or not it accepts writes: the last one, else the first in the URL. */
+export const chooseReadable: ChooseHost = (seen, { last }) => {
+  const newest = newestOf(seen, seen).filter(({ hasAll }) => hasAll)
+  const chosen = newest.find(({ host }) => host === last?.host) ?? newest[0]
+  return chosen ?? (seen.length === 0 ? NONE : `${namesOf(seen)} lacks the history that was read`)
+}
+
+/** The host that a command reads: the primary; a standby only if the URL names nothing else. */
+export const chooseForCommand: ChooseHost = (seen, memory, isComplete) => {
+  const isAlone = isComplete && !seen.some(({ standing }) => standing.isWritable)
+  return (isAlone ? chooseReadable : chooseHost)(seen, memory, isComplete)
+}
+
 type Answer = Candidate & { readonly connection: Connection }
 type Failure = { readonly host: Host; readonly reason: string }
 
@@ -106,6 +122,7 @@ type Failure = { readonly host: Host; readonly reason: string }
  */
 export async function connect(
   target: PostgresTarget,
+  choose = chooseHost,
   ended: AbortSignal = new AbortController().signal,
   witness: Witness = NO_WITNESS,
 ): Promise<Connection> {
@@ -121,8 +138,10 @@ export async function connect(
       const { standing } = connection
       const hasAll =
         !(last && isNewer(last.standing, standing)) && (await witness.hasAll(connection))
-      answers.push({ host, connection, standing, hasAll })
-      if (last && hasAll && standing.isWritable) setTimeout(proven.resolve, GRACE_MS)
+      const answer = { host, connection, standing, hasAll }
+      answers.push(answer)
+      if (last && choose([answer], witness, false) === answer && hasAll)
+        setTimeout(proven.resolve, GRACE_MS)
     } catch (error) {
       failures.push({ host, reason: await explainFailedConnection(error, host, target) })
     }
@@ -134,24 +153,25 @@ export async function connect(
     proven.promise,
   ])
   const inOrder = target.hosts.flatMap((host) => answers.filter((it) => it.host === host))
-  const choice = chooseHost(inOrder, witness, answers.length === asked.length)
+  const choice = choose(inOrder, witness, answers.length === asked.length)
   const used = answers.find((it) => it === choice)
   for (const { host, over } of asked) if (host !== used?.host) over.abort()
   ended.throwIfAborted()
-  if (!used) throw refusalOf(target.hosts, answers, failures, String(choice))
+  if (!used) throw refusalOf(target.hosts, failures, String(choice))
   for (const it of answers) {
-    if (it.standing.isWritable && !isSameServer(it, used)) witness.passedOver(it.host)
+    const { isWritable } = it.standing
+    if (isWritable && used.standing.isWritable && !isSameServer(it, used))
+      witness.passedOver(it.host)
   }
   return used.connection
 }
 
 function refusalOf(
   hosts: readonly Host[],
-  answers: readonly Answer[],
   failures: readonly Failure[],
   choice: string,
 ): OpenError {
-  if (answers.some(({ standing }) => standing.isWritable)) {
+  if (choice !== NONE) {
     const others = failures.map(({ host, reason }) => `; ${addressOf(host)}: ${reason}`)
     return new OpenError(choice + others.join(''))
   }

@@ -1,5 +1,5 @@
-// The primary: the server that accepts writes. All connections are to one host. When one is lost, all are closed, and
-// the hosts are asked until one can be used again.
+// The primary: the server that accepts writes; for a store that is only read, the server that it reads. All connections
+// are to one host. When one is lost, all are closed, and the hosts are asked until one can be used again.
 
 import type { SQL } from 'bun'
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
@@ -175,7 +175,7 @@ export class Primary {
   }
 
   #findWriter = (): Promise<Connection> =>
-    connect(this.target, this.#end.signal, {
+    connect(this.target, this.prepared.choose, this.#end.signal, {
       last: this.#last,
       lostFor: performance.now() - this.#lostAt,
       hasAll: (it) => this.prepared.hasAll(it),

@@ -3,7 +3,7 @@
 import { OpenError, RequestError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../page'
 import type { Ask, Connection } from './connection'
-import { connect } from './hosts'
+import { type ChooseHost, connect } from './hosts'
 import { limitReads } from './settings'
 import type { PostgresTarget } from './url'
 
@@ -24,6 +24,7 @@ export type Connections = Readers & { readonly writer: Connection }
 
 /** The preparation of new connections. */
 export type Prepared = {
+  readonly choose: ChooseHost
   /** Called with each new writing connection, and to renew it. */
   prepare(writer: Connection): Promise<void>
   /** Resolves to false if a server lacks writes that were acknowledged by this process. */
@@ -46,7 +47,7 @@ export async function openReaders(
 ): Promise<Readers> {
   const opened: Connection[] = []
   const open = async (kind: keyof Readers) => {
-    const reader = await connect(target, ended)
+    const reader = await connect(target, prepared.choose, ended)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
     if (!(await prepared.hasAll(reader))) throw new OpenError(TWO_SERVERS)

@@ -6,7 +6,7 @@ import { FIELDS, type Plant } from '../../../plant/plant'
 import { type PlantRecord, plantOf } from '../../../plant/row'
 import type { Ask, Connection } from '../connecting/connection'
 import { sqlStateOf } from '../connecting/errors'
-import { connect } from '../connecting/hosts'
+import { chooseForCommand, connect } from '../connecting/hosts'
 import { addressOf, type PostgresTarget } from '../connecting/url'
 import { schemaVersion } from '../schema/migrations'
 import { octetsOf } from './plants'
@@ -75,7 +75,7 @@ export async function readAlone<T>(
   target: PostgresTarget,
   read: (ask: Ask, connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect(target)
+  const connection = await connect(target, chooseForCommand)
   const ask: Ask = async (query) => {
     try {
       return await connection.within(DEADLINE_MS, query(connection.sql))

@@ -7,7 +7,8 @@ import { commit, type Statement } from '../connecting/statements'
 import type { Step } from '../lane/lane'
 import { beginStep } from '../lane/lane-row'
 
-const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
+/** Finds a token by its hash. */
+export const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
 
 /** The token with a hash; null if there is none. */
 export async function findToken(sql: SQL, hash: string): Promise<Token | null> {

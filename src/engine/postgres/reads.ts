@@ -1,0 +1,22 @@
+// The reads of plants and of the change log, on the connections of a store.
+
+import type { PlantQuery, TagQuery } from '../../plant/plants'
+import type { Primary } from './connecting/primary'
+import { limitWaiting } from './connecting/readers'
+import { createChangeLogReader } from './sql/change-log'
+import { countPlants, listPlants, shareReads } from './sql/plants'
+import { listTags } from './sql/tags'
+
+export function createReads(primary: Primary) {
+  const askForPages = limitWaiting(primary.reader('pages'))
+  return {
+    askForPages,
+    changeLogReader: createChangeLogReader(askForPages),
+    reads: {
+      readPlant: shareReads(primary.reader('points')),
+      listPlants: (query: PlantQuery) => askForPages((sql) => listPlants(sql, query)),
+      listTags: (query: TagQuery) => askForPages((sql) => listTags(sql, query)),
+      countPlants: () => askForPages(countPlants),
+    },
+  }
+}

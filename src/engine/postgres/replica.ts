@@ -1,0 +1,164 @@
+// A store that is only read: on a standby, or on whichever server of the URL answers. It has no lane and sends no write.
+// A standby that is promoted meanwhile is read on.
+
+import { OpenError, RequestError } from '../../errors'
+import type { ReplicaStats, Store } from '../../store'
+import { createWrites } from '../commit/plant-writes'
+import type { StoreUser } from '../store-user'
+import type { Connection } from './connecting/connection'
+import { chooseForCommand, chooseReadable } from './connecting/hosts'
+import { Primary } from './connecting/primary'
+import { type Prepared, READER_SILENT_MS } from './connecting/readers'
+import { Refusals } from './connecting/refusals'
+import type { PostgresTarget } from './connecting/url'
+import { createReads } from './reads'
+import { createRehearsal, READS, warmUp } from './rehearsal'
+import { SCHEMA_VERSION, schemaVersion } from './schema/migrations'
+import { createTokens } from './tokens'
+
+const LOOK_EVERY_MS = 1000
+// Maximum wait of a probe for the rehearsal of reads.
+const REHEARSAL_PATIENCE_MS = 1000
+// A replica that lacks changes for longer is reported by /health.
+const BEHIND_SECONDS = 10
+
+// A receiver that has delivered all that was received may lack changes only if its connection is silently cut: it ends
+// then after wal_receiver_timeout. Without privileges, the view has one row with a pid while there is a receiver.
+const LOOK = `
+  SELECT pg_is_in_recovery() AS "isStandby", (SELECT log IS NOT NULL FROM change_log) AS "hasChangeLog",
+    EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL) AS "isFed",
+    pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())::float8 AS bytes,
+    extract(epoch FROM clock_timestamp()
+      - coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))::float8 AS seconds`
+
+type Look = {
+  readonly isStandby: boolean
+  readonly hasChangeLog: boolean | null
+  readonly isFed: boolean
+  readonly bytes: number | null
+  readonly seconds: number
+}
+
+/** The lag of a server by what it shows. */
+export function lagOf({
+  isStandby,
+  isFed,
+  bytes,
+  seconds,
+}: Omit<Look, 'hasChangeLog'>): ReplicaStats {
+  if (!isStandby || (isFed && bytes === 0)) return { lagSeconds: 0, lagBytes: 0 }
+  return { lagSeconds: Math.max(0, seconds), lagBytes: bytes && Math.max(0, bytes) }
+}
+
+/** What a reading process finds on its server: prepares connections, and looks at the server each second. */
+class Replica implements Prepared {
+  readonly choose
+  hasChangeLog = false
+  #lag: ReplicaStats = { lagSeconds: 0, lagBytes: null }
+  #seenAt = 0
+
+  constructor(
+    private readonly target: PostgresTarget,
+    outlivesOutages: boolean,
+  ) {
+    this.choose = outlivesOutages ? chooseReadable : chooseForCommand
+  }
+
+  async prepare(connection: Connection): Promise<void> {
+    const version = await connection.within(READER_SILENT_MS, schemaVersion(connection.sql))
+    const { redacted } = this.target
+    if (version === 0) {
+      throw new OpenError(`no plantstore in ${redacted}; create it with "plantstore serve"`)
+    }
+    if (version < SCHEMA_VERSION) {
+      throw new OpenError(
+        `${redacted} has schema ${version}, of an older plantstore; start this version on the primary first`,
+      )
+    }
+    await this.look(connection)
+  }
+
+  hasAll = async (): Promise<boolean> => true
+
+  warmUp = (reader: Connection, kind: keyof typeof READS): Promise<void> =>
+    warmUp(reader, READS[kind])
+
+  async look({ sql, within }: Connection): Promise<void> {
+    const [found] = await within(READER_SILENT_MS, sql.unsafe<Look[]>(LOOK))
+    if (!found) return
+    this.hasChangeLog = found.hasChangeLog ?? false
+    this.#lag = lagOf(found)
+    this.#seenAt = performance.now()
+  }
+
+  /** The lag, which grows while the server is lost. */
+  lag(isLost: boolean): ReplicaStats {
+    const { lagSeconds, lagBytes } = this.#lag
+    if (!isLost) return this.#lag
+    const elapsed = (performance.now() - this.#seenAt) / 1000
+    return { lagSeconds: lagSeconds + elapsed, lagBytes }
+  }
+}
+
+/** Opens the database of a server to read it. Rejects with an `OpenError` if that fails. */
+export async function openReplica(
+  target: PostgresTarget,
+  storeUser: StoreUser,
+  refusal: RequestError,
+): Promise<Store> {
+  const refuse = async () => {
+    throw refusal
+  }
+  const replica = new Replica(target, storeUser.outlivesOutages)
+  const refusals = new Refusals(storeUser)
+  const server = new Primary(target, storeUser, refusals, replica, () => {})
+  const { changeLogReader, reads } = createReads(server)
+  const { forget, ...tokens } = createTokens(server.reader('tokens'), refuse)
+  const { watch, methods } = createWrites(refuse, changeLogReader.read, forget)
+  const changeLog = { ...changeLogReader, watch }
+  const rehearse = createRehearsal(
+    server,
+    refusals,
+    () => READS,
+    async () => {},
+  )
+  const look = () => server.ready(0).then((it) => replica.look(it.writer))
+  const lag = () => replica.lag(server.problem() !== null)
+
+  function problem(): RequestError | null {
+    const reason = server.problem() ?? refusals.problem()
+    return reason && new RequestError('cannot read', reason.message)
+  }
+
+  await server.open()
+  const timer = storeUser.outlivesOutages
+    ? setInterval(() => look().catch(() => {}), LOOK_EVERY_MS)
+    : undefined
+
+  return {
+    ...methods,
+    ...tokens,
+    ...reads,
+    get changeLog() {
+      return replica.hasChangeLog ? changeLog : undefined
+    },
+    async probe() {
+      await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
+      const reason = problem()
+      if (reason) throw reason
+      return lag().lagSeconds > BEHIND_SECONDS ? 'behind' : 'ok'
+    },
+    stats: () => ({
+      problem: problem(),
+      queued: 0,
+      databaseBytes: null,
+      walBytes: null,
+      freeBytes: null,
+      replica: lag(),
+    }),
+    async close() {
+      clearInterval(timer)
+      await server.close()
+    },
+  }
+}

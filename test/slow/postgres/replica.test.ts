@@ -1,0 +1,244 @@
+// A read-only daemon on a standby: what clients and operators see of it.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { PASSWORD, type PostgresServer, startPostgres } from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
+import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { until } from '../../harness/until'
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const program = builtProgram()
+const env = { PGPASSWORD: PASSWORD }
+const urlOf = (...ports: readonly number[]) =>
+  `postgres://admin@${ports.map((port) => `127.0.0.1:${port}`)}/plants?connect_timeout=2`
+const PRIMARY_URL = 'https://plants.example.org'
+
+type Daemon = Awaited<ReturnType<typeof startDaemon>>
+
+type Answer = {
+  readonly changes: readonly unknown[]
+  readonly replica: { readonly lagSeconds: number; readonly lagBytes: number }
+  readonly status: string
+}
+
+const read = async (daemon: Daemon, path: string) =>
+  (await (await daemon.fetch(path)).json()) as Answer
+const errorOf = async (answer: Response) => ({
+  status: answer.status,
+  ...((await answer.json()) as { error: number; message: string }),
+})
+
+describeServers('a read-only daemon before %s', (_, it) => {
+  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+
+  /** A primary with its daemon, and a standby with a read-only one. */
+  async function startPair() {
+    const primary = await startPostgres(it)
+    await primary.createDatabase('plants')
+    const args = ['--keep-changes', '30d']
+    const writing = await startDaemon({ program, env, database: urlOf(primary.port), args })
+    await writing.create('{"id":1,"name":"one"}')
+    const standby = await startPostgres(it, { standbyOf: primary })
+    const proxy = startProxy(standby.port)
+    const reading = await startDaemon({
+      program,
+      env,
+      database: urlOf(proxy.port),
+      args: ['--read-only', '--primary-url', PRIMARY_URL],
+    })
+    return {
+      primary,
+      standby,
+      proxy,
+      writing,
+      reading,
+      async [Symbol.asyncDispose]() {
+        for (const daemon of [reading, writing]) await daemon[Symbol.asyncDispose]()
+        proxy[Symbol.dispose]()
+        for (const server of [standby, primary]) await server[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  const hasPlant = (daemon: Daemon, id: number) =>
+    until(`plant ${id}`, async () => (await daemon.fetch(`/plants/${id}`)).status === 200)
+
+  const pause = (standby: PostgresServer) => standby.query('SELECT pg_wal_replay_pause()')
+  const resume = (standby: PostgresServer) => standby.query('SELECT pg_wal_replay_resume()')
+
+  test.skipIf(!canCopy)('answers reads, checks tokens, and refuses every write', async () => {
+    await using pair = await startPair()
+    const { standby, writing, reading } = pair
+    const created = await runProgram(['token', 'create', 'reader', '--scope', 'read'], {
+      program,
+      env: { ...env, PLANTSTORE_DATABASE: urlOf(pair.primary.port) },
+    })
+    const authorization = `Bearer ${created.out.trim()}`
+    await writing.create('{"id":2,"name":"two","tag":"new"}')
+    await hasPlant(reading, 2)
+
+    expect<unknown>(await read(reading, '/plants/2')).toEqual({ id: 2, name: 'two', tag: 'new' })
+    expect<unknown>(await read(reading, '/plants?limit=1')).toMatchObject({ next: '1' })
+    expect<unknown>(await read(reading, '/tags')).toMatchObject({
+      tags: [{ tag: 'new', plants: 1 }],
+    })
+    expect((await read(reading, '/plants/changes')).changes).toHaveLength(2)
+    expect((await read(reading, '/plants/2/history')).changes).toHaveLength(1)
+    expect<unknown>(await read(reading, '/token')).toMatchObject({ scope: 'read', changeLog: true })
+    const headers = { authorization }
+    expect((await reading.fetch('/plants/2', { headers })).status).toBe(200)
+    expect(
+      (await reading.fetch('/plants/2', { headers: { authorization: 'Bearer x' } })).status,
+    ).toBe(401)
+
+    const plant = { id: 3, name: 'three' }
+    for (const [method, path, json] of [
+      ['POST', '/plants', plant],
+      ['POST', '/plants/batch', { plants: [plant] }],
+      ['PUT', '/plants/batch', { plants: [plant] }],
+      ['PATCH', '/plants/batch', { plants: [plant] }],
+      ['POST', '/plants/batch-delete', { plants: [plant] }],
+      ['PUT', '/plants/2', { name: 'x' }],
+      ['PATCH', '/plants/2', { name: 'x' }],
+      ['DELETE', '/plants/2', undefined],
+    ] as const) {
+      expect(await errorOf(await reading.fetch(path, { method, json }))).toEqual({
+        status: 403,
+        error: 40302,
+        message: `this plantstore is read-only; send changes to ${PRIMARY_URL}`,
+      })
+    }
+    expect(await standby.query('SELECT FROM plants', 'plants')).toHaveLength(2)
+    expect(reading.out()).not.toContain('token')
+  })
+
+  test.skipIf(!canCopy)('says how far behind it is, and that it is', async () => {
+    await using pair = await startPair()
+    const { standby, writing, reading } = pair
+    const lag = async () => (await read(reading, '/status')).replica
+    await until('every change', async () => (await lag()).lagSeconds === 0)
+
+    expect<unknown>(await read(reading, '/status')).toMatchObject({
+      writable: false,
+      problem: null,
+      replica: { lagSeconds: 0, lagBytes: 0, primary: PRIMARY_URL },
+    })
+    await pause(standby)
+    await writing.create('{"id":2,"name":"two"}')
+    await until('a lag', async () => (await lag()).lagSeconds > 10)
+
+    expect((await lag()).lagBytes).toBeGreaterThan(0)
+    expect<unknown>(await read(reading, '/health')).toEqual({ status: 'behind' })
+    const metrics = await (await reading.fetch('/metrics')).text()
+    expect(metrics).toMatch(/^plantstore_replica_lag_seconds 1\d/m)
+    expect(metrics).toMatch(/^plantstore_replica_lag_bytes [1-9]/m)
+    expect(metrics).toContain('\nplantstore_storage_writable 1\n')
+    await resume(standby)
+    await until('no lag', async () => (await lag()).lagSeconds === 0)
+    expect<unknown>(await read(reading, '/health')).toEqual({ status: 'ok' })
+  })
+
+  test.skipIf(!canCopy)('is behind once its standby has lost the primary', async () => {
+    await using pair = await startPair()
+    const { primary, reading } = pair
+    await until('no lag', async () => (await read(reading, '/status')).replica.lagSeconds === 0)
+
+    await primary.stop('SIGQUIT')
+
+    await until('behind', async () => (await read(reading, '/health')).status === 'behind')
+    expect((await reading.fetch('/plants/1')).status).toBe(200)
+  })
+
+  test.skipIf(!canCopy)(
+    'reads on after its standby is promoted, and still writes nothing',
+    async () => {
+      await using pair = await startPair()
+      const { primary, standby, reading } = pair
+      await hasPlant(reading, 1)
+      await primary.stop('SIGQUIT')
+      await standby.query('SELECT pg_promote()')
+      await using other = await startDaemon({ program, env, database: urlOf(standby.port) })
+      await other.create('{"id":2,"name":"two"}')
+
+      expect<unknown>(await read(reading, '/plants/2')).toEqual({ id: 2, name: 'two' })
+      expect((await reading.create('{"id":3,"name":"x"}')).status).toBe(403)
+      await until('no lag', async () => (await read(reading, '/status')).replica.lagSeconds === 0)
+      expect(reading.events().some(({ event }) => event === 'server-lost')).toBeFalse()
+    },
+  )
+
+  test.skipIf(!canCopy)('is 503 while it is cut off from its server, and comes back', async () => {
+    await using pair = await startPair()
+    const { standby, proxy, reading } = pair
+    await hasPlant(reading, 1)
+    await standby.stop()
+    proxy.cut()
+
+    await until('503', async () => (await reading.fetch('/health')).status === 503)
+    expect(await errorOf(await reading.fetch('/plants/1'))).toMatchObject({ error: 50302 })
+    await standby.restart()
+    await until('200', async () => (await reading.fetch('/health')).status === 200)
+    await hasPlant(reading, 1)
+  })
+
+  test.skipIf(!canCopy)(
+    'reads the first host of its URL, and another while that is away',
+    async () => {
+      await using pair = await startPair()
+      const { primary, standby } = pair
+      await using both = await startDaemon({
+        program,
+        env,
+        database: urlOf(standby.port, primary.port),
+        args: ['--read-only'],
+      })
+      const recovery = async () => (await read(both, '/status')).replica
+      await pause(standby)
+      await pair.writing.create('{"id":2,"name":"two"}')
+
+      expect((await both.fetch('/plants/2')).status).toBe(404)
+      expect((await both.create('{"id":3,"name":"x"}')).status).toBe(403)
+      await standby.stop('SIGQUIT')
+      await hasPlant(both, 2)
+      await until('no lag', async () => (await recovery()).lagSeconds === 0)
+    },
+  )
+})
+
+describeServers('a reading command before %s', (_, it) => {
+  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+
+  test.skipIf(!canCopy)('reads a standby if the URL names no other server', async () => {
+    await using primary = await startPostgres(it)
+    await primary.createDatabase('plants')
+    await using writing = await startDaemon({
+      program,
+      env,
+      database: urlOf(primary.port),
+      args: ['--keep-changes', '30d'],
+    })
+    await writing.create('{"id":1,"name":"one","tag":"a"}')
+    await using standby = await startPostgres(it, { standbyOf: primary })
+    const run = (url: string, ...args: string[]) =>
+      runProgram(args, { program, env: { ...env, PLANTSTORE_DATABASE: url } })
+    const alone = urlOf(standby.port)
+
+    expect((await run(alone, 'export')).out).toBe('{"id":1,"name":"one","tag":"a"}\n')
+    expect((await run(alone, 'tags')).out).toBe('{"tag":"a","plants":1}\n')
+    expect((await run(alone, 'check')).out).toStartWith('ok: 1 plant,')
+    expect((await run(alone, 'changes')).out).toContain('"name":"one"')
+    expect((await run(alone, 'token', 'list')).code).toBe(0)
+    expect((await run(alone, 'token', 'create', 'x')).err).toContain('read-only, like a standby')
+
+    await primary.stop('SIGQUIT')
+    const { err, code } = await run(urlOf(primary.port, standby.port), 'export')
+    expect({ err, code }).toEqual({
+      err: expect.stringContaining(`127.0.0.1:${standby.port}: read-only, like a standby`),
+      code: 1,
+    })
+  })
+})
