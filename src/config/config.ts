@@ -2,7 +2,6 @@
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../errors'
-import type { Proxies } from '../outbound/proxies'
 import { nearestTo, suggest } from './nearest'
 import {
   flagName,
@@ -136,13 +135,6 @@ export function parseConfig(
   return { config, args, help, ignoredVariables, unknownVariables: findUnknownVariables(env) }
 }
 
-/** The proxies named in the environment; a lower-case name has precedence. */
-export function readProxies(env: Environment = Bun.env): Proxies {
-  const read = (name: string) => env[name.toLowerCase()] || env[name] || ''
-  const all = read('ALL_PROXY')
-  return {
-    http: read('HTTP_PROXY') || all,
-    https: read('HTTPS_PROXY') || all,
-    except: read('NO_PROXY'),
-  }
-}
+/** True if the environment names a proxy. */
+export const namesProxy = (env: Environment = Bun.env): boolean =>
+  ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].some((name) => env[name] || env[name.toLowerCase()])

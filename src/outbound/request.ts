@@ -2,7 +2,6 @@
 
 import { OpenError } from '../errors'
 import { explainNoAnswer } from './no-answer'
-import { type Proxies, proxyFor } from './proxies'
 
 type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   /** The kind of server, for messages. */
@@ -18,7 +17,11 @@ type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
 /** Sends a request. Throws an {@link OpenError} if there is no answer, or the signal's reason. */
 export type SendRequest = (to: string | URL, options: SendOptions) => Promise<Response>
 
-const PROXY_REFUSES = 407
+const LOOPBACK =
+  /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f\w\w:\w+\])\.?$/
+
+/** True for a loopback URL in any spelling: `URL` normalizes numbers such as `127.1`. */
+export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
 async function whole(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer
@@ -26,47 +29,35 @@ async function whole(answer: Response): Promise<Response> {
   return new Response(bytes.byteLength === 0 ? null : bytes, { status, statusText, headers })
 }
 
-/** An error like that of a proxy that refuses a tunnel. */
-async function refusalOf({ status, body }: Response): Promise<Error> {
-  await body?.cancel()
-  return Object.assign(new Error('the proxy refused'), { status })
-}
-
-/** The credentials in the headers of a request. */
-function secretsIn(headers: SendOptions['headers']): string[] {
-  const authorization = new Headers(headers).get('authorization')
-  return authorization === null ? [] : [authorization.slice(authorization.indexOf(' ') + 1)]
-}
-
-/** Returns the function that sends every request. */
+/**
+ * Returns the function that sends every request, by the proxies of the environment, as Bun reads it, but to this machine
+ * directly. `hasProxy`: true if there are any.
+ */
 export const createSendRequest =
-  (proxies: Proxies): SendRequest =>
+  (hasProxy: boolean): SendRequest =>
   async (to, { target, seconds, isStream = false, isLocal = false, signal, ...init }) => {
     const url = new URL(to)
-    const isDirect = isLocal || init.unix !== undefined
+    const isDirect = isLocal || init.unix !== undefined || isLoopback(url)
     const late = new AbortController()
     const timer = setTimeout(
       () => late.abort(new DOMException('late', 'TimeoutError')),
       seconds * 1000,
     )
-    let proxy: URL | null = null
     try {
-      proxy = isDirect ? null : await proxyFor(url, proxies)
       const answer = await fetch(url, {
         ...init,
-        proxy: proxy === null ? false : { url: proxy, respectNoProxy: false },
+        ...(isDirect ? { proxy: false } : {}),
         // Explicit, so that no variable disables it.
         tls: { rejectUnauthorized: !isLocal },
         signal: signal ? AbortSignal.any([late.signal, signal]) : late.signal,
       })
-      if (proxy !== null && answer.status === PROXY_REFUSES) throw await refusalOf(answer)
       return isStream ? answer : await whole(answer)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      if (error instanceof OpenError) throw error
-      const secrets = secretsIn(init.headers)
-      const unanswered = { url, unix: init.unix, proxy, target, seconds, secrets }
-      throw new OpenError(await explainNoAnswer(error, unanswered))
+      const mayUseProxy = hasProxy && !isDirect
+      throw new OpenError(
+        explainNoAnswer(error, { url, unix: init.unix, mayUseProxy, target, seconds }),
+      )
     } finally {
       clearTimeout(timer)
     }

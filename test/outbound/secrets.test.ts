@@ -14,13 +14,11 @@ const folder = ownFolder()
 const ca = own(() => makeCa(folder, 'ca'))
 const expired = own(() => ca.sign('IP:127.0.0.1', -1))
 const valid = own(() => ca.sign('IP:127.0.0.1'))
-const other = own(() => ca.sign('DNS:other.example'))
 
 const SECRETS = ['PathSecret', 'QuerySecret', 'UserSecret', 'PassSecret', 'TokenSecret', 'Other']
 const SECRET_PATH = '/hook/PathSecret?s=QuerySecret'
 const TOKEN = 'TokenSecret0123456789'
 const USER = 'UserSecret:PassSecret@'
-const NO_PROXIES = { http: '', https: '', except: '' }
 
 function expectNoSecret(text: string): void {
   for (const secret of SECRETS) expect(text).not.toContain(secret)
@@ -63,62 +61,58 @@ async function behave({ data, open }: Behavior) {
 const tls = (pair: { cert: string; key: string }) =>
   Bun.serve({ port: 0, hostname: '127.0.0.1', tls: pair, fetch: () => new Response('x') })
 
-const NO_HTTP = 'malformed HTTP'
-const CLOSED = 'it closed the connection'
-const DAMAGED = 'its compressed answer is damaged'
-const BAD_REDIRECT = 'it redirects to an invalid URL'
-
-const failures: [name: string, reason: string, Behavior][] = [
-  ['another protocol', NO_HTTP, answering('SSH-2.0-OpenSSH_9.2', '')],
-  ['HTTP/0.9', NO_HTTP, answering('<p>hello</p>', '', '')],
-  ['a status that is no number', NO_HTTP, answering('HTTP/1.1 abc OK', '', '')],
-  ['another version', NO_HTTP, answering('HTTP/3.0 200 OK', '', '')],
-  ['a header without a colon', NO_HTTP, ok('PathSecret', '', '')],
-  ['a header with NUL', NO_HTTP, ok('a: \0', '', '')],
-  ['5000 headers', NO_HTTP, ok('x: y\r\n'.repeat(5000), '')],
-  ['a switch of protocols', NO_HTTP, answering('HTTP/1.1 101 Hello', 'Upgrade: x', '', '')],
-  ['a length that is no number', NO_HTTP, ok('Content-Length: x', '', 'abc')],
-  ['two lengths', NO_HTTP, ok('Content-Length: 3', 'Content-Length: 4', '', 'abc')],
-  ['an unknown coding', NO_HTTP, ok('Transfer-Encoding: other', '', 'abc')],
-  ['a chunk that is none', NO_HTTP, ok('Transfer-Encoding: chunked', '', 'ZZ', 'abc')],
-  ['a chunk cut midway', CLOSED, ok('Transfer-Encoding: chunked', '', '5', 'ab')],
-  ['a body cut midway', CLOSED, ok('Content-Length: 100', '', 'abc')],
-  ['headers cut midway', CLOSED, ok('Content-Len')],
-  ['an end without an answer', CLOSED, { data: send('') }],
-  ['an end at once', CLOSED, { open: send('') }],
-  ['a reset', CLOSED, { data: (socket) => void socket.resetAndDestroy() }],
-  ...['gzip', 'deflate', 'br', 'zstd'].map((coding): [string, string, Behavior] => [
+const failures: [name: string, Behavior][] = [
+  ['another protocol', answering('SSH-2.0-OpenSSH_9.2', '')],
+  ['HTTP/0.9', answering('<p>hello</p>', '', '')],
+  ['a status that is no number', answering('HTTP/1.1 abc OK', '', '')],
+  ['another version', answering('HTTP/3.0 200 OK', '', '')],
+  ['a header without a colon', ok('PathSecret', '', '')],
+  ['a header with NUL', ok('a: \0', '', '')],
+  ['5000 headers', ok('x: y\r\n'.repeat(5000), '')],
+  ['a switch of protocols', answering('HTTP/1.1 101 Hello', 'Upgrade: x', '', '')],
+  ['a length that is no number', ok('Content-Length: x', '', 'abc')],
+  ['two lengths', ok('Content-Length: 3', 'Content-Length: 4', '', 'abc')],
+  ['an unknown coding', ok('Transfer-Encoding: other', '', 'abc')],
+  ['a chunk that is none', ok('Transfer-Encoding: chunked', '', 'ZZ', 'abc')],
+  ['a chunk cut midway', ok('Transfer-Encoding: chunked', '', '5', 'ab')],
+  ['a body cut midway', ok('Content-Length: 100', '', 'abc')],
+  ['headers cut midway', ok('Content-Len')],
+  ['an end without an answer', { data: send('') }],
+  ['an end at once', { open: send('') }],
+  ['a reset', { data: (socket) => void socket.resetAndDestroy() }],
+  ...['gzip', 'deflate', 'br', 'zstd'].map((coding): [string, Behavior] => [
     `damaged ${coding}`,
-    DAMAGED,
     ok(`Content-Encoding: ${coding}`, 'Content-Length: 20', '', 'x'.repeat(20)),
   ]),
-  ['a redirect loop', 'it redirects too often', to(SECRET_PATH)],
-  ['a redirect to no URL', BAD_REDIRECT, to('http://[OtherSecret')],
-  ['a redirect to another scheme', BAD_REDIRECT, to('ftp://x/OtherSecret')],
+  ['a redirect loop', to(SECRET_PATH)],
+  ['a redirect to no URL', to('http://[OtherSecret')],
+  ['a redirect to another scheme', to('ftp://x/OtherSecret')],
 ]
 
 /** The explanation of a missing answer. */
-const reason = (url: string, proxies = NO_PROXIES, seconds = 20): Promise<string> => {
+const reason = (url: string, seconds = 20): Promise<string> => {
   const headers = { authorization: `Bearer ${TOKEN}` }
-  return createSendRequest(proxies)(url, { target: 'daemon', seconds, headers }).then(
+  return createSendRequest(false)(url, { target: 'daemon', seconds, headers }).then(
     ({ status }) => `answered ${status}`,
     (error: Error) => error.message,
   )
 }
 
 describe('a message about a request shows no secret of its URL', () => {
-  test.each(failures)('%s: %s', async (_, words, behavior) => {
+  test.each(failures)('%s', async (_, behavior) => {
     using server = await behave(behavior)
     const said = await reason(`http://${USER}${server.host}${SECRET_PATH}`)
 
-    expect(said).toBe(`no answer from http://${server.host}: ${words}`)
+    expect(said).toStartWith(`no answer from http://${server.host}: `)
+    expect(said).not.toEndWith(': unknown error')
+    expectNoSecret(said)
   })
 
   test('silence, before and within the answer', async () => {
     for (const behavior of [{}, { data: (socket: Socket) => void socket.write('HTTP/1.1 ') }]) {
       using server = await behave(behavior)
       const url = `http://${USER}${server.host}${SECRET_PATH}`
-      const said = await reason(url, NO_PROXIES, 0.2)
+      const said = await reason(url, 0.2)
       expect(said).toBe(`no answer from http://${server.host} within 0.2 s`)
     }
   })
@@ -156,49 +150,34 @@ describe('a message about a request shows no secret of its URL', () => {
       reason(`https://${old.host}${SECRET_PATH}`),
       reason(`http://127.0.0.1:${secure.port}${SECRET_PATH}`),
     ])
-    expect(first).toBe(`no answer from https://${garbage.host}: the TLS handshake failed`)
-    expect(second).toBe(`no answer from https://${old.host}: the TLS handshake failed`)
-    expect(third).toBe(
-      `127.0.0.1:${secure.port} speaks HTTPS; use https://127.0.0.1:${secure.port}`,
-    )
+    for (const said of [first, second, third]) {
+      expect(said).toEndWith('; check http:// or https://')
+      expectNoSecret(said)
+    }
   })
 
   test.each(['http', 'https'])('a proxy for %s, however it fails', async (scheme) => {
     const url = `${scheme}://far.invalid${SECRET_PATH}`
-    const refusing = answering('HTTP/1.1 407 http://far.invalid/hook/PathSecret PassSecret', '', '')
-    for (const [behavior, words] of [
-      [refusing, '407 Proxy Authentication Required'],
-      [answering('PassSecret', '', ''), CLOSED],
-      [{ data: send('') }, CLOSED],
-    ] as const) {
-      using server = await behave(behavior)
-      const proxy = `http://${USER}${server.host}/OtherSecret?OtherSecret`
-      const said = await reason(url, { http: proxy, https: proxy, except: '' })
-      expect(said).toStartWith(`the proxy at http://${server.host} refused: `)
-      expect(said).toContain(scheme === 'http' && words === CLOSED ? 'refused: ' : words)
-      expectNoSecret(said)
-    }
-    for (const proxy of [
-      'socks5://h',
-      '://h',
-      'http://[',
-      'https://127.0.0.1:1',
-      'http://nope.invalid',
-    ]) {
-      const secret = proxy.replace('//', `//${USER}`)
-      const said = await reason(url, { http: secret, https: secret, except: '' })
-      expect(said).toMatch(/prox(y|ies)/)
-      expectNoSecret(said)
-    }
-  })
-
-  test('the certificate of a proxy is called its own', async () => {
-    await using server = tls(other)
-    const proxy = `https://${USER}127.0.0.1:${server.port}`
-
-    expect(await reason(`http://far.invalid${SECRET_PATH}`, { ...NO_PROXIES, http: proxy })).toBe(
-      `the certificate of https://127.0.0.1:${server.port} is signed by an unknown CA; to trust it, set NODE_EXTRA_CA_CERTS to the file of the CA's certificate (PEM)`,
+    using refusing = await behave(
+      answering('HTTP/1.1 407 http://far.invalid/hook/PathSecret PassSecret', '', ''),
     )
+    using malformed = await behave(answering('PassSecret', '', ''))
+    using closing = await behave({ data: send('') })
+    const proxies = [refusing, malformed, closing]
+      .map(({ host }) => `http://${USER}${host}/OtherSecret?OtherSecret`)
+      .concat(
+        ['socks5://h', '://h', 'http://[', 'https://127.0.0.1:1', 'http://nope.invalid'].map(
+          (proxy) => proxy.replace('//', `//${USER}`),
+        ),
+      )
+    const runs = proxies.map(async (proxy) => {
+      const env = { PLANTSTORE_TOKEN: TOKEN, HTTP_PROXY: proxy, HTTPS_PROXY: proxy }
+      const { out, err, code } = await runProgram(['changes', '--url', url], { env })
+      expect(code).toBe(1)
+      expect(err).toMatch(/a proxy is set|status 407/)
+      expectNoSecret(out + err)
+    })
+    await Promise.all(runs)
   })
 })
 
@@ -215,7 +194,7 @@ describe('a command prints no secret of a URL', () => {
     await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
     await daemon.create('{"id":1,"name":"Rose"}')
 
-    for (const [name, , behavior] of someFailures) {
+    for (const [name, behavior] of someFailures) {
       using receiver = await behave(behavior)
       const url = `http://${USER}${receiver.host}${SECRET_PATH}`
       const files = ['--cursor-file', folder.file(name), '--secret-file', secretFile]
@@ -230,14 +209,14 @@ describe('a command prints no secret of a URL', () => {
   })
 
   test('changes, whatever the daemon answers', async () => {
-    const runs = someFailures.map(async ([, words, behavior]) => {
+    const runs = someFailures.map(async ([, behavior]) => {
       using daemon = await behave(behavior)
       const url = `http://${daemon.host}${SECRET_PATH}`
       const { out, err, code } = await runProgram(['changes', '--url', url], {
         env: { PLANTSTORE_TOKEN },
       })
       expect(code).toBe(1)
-      expect(err).toContain(`no answer from http://${daemon.host}: ${words}\n`)
+      expect(err).toContain(`no answer from http://${daemon.host}: `)
       expectNoSecret(out + err)
     })
     await Promise.all(runs)
@@ -268,21 +247,14 @@ describe('a command prints no secret of a URL', () => {
     expectNoSecret(child.out() + child.err())
   })
 
-  test('with a token that no header can hold, or a proxy that is no URL', async () => {
-    const environments = [
-      { PLANTSTORE_TOKEN: `${TOKEN}\nx` },
-      { PLANTSTORE_TOKEN: `${TOKEN}é` },
-      { PLANTSTORE_TOKEN, HTTP_PROXY: `http://${USER}[h` },
-      { PLANTSTORE_TOKEN, HTTP_PROXY: `://${USER}h` },
-    ]
-    const runs = environments.map(async (env) => {
-      const url = `http://far.invalid${SECRET_PATH}`
-      const { out, err, code } = await runProgram(['changes', '--url', url], { env })
-      expect([1, 2]).toContain(code)
-      expect(err).toMatch(/PLANTSTORE_TOKEN must be|HTTP_PROXY/)
-      expectNoSecret(out + err)
-    })
-    await Promise.all(runs)
+  test.each([`${TOKEN}\nx`, `${TOKEN}é`])('with a token that no header can hold', async (token) => {
+    const url = `http://far.invalid${SECRET_PATH}`
+    const env = { PLANTSTORE_TOKEN: token }
+    const { out, err, code } = await runProgram(['changes', '--url', url], { env })
+
+    expect(code).toBe(2)
+    expect(err).toContain('PLANTSTORE_TOKEN must be')
+    expectNoSecret(out + err)
   })
 
   test.each([

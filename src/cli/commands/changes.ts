@@ -1,7 +1,7 @@
 // plantstore changes: prints the change log.
 
 import type { Change } from '../../client/client'
-import { readProxies } from '../../config/config'
+import { namesProxy } from '../../config/config'
 import { createSendRequest } from '../../outbound/request'
 import { toJson } from '../../plant/json'
 import { exitCodes } from '../../program'
@@ -22,7 +22,7 @@ Each line has a cursor: pass the last one to --after to resume.`,
   overrides: sourceOverrides,
   async run({ config, out, err }) {
     const source = await openSource(config, {
-      sendRequest: createSendRequest(readProxies()),
+      sendRequest: createSendRequest(namesProxy()),
       tell: (line) => err.write(`plantstore: ${line}\n`),
     })
     try {

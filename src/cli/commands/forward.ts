@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { CURSOR, NOW } from '../../change-log/change-log'
-import { type Config, readProxies } from '../../config/config'
+import { type Config, namesProxy } from '../../config/config'
 import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
@@ -47,7 +47,7 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
-  const sendRequest = createSendRequest(readProxies())
+  const sendRequest = createSendRequest(namesProxy())
   const source = await openSource(config, { sendRequest, tell })
   try {
     using signal = watchInterrupt()

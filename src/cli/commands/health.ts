@@ -1,7 +1,7 @@
 // plantstore health: queries the health of the daemon, for containers and supervisors.
 
 import { localAddress } from '../../address'
-import { type Config, readProxies } from '../../config/config'
+import { type Config, namesProxy } from '../../config/config'
 import { readTokenText } from '../../config/configured-token'
 import { safeMessage, UsageError } from '../../errors'
 import { createSendRequest } from '../../outbound/request'
@@ -37,7 +37,7 @@ finds the daemon by the same variables as "plantstore serve"; flags of the daemo
     const { url: base, unix } = localAddress(config)
     const { path, headers } = config.json ? statusRequest(config) : { path: 'health', headers: {} }
     const url = unix ?? `${base}/${path}`
-    const answer = await createSendRequest(readProxies())(`${base}/${path}`, {
+    const answer = await createSendRequest(namesProxy())(`${base}/${path}`, {
       headers,
       target: 'daemon',
       seconds: PATIENCE_SECONDS,
