@@ -4,6 +4,8 @@ export type Mutant = {
   readonly line: number
   readonly before: string
   readonly after: string
+  /** The whole file. */
+  readonly mutated: string
 }
 
 type Rule = readonly [pattern: RegExp, replacement: string]
@@ -40,6 +42,17 @@ const RULES: readonly Rule[] = [
 const SKIPPED =
   /^\s*(\/\/|\*|\/\*|import |export type |type |readonly |export \{|\| |SELECT|INSERT|UPDATE|DELETE|FROM|WHERE)/
 
+const transpiler = new Bun.Transpiler({ loader: 'ts' })
+
+/** The program of a text; null: it is none. */
+function compiled(text: string): string | null {
+  try {
+    return transpiler.transformSync(text)
+  } catch {
+    return null
+  }
+}
+
 /** A line without the contents of its strings, which no rule changes. */
 const masked = (line: string): string =>
   line
@@ -49,7 +62,7 @@ const masked = (line: string): string =>
     )
     .replace(/\/\/.*$/, (text) => '\0'.repeat(text.length))
 
-function ofLine(line: string, number: number): Mutant[] {
+function ofLine(line: string, number: number): Omit<Mutant, 'mutated'>[] {
   if (SKIPPED.test(line)) return []
   const code = masked(line)
   return RULES.flatMap(([pattern, replacement]) =>
@@ -63,6 +76,12 @@ function ofLine(line: string, number: number): Mutant[] {
   )
 }
 
-/** Every mutant of a file. Some are the same program, or none. */
-export const mutantsOf = (text: string): Mutant[] =>
-  text.split('\n').flatMap((line, index) => ofLine(line, index + 1))
+/** Every mutant of a file that is another program. */
+export function mutantsOf(text: string): Mutant[] {
+  const lines = text.split('\n')
+  const original = compiled(text)
+  return lines
+    .flatMap((line, index) => ofLine(line, index + 1))
+    .map((it) => ({ ...it, mutated: lines.with(it.line - 1, it.after).join('\n') }))
+    .filter(({ mutated }) => ![null, original].includes(compiled(mutated)))
+}

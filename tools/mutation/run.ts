@@ -1,9 +1,10 @@
 #!/usr/bin/env bun
-// Tries mutants of a room's source on the room's tests, in a copy of the repository, and prints which survive:
-// `bun tools/mutation/run.ts plant --sample 40`. A mutant that is not the same program and survives shows a missing test.
+// Tries mutants of rooms on their nearest tests, in a copy of the repository, and prints those that survive:
+// `bun tools/mutation/run.ts plant http/bodies --sample 40 --seed 1`. Without a room, tries all.
 
 import {
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,49 +16,18 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Mutant, mutantsOf } from './mutants'
+import { createRanking } from './ranking'
 
 const root = resolve(import.meta.dir, '..', '..')
 
-/** The tests of each room, the fastest first. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'engine/commit': [
-    'engine/{accept,kinds,group-commit,group-commit-limits,plant-writes,last-use}.test.ts',
-    'engine/store.test.ts',
-    'cli/commands/accept.test.ts',
-  ],
-  'engine/sqlite': [
-    'engine/sqlite/{settle,plants,long-reads,reserve,change-log}.test.ts',
-    'engine/store.test.ts',
-    'engine/sqlite/{failure,triggers,schema,check-thread}.test.ts',
-    'engine/sqlite/{open,migration,crash}.test.ts',
-    'cli/commands/{backup,restore,token}.test.ts',
-    'slow/long/outage.test.ts',
-  ],
-  plant: [
-    'plant',
-    'engine/kinds.test.ts',
-    'engine/store.test.ts',
-    'http/{create,fields,list,find,order,read,patch,precondition,batch,put-batch,change}.test.ts',
-  ],
-  'change-log': [
-    'change-log',
-    'cli/commands/accept.test.ts',
-    'http/{changes,followers}.test.ts',
-    'engine/sqlite/change-log.test.ts',
-    'slow/long/change-log.test.ts',
-  ],
-  'http/access': [
-    'http/{hash-cache,rate-limit,request-context,request-line}.test.ts',
-    'http/{auth,cors,precondition,own-token,expiry,request-log,leaks}.test.ts',
-    'engine/last-use.test.ts',
-  ],
-  'http/bodies': [
-    'http/body-budget.test.ts',
-    'http/{create,body-size,refused-body,expect,batch,patch,errors}.test.ts',
-  ],
-}
-
-const LIMIT_MS = 120_000
+const ROOMS = [
+  'engine/commit',
+  'engine/sqlite',
+  'plant',
+  'change-log',
+  'http/access',
+  'http/bodies',
+] as const
 
 /** A copy of the source and its tests, which is removed at the end. */
 function copyRepository(): string {
@@ -67,32 +37,49 @@ function copyRepository(): string {
     if (name === 'node_modules') symlinkSync(join(root, name), join(copy, name))
     else cpSync(join(root, name), join(copy, name), { recursive: true })
   }
+  mkdirSync(join(copy, 'tmp'))
   return copy
 }
 
-/** Runs tests in the copy. Resolves to true if all pass. */
-async function passes(copy: string, tests: string): Promise<boolean> {
-  const files = [...new Bun.Glob(`test/${tests}`).scanSync({ cwd: copy, onlyFiles: false })]
-  if (files.length === 0) return true
-  const child = Bun.spawn(
-    [
-      ...[process.execPath, 'test', '--bail', '--timeout=60000', '--path-ignore-patterns='],
-      ...files.map((file) => `./${file}`),
-    ],
-    { cwd: copy, stdout: 'ignore', stderr: 'ignore', stdin: 'ignore', detached: true },
-  )
-  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+type End = 'passed' | 'failed' | 'too slow'
+
+/** Runs a command in the copy, for at most this time. */
+async function runIn(copy: string, command: readonly string[], limitMs: number): Promise<End> {
+  const child = Bun.spawn([...command], {
+    cwd: copy,
+    env: { ...Bun.env, TMPDIR: join(copy, 'tmp') },
+    stdio: ['ignore', 'ignore', 'ignore'],
+    detached: true,
+  })
+  const kill = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {}
+  }
+  let isOver = false
+  const timer = setTimeout(() => {
+    isOver = true
+    kill()
+  }, limitMs)
   const code = await child.exited
   clearTimeout(timer)
-  try {
-    // Daemons of a test that was killed.
-    process.kill(-child.pid, 'SIGKILL')
-  } catch {}
-  return code === 0
+  // Daemons of a test that failed.
+  kill()
+  return isOver ? 'too slow' : code === 0 ? 'passed' : 'failed'
 }
 
+const MAX_MS = 120_000
+// A test that takes this much longer than usual hangs.
+const SLOWER = 4
+const SLOWER_MS = 15_000
+const TSC = ['node_modules/.bin/tsc']
+const commandOf = (test: string) => [
+  ...[process.execPath, 'test', '--bail', '--timeout=60000', '--path-ignore-patterns='],
+  `./${test}`,
+]
+
 /** A repeatable order: of each file, mutants from all of its parts. */
-const shuffled = <T>(items: readonly T[], seed: number): T[] =>
+const shuffled = <T>(items: readonly T[], seed: string): T[] =>
   items
     .map((item, index) => ({ item, key: Bun.hash(`${seed} ${index}`) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -110,21 +97,50 @@ function findMutants(copy: string, room: string, only: string): Found[] {
   )
 }
 
-async function isKilled(copy: string, { file, line, after }: Found, tests: readonly string[]) {
-  const path = join(copy, file)
-  const text = readFileSync(path, 'utf8')
-  writeFileSync(
-    path,
-    text
-      .split('\n')
-      .with(line - 1, after)
-      .join('\n'),
-  )
-  try {
-    for (const test of tests) if (!(await passes(copy, test))) return true
-    return false
-  } finally {
-    writeFileSync(path, text)
+/** Tries mutants in a copy, on the tests of about this time each. */
+function createTrial(copy: string, budgetMs: number) {
+  const { near, killedBy, took, timeOf } = createRanking(copy)
+  // Tests that failed on a mutant: true if they pass without one.
+  const isSound = new Map<string, boolean>()
+
+  async function runOn({ file, mutated }: Found, command: readonly string[], limitMs: number) {
+    const path = join(copy, file)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, mutated)
+    try {
+      return await runIn(copy, command, limitMs)
+    } finally {
+      writeFileSync(path, text)
+    }
+  }
+
+  async function checkSound(test: string): Promise<boolean> {
+    const isPassed = (await runIn(copy, commandOf(test), MAX_MS)) === 'passed'
+    isSound.set(test, isPassed)
+    if (!isPassed) console.log(`left out: ${test} fails without a mutant`)
+    return isPassed
+  }
+
+  /** The test that notices a mutant; null: none. */
+  return async (mutant: Found): Promise<string | null> => {
+    let left = budgetMs
+    for (const test of near(mutant.file)) {
+      const usual = timeOf(test)
+      if (isSound.get(test) === false || (usual ?? 0) > left) continue
+      const begin = performance.now()
+      const limit = usual === undefined ? left : SLOWER_MS + SLOWER * usual
+      const end = await runOn(mutant, commandOf(test), limit)
+      const time = performance.now() - begin
+      const isKilled = end === 'failed' || (end === 'too slow' && usual !== undefined)
+      if (isKilled && (isSound.get(test) ?? (await checkSound(test)))) {
+        killedBy(test)
+        return test
+      }
+      if (isKilled) continue
+      took(test, time)
+      left -= time
+    }
+    return (await runOn(mutant, TSC, MAX_MS)) === 'passed' ? null : 'tsc'
   }
 }
 
@@ -135,25 +151,30 @@ async function run(): Promise<void> {
       sample: { type: 'string', default: '40' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
+      seconds: { type: 'string', default: '30' },
     },
   })
-  const [room = ''] = positionals
-  const tests = ROOMS[room]
-  if (!tests) throw new Error(`give one of ${Object.keys(ROOMS).join(', ')}`)
   const copy = copyRepository()
   try {
-    for (const test of tests) if (!(await passes(copy, test))) throw new Error(`${test} fails`)
-    const all = findMutants(copy, room, values.only)
-    const sample = shuffled(all, Number(values.seed)).slice(0, Number(values.sample))
-    let killed = 0
-    for (const mutant of sample) {
-      const { file, line, before, after } = mutant
-      if (await isKilled(copy, mutant, tests)) {
-        killed += 1
-        console.log(`killed ${file}:${line}`)
-      } else console.log(`survived ${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`)
+    const tryMutant = createTrial(copy, Number(values.seconds) * 1000)
+    const table: Record<string, string | number>[] = []
+    for (const room of positionals.length > 0 ? positionals : ROOMS) {
+      const all = findMutants(copy, room, values.only)
+      const sample = shuffled(all, values.seed).slice(0, Number(values.sample))
+      let killed = 0
+      for (const mutant of sample) {
+        const { file, line, before, after } = mutant
+        const killer = await tryMutant(mutant)
+        if (killer) killed += 1
+        console.log(
+          killer
+            ? `killed ${file}:${line} by ${killer}`
+            : `survived ${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`,
+        )
+      }
+      table.push({ room, mutants: all.length, tried: sample.length, killed })
     }
-    console.log(`${room}: ${killed} of ${sample.length} killed, of ${all.length} mutants`)
+    console.table(table)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
