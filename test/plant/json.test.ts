@@ -14,6 +14,14 @@ test('keeps everything but integers as it is, beside an integer that is too larg
   })
 })
 
+test('keeps integers that are too large for a number, where there is no fraction', () => {
+  expect(parseExactly('[{"id":1},9007199254740993]')).toEqual([{ id: 1 }, 9007199254740993n])
+})
+
+test('converts ids alone', () => {
+  expect(parseJson('{"id":1.0,"more":5}')).toEqual({ id: 1n, more: 5 })
+})
+
 test('takes small ids where JSON.parse gives no source text, and leaves those that may be rounded', () => {
   const parse = JSON.parse
   const old = spyOn(JSON, 'parse').mockImplementation((text, revive) =>
