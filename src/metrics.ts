@@ -78,7 +78,7 @@ type LiveGauges = {
 }
 
 /** Every family of metrics: its type and its description. */
-const FAMILIES = {
+export const FAMILIES = {
   plantstore_http_requests_total: 'counter Answered requests.',
   plantstore_http_request_duration_seconds:
     'histogram Time from the head of a request to its answer; refusals are not counted.',
@@ -90,7 +90,7 @@ const FAMILIES = {
   plantstore_plants_created_total: 'counter Plants created over HTTP.',
   plantstore_credentials_failed_total:
     'counter Requests whose token is unknown, expired or revoked.',
-  plantstore_queue_changes: 'gauge Changes waiting for a commit.',
+  plantstore_queue_changes: 'gauge Changes waiting for a commit; full at 16,384.',
   plantstore_storage_writable:
     'gauge Whether the database can be written, or read by a read-only plantstore (1), or not (0).',
   plantstore_storage_damaged:
@@ -132,7 +132,8 @@ const FAMILIES = {
   plantstore_backup_failures_total: 'counter Scheduled backups that failed.',
   plantstore_build_info: 'gauge The version and commit of plantstore, and the version of Bun.',
   plantstore_open_connections: 'gauge Open connections of clients.',
-  plantstore_unsent_bytes: 'gauge Bytes of long answers that clients have not read.',
+  plantstore_unsent_bytes:
+    'gauge Bytes of long answers that clients have not read; full at 33,554,432.',
   process_open_fds: 'gauge Open files and connections.',
   process_max_fds: 'gauge The limit of open files and connections.',
   process_start_time_seconds: 'gauge Start of the process, in seconds since 1970.',

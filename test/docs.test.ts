@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { ERRORS } from '../src/http/answers/errors'
-import { createMetrics } from '../src/metrics'
+import { FAMILIES } from '../src/metrics'
 import { exitCodes } from '../src/program'
 import { currentPages } from '../tools/docs'
 import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
@@ -59,6 +59,8 @@ function sectionOf(file: string, heading: string): string {
 
 const codeOf = (text: string): string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+
+const SYMPTOMS = sectionOf('docs/operating.md', 'Something is wrong')
 
 const unique = (items: Iterable<string>): string[] => [...new Set(items)].sort()
 
@@ -229,55 +231,8 @@ describe('docs/commands.md', () => {
   })
 })
 
-describe('docs/monitoring.md', () => {
-  const page = 'docs/monitoring.md'
-
-  test('has every metric, and no other', () => {
-    const server = {
-      retries: 0,
-      lockTimeoutMs: 0,
-      postponedMs: 0,
-      inDoubtMade: 0,
-      inDoubtNotMade: 0,
-      reconnects: 0,
-      failovers: 0,
-      removalFailures: 0,
-      lostCommits: 0,
-    }
-    const stats = {
-      problem: null,
-      isDamaged: false,
-      queued: 0,
-      databaseBytes: 0,
-      walBytes: 0,
-      freeBytes: 0,
-      server,
-      replica: { lagSeconds: 0, lagBytes: 0 },
-    }
-    const served = [
-      ...createMetrics({
-        version: '',
-        droppedLogLines: () => 0,
-        certificateExpiry: 1,
-        backups: { lastAt: 0, lastBytes: 0, failures: 0 },
-      })
-        .render(stats, {
-          unsentBytes: 0,
-          followers: 0,
-          files: { open: 0, connections: 0, limit: 0 },
-          changeLog: { entries: 0, keepMs: 0, oldestAt: null, bytes: 0 },
-          plants: 0,
-        })
-        .matchAll(/^# TYPE (\w+) (\w+)$/gm),
-    ]
-    const documented = rowsOf(page).filter(([, type = '']) =>
-      /^(counter|gauge|histogram)$/.test(type),
-    )
-
-    expect(documented.map(([name, type]) => `${name} ${type}`)).toEqual(
-      served.map(([, name, type]) => `\`${name}\` ${type}`),
-    )
-  })
+describe('docs/operating.md', () => {
+  const page = 'docs/operating.md'
 
   test('has every event of the log, and no other', () => {
     const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].sort()
@@ -300,23 +255,19 @@ describe('docs/monitoring.md', () => {
   })
 })
 
-test('docs/troubleshooting.md and docs/scaling.md quote messages of the program', () => {
+test('the table of symptoms and docs/scaling.md quote messages of the program', () => {
   const sources = [...new Bun.Glob('src/**/*.ts').scanSync(root)].map(read).join('\n')
-  const quoted = ['docs/troubleshooting.md', 'docs/scaling.md'].flatMap((page) =>
-    [...read(page).matchAll(/"([a-z][^"\n]+)"/g)].map(([, text = '']) => text),
+  const quoted = [SYMPTOMS, read('docs/scaling.md')].flatMap((text) =>
+    [...text.matchAll(/"([a-z][^"\n]+)"/g)].map(([, message = '']) => message),
   )
 
   expect(quoted).not.toBeEmpty()
   expect(quoted.filter((text) => !sources.includes(text))).toEqual([])
 })
 
-test('docs/troubleshooting.md names events and metrics of docs/monitoring.md, and error numbers', () => {
-  const monitored = codeOf(
-    rowsOf('docs/monitoring.md')
-      .map(([name = '']) => name)
-      .join(' '),
-  )
-  const [, ...rows] = rowsOf('docs/troubleshooting.md')
+test('the table of symptoms names events, metrics and error numbers that exist', () => {
+  const known = [...rowsOf('docs/operating.md').flatMap(([name = '']) => codeOf(name))]
+  const [, ...rows] = rowsIn(SYMPTOMS)
   const named = rows.flatMap(([, events = '', metrics = '']) => [
     ...codeOf(events),
     ...codeOf(metrics),
@@ -325,17 +276,16 @@ test('docs/troubleshooting.md names events and metrics of docs/monitoring.md, an
 
   expect(named.length).toBeGreaterThan(20)
   expect(numbers.length).toBeGreaterThan(5)
-  expect(named.filter((name) => !monitored.includes(name))).toEqual([])
+  expect(named.filter((name) => !known.includes(name))).toEqual([])
   expect(numbers.filter((number) => !errorNumbers.includes(number))).toEqual([])
 })
 
-test('every metric that a page names is in docs/monitoring.md', () => {
-  const documented = rowsOf('docs/monitoring.md').map(([name = '']) => name)
+test('every metric that a page names is served', () => {
   const named = pages.flatMap(
-    (page) => read(page).match(/`(?:plantstore|process)_[a-z]+_\w+`/g) ?? [],
+    (page) => read(page).match(/(?<=`)(?:plantstore|process)_[a-z]+_\w+(?=`)/g) ?? [],
   )
 
-  expect(unique(named).filter((name) => !documented.includes(name))).toEqual([])
+  expect(unique(named).filter((name) => !Object.hasOwn(FAMILIES, name))).toEqual([])
 })
 
 test('docs/import.md shows what its commands print', async () => {

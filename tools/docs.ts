@@ -5,6 +5,7 @@ import type { Command } from '../src/cli/command'
 import { introduce } from '../src/cli/help'
 import { describeOption, isFlag, type OptionName, options, variableOf } from '../src/config/options'
 import { loadCommands } from '../src/main'
+import { FAMILIES } from '../src/metrics'
 
 const docs = join(import.meta.dir, '../docs')
 
@@ -44,12 +45,21 @@ const introductions = (commands: readonly Command[]): string =>
     .map((it) => `## plantstore ${it.name}\n\n\`\`\`text\n${introduce(it)}\`\`\``)
     .join('\n\n')
 
+function metricsTable(): string {
+  const rows = Object.entries(FAMILIES).map(([name, text]) => {
+    const [type = '', ...help] = text.split(' ')
+    return row([code(name), type, help.join(' ')])
+  })
+  return [row(['metric', 'type', '']), '|---|---|---|', ...rows].join('\n')
+}
+
 /** The parts, by page and name. A part stands between its comment and `<!-- end -->`. */
 const PARTS: Readonly<
   Record<string, Readonly<Record<string, (commands: readonly Command[]) => string>>>
 > = {
   'configuration.md': { options: optionsTable },
   'commands.md': { commands: introductions },
+  'operating.md': { metrics: metricsTable },
 }
 
 /** The pages with their parts as the program has them now, by path. */

@@ -31,7 +31,7 @@ test('prints nothing with --quiet while the daemon is well, as in the line for c
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const env = { PLANTSTORE_PORT: String(daemon.port) }
-  const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/operating.md'), 'utf8')
   const [, line = ''] = /^\*\/5 .* \/usr\/bin\/plantstore (.*)$/m.exec(page) ?? []
 
   expect(await runProgram(line.split(' '), { env })).toEqual({ out: '', err: '', code: 0 })
