@@ -19,12 +19,20 @@ import { CellField, type OpenCell } from './cell-field.tsx'
 import { CellRange } from './cell-range.ts'
 import { copyGrid, type Grid, pastedGrid, rowsOf } from './clipboard.ts'
 
-// A second click within this time edits the cell, in place of what one click does.
-const DOUBLE_MS = 250
+// A second click within this time and distance edits the cell, whatever the first one has put below the mouse.
+const DOUBLE_MS = 500
+const DOUBLE_PX = 5
 // A field of one line would drop the ends of lines.
 const LINE_END = /[\r\n]/
 
 type Place = { readonly id: bigint; readonly text: TextName }
+
+/** A first click: its cell, null on a button; the text below the mouse and if the panel was open before. */
+type Click = {
+  readonly cell: { readonly row: number; readonly text: TextName } | null
+  readonly isBeside: boolean
+  readonly event: MouseEvent
+}
 
 const isText = (key: string): boolean => [...key].length === 1 && key !== ' '
 
@@ -47,7 +55,7 @@ const hasColumns = (): boolean => table()?.querySelector('.orders')?.checkVisibi
 const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
 
 /** The text above or below which the mouse is in its row; null in none. */
-function cellOf({ target, clientX }: MouseEvent): { row: number; text: TextName } | null {
+function cellOf({ target, clientX }: MouseEvent): Click['cell'] {
   const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
   const text = TEXTS.find((it) => {
     const box = row?.querySelector(`[data-text="${it}"]`)?.getBoundingClientRect()
@@ -59,9 +67,7 @@ function cellOf({ target, clientX }: MouseEvent): { row: number; text: TextName 
 export class CellEditor implements CellEditing {
   readonly #range: CellRange
   readonly #open = signal<OpenCell | null>(null)
-  #click = 0
-  /** The cell of the first click, and if the panel was open before. */
-  #clicked: (NonNullable<ReturnType<typeof cellOf>> & { readonly isBeside: boolean }) | null = null
+  #clicked: Click | null = null
 
   constructor(readonly parts: CellParts) {
     const { session, list, scroll } = parts
@@ -69,6 +75,8 @@ export class CellEditor implements CellEditing {
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })
+    // Ahead of the page: the panel that the first click opened may be below the mouse.
+    addEventListener('click', this.#onSecondClick, true)
   }
 
   /** True if leaving the page would lose a change. */
@@ -105,27 +113,30 @@ export class CellEditor implements CellEditing {
     return grid !== null
   }
 
-  /** A name opens at once. A tag is searched for only if no second click follows, which edits it. */
+  /** Carries out a click at once, and remembers its cell for a second one. */
   onClick(event: MouseEvent, act: () => void): void {
     this.#range.choose(null)
-    clearTimeout(this.#click)
-    const cell = hasMouse() && hasColumns() ? cellOf(event) : null
-    if (event.detail === 1) {
-      this.#clicked = cell && { ...cell, isBeside: this.parts.editor.form.value !== null }
-    }
-    // A key presses a button without a count.
     const isButton = event.target instanceof Element && event.target.closest('button') !== null
-    if (event.detail === 0 || !cell || (!isButton && event.detail === 1)) act()
-    else if (event.detail === 1) this.#click = window.setTimeout(act, DOUBLE_MS)
+    const isCell = hasMouse() && hasColumns() && !isButton
+    const isBeside = this.parts.editor.form.value !== null
+    this.#clicked = { cell: isCell ? cellOf(event) : null, isBeside, event }
+    act()
   }
 
-  /** Edits a cell, in place of the plant that the first click has opened. */
-  onDoubleClick(): void {
-    clearTimeout(this.#click)
-    const cell = this.#clicked
-    if (!cell) return
-    if (!cell.isBeside) this.parts.editor.abandon()
-    this.#begin(cell.row, cell.text)
+  /** Edits the cell of the first click, in place of the plant that it has opened. */
+  readonly #onSecondClick = (event: MouseEvent): void => {
+    const first = this.#clicked
+    this.#clicked = null
+    // A key presses a button without a count.
+    if (!first || event.detail === 0) return
+    const { timeStamp, clientX, clientY } = first.event
+    const distance = Math.hypot(event.clientX - clientX, event.clientY - clientY)
+    if (event.timeStamp - timeStamp > DOUBLE_MS || distance > DOUBLE_PX) return
+    event.stopPropagation()
+    event.preventDefault()
+    if (!first.cell) return
+    if (!first.isBeside) this.parts.editor.abandon()
+    this.#begin(first.cell.row, first.cell.text)
   }
 
   isChosen(at: number, text: TextName): boolean {

@@ -13,9 +13,8 @@ export type CellEditing = {
   readonly column: ReadonlySignal<TextName | null>
   /** Handles a key in the table; false for any other key. */
   onKey(event: KeyboardEvent): boolean
-  /** Carries out a click, on a tag only if no second click follows. */
+  /** Carries out a click at once. */
   onClick(event: MouseEvent, act: () => void): void
-  onDoubleClick(): void
   /** True for a cell of a chosen range. */
   isChosen(at: number, text: TextName): boolean
   markOf(plant: NewPlant, text: TextName): Mark | null

@@ -171,7 +171,6 @@ function Body(props: TableProps) {
         if (cells) cells.onClick(event, open)
         else open()
       }}
-      onDblClick={() => cells?.onDoubleClick()}
     >
       <div class="row probe" ref={probe} aria-hidden="true" />
       <div
