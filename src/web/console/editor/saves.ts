@@ -23,6 +23,10 @@ export class Saves {
     /** Is told of each change, so that it can be undone. */
     readonly onSaved: (step: Step) => void,
   ) {
+    list.withUnsaved = (plant) =>
+      [...this.refused.value, ...this.waiting.value]
+        .filter((form) => form.id === plant.id && !form.isGone.value)
+        .reduce((shown, form) => withTexts(shown, form.changes), plant)
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })
@@ -97,13 +101,10 @@ export class Saves {
     return isSaved
   }
 
-  /** Shows a plant as its saves will leave it; again after it was read or one of them ended. */
+  /** Shows a plant as its saves will leave it. */
   #show(id: bigint | null): void {
-    let plant = id === null ? undefined : this.list.rows.plant(id)
-    for (const form of [...this.refused.value, ...this.waiting.value]) {
-      if (plant && form.id === id && !form.isGone.value) plant = withTexts(plant, form.changes)
-    }
-    if (plant) this.list.showAs([plant])
+    const plant = id === null ? undefined : this.list.rows.plant(id)
+    if (plant) this.list.put(plant)
   }
 
   #forget(): void {

@@ -44,6 +44,8 @@ export class PlantList {
   readonly added = signal<bigint | null>(null)
   readonly reader: PartReader
   readonly tags: Tags
+  /** Adds the texts that are not saved yet to a plant as it is stored. */
+  withUnsaved: (plant: NewPlant) => NewPlant = (plant) => plant
   /** The number of stored plants. */
   readonly #stored = signal<number | undefined>(undefined)
   /** Counts the searches of the page, of which the last is shown. */
@@ -170,7 +172,9 @@ export class PlantList {
   /** Adds a new plant in its place, or updates a changed one. */
   put(plant: NewPlant): void {
     this.rows.settle(plant.id)
-    this.rows.set(plant.id, this.rows.lists(plant) ? plant : null)
+    const shown = this.withUnsaved(plant)
+    if (shown === plant) this.rows.set(plant.id, this.rows.lists(plant) ? plant : null)
+    else this.showAs([shown])
   }
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
