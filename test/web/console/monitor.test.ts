@@ -4,6 +4,7 @@ import { createSession } from '../../../src/web/console/session'
 import { createMonitor } from '../../../src/web/console/status/monitor'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 
 const { daemon } = ownDaemon()
 
@@ -88,5 +89,24 @@ describe('the monitor of the console', () => {
 
     expect(session.refusal.value).toBe('the token was revoked')
     expect(monitor.health.value.state).toBe('healthy')
+  })
+
+  test('polls again at once if that is wanted during a poll', async () => {
+    const answers: (() => void)[] = []
+    await using service = Bun.serve({
+      port: 0,
+      fetch: async () => {
+        await new Promise<void>((resolve) => answers.push(resolve))
+        return Response.json({ status: 'ok' })
+      },
+    })
+    const monitor = createMonitor(createSession(new URL(service.url)))
+    void monitor.watch(() => false)
+    await until('the first poll', () => answers.length === 1)
+    monitor.pollNow()
+    answers[0]?.()
+
+    await until('the second poll', () => answers.length === 2, 1500)
+    answers[1]?.()
   })
 })

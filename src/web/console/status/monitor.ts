@@ -60,11 +60,11 @@ export function createMonitor(session: Session) {
   /** Polls while the page is in sight. */
   async function watch(isHidden: () => boolean): Promise<never> {
     for (;;) {
-      if (!isHidden()) await poll()
-      const pause = health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS
       const { promise, resolve } = Promise.withResolvers<void>()
-      setTimeout(resolve, pause)
+      // Ahead of the poll, which may be older than what the next one is wanted for.
       wake = resolve
+      if (!isHidden()) await poll()
+      setTimeout(resolve, health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS)
       await promise
     }
   }
