@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 import { connect, MAX, MIN, openConsole, ownBrowser, primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { visit } from './visit'
@@ -348,6 +349,8 @@ describe('a plant', () => {
     await console.button('Save').click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await console.row(801).getByText('one line').waitFor()
+    // The page saves behind what it shows.
+    await until('the change', () => stored(801n)?.name === 'one line')
     expect(stored(801n)).toEqual({ id: 801n, name: 'one line', tag: 'new' })
     await console.isClean()
   })
