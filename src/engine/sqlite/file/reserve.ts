@@ -1,6 +1,5 @@
 // A file beside the database that takes up space. On a full disk it gives way to the revocation of a token.
 
-import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { codeOf } from '../../../errors'
 import { fileSize } from './database-file'
@@ -13,7 +12,9 @@ const reserveOf = (path: string): string => `${path}.reserve`
 
 // Random, as a file system may compress or omit zeros.
 function fill(fd: number): void {
-  for (let size = 0; size < BYTES; size += BLOCK_BYTES) writeSync(fd, randomBytes(BLOCK_BYTES))
+  for (let size = 0; size < BYTES; size += BLOCK_BYTES) {
+    writeSync(fd, crypto.getRandomValues(new Uint8Array(BLOCK_BYTES)))
+  }
 }
 
 /** Makes the reserve of a database, unless it is there; on a full disk, of what is left. Throws if that fails. */
