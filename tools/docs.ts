@@ -1,13 +1,16 @@
-// Writes the parts of docs/ that the program itself has: `bun run docs`. test/docs.test.ts sees that they are current.
+// Writes what derives from the program, parts of docs/ and the client's errors: `bun run docs`. test/docs.test.ts sees
+// that they are current.
 
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command'
 import { introduce } from '../src/cli/help'
 import { describeOption, isFlag, type OptionName, options, variableOf } from '../src/config/options'
+import { ERRORS } from '../src/errors'
 import { loadCommands } from '../src/main'
 import { FAMILIES } from '../src/metrics'
 
-const docs = join(import.meta.dir, '../docs')
+const root = join(import.meta.dir, '..')
+const docs = join(root, 'docs')
 
 const code = (text: string): string => (text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``)
 
@@ -62,10 +65,28 @@ const PARTS: Readonly<
   'operating.md': { metrics: metricsTable },
 }
 
-/** The pages with their parts as the program has them now, by path. */
+/** The module of the client that has the errors: the client imports nothing of the program. */
+function clientErrors(): string {
+  const rows = Object.entries(ERRORS).map(([name, { number }]) => {
+    const key = /^\w+$/.test(name) ? name : `'${name}'`
+    return `  ${key}: ${number},`
+  })
+  return `// Written by tools/docs.ts from src/errors.ts.
+
+/** The number of each error of the service. */
+export const ERRORS = {
+${rows.join('\n')}
+} as const
+
+/** Every error number that the service documents. */
+export type KnownError = (typeof ERRORS)[keyof typeof ERRORS]
+`
+}
+
+/** The pages with their parts, and the client's errors, as the program has them now; by path. */
 export async function currentPages(): Promise<ReadonlyMap<string, string>> {
   const commands = await loadCommands()
-  const pages = new Map<string, string>()
+  const pages = new Map([[join(root, 'src/client/errors.ts'), clientErrors()]])
   for (const [page, parts] of Object.entries(PARTS)) {
     let text = await Bun.file(join(docs, page)).text()
     for (const [part, write] of Object.entries(parts)) {

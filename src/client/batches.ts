@@ -1,8 +1,9 @@
 // Creates any number of plants in batches. After a refusal, lists show which plants of the batch are stored.
 
+import { ERRORS } from './errors.ts'
 import { plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
-import { type Created, ERRORS, type ListQuery, type NewPlant, type PlantPage } from './types.ts'
+import type { Created, ListQuery, NewPlant, PlantPage } from './types.ts'
 
 const MAX_PLANTS = 1000
 // At most three times as many bytes in UTF-8, which fits in a body of the default limit.

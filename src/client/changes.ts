@@ -1,16 +1,10 @@
 // Following changes: a loop that reconnects after any loss of connection, and an exact copy of the plants.
 
+import { ERRORS } from './errors.ts'
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
 import { backOff, type Opened, openEvents, pause, type Sender, SILENT_MS } from './send.ts'
-import {
-  type Change,
-  type ChangePage,
-  type ChangesQuery,
-  ERRORS,
-  type Plant,
-  type PlantPage,
-} from './types.ts'
+import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
 
 const PAUSE_SECONDS = { first: 0.25, longest: 30 }
 

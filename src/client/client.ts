@@ -40,11 +40,11 @@ import type {
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export type { Followed } from './changes.ts'
+export { ERRORS, type KnownError } from './errors.ts'
 export type * from './result.ts'
 export { ClientError } from './result.ts'
 export type { Fetch } from './send.ts'
 export type * from './types.ts'
-export { ERRORS } from './types.ts'
 
 export type ClientOptions = {
   /** The address of the daemon, with its path prefix if it has one. */

@@ -1,8 +1,8 @@
 // Sends a request, repeats it if that is safe, and reads its answer.
 
+import { ERRORS } from './errors.ts'
 import { fieldsOf, parseJson } from './json.ts'
 import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
-import { ERRORS } from './types.ts'
 
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1

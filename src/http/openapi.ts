@@ -3,10 +3,10 @@
 import * as t from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
-import { type ErrorName, MESSAGES } from '../errors'
+import { ERRORS, type ErrorName } from '../errors'
 import type { App } from './access/request-context'
 import { answerBlob } from './answers/answer'
-import { ERRORS, statusOf } from './answers/errors'
+import { ERROR_HEADERS, statusOf } from './answers/errors'
 import { ACCEPT_ENCODING } from './bodies/body'
 import { type DescribedRoute, describedRoutes } from './elysia'
 import { answers, header, headers } from './routes/describe'
@@ -86,15 +86,16 @@ function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
 /** The answer to the refusals of one status. `accepts`: the headers of a 415. */
 function refusal(errors: readonly ErrorName[], accepts: Readonly<Record<string, string>>): Json {
   const sent = errors.map((error) =>
-    error === 'unsupported type' ? accepts : ERRORS[error].headers,
+    error === 'unsupported type' ? accepts : ERROR_HEADERS[error],
   )
   const examples = errors.map((error) => {
-    const message = MESSAGES[error]
-    const { number } = ERRORS[error]
+    const { number, message } = ERRORS[error]
     return [number, { summary: message, value: { error: number, message } }]
   })
   return {
-    description: errors.map((error) => `${ERRORS[error].number}: ${MESSAGES[error]}`).join('; '),
+    description: errors
+      .map((error) => `${ERRORS[error].number}: ${ERRORS[error].message}`)
+      .join('; '),
     headers: headers(Object.assign({}, ...sent)),
     content: {
       [JSON_TYPE]: { schema: ErrorBody, examples: Object.fromEntries(examples) },

@@ -2,13 +2,13 @@
 // itself.
 import { beforeAll, expect, test } from 'bun:test'
 import { createClient, type Failure } from '../../src/client/client'
+import { ERRORS } from '../../src/client/errors'
 import { parseJson, plantText, toNewPlant } from '../../src/client/json'
 import {
   type Change,
   type ChangePage,
   type Created,
   type Deleted,
-  ERRORS,
   type Health,
   type HistoryPage,
   type ListQuery,
@@ -24,7 +24,6 @@ import {
   type Status,
   type TagPage,
 } from '../../src/client/types'
-import { ERRORS as SERVED_ERRORS } from '../../src/http/answers/errors'
 import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
 
@@ -186,12 +185,6 @@ test('every operation is a method, with the parameters of its query', () => {
 
   expect(operations.map((it) => it.operationId).sort()).toEqual(Object.keys(methods).sort())
   expect(parameters.map(({ name }) => name).sort()).toEqual(Object.keys(query).sort())
-})
-
-test('the errors are those of the service, by the same names', () => {
-  const numbers = Object.entries(SERVED_ERRORS).map(([name, { number }]) => [name, number])
-
-  expect(ERRORS).toEqual(Object.fromEntries(numbers))
 })
 
 test('the operations describe every error but those of another path or method', () => {

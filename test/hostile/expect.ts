@@ -1,9 +1,9 @@
 // The form of every refusal, whatever was sent.
 import { expect } from 'bun:test'
-import { MESSAGES } from '../../src/errors'
+import { ERRORS } from '../../src/errors'
 import type { Answer, Connection } from '../harness/http'
 
-const messages: ReadonlySet<string> = new Set(Object.values(MESSAGES))
+const messages: ReadonlySet<string> = new Set(Object.values(ERRORS).map(({ message }) => message))
 // A shorter match may be chance.
 const ECHO = 24
 const INNER_WORKINGS =

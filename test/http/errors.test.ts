@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { ERRORS } from '../../src/http/answers/errors'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
@@ -163,14 +162,4 @@ test('answers 50301 with Retry-After where more bodies come in than it can hold'
   upload.write(body.slice(-8))
   expect(await upload.receive(/\r\n\r\n\{.*\}/)).toContain('HTTP/1.1 200')
   expect(storedPlants(folder.file('busy.db'))).toHaveLength(accepted + 1)
-})
-
-test('has a test for every error but those of a failing storage', () => {
-  const tested = new Set(rows.map(({ error }) => error))
-  const numbers = new Set(Object.values(ERRORS).map(({ number }) => number))
-  const rest = [...numbers.difference(tested)]
-
-  // 40302 is in read-only.test.ts, 40403 and 41001 are in changes.test.ts, 41201 in precondition.test.ts, 42901 in rate-limit.test.ts, 50001 in
-  // conflict.test.ts, 50301 above.
-  expect(rest).toEqual([40302, 40403, 41001, 41201, 42901, 50001, 50301, 50302, 50701])
 })

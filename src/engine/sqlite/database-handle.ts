@@ -1,7 +1,7 @@
 // The storage of a store: a connection for reads, a thread for commits.
 
 import { closeSync } from 'node:fs'
-import { type FailedAccess, MESSAGES, OpenError, RequestError, writeError } from '../../errors'
+import { ERRORS, type FailedAccess, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
 import { isPlantWrite } from '../commit/kinds'
@@ -230,7 +230,7 @@ export class DatabaseHandle {
       return act(this.#requireOpen())
     } catch (error) {
       const refusal = this.#refuse(error, access)
-      throw refusal.message === MESSAGES['cannot write'] ? new RequestError(access) : refusal
+      throw refusal.message === ERRORS['cannot write'].message ? new RequestError(access) : refusal
     }
   }
 

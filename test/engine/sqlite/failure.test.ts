@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { toClientError, toCommandError, toFailure } from '../../../src/engine/sqlite/file/errors'
-import { MESSAGES } from '../../../src/errors'
+import { ERRORS } from '../../../src/errors'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -40,7 +40,7 @@ test('says whether a database is full, locked or damaged', () => {
     ['disk full', 'disk full'],
     ['cannot write', 'cannot write to the database: SQLITE_ERROR no such table: none'],
   ])
-  expect(toClientError(failed).message).toBe(MESSAGES['cannot write'])
+  expect(toClientError(failed).message).toBe(ERRORS['cannot write'].message)
 })
 
 test('says why a token cannot be stored', async () => {

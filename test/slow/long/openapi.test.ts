@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { MESSAGES } from '../../../src/errors'
+import { ERRORS } from '../../../src/errors'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
@@ -96,7 +96,7 @@ test('makes a client whose types compile, and which creates, reads, lists, repla
       replaced: { id: 1, name: 'Fern' },
       tagged: { id: 1, name: 'Fern', tag: 'fern' },
       deleted: 204,
-      gone: { error: 40402, message: MESSAGES['no such plant'] },
+      gone: { error: 40402, message: ERRORS['no such plant'].message },
     })
   } finally {
     rmSync(client, { recursive: true, force: true })
