@@ -16,7 +16,7 @@ import { TEXTS, type TextName } from '../texts.ts'
 import type { Acts } from '../undo/acts.ts'
 import { changedTexts } from '../undo/step.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
-import { CellRange } from './cell-range.ts'
+import { type Cell, CellRange } from './cell-range.ts'
 import { copyGrid, type Grid, pastedGrid, rowsOf } from './clipboard.ts'
 
 // A second click within this time and distance edits the cell, whatever the first one has put below the mouse.
@@ -27,9 +27,9 @@ const LINE_END = /[\r\n]/
 
 type Place = { readonly id: bigint; readonly text: TextName }
 
-/** A first click: its cell, null on a button; the text below the mouse and if the panel was open before. */
+/** A first click; `cell`: null on a button; `isBeside`: the panel was open before. */
 type Click = {
-  readonly cell: { readonly row: number; readonly text: TextName } | null
+  readonly cell: Cell | null
   readonly isBeside: boolean
   readonly event: MouseEvent
 }
@@ -55,7 +55,7 @@ const hasColumns = (): boolean => table()?.querySelector('.orders')?.checkVisibi
 const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
 
 /** The text above or below which the mouse is in its row; null in none. */
-function cellOf({ target, clientX }: MouseEvent): Click['cell'] {
+function cellOf({ target, clientX }: MouseEvent): Cell | null {
   const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
   const text = TEXTS.find((it) => {
     const box = row?.querySelector(`[data-text="${it}"]`)?.getBoundingClientRect()
@@ -68,6 +68,8 @@ export class CellEditor implements CellEditing {
   readonly #range: CellRange
   readonly #open = signal<OpenCell | null>(null)
   #clicked: Click | null = null
+  /** The cell where a range begins if no cell is active. */
+  #lastCell: Cell | null = null
 
   constructor(readonly parts: CellParts) {
     const { session, list, scroll } = parts
@@ -113,13 +115,19 @@ export class CellEditor implements CellEditing {
     return grid !== null
   }
 
-  /** Carries out a click at once, and remembers its cell for a second one. */
+  /** Carries out a click at once, and remembers its cell for a second one; with Shift, chooses a range. */
   onClick(event: MouseEvent, act: () => void): void {
-    this.#range.choose(null)
     const isButton = event.target instanceof Element && event.target.closest('button') !== null
-    const isCell = hasMouse() && hasColumns() && !isButton
+    const cell = hasMouse() && hasColumns() && !isButton ? cellOf(event) : null
+    if (event.shiftKey && cell) {
+      this.#range.extendTo(cell, this.#lastCell)
+      table()?.focus({ preventScroll: true })
+      return
+    }
+    this.#range.choose(null)
+    this.#lastCell = cell
     const isBeside = this.parts.editor.form.value !== null
-    this.#clicked = { cell: isCell ? cellOf(event) : null, isBeside, event }
+    this.#clicked = { cell, isBeside, event }
     act()
   }
 
@@ -271,6 +279,7 @@ export class CellEditor implements CellEditing {
 
   #forget(): void {
     this.#open.value = null
+    this.#lastCell = null
     this.#range.choose(null)
   }
 }

@@ -8,6 +8,7 @@ import { TEXTS, type TextName } from '../texts.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { Grid } from './clipboard.ts'
 
+export type Cell = { readonly row: number; readonly text: TextName }
 type Corner = { readonly row: number; readonly column: number }
 
 export class CellRange {
@@ -43,6 +44,17 @@ export class CellRange {
     if (!isExtended) this.#anchor.value = null
     else if (this.column.value !== null)
       this.#anchor.value ??= { row: this.active.row.value, column: this.#columnAt }
+  }
+
+  /** Ends a range at a cell. The range begins at the active cell, or else at another one. */
+  extendTo({ row, text }: Cell, first: Cell | null): void {
+    if (this.column.value === null && first) {
+      this.active.set(first.row)
+      this.column.value = first.text
+    }
+    this.extend(true)
+    this.active.set(row)
+    this.column.value = text
   }
 
   get #columnAt(): number {

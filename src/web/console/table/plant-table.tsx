@@ -160,7 +160,11 @@ function Body(props: TableProps) {
       onScroll={scroll.onScroll}
       onPointerDown={(event) => {
         const at = rowOf(event)
-        if (at !== undefined) scroll.active.set(at)
+        if (at !== undefined && !event.shiftKey) scroll.active.set(at)
+      }}
+      onMouseDown={(event) => {
+        // Shift extends the chosen cells or rows, and marks no text.
+        if (event.shiftKey) event.preventDefault()
       }}
       onClick={(event) => {
         const plant = list.rows.row(rowOf(event) ?? -1)

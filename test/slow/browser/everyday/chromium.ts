@@ -16,9 +16,11 @@ export async function startChromium(_: string, downloads: string): Promise<Drive
     },
     evaluate: (expression) => page.evaluate(expression),
     move: (x, y) => page.mouse.move(x, y),
-    async press() {
+    async press(hasShift) {
+      if (hasShift) await page.keyboard.down('Shift')
       await page.mouse.down()
       await page.mouse.up()
+      if (hasShift) await page.keyboard.up('Shift')
     },
     async pressTwice() {
       for (const clickCount of [1, 2]) {

@@ -12,8 +12,8 @@ export type Driver = AsyncDisposable & {
   evaluate(expression: string): Promise<unknown>
   /** Moves the mouse there, in CSS pixels of the window. */
   move(x: number, y: number): Promise<void>
-  /** Presses and releases the mouse where it is. */
-  press(): Promise<void>
+  /** Presses and releases the mouse where it is, with Shift if that is wanted. */
+  press(hasShift?: boolean): Promise<void>
   /** Presses and releases it twice, as fast as people do. */
   pressTwice(): Promise<void>
   /** Presses chords, one after the other. */
@@ -50,11 +50,26 @@ const PRESS = [
   { type: 'pointerUp', button: 0 },
 ]
 
+const PAUSE = { type: 'pause' }
+
 /** The actions of W3C's WebDriver. */
 export const actionsOf = {
   move: (x: number, y: number) =>
     pointer([{ type: 'pointerMove', x, y, origin: 'viewport', duration: 0 }]),
   press: () => pointer(PRESS),
+  shiftPress: () => [
+    ...pointer([PAUSE, ...PRESS, PAUSE]),
+    {
+      type: 'key',
+      id: 'keyboard',
+      actions: [
+        { type: 'keyDown', value: CODES.Shift },
+        PAUSE,
+        PAUSE,
+        { type: 'keyUp', value: CODES.Shift },
+      ],
+    },
+  ],
   pressTwice: () => pointer([...PRESS, ...PRESS]),
   keys: (chords: readonly Chord[]) => [
     {

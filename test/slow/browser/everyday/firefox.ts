@@ -85,7 +85,7 @@ export async function startFirefox(folder: string, downloads: string): Promise<D
       return JSON.parse(value)
     },
     move: (x, y) => perform(actionsOf.move(x, y)),
-    press: () => perform(actionsOf.press()),
+    press: (hasShift) => perform(hasShift ? actionsOf.shiftPress() : actionsOf.press()),
     pressTwice: () => perform(actionsOf.pressTwice()),
     keys: (chords) => perform(actionsOf.keys(chords)),
     async chooseFile(expression, path) {

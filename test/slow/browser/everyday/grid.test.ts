@@ -122,6 +122,23 @@ await inEachBrowser((person, browser) => {
     await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')
   })
 
+  test('a range that Shift and a click choose is copied, and filled by what is pasted', async () => {
+    await watchCopies()
+    await person.click(labels.cell('1', 'Boston fern'))
+    await person.find(labels.heading('Boston fern'))
+    await person.shiftClick(labels.cell('2', 'aroid'))
+    await person.isIn('[role=grid]')
+    await person.press('Control', 'c')
+    await person.find(labels.text('Copied'))
+    expect(await copied('text/plain')).toBe('Boston fern\tfern\nMonstera\taroid')
+    await person.press('ArrowDown')
+    await person.shiftClick(labels.cell('2', 'aroid'))
+    await paste('new')
+    await isStored('Boston fern|fern', 'Monstera|new', 'Aloe|new')
+    await person.press('Control', 'z')
+    await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')
+  })
+
   test('ticked plants are copied with exact ids, as text and as a table', async () => {
     await watchCopies()
     await person.press(' ')

@@ -78,6 +78,11 @@ export function handsOn(driver: () => Driver) {
     await driver().press()
   }
 
+  async function shiftClick(target: Target): Promise<void> {
+    await hover(target)
+    await driver().press(true)
+  }
+
   async function doubleClick(target: Target): Promise<void> {
     await hover(target)
     await driver().pressTwice()
@@ -88,6 +93,7 @@ export function handsOn(driver: () => Driver) {
     until: (what: string, look: () => Promise<boolean>) => until(() => what, look),
     hover,
     click,
+    shiftClick,
     doubleClick,
     /** Waits until all of these are seen. */
     async find(...targets: readonly Target[]): Promise<void> {

@@ -77,7 +77,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
     open: (url) => send('/url', { url }),
     evaluate,
     move: (x, y) => perform(actionsOf.move(x, y)),
-    press: () => perform(actionsOf.press()),
+    press: (hasShift) => perform(hasShift ? actionsOf.shiftPress() : actionsOf.press()),
     pressTwice: () => perform(actionsOf.pressTwice()),
     keys: (chords) => perform(actionsOf.keys(chords)),
     async chooseFile(expression, path) {
