@@ -314,17 +314,18 @@ describe('a file that does not fit', () => {
   })
 
   test.each([
-    'wider-rows.csv',
-    'short-rows.csv',
-    'blank-rows.csv',
-    'spaces.csv',
-    'literal-quotes.tsv',
-  ])('%s fits, and is not asked about', async (name) => {
+    ['wider-rows.csv', 'read'],
+    ['short-rows.csv', 'read'],
+    ['blank-rows.csv', 'read'],
+    ['spaces.csv', 'read'],
+    ['literal-quotes.tsv', 'read'],
+    ['empty-names.json', 'read; 1 has an empty name'],
+  ])('%s fits, and is not asked about', async (name, end) => {
     await using store = await openStore()
     await fileField(store.console).setInputFiles(join(realWorld, name))
 
     await panelOf(store.console)
-      .getByText(/^Done: created [123], refused 0/)
+      .getByText(new RegExp(`^Done: created [123], refused 0; \\d rows? ${end}$`))
       .waitFor()
     await store.console.isClean()
   })

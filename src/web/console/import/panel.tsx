@@ -7,12 +7,17 @@ import type { Import } from './state.ts'
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
 /** The outcome in numbers, worded like the command. */
-function countsOf({ rows, created, known, replaced, refused, notRead }: Import): string {
+function countsOf(it: Import): string {
+  const { rows, created, known, replaced, refused, emptyNames, notRead } = it
   const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
   const changed = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
   const counts = `created ${created.toLocaleString()}, ${skipped}${changed}refused ${refused.toLocaleString()}`
+  const empty =
+    emptyNames > 0
+      ? `; ${emptyNames.toLocaleString()} ${emptyNames === 1 ? 'has' : 'have'} an empty name`
+      : ''
   const rest = notRead === null ? '' : `; not read: ${notRead}`
-  return `${counts}; ${rowsOf(rows)} read${rest}`
+  return `${counts}; ${rowsOf(rows)} read${empty}${rest}`
 }
 
 function summary(it: Import): string {

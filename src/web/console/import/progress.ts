@@ -14,6 +14,7 @@ const beginningOf = ({ name, size }: File): Import => ({
   known: 0,
   replaced: 0,
   refused: 0,
+  emptyNames: 0,
   notices: [],
   groups: [],
   refusedRows: null,

@@ -44,13 +44,15 @@ async function send(group: readonly PlacedRow[], run: Run): Promise<readonly Ref
     : await createRows(session, plants, input.columns, signal)
   if (!result.ok) throw new ClientError(result)
   const { created, known, replaced } = { replaced: 0, ...result.value }
+  const left = new Set(result.value.refused.map(({ plant }) => plant.place))
+  const stored = plants.filter(({ place }) => !left.has(place))
+  const emptyNames = stored.filter(({ name }) => name === '').length
   update((it) => ({
     created: it.created + created,
     known: it.known + known,
     replaced: it.replaced + replaced,
+    emptyNames: it.emptyNames + emptyNames,
   }))
-  const left = new Set(result.value.refused.map(({ plant }) => plant.place))
-  const stored = plants.filter(({ place }) => !left.has(place))
   steps.add({ plants: stored.map(({ entry: _, place: __, ...plant }) => plant), known, replaced })
   for (const { plant, failure } of result.value.refused) {
     const { entry, place } = plant

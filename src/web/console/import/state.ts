@@ -15,6 +15,8 @@ export type Import = {
   /** Stored with other fields before. */
   readonly replaced: number
   readonly refused: number
+  /** Rows without a name that are stored now. */
+  readonly emptyNames: number
   /** Notices about the whole file, such as unused columns. */
   readonly notices: readonly string[]
   /** The refused rows by their causes, up to a limit. */
