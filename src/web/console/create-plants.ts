@@ -4,6 +4,7 @@ import {
   type BatchOutcome,
   type Client,
   ClientError,
+  ERRORS,
   type Failure,
   type NewPlant,
   type Result,
@@ -43,16 +44,13 @@ export const createPlants = <P extends NewPlant>(
     }
   }, signal)
 
-const OTHER_FIELDS = 40902
-const DISK_FULL = 50701
-
 /** The reason that a whole group was refused. */
 export const refusalOf = ({ error, message }: Failure): string =>
-  error === DISK_FULL ? 'the disk is full' : message
+  error === ERRORS['disk full'] ? 'the disk is full' : message
 
 /** The error of a plant that was sent alone in a batch. */
 export const explainRefusal = ({ id }: NewPlant, { error, message }: Failure): string => {
-  if (error === OTHER_FIELDS) return `plant ${id} is stored with another ${TEXTS.join(' or ')}`
+  if (error === ERRORS.taken) return `plant ${id} is stored with another ${TEXTS.join(' or ')}`
   const text = message.replace('nothing was created: ', '').replace(/^plants\[0\](?:, |\.)/, '')
   return text.includes(String(id)) ? text : `id ${id}: ${text}`
 }

@@ -1,7 +1,13 @@
 // The connection: the token, in memory and if requested in the tab, and calls that wait for the service to answer.
 
 import { effect, signal } from '@preact/signals'
-import { type Client, createClient, type Failure, type Result } from '../../client/client.ts'
+import {
+  type Client,
+  createClient,
+  ERRORS,
+  type Failure,
+  type Result,
+} from '../../client/client.ts'
 import { keepToken, keptToken } from '../kept-token.ts'
 
 const RESUME_MS = 1000
@@ -11,7 +17,12 @@ const MIN_TOKEN = 16
 /** The message while the service does not answer. */
 export const SILENCE = 'no answer from plantstore; check that it runs'
 
-const SIGNED_OUT: Failure = { ok: false, error: 40101, status: 401, message: 'not connected' }
+const SIGNED_OUT: Failure = {
+  ok: false,
+  error: ERRORS['no credentials'],
+  status: 401,
+  message: 'not connected',
+}
 const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }
 
 /** True if the service itself did not answer: it is down, or a proxy answered instead. */
@@ -21,7 +32,10 @@ const isSilence = ({ error, status }: Failure): boolean =>
 // The storage is full, fails or is busy.
 const CANNOT_WRITE: readonly number[] = [503, 507]
 
-const isRefusal = ({ error }: Failure): boolean => error === 40101 || error === 40102
+const isRefusal = ({ error }: Failure): boolean =>
+  error === ERRORS['no credentials'] || error === ERRORS['invalid token']
+
+const READ_ONLY: readonly number[] = [ERRORS['read-only token'], ERRORS['read-only service']]
 
 /** True if the page itself cancelled the call. */
 const isAborted = ({ cause }: Failure): boolean =>
@@ -74,8 +88,8 @@ export class Session {
     const result = await make(used)
     if (result.ok || isAborted(result)) return result
     if (isSilence(result)) this.isReachable.value = false
-    if (result.error === 40301) this.isReadOnly.value = true
-    if (result.error === 40403) this.hasChangeLog.value = false
+    if (READ_ONLY.includes(result.error)) this.isReadOnly.value = true
+    if (result.error === ERRORS['no change log']) this.hasChangeLog.value = false
     // The message of the browser names no cause either.
     if (result.status === 0) return { ...result, message: SILENCE }
     if (isRefusal(result) && used === this.#client) this.refuse(result.message)

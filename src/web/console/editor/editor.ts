@@ -1,7 +1,7 @@
 // The panel beside the table: the page of a plant, the form that changes it, or the form of a new one.
 
 import { signal } from '@preact/signals'
-import type { HistoryPage, Plant, Result } from '../../../client/client.ts'
+import { ERRORS, type HistoryPage, type Plant, type Result } from '../../../client/client.ts'
 import { putOpenPlant, readOpenPlant } from '../address.ts'
 import { countActs } from '../controls/hands.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -10,7 +10,6 @@ import { PlantForm, type Stored } from './plant-form.ts'
 import type { Saves } from './saves.ts'
 
 const HISTORY_PAGE = 20
-const NO_LOG = 40403
 const NO_HISTORY = { ok: true, value: { changes: [], next: null } } as const
 const EMPTY: Plant = { name: '' }
 
@@ -52,7 +51,7 @@ export class Editor {
       this.leave(() => this.#open({ plant: now.value, etag: now.etag }, isForm))
       return
     }
-    if (now.error === 40402) this.list.remove(id)
+    if (now.error === ERRORS['no such plant']) this.list.remove(id)
     this.announce(`Plant ${id}: ${now.message}`)
     putOpenPlant(this.openId)
   }
@@ -161,7 +160,7 @@ export class Editor {
     if (!this.session.hasChangeLog.value) return NO_HISTORY
     const limits = { limit: HISTORY_PAGE, ...(after === null ? {} : { after }) }
     const page = await this.session.call((client) => client.history(id, limits))
-    return page.ok || page.error !== NO_LOG ? page : NO_HISTORY
+    return page.ok || page.error !== ERRORS['no change log'] ? page : NO_HISTORY
   }
 
   #begin(texts: Plant): void {

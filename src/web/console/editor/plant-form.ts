@@ -1,7 +1,13 @@
 // One plant that is open, or a new one: as it is stored, as it was typed, and how it is saved.
 
 import { signal } from '@preact/signals'
-import type { NewPlant, Plant, PlantChange } from '../../../client/client.ts'
+import {
+  ERRORS,
+  type Failure,
+  type NewPlant,
+  type Plant,
+  type PlantChange,
+} from '../../../client/client.ts'
 import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
@@ -10,10 +16,8 @@ import { creationOf, type Step } from '../undo/step.ts'
 import { Draft } from './draft.ts'
 import { byField, type FieldErrors } from './field-errors.ts'
 
-// The ETag is of an earlier version.
-const CHANGED = 41201
-const ALREADY_STORED = 40901
-const TAKEN = 40902
+/** True if the ETag is of an earlier version. */
+const isOutdated = ({ error }: Failure): boolean => error === ERRORS['precondition failed']
 
 const problemOfId = (text: string): string => (text.trim() === '' ? 'id is missing' : INT64_RULE)
 
@@ -149,7 +153,7 @@ export class PlantForm {
     if (!before) return null
     const now = await this.session.persist((client) => client.readPlant(before.plant.id))
     if (!now.ok) {
-      if (now.error === 40402) this.#setGone(before.plant.id)
+      if (now.error === ERRORS['no such plant']) this.#setGone(before.plant.id)
       else this.errors.value = byField(now)
       return null
     }
@@ -175,9 +179,9 @@ export class PlantForm {
       return client.createPlant(plant)
     })
     // The answer of an earlier try may have been lost.
-    const isLanded = !result.ok && result.error === ALREADY_STORED && tries > 1
+    const isLanded = !result.ok && result.error === ERRORS['stored already'] && tries > 1
     if (!result.ok && !isLanded) {
-      const other = result.error === TAKEN ? await this.#nameOf(id) : ''
+      const other = result.error === ERRORS.taken ? await this.#nameOf(id) : ''
       this.errors.value = byField({ ...result, message: result.message + other })
       return false
     }
@@ -209,9 +213,9 @@ export class PlantForm {
         this.#announceChange(id, kept)
         return true
       }
-      if (result.error === 40402) this.#setGone(id)
-      else if (result.error !== CHANGED) this.errors.value = byField(result)
-      if (result.error !== CHANGED) return false
+      if (result.error === ERRORS['no such plant']) this.#setGone(id)
+      else if (!isOutdated(result)) this.errors.value = byField(result)
+      if (!isOutdated(result)) return false
       const taken = await this.readAgain()
       if (!taken || this.conflict.value) return false
       for (const field of taken) kept.add(field)
@@ -231,10 +235,10 @@ export class PlantForm {
       this.stored.value = { plant: result.value, etag: result.etag }
       this.list.put(result.value)
       this.announce(`Plant ${id} was restored`)
-    } else if (result.error === CHANGED) {
+    } else if (isOutdated(result)) {
       if (await this.readAgain())
         this.announce(`Plant ${id} was not restored: someone else has just changed it`)
-    } else if (result.error === 40402) this.#setGone(id)
+    } else if (result.error === ERRORS['no such plant']) this.#setGone(id)
     else this.errors.value = { form: result.message }
   }
 

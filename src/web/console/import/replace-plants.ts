@@ -4,6 +4,7 @@ import {
   type BatchOutcome,
   type Client,
   ClientError,
+  ERRORS,
   type Failure,
   type NewPlant,
   type PlantUpdate,
@@ -18,7 +19,7 @@ import type { ImportInput } from './detect.ts'
 type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 
 // Errors caused by single plants, or by the size of the request.
-const OF_PLANTS: readonly number[] = [40002, 41301]
+const OF_PLANTS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
 
 /** A plant of a file, and what is sent of it. */
 export type Replacement = NewPlant & { readonly update: PlantUpdate }

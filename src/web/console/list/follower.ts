@@ -1,11 +1,10 @@
 // Follows the change log, if the service keeps one, so that the table shows the changes of others at once.
 
-import { ClientError, type Plant, type Result } from '../../../client/client.ts'
+import { ClientError, ERRORS, type Plant, type Result } from '../../../client/client.ts'
 import type { Session } from '../session.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
-const PLACE_GONE = 41001
 // The changes of so long are shown together: drawing the rows takes longer than what one of them changes.
 const TOGETHER_MS = 50
 
@@ -59,7 +58,7 @@ export function createFollower(
           list.isLive.value = false
         }
       }, signal)
-      if (ended.ok || ended.error !== PLACE_GONE) return
+      if (ended.ok || ended.error !== ERRORS['cursor expired']) return
       // What is read after them may be newer.
       await showing
       cursor = await endOfLog(signal)

@@ -1,6 +1,6 @@
 // Reads pages of the plants that match a query, in the order of ids, either way.
 
-import type { NewPlant, PlantPage, Result } from '../../../client/client.ts'
+import { ERRORS, type NewPlant, type PlantPage, type Result } from '../../../client/client.ts'
 import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import type { IdOrder } from './id-order.ts'
@@ -12,7 +12,8 @@ const PAGE_PLANTS = 1000
 async function readOne(session: Session, id: bigint): Promise<Result<PlantPage>> {
   const found = await session.persist((client) => client.readPlant(id))
   if (found.ok) return { ok: true, value: { plants: [found.value], next: null } }
-  return found.error === 40402 ? { ok: true, value: { plants: [], next: null } } : found
+  if (found.error !== ERRORS['no such plant']) return found
+  return { ok: true, value: { plants: [], next: null } }
 }
 
 /** A page from a cursor on. */

@@ -1,7 +1,7 @@
 // What changed, read from the newest change back, and what of it a filter shows.
 
 import { computed, signal } from '@preact/signals'
-import type { Change, HistoryPage, NewPlant } from '../../../client/client.ts'
+import { type Change, ERRORS, type HistoryPage, type NewPlant } from '../../../client/client.ts'
 import { authorOf } from '../editor/author.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
@@ -17,8 +17,6 @@ const SHOWN = 50
 const READ_FIRST = 5000
 // A filter that finds few of them looks through this many pages at a time.
 const MAX_PAGES = 20
-const ALREADY_STORED = 40901
-const EXPIRED = 41001
 
 /** The kinds of changes, as people see them, and their actions. */
 export const KINDS = {
@@ -110,7 +108,7 @@ export class RecentChanges {
     this.restored.value = ''
     const result = await this.session.call((client) => client.createPlant(plant))
     // The answer to an earlier attempt may be lost.
-    if (result.ok || result.error === ALREADY_STORED) {
+    if (result.ok || result.error === ERRORS['stored already']) {
       const isShown = this.list.add(plant)
       const step = creationOf(plant)
       this.acts.record({ what: nameOf([step]), steps: [step] })
@@ -154,7 +152,7 @@ export class RecentChanges {
     const page = await this.session.call((client) => client.listHistory({ limit: PAGE, ...place }))
     if (page.ok) return page.value
     this.failure.value = `Cannot read the changes: ${page.message}`
-    if (page.error === EXPIRED) {
+    if (page.error === ERRORS['cursor expired']) {
       this.#changes.value = []
       this.#next.value = undefined
     }

@@ -1,7 +1,13 @@
 // Carries out changes of plants in as few requests as they fit into. Each plant is changed only if it is still as it was
 // before; what someone else has changed since stays.
 
-import type { Deleted, Failure, NewPlant, Result } from '../../../client/client.ts'
+import {
+  type Deleted,
+  ERRORS,
+  type Failure,
+  type NewPlant,
+  type Result,
+} from '../../../client/client.ts'
 import { plantText } from '../../../client/json.ts'
 import { createPlants } from '../create-plants.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -14,9 +20,6 @@ import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 const MAX_PLANTS = 1000
 // A body of the default limit has room for three times as many bytes.
 const MAX_BYTES = 300_000
-const TOO_LARGE = 41301
-const CONDITION_FAILED = 41201
-const MISSING = 40402
 // It is as it should be: by an earlier try whose answer was lost, or by someone else.
 const DONE = 'done already'
 
@@ -68,7 +71,7 @@ const putBack = (list: PlantList, steps: readonly Step[]): void =>
 async function readAgain(session: Session, list: PlantList, step: Step): Promise<Skipped> {
   const { id, after } = step
   const now = await session.persist((client) => client.readPlant(id))
-  if (!now.ok && now.error !== MISSING) {
+  if (!now.ok && now.error !== ERRORS['no such plant']) {
     putBack(list, [step])
     return { step, why: now.message }
   }
@@ -84,13 +87,13 @@ async function readAgain(session: Session, list: PlantList, step: Step): Promise
 /** Deletes a plant that is too large for a batch. */
 async function deleteOne(session: Session, step: Step): Promise<Result<boolean>> {
   const now = await session.persist((client) => client.readPlant(step.id))
-  if (!now.ok) return now.error === MISSING ? { ok: true, value: true } : now
+  if (!now.ok) return now.error === ERRORS['no such plant'] ? { ok: true, value: true } : now
   const { etag } = now
   if (!step.before || !hasSameTexts(now.value, step.before)) return { ok: true, value: false }
   const condition = etag === undefined ? {} : { ifMatch: etag }
   const result = await session.persist((client) => client.deletePlant(step.id, condition))
-  if (result.ok || result.error === MISSING) return { ok: true, value: true }
-  return result.error === CONDITION_FAILED ? { ok: true, value: false } : result
+  if (result.ok || result.error === ERRORS['no such plant']) return { ok: true, value: true }
+  return result.error === ERRORS['precondition failed'] ? { ok: true, value: false } : result
 }
 
 /** The steps that a request left out; `isRepeated`: the answer of an earlier try may have been lost. */
@@ -114,7 +117,7 @@ async function sendDeletions(session: Session, steps: readonly Step[]): Promise<
     return client.deletePlants(plants)
   })
   const [only, another] = steps
-  if (!result.ok && result.error === TOO_LARGE && only && !another) {
+  if (!result.ok && result.error === ERRORS['too large'] && only && !another) {
     const one = await deleteOne(session, only)
     return one.ok ? { ok: true, value: { left: one.value ? [] : steps, isRepeated: false } } : one
   }
@@ -161,7 +164,7 @@ async function* sendEach(
         const landed = isRepeated ? part.filter(({ why }) => why === DONE) : []
         yield { done: landed.map(({ step }) => step), skipped }
       }
-    } else if (result.error === TOO_LARGE && sent.length > 1) {
+    } else if (result.error === ERRORS['too large'] && sent.length > 1) {
       const half = Math.ceil(sent.length / 2)
       groups.unshift(sent.slice(0, half), sent.slice(half))
     } else {
