@@ -337,8 +337,6 @@ describe('a plant', () => {
     await console.search('801')
     await console.button('Edit plant 801').click()
     await console.field('Tag').fill('')
-    // The list of tags covers the button until the field is left.
-    await page.keyboard.press('Tab')
     await console.button('Save').click()
     await page.getByText('Plant 801 was changed').waitFor()
     expect(stored(801n)).toEqual({ id: 801n, name: 'two\r\nlines', tag: null })

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { InputHTMLAttributes } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 
 const MAX_SUGGESTIONS = 8
 
@@ -58,14 +58,25 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
   const id = useId()
   const isSuggesting = useSignal(false)
   const active = useSignal(-1)
+  const box = useRef<HTMLDivElement>(null)
   useEffect(() => void tags.read(), [tags])
   const options = isSuggesting.value ? suggestionsOf(tags.counts, text.value) : []
+  const isOpen = options.length > 0
 
   function suggest(isWanted: boolean): void {
     isSuggesting.value = isWanted
     active.value = -1
   }
   const close = (): void => suggest(false)
+  // Not once the field loses the keyboard: that would move a button between press and click.
+  useEffect(() => {
+    if (!isOpen) return
+    const onClick = ({ target }: Event): void => {
+      if (!(target instanceof Node && box.current?.contains(target))) close()
+    }
+    addEventListener('click', onClick, true)
+    return () => removeEventListener('click', onClick, true)
+  }, [isOpen])
 
   function pick(at: number): void {
     text.value = options[at]?.[0] ?? text.value
@@ -83,13 +94,15 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
       close()
       // The panel stays open.
       event.stopPropagation()
-    } else return
+    } else {
+      if (event.code === 'Tab') close()
+      return
+    }
     event.preventDefault()
   }
 
-  const isOpen = options.length > 0
   return (
-    <div class="tags">
+    <div class="tags" ref={box}>
       <input
         {...attributes}
         type="text"
@@ -105,7 +118,6 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
           suggest(true)
         }}
         onKeyDown={onKeyDown}
-        onBlur={close}
       />
       {isOpen ? (
         <Suggestions id={id} options={options} active={active.value} onPick={pick} />

@@ -51,7 +51,6 @@ await inEachBrowser((person, browser) => {
     await isProposed('201')
     await person.fill(labels.name, 'Aloe')
     await person.fill(labels.tag, 'succulent')
-    await person.press('Escape')
     await person.click(labels.control('Add and add another'))
     await isProposed('202')
     await person.isIn('#name')
