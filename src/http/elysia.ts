@@ -111,6 +111,8 @@ export const queryOf = <Schema extends TObject>(query: Schema) => ({
       const values = sent.getAll(name)
       if (type === 'array' && values.length > 0) context.query[name] = values
       else if (values.length > 1) repeated.push(name)
+      else if (type === 'boolean' && /^(true|false)$/.test(values[0] ?? ''))
+        context.query[name] = values[0] === 'true'
     }
     if (repeated.length > 0)
       throw new RequestError('invalid', `given more than once: ${repeated.join(', ')}`)

@@ -54,7 +54,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   Int64: 'expected an integer',
 }
 // Values in a path or a query are text, whatever type they represent.
-const OF_TEXT = ['Int64Text', 'Limit', 'Tagged']
+const OF_TEXT = ['Int64Text', 'Limit', 'Flag']
 
 /** The expectation of a schema and, for another type, the type found. Never the value itself. */
 export function expectation(rule: Rule, value: unknown): string {

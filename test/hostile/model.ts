@@ -1,14 +1,14 @@
 // A store of plants in a few lines: the expected answers of its requests, computed without the daemon's code.
 
+import type { PlantFilter } from '../../src/plant/plants'
+import { matches } from '../harness/filters'
+
 export type ModelPlant = { readonly name: string; readonly tag?: string }
 export type ModelChange = { readonly name?: string; readonly tag?: string | null }
 export type ModelUpdate = ModelChange & { readonly id: bigint; readonly was?: ModelChange }
-export type ModelList = {
+export type ModelList = PlantFilter & {
   readonly limit: number
   readonly after?: bigint
-  readonly tag?: string
-  readonly tagged?: boolean
-  readonly names: readonly string[]
   readonly order?: 'asc' | 'desc'
 }
 
@@ -25,7 +25,6 @@ const plantText = (id: bigint, plant: ModelPlant) => `{"id":${id},${fieldsText(p
 const idsText = (ids: readonly bigint[]) => `[${ids.map((id) => `{"id":${id}}`).join(',')}]`
 
 const isSame = (a: ModelPlant, b: ModelPlant) => fieldsText(a) === fieldsText(b)
-const foldCase = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 const compareTexts = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 const withTag = (name: string, tag: string | null | undefined): ModelPlant =>
@@ -117,18 +116,15 @@ export class Model {
   }
 
   /** Small enough to be searched as a whole. */
-  list({ limit, after, tag, tagged, names, order = 'asc' }: ModelList): Expected {
-    if (tag !== undefined && tagged !== undefined) return refuse(40002)
+  list({ limit, after, order = 'asc', ...filter }: ModelList): Expected {
+    const { tag } = filter
+    if (tag !== undefined && filter.tagged !== undefined) return refuse(40002)
     const isAsc = order === 'asc'
     const rows = [...this.plants]
       .filter(([id]) => after === undefined || (isAsc ? id > after : id < after))
       .filter(([, plant]) => tag === undefined || plant.tag === tag)
       .sort(([a], [b]) => (a < b === isAsc ? -1 : 1))
-    const hits = rows.filter(
-      ([, plant]) =>
-        (tagged === undefined || tagged === (plant.tag !== undefined)) &&
-        names.every((part) => foldCase(plant.name).includes(foldCase(part))),
-    )
+    const hits = rows.filter(([id, plant]) => matches(filter, { id, ...plant }))
     const page = hits.slice(0, limit)
     const last = page.length === limit ? page.at(-1)?.[0] : undefined
     const isEnd = last === undefined || last === rows.at(-1)?.[0]

@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util'
 import { installations, isInstalled, startPostgres } from '../../tools/postgres/server'
 import { builtProgram, startDaemon } from '../harness/daemon'
+import { FILTERS } from '../harness/filters'
 import { temporaryFolder } from '../harness/folder'
 import { type Expected, Model, type ModelChange, type ModelUpdate } from './model'
 import { createRandom, pick, type Random } from './mutate'
@@ -103,11 +104,8 @@ function list(): Operation {
   const query = {
     limit: 1 + random(6),
     ...optional('after', maybe(id)),
+    ...pick(random, FILTERS),
     ...optional('tag', maybe(text, 4)),
-    ...optional(
-      'tagged',
-      maybe(() => random(2) === 0, 3),
-    ),
     ...optional(
       'order',
       maybe(() => pick(random, ['asc', 'desc'] as const)),

@@ -50,11 +50,11 @@ export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Res
  * path prefix.
  */
 export function linkToNext(
-  query: Readonly<Record<string, string | readonly string[] | undefined>>,
+  query: Readonly<Record<string, string | boolean | readonly string[] | undefined>>,
 ): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const it of [value ?? []].flat()) search.append(name, it)
+    for (const it of [value ?? []].flat()) search.append(name, String(it))
   }
   return `<?${search}>; rel="next"`
 }

@@ -51,10 +51,10 @@ const toTheNextPage = {
   },
 }
 
-function filterOf({ tag, tagged, name, order }: PlantList) {
-  if (tag !== undefined && tagged !== undefined)
+function filterOf({ name: names, ...filter }: Omit<PlantList, 'limit' | 'after'>) {
+  if (filter.tag !== undefined && filter.tagged !== undefined)
     throw new RequestError('invalid', 'tagged: expected without tag')
-  return { tag, tagged: tagged && tagged === 'true', names: name, order }
+  return { ...filter, names }
 }
 
 // A create would be refused with a 409, as if an earlier attempt had been stored; a put would count the plant twice.

@@ -32,7 +32,7 @@ t.TypeRegistry.Set(
     parts.length <= MAX_PARTS &&
     parts.every((part) => isText(part) && [...part].length <= MAX_PART),
 )
-t.TypeRegistry.Set('Tagged', (_, value) => value === 'true' || value === 'false')
+t.TypeRegistry.Set('Flag', (_, value) => typeof value === 'boolean')
 
 // An int64 as text, as in a path or a query.
 const DIGITS = { [t.Kind]: 'Int64Text', error: String(Int64.error) }
@@ -96,43 +96,46 @@ const IdOrder = t.Unsafe<Order>({
   error: 'expected asc or desc',
 })
 
-const Tagged = t.Unsafe<'true' | 'false'>({
-  [t.Kind]: 'Tagged',
-  type: 'boolean',
-  description: 'false: only plants without a tag; true: only plants with any. Not beside `tag`.',
-  error: 'expected true or false',
-})
+const flag = (description: string) =>
+  t.Unsafe<boolean>({
+    [t.Kind]: 'Flag',
+    type: 'boolean',
+    description,
+    error: 'expected true or false',
+  })
+
+/** The parameters of a query; any other is refused. */
+const parameters = <Fields extends t.TProperties>(fields: Fields) =>
+  t.Object(fields, {
+    additionalProperties: false,
+    error: `unknown parameter; use ${Object.keys(fields)
+      .join(', ')
+      .replace(/, (\w+)$/, ' or $1')}`,
+  })
 
 const tagText = (description: string) => t.Unsafe<string>({ ...Tag, description })
 
 /** The parameters of a list. */
-export const PlantList = t.Object(
-  {
-    limit: t.Optional(limitOf('plants')),
-    after: t.Optional(Cursor),
-    tag: t.Optional(tagText('Only plants with exactly this tag.')),
-    tagged: t.Optional(Tagged),
-    name: t.Optional(NameParts),
-    order: t.Optional(IdOrder),
-  },
-  {
-    additionalProperties: false,
-    error: 'unknown parameter; use limit, after, tag, tagged, name or order',
-  },
-)
+export const PlantList = parameters({
+  limit: t.Optional(limitOf('plants')),
+  after: t.Optional(Cursor),
+  tag: t.Optional(tagText('Only plants with exactly this tag.')),
+  tagged: t.Optional(
+    flag('false: only plants without a tag; true: only plants with any. Not beside `tag`.'),
+  ),
+  name: t.Optional(NameParts),
+  order: t.Optional(IdOrder),
+})
 
 export type PlantList = typeof PlantList.static
 
 /** The parameters of a list of tags. */
-export const TagList = t.Object(
-  {
-    limit: t.Optional(limitOf('tags')),
-    after: t.Optional(
-      tagText('The tag at which a page ended, or any text. The next page begins after it.'),
-    ),
-  },
-  { additionalProperties: false, error: 'unknown parameter; use limit or after' },
-)
+export const TagList = parameters({
+  limit: t.Optional(limitOf('tags')),
+  after: t.Optional(
+    tagText('The tag at which a page ended, or any text. The next page begins after it.'),
+  ),
+})
 
 // The change log itself checks cursors, including those of commands.
 t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
@@ -153,13 +156,7 @@ const LogCursorOrNow = t.Unsafe<string>({
 })
 
 const changeList = (after: typeof LogCursor) =>
-  t.Object(
-    {
-      limit: t.Optional(limitOf('changes')),
-      after: t.Optional(after),
-    },
-    { additionalProperties: false, error: 'unknown parameter; use limit or after' },
-  )
+  parameters({ limit: t.Optional(limitOf('changes')), after: t.Optional(after) })
 
 /** The parameters of the feed of changes. */
 export const ChangeList = changeList(LogCursorOrNow)
