@@ -24,7 +24,7 @@ const NO_TEMPORARY =
 
 /** A part of a schema: a column and its type, or something else and its table. */
 type Part = {
-  readonly kind: 'column' | 'index' | 'constraint' | 'rule'
+  readonly kind: 'column' | 'index' | 'constraint'
   readonly name: string
   readonly detail: string
   /** True if it may refuse or discard a row that plantstore writes. */
@@ -48,8 +48,6 @@ const SELECT_PARTS = `
     indrelid::regclass || CASE WHEN indisvalid THEN '' ELSE ' (invalid)' END,
     indisunique AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
   FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid IN ${OURS}
-  UNION ALL SELECT 'rule', rulename, ev_class::regclass::text, true
-  FROM pg_rewrite WHERE ev_class IN ${OURS}
   ORDER BY kind, name`
 
 const readParts = (sql: SQL, tables: readonly string[]) =>
@@ -90,7 +88,7 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
         ? `column ${name} is not plantstore's and must not be null; every write fails`
         : describeForeignPart(kind === 'index' ? 'unique index' : kind, name, detail),
     )
-  const { alterations } = await readAlterations((it) => within(DEADLINE_MS, sendAll(sql, it)))
+  const alterations = await readAlterations((it) => within(DEADLINE_MS, sendAll(sql, it)))
   const altered = alterations.filter(({ kind }) => kind !== 'column').map(({ text }) => text)
   return [...faulty, ...foreign, ...altered]
 }

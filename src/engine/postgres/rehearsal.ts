@@ -2,16 +2,15 @@
 // or column is found before a client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
-import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
-import { DISCARDED, hasWaited, isInDoubt, isReadOnlyServer, sqlStateOf } from './connecting/errors'
+import { hasWaited, isInDoubt, isReadOnlyServer } from './connecting/errors'
 import type { Primary } from './connecting/primary'
 import { READER_SILENT_MS } from './connecting/readers'
 import type { Refusals } from './connecting/refusals'
 import { type Statement, sendAll } from './connecting/statements'
 import { rehearsal as lanes } from './lane/lane-row'
 import type { Writer } from './lane/writer'
-import { DISCARDS, rehearsal as plants, trialStep } from './sql/apply-writes'
+import { rehearsal as plants, trialStep } from './sql/apply-writes'
 import { reads, removal } from './sql/change-log'
 import { FIND, rehearsal as tokens } from './sql/tokens'
 
@@ -100,25 +99,15 @@ export function createRehearsal(
   }
 }
 
-/**
- * Returns a function that tries a change of plants, if any was refused lately or the triggers have changed, unless
- * another try is under way.
- */
-export function createTrial(
-  writer: Writer,
-  refusals: Refusals,
-  alteredTables: AlteredTables,
-): () => Promise<void> {
+/** Returns a function that tries a change of plants, if any was refused lately, unless another try is under way. */
+export function createTrial(writer: Writer, refusals: Refusals): () => Promise<void> {
   let isTrying = false
   return async () => {
-    if (isTrying || !(refusals.hasRefusedChanges() || alteredTables.isTrialDue())) return
+    if (isTrying || !refusals.hasRefusedChanges()) return
     isTrying = true
-    await writer.run(trialStep((problem) => alteredTables.tried(problem))).then(
+    await writer.run(trialStep).then(
       () => refusals.tried(null),
-      (error) => {
-        if (sqlStateOf(error) === DISCARDED) alteredTables.tried(DISCARDS)
-        refusals.tried(error)
-      },
+      (error) => refusals.tried(error),
     )
     isTrying = false
   }

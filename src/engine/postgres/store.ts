@@ -102,7 +102,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
 
   await primary.open()
   const timers = storeUser.outlivesOutages
-    ? startTimers(touch, rehearse, createTrial(writer, refusals, alteredTables))
+    ? startTimers(touch, rehearse, createTrial(writer, refusals))
     : []
   const retention = createRetention(primary, storeUser.log, askForPages, preparation)
   const endRetention = storeUser.outlivesOutages ? retention.begin() : undefined

@@ -62,7 +62,7 @@ const causes: Readonly<
   'a trigger': {
     act: `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
       CREATE TRIGGER discards BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard()`,
-    ask: create,
+    ask: refusedCreate,
   },
   "another program's constraint": {
     act: 'ALTER TABLE plants ADD CONSTRAINT short CHECK (length(name) < 9)',
