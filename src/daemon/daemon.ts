@@ -92,7 +92,7 @@ async function prepare(started: Started) {
     version: packageJson.version,
     droppedLogLines: lines.dropped,
     backups: backups?.stats ?? null,
-    certificateExpiry: tls && tls.expiresAt,
+    certificateExpiry: tls?.expiresAt ?? null,
   })
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)

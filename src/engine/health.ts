@@ -2,55 +2,7 @@
 
 import { RequestError } from '../errors'
 
-// /health is public, and a probe of a server writes: a write confirmed within the last second is enough.
-const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
-
-/** The time of the last confirmed write, and the time for which one has been waiting. */
-export class Confirmations {
-  #waiting = 0
-  #waitingSince = 0
-  #confirmedAt = Number.NEGATIVE_INFINITY
-
-  /** Notes that a write was sent. */
-  sent(): void {
-    if (this.#waiting === 0) this.#waitingSince = performance.now()
-    this.#waiting += 1
-  }
-
-  /** Notes that a write was answered, successfully or not. */
-  answered(): void {
-    this.#waiting -= 1
-    this.#waitingSince = performance.now()
-  }
-
-  /** Notes that the storage has confirmed a write. */
-  confirmed(): void {
-    this.#confirmedAt = performance.now()
-  }
-
-  /** Milliseconds since the last confirmed write. */
-  sinceConfirmed(): number {
-    return performance.now() - this.#confirmedAt
-  }
-
-  /** Milliseconds for which a write has been unanswered; 0 if none is waiting. */
-  stalledFor(): number {
-    return this.#waiting === 0 ? 0 : performance.now() - this.#waitingSince
-  }
-
-  /** True if nothing was confirmed within the last second. */
-  isProbeDue(): boolean {
-    return this.sinceConfirmed() >= PROBE_EVERY_MS
-  }
-
-  /** The problem of a storage that has confirmed nothing for so long; null if it has none. */
-  stall(storage: string, stalledMs: number): RequestError | null {
-    const seconds = Math.floor(this.stalledFor() / 1000)
-    if (seconds * 1000 < stalledMs || seconds === 0) return null
-    return new RequestError('cannot write', `${storage} has confirmed no write for ${seconds} s`)
-  }
-}
 
 type Watched = {
   /** True if the known state is not enough. */

@@ -1,10 +1,11 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own. A
 // store that is only read is in replica.ts.
 
-import { IN_DOUBT, OpenError } from '../../errors'
+import { IN_DOUBT, OpenError, RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
+import { StorageState } from '../storage-state'
 import type { StoreUser } from '../store-user'
 import { AlteredTables } from './altered-tables'
 import { createBatches } from './batches'
@@ -26,6 +27,8 @@ const TOKEN_CHANGE = 'token change'
 
 // A server that confirms nothing for this long is unhealthy.
 const STALLED_MS = 3000
+// /health is public, and a probe writes: a write confirmed within the last second is enough.
+const PROBED_EVERY_MS = 1000
 // Interval of the rehearsals, and the maximum wait of a probe for one.
 const REHEARSED_EVERY_MS = 2000
 const REHEARSAL_PATIENCE_MS = 1000
@@ -68,7 +71,13 @@ export const openPostgres = (target: PostgresTarget, storeUser: StoreUser): Prom
     : openWritable(target, storeUser)
 
 async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
-  const lane = new Lane(storeUser)
+  const storage = new StorageState({
+    log: storeUser.log,
+    toError: ({ detail }) => new RequestError('cannot write', detail),
+    storage: 'the database server',
+    stalledMs: STALLED_MS,
+  })
+  const lane = new Lane(storeUser, storage)
   const refusals = new Refusals(storeUser)
   const alteredTables = new AlteredTables(storeUser)
   const preparation = new Preparation(target, storeUser, lane, alteredTables)
@@ -90,12 +99,9 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals, statementsOf, (it) => alteredTables.read(it))
   const problem = () =>
-    primary.problem() ??
-    alteredTables.problem() ??
-    refusals.problem() ??
-    lane.confirmations.stall('the database server', STALLED_MS)
+    primary.problem() ?? alteredTables.problem() ?? refusals.problem() ?? storage.problem()
   const probe = watchHealth({
-    isProbeDue: () => lane.confirmations.isProbeDue(),
+    isProbeDue: () => storage.sinceConfirmed() >= PROBED_EVERY_MS,
     problem,
     write: touch,
   })
@@ -135,6 +141,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     }),
     async close() {
       for (const timer of timers) clearInterval(timer)
+      storage.close()
       endRetention?.()
       // During an outage the queue may never drain.
       if (!primary.problem()) await writes.drained()

@@ -5,7 +5,7 @@
 // - leave: the row is removed.
 
 import type { SQL } from 'bun'
-import { Confirmations } from '../../health'
+import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from '../connecting/connection'
 import { isInDoubt } from '../connecting/errors'
@@ -35,7 +35,6 @@ const GONE = `this process's row in the table "lanes" is gone; earlier commits m
 
 /** The lane of one process. At most one step is under way. */
 export class Lane {
-  readonly confirmations = new Confirmations()
   readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
   #name: string | null = null
   /** True if the steps add to the change log. */
@@ -50,7 +49,10 @@ export class Lane {
   #isInDoubt = false
   #verdict: Verdict = 'not made'
 
-  constructor(private readonly storeUser: StoreUser) {}
+  constructor(
+    private readonly storeUser: StoreUser,
+    private readonly storage: StorageState,
+  ) {}
 
   /** Settles the step in doubt. Called with each new connection before its first write. */
   async enter(connection: Connection): Promise<void> {
@@ -83,21 +85,21 @@ export class Lane {
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
-    this.confirmations.sent()
+    this.storage.sent()
     try {
       const at = { lane: this.#name ?? '', seq, hasChangeLog: this.#hasChangeLog }
       const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
       if (sent === 'elsewhere' || sent === 'locked') return sent
-      this.confirmations.confirmed()
+      this.storage.confirmed()
       this.#confirmed = seq
       return sent
     } catch (error) {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
       throw error
     } finally {
-      this.confirmations.answered()
+      this.storage.answered()
     }
   }
 
@@ -115,7 +117,7 @@ export class Lane {
     const { lane, hasChangeLog } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
     this.#hasChangeLog = hasChangeLog
     this.#confirmed = 0
-    this.confirmations.confirmed()
+    this.storage.confirmed()
     await this.#renameChangeLog(connection)
     this.#name = lane
   }
@@ -130,7 +132,7 @@ export class Lane {
     // No later step was ever sent.
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
-    this.confirmations.confirmed()
+    this.storage.confirmed()
     if (this.#isInDoubt) this.#verdict = this.#settle(found, top)
     this.#isInDoubt = false
     if (!found) {
