@@ -73,4 +73,6 @@ export interface ChangeLog {
    */
   watch(listener: () => void): () => void
   stats(): Promise<ChangeLogStats>
+  /** The cursor of the last change of this process, or a later one; undefined if it is unknown. */
+  readonly lastCursor?: string | undefined
 }

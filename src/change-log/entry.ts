@@ -108,8 +108,11 @@ export const MAX_ENTRIES = 500
 /** A random name for a new change log: 64 bits. */
 export const newChangeLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
 
-// The cursors of a change log that got another name are all refused, whatever the marks of its entries.
-function toCursor(
+/**
+ * The cursor of a place. The cursors of a change log that got another name are all refused, whatever the marks of its
+ * entries.
+ */
+export function toCursor(
   changeLog: string,
   { number, mark }: { readonly number: number | bigint; readonly mark: bigint },
 ): string {

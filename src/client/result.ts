@@ -8,6 +8,8 @@ export type Success<T> = {
   readonly value: T
   /** The version of the plant, for `ifMatch`; only in answers about a stored plant. */
   readonly etag?: string
+  /** The cursor of a change, for `cursor` of a read; only with a change log. */
+  readonly cursor?: string
   /** The `X-Request-Id` of the answer, if it has one. */
   readonly requestId?: string
 }
@@ -36,6 +38,8 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined
   /** Sent with every request of the call; they replace the client's own of the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The cursor of a change that a read must see: a replica waits for it for a second, or answers 50301. */
+  readonly cursor?: string | undefined
 }
 
 export type ReadOptions = CallOptions & {

@@ -10,6 +10,7 @@ const MAX_PAUSE_SECONDS = 30
 /** Timeout of a stream; the service sends an event or a comment every 10 seconds. */
 export const SILENT_MS = 45_000
 const EVENTS = 'text/event-stream'
+const CURSOR = 'plantstore-cursor'
 // nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
 const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
 // Temporary refusals: nothing was stored.
@@ -115,6 +116,7 @@ function headersOf<T>(sender: Sender, call: Call<T>): Headers {
   const headers = new Headers(sender.headers)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
   for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
+  if (call.cursor !== undefined) headers.set(CURSOR, call.cursor)
   if ('ifMatch' in call) setCondition(headers, 'If-Match', call.ifMatch)
   if ('ifNoneMatch' in call) setCondition(headers, 'If-None-Match', call.ifNoneMatch)
   return headers
@@ -184,7 +186,8 @@ function readAnswer<T>(
   const requestId = requestIdOf(headers)
   if (ok || status === 304) {
     const value = read(body, status)
-    if (value !== undefined) return { ok: true, value, ...etagOf(headers), ...requestId }
+    if (value !== undefined)
+      return { ok: true, value, ...etagOf(headers), ...cursorOf(headers), ...requestId }
   }
   const { error, message } = fieldsOf(body)
   const failure = { ok: false, status, ...retryAfterOf(headers), ...requestId } as const
@@ -206,6 +209,11 @@ function parsed(text: string): unknown {
 function etagOf(headers: Headers): { etag?: string } {
   const etag = headers.get('etag')
   return etag === null ? {} : { etag: etag.replace(CHANGED_BY_PROXY, '"$1"') }
+}
+
+function cursorOf(headers: Headers): { cursor?: string } {
+  const cursor = headers.get(CURSOR)
+  return cursor === null ? {} : { cursor }
 }
 
 function requestIdOf(headers: Headers): { requestId?: string } {

@@ -6,6 +6,7 @@ import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { authenticate } from './access/auth'
+import { awaitChange, CURSOR_HEADER } from './access/await-change'
 import type { Cors } from './access/cors'
 import { createRateLimit } from './access/rate-limit'
 import { createOptionsOf, newApp, type RequestContext } from './access/request-context'
@@ -85,6 +86,8 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
+    const cursor = UNREAD_METHODS.has(method) ? undefined : store.changeLog?.lastCursor
+    if (cursor !== undefined && response.ok) response.headers.set(CURSOR_HEADER, cursor)
     cors?.expose(request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
     // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
@@ -135,6 +138,7 @@ export function createApp(deps: AppDeps) {
   app.use(
     newApp()
       .use(authenticate({ ...deps, rateLimit }))
+      .use(awaitChange(store))
       .use(ownToken(store))
       .use(operations({ ...deps, answerBudget, followers }))
       .use(plants(plantDeps))

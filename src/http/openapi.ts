@@ -70,6 +70,29 @@ const SHARED_HEADERS = Object.fromEntries(
   Object.keys(OPTIONAL_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
+const CURSOR_EXAMPLE = '5d1be2a07c93f648-17'
+
+/** The header of answers to changes. */
+const CHANGE_HEADER = {
+  'Plantstore-Cursor': header(
+    'The cursor of the change, or of a later one. Only with a change log.',
+    CURSOR_EXAMPLE,
+  ),
+}
+
+/** The header of requests for plants. */
+const AWAITED_CHANGE = {
+  name: 'Plantstore-Cursor',
+  in: 'header',
+  description:
+    'The cursor of a change that the answer must include. A read-only service waits for it for a second, then answers 50301, or 41001 if the change is not in its history; others have every change.',
+  required: false,
+  schema: { type: 'string' },
+  example: CURSOR_EXAMPLE,
+}
+
+const isOfPlants = ({ path }: DescribedRoute): boolean => /^\/(plants|tags)/.test(path)
+
 function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
   const { security, refusals = [] } = detail
   const ofToken = method === 'GET' ? READING : WRITING
@@ -112,7 +135,14 @@ function answersOf(route: DescribedRoute): Json {
   const all = { ...answers?.(), ...Object.fromEntries(refused) }
   const described = Object.entries<Json>(all).map(([status, answer]) => [
     status,
-    { ...answer, headers: { ...Object(answer.headers), ...SHARED_HEADERS } },
+    {
+      ...answer,
+      headers: {
+        ...Object(answer.headers),
+        ...(route.method !== 'GET' && status.startsWith('2') ? CHANGE_HEADER : {}),
+        ...SHARED_HEADERS,
+      },
+    },
   ])
   return { ...Object.fromEntries(described), '4XX': MALFORMED }
 }
@@ -120,12 +150,13 @@ function answersOf(route: DescribedRoute): Json {
 function operation(route: DescribedRoute): Json {
   const { body, params, query, detail } = route
   const { answers, refusals, media, parameters: more = [], ...rest } = detail
-  const all = [...parameters('path', params), ...parameters('query', query), ...more]
+  const awaited = route.method === 'GET' && isOfPlants(route) ? [AWAITED_CHANGE] : []
+  const all = [...parameters('path', params), ...parameters('query', query), ...more, ...awaited]
   const types = media?.types ?? [JSON_TYPE]
   const content = Object.fromEntries(types.map((type) => [type, { schema: body }]))
   return {
     ...rest,
-    tags: [/^\/(plants|tags)/.test(route.path) ? 'plants' : 'operations'],
+    tags: [isOfPlants(route) ? 'plants' : 'operations'],
     responses: answersOf(route),
     parameters: all.length > 0 ? all : undefined,
     requestBody: body ? { required: true, content } : undefined,

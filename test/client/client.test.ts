@@ -175,6 +175,25 @@ test('reads null if the plant still has the etag that is known', async () => {
   expect(changed).toMatchObject({ ok: true, value: { id: 80n, name: 'b' } })
 })
 
+test('sends the cursor of a change with a read that must see it', async () => {
+  const sent: (string | null)[] = []
+  const watched = createClient({
+    url: daemon.url,
+    token: TOKEN,
+    fetch(to, init) {
+      sent.push(new Headers(init.headers).get('plantstore-cursor'))
+      return fetch(to, init)
+    },
+  })
+  const created = await watched.createPlant({ id: 81n, name: 'a' })
+  const cursor = created.ok ? created.cursor : undefined
+  await watched.readPlant(81n, { cursor })
+  const end = await watched.listChanges({ after: 'now' })
+
+  expect(sent).toEqual([null, cursor ?? 'none', null])
+  expect(end).toMatchObject({ value: { next: cursor } })
+})
+
 test('takes no 304 for an answer that it did not ask for', async () => {
   await using proxy = serve(() => new Response(null, { status: 304 }))
 

@@ -50,11 +50,12 @@ const corsOf = ({ headers }: Answer) =>
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id',
+    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Plantstore-Cursor, X-Request-Id',
   'access-control-max-age': '7200',
   vary: 'Origin',
 }
-const EXPOSED = 'Link, ETag, Retry-After, X-Request-Id, WWW-Authenticate, Allow, Accept-Patch'
+const EXPOSED =
+  'Link, ETag, Plantstore-Cursor, Retry-After, X-Request-Id, WWW-Authenticate, Allow, Accept-Patch'
 
 test.each([APP, DEV, EXTENSION])('allows %s what it asks for, without a token', async (origin) => {
   for (const path of ['/plants', '/plants/1', '/plants/batch', '/health', '/metrics', '/nowhere']) {

@@ -95,7 +95,13 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     changeLogReader.read,
     forget,
   )
-  const changeLog = { ...changeLogReader, watch }
+  const changeLog = {
+    ...changeLogReader,
+    watch,
+    get lastCursor() {
+      return lane.lastCursor
+    },
+  }
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals, statementsOf, (it) => alteredTables.read(it))
   const problem = () =>

@@ -1,6 +1,7 @@
 // The storage of a store: a connection for reads, a thread for commits.
 
 import { closeSync } from 'node:fs'
+import { NOW } from '../../change-log/change-log'
 import { ERRORS, type FailedAccess, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
@@ -64,6 +65,8 @@ export class DatabaseHandle {
   #refusedChanges: readonly PlantWrite[] = []
   #triedAt = Number.NEGATIVE_INFINITY
   #triedSchema: bigint | undefined
+  /** The end of the change log since the last commit; undefined until it is read. */
+  #lastCursor: string | undefined
 
   /** Takes ownership of an opened file and its connection. Throws an `OpenError` if it is not a database. */
   constructor(
@@ -132,6 +135,7 @@ export class DatabaseHandle {
     const answer = await this.storeUser.uninterrupted(() => this.worker.commit(batch))
     // Later reads must see this commit.
     this.#connection?.shared.end()
+    this.#lastCursor = undefined
     const milliseconds = performance.now() - started
     if (answer === DONE || 'outcomes' in answer) {
       const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
@@ -193,6 +197,16 @@ export class DatabaseHandle {
       it.shared.begin()
       return act(it)
     }, 'cannot read')
+  }
+
+  /** See `ChangeLog`: read once for all changes of a commit. */
+  get lastCursor(): string | undefined {
+    try {
+      this.#lastCursor ??= this.#requireOpen().changeLog.read({ after: NOW, limit: 0 }).next
+    } catch {
+      // The change is durable; its client can do without the cursor.
+    }
+    return this.#lastCursor
   }
 
   /** Writes with the connection of this thread, in one transaction. */

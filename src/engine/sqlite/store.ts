@@ -102,6 +102,9 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
       readLong(() => storage.read((it) => it.changeLog.history(id, options)), options.signal),
     watch,
     stats: () => storage.read((it) => it.changeLog.stats()),
+    get lastCursor() {
+      return storage.lastCursor
+    },
   }
 
   const retained: RetainedLog = {

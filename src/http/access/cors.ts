@@ -7,7 +7,7 @@ import { UsageError } from '../../errors'
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id',
+    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Plantstore-Cursor, X-Request-Id',
   // Two hours: only Firefox caches it longer.
   'access-control-max-age': '7200',
 }
@@ -16,6 +16,7 @@ const PREFLIGHT = {
 const EXPOSED = [
   'Link',
   'ETag',
+  'Plantstore-Cursor',
   'Retry-After',
   'X-Request-Id',
   'WWW-Authenticate',

@@ -2,7 +2,9 @@
 import { expect, test } from 'bun:test'
 import {
   type Candidate,
+  chooseForCommand,
   chooseHost,
+  chooseReadable,
   type Memory,
 } from '../../../src/engine/postgres/connecting/hosts'
 
@@ -83,4 +85,27 @@ test('a new primary is refused while the old one alone has acknowledged writes',
   const seen = [at('a'), at('b', { timeline: 2, hasAll: false })]
   const choice = used(chooseHost(seen, after(at('a'), 600_000), true))
   expect(choice).toContain('b:5432, lacks writes acknowledged by a:5432')
+})
+
+test('a daemon that only reads takes the first host, or the one used last, whether or not it takes writes', () => {
+  const [standby, primary] = [at('a', { isWritable: false }), at('b')]
+
+  expect(used(chooseReadable([standby, primary], NOTHING, true))).toBe('a')
+  expect(used(chooseReadable([primary, standby], NOTHING, true))).toBe('b')
+  expect(used(chooseReadable([standby, primary], after(primary), false))).toBe('b')
+})
+
+test('a daemon that only reads goes back to no older history', () => {
+  const [old, promoted] = [at('a', { hasAll: false }), at('b', { timeline: 2 })]
+
+  expect(used(chooseReadable([at('a'), promoted], NOTHING, true))).toBe('b')
+  expect(used(chooseReadable([old], after(promoted, 1e6), true))).toContain('a:5432 lacks')
+})
+
+test('a command reads a standby only if the URL names no other host', () => {
+  const [standby, primary] = [at('a', { isWritable: false }), at('b')]
+
+  expect(used(chooseForCommand([standby], NOTHING, true))).toBe('a')
+  expect(used(chooseForCommand([standby], NOTHING, false))).toBe('none can be used')
+  expect(used(chooseForCommand([standby, primary], NOTHING, true))).toBe('b')
 })

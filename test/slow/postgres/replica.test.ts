@@ -142,6 +142,38 @@ describeServers('a read-only daemon before %s', (_, it) => {
     expect<unknown>(await read(reading, '/health')).toEqual({ status: 'ok' })
   })
 
+  test.skipIf(!canCopy)('waits for the change that a read names', async () => {
+    await using pair = await startPair()
+    const { standby, writing, reading } = pair
+    const { headers } = await writing.create('{"id":2,"name":"two"}')
+    const cursor = headers.get('plantstore-cursor') ?? ''
+    const readAfter = (own: string, id: number) =>
+      reading.fetch(`/plants/${id}`, { headers: { 'plantstore-cursor': own } })
+
+    expect((await readAfter(cursor, 2)).status).toBe(200)
+    await pause(standby)
+    const next = await writing.fetch('/plants/3', {
+      method: 'PUT',
+      json: { name: 'three' },
+      headers: { 'if-none-match': '*' },
+    })
+    const later = next.headers.get('plantstore-cursor') ?? ''
+    const startedAt = performance.now()
+    expect(await errorOf(await readAfter(later, 3))).toMatchObject({ error: 50301 })
+    expect(performance.now() - startedAt).toBeGreaterThan(1000)
+    expect((await readAfter(cursor, 2)).status).toBe(200)
+    const waiting = readAfter(later, 3)
+    await Bun.sleep(200)
+    await resume(standby)
+    expect((await waiting).status).toBe(200)
+    const number = later.split('-')[1]
+    expect(await errorOf(await readAfter(`0123456789abcdef-${number}`, 3))).toMatchObject({
+      error: 41001,
+    })
+    expect(await errorOf(await readAfter('now', 3))).toMatchObject({ error: 40002 })
+    expect((await readAfter(later, 99)).status).toBe(404)
+  })
+
   test.skipIf(!canCopy)('is behind once its standby has lost the primary', async () => {
     await using pair = await startPair()
     const { primary, reading } = pair

@@ -23,7 +23,11 @@ export type Step<Result> = {
   finish(refused: string, ask: Ask): Promise<Result>
 }
 
-type Sent = { readonly refused: string } | 'elsewhere' | 'locked'
+/** `cursor`: that of the last entry that it has added to the change log. */
+type Sent =
+  | { readonly refused: string; readonly cursor?: string | undefined }
+  | 'elsewhere'
+  | 'locked'
 
 /** The fate of a step whose answer was lost; if it was made, the refusals kept by the lane. */
 type Verdict = { readonly refused: string } | 'not made' | 'unknown'
@@ -36,6 +40,8 @@ const GONE = `this process's row in the table "lanes" is gone; earlier commits m
 /** The lane of one process. At most one step is under way. */
 export class Lane {
   readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
+  /** See `ChangeLog`. */
+  lastCursor: string | undefined
   #name: string | null = null
   /** True if the steps add to the change log. */
   #hasChangeLog = false
@@ -94,6 +100,7 @@ export class Lane {
       if (sent === 'elsewhere' || sent === 'locked') return sent
       this.storage.confirmed()
       this.#confirmed = seq
+      this.lastCursor = sent.cursor ?? this.lastCursor
       return sent
     } catch (error) {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
@@ -133,6 +140,7 @@ export class Lane {
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
     this.storage.confirmed()
+    this.lastCursor = undefined
     if (this.#isInDoubt) this.#verdict = this.#settle(found, top)
     this.#isInDoubt = false
     if (!found) {

@@ -1,7 +1,7 @@
 // The SQL of a batch of writes: one statement for creates of distinct ids, a transaction otherwise.
 
 import type { SQL } from 'bun'
-import type { NewEntry } from '../../../change-log/entry'
+import { type NewEntry, newMark } from '../../../change-log/entry'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
@@ -29,7 +29,7 @@ import {
 } from '../connecting/statements'
 import type { Step } from '../lane/lane'
 import { addPlants, beginStep, type LaneStep } from '../lane/lane-row'
-import { addEntries, advanceAndAdd, entryColumns } from './change-log'
+import { addEntries, advanceAndAdd, cursorIn, entryColumns, LAST_PLACE } from './change-log'
 import { type Net, netOf, overlay, type Rows } from './overlay'
 import { LOCK_TABLE, lockFreeRows, lockRows, readRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
@@ -68,7 +68,7 @@ const CREATE = createStatement(false, '', '')
 const CREATE_WITH_ENTRIES = createStatement(
   true,
   `, ${advanceAndAdd(MADE, 4 + TEXT_FIELDS.length, 'JOIN made ON plant = id')}`,
-  `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int`,
+  `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int, ${LAST_PLACE}`,
 )
 
 const byId = ([a]: PlantRow, [b]: PlantRow): number => {
@@ -81,12 +81,13 @@ function create(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
   creates: readonly WriteOf<'create'>[],
+  mark: bigint,
 ): Statement {
   const sorted = creates.map(({ row }) => row).toSorted(byId)
   const rows = columnsOf(sql, TEXT_FIELDS, sorted)
   if (!hasChangeLog) return [CREATE, lane, seq, ...rows]
   const entries = creates.map(({ row, origin }) => creation(row, origin))
-  return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries)]
+  return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries, mark)]
 }
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
@@ -95,8 +96,10 @@ export type Attempted = readonly (BatchOutcome | undefined)[]
 function createStep(creates: readonly WriteOf<'create'>[]): Step<Attempted> {
   return {
     async send(sql, at) {
-      const [answer] = await sendAll(sql, [create(sql, at, creates)])
-      return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
+      const mark = newMark()
+      const [answer] = await sendAll(sql, [create(sql, at, creates, mark)])
+      const [row] = rowsOf<{ refused: string }>(answer)
+      return row ? { refused: row.refused, cursor: cursorIn(answer, mark) } : 'elsewhere'
     },
     async finish(refused, ask) {
       if (refused === '') return creates.map(() => DONE)
@@ -184,7 +187,13 @@ function insertsOf(sql: SQL, decided: Decided): Statement[] {
 }
 
 /** The writes that follow the inserts. */
-function writesOf(sql: SQL, at: LaneStep, batch: readonly Write[], decided: Decided): Statement[] {
+function writesOf(
+  sql: SQL,
+  at: LaneStep,
+  batch: readonly Write[],
+  decided: Decided,
+  mark: bigint,
+): Statement[] {
   const { net, entries, reserved } = decided
   const statements: Statement[] = []
   const deleted = [...net.deleted, ...reserved]
@@ -197,14 +206,28 @@ function writesOf(sql: SQL, at: LaneStep, batch: readonly Write[], decided: Deci
     if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))
   }
   // Last, as other processes wait for this lock.
-  if (entries.length > 0) statements.push(addEntries(sql, entries))
+  if (entries.length > 0) statements.push(addEntries(sql, entries, mark))
   return statements
+}
+
+/** Commits what was decided, after these inserts. */
+async function commitDecided(
+  sql: SQL,
+  at: LaneStep,
+  batch: readonly Write[],
+  decided: Decided,
+  inserts: readonly Statement[],
+) {
+  const mark = newMark()
+  const answers = await commit(sql, [...inserts, ...writesOf(sql, at, batch, decided, mark)])
+  const last = decided.entries.length > 0 ? answers.at(-1) : undefined
+  return { refused: '', cursor: cursorIn(last, mark) }
 }
 
 /** Every statement that writes plants, with empty data: each fails if a privilege, a table or a column is missing. */
 export const rehearsal = (sql: SQL): readonly Statement[] => [
-  create(sql, { lane: '', seq: 0, hasChangeLog: false }, []),
-  create(sql, { lane: '', seq: 0, hasChangeLog: true }, []),
+  create(sql, { lane: '', seq: 0, hasChangeLog: false }, [], 0n),
+  create(sql, { lane: '', seq: 0, hasChangeLog: true }, [], 0n),
   lockRows(sql, []),
   lockFreeRows(sql, []),
   insert(sql, []),
@@ -254,8 +277,7 @@ export function transactionStep(batch: readonly Write[]): Step<Attempted> {
       const decided = decideAll(batch, toRows(answers[1]), at.hasChangeLog)
       // Kept before the COMMIT, in case its answer is lost.
       outcomes = decided.outcomes
-      await commit(sql, [...insertsOf(sql, decided), ...writesOf(sql, at, batch, decided)])
-      return { refused: '' }
+      return commitDecided(sql, at, batch, decided, insertsOf(sql, decided))
     },
     finish: async () => outcomes,
   }
@@ -280,8 +302,7 @@ export function stepOfFreeRows(batch: readonly Write[]): Step<Attempted> {
       outcomes = decided.outcomes
       const inserts = insertsOf(sql, decided)
       if (inserts.length > 0 && !(await insertBriefly(sql, inserts))) return 'locked'
-      await commit(sql, writesOf(sql, at, batch, decided))
-      return { refused: '' }
+      return commitDecided(sql, at, batch, decided, [])
     },
     finish: async () => outcomes,
   }

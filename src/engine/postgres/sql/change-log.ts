@@ -27,12 +27,19 @@ import {
   placeOf,
   toChangeLogEntry,
   toChangeLogState,
+  toCursor,
 } from '../../../change-log/entry'
 import type { EntryTime, Retained } from '../../../change-log/retention'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connecting/connection'
-import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
+import {
+  columnsFrom,
+  columnsOf,
+  rowsOf,
+  type SqlResult,
+  type Statement,
+} from '../connecting/statements'
 import { SCHEMA_VERSION } from '../schema/migrations'
 
 const REMOVED_AT_ONCE = 500
@@ -50,9 +57,19 @@ const entriesFrom = (first: number): string =>
   `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
 
 /** The entries as parameters, and last the mark of their commit. */
-export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
+export const entryColumns = (sql: SQL, entries: readonly NewEntry[], mark: bigint) => {
   const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
-  return [...columnsOf(sql, ENTRY_TEXTS, rows), newMark()]
+  return [...columnsOf(sql, ENTRY_TEXTS, rows), mark]
+}
+
+/** The place of the last entry, from the query `advanced`; null if none was added. */
+export const LAST_PLACE = '(SELECT last FROM advanced), (SELECT log FROM advanced)'
+
+/** The cursor of the last entry that a statement with {@link LAST_PLACE} has added; undefined if there is none. */
+export function cursorIn(answer: SqlResult | undefined, mark: bigint): string | undefined {
+  const [row] = rowsOf<{ last: bigint | null; log: string | null }>(answer)
+  if (row?.last == null || row.log === null) return undefined
+  return toCursor(row.log, { number: row.last, mark })
 }
 
 /**
@@ -61,7 +78,7 @@ export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
  */
 export const advanceAndAdd = (count: string, first: number, only = ''): string => `
   advanced AS (
-    UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last
+    UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last, log
   ), added AS (
     INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS}, mark)
     SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS},
@@ -73,12 +90,12 @@ export const advanceAndAdd = (count: string, first: number, only = ''): string =
 const COUNT = 'cardinality($1::bigint[])'
 // If the row is gone, the division fails, and the transaction with it.
 const ADD = `WITH ${advanceAndAdd(COUNT, 1)}
-  SELECT 1 / (count(*) = ${COUNT})::int FROM added`
+  SELECT 1 / (count(*) = ${COUNT})::int, ${LAST_PLACE} FROM added`
 
 /** Adds entries; the last statement of a transaction. */
-export const addEntries = (sql: SQL, entries: readonly NewEntry[]): Statement => [
+export const addEntries = (sql: SQL, entries: readonly NewEntry[], mark = newMark()): Statement => [
   ADD,
-  ...entryColumns(sql, entries),
+  ...entryColumns(sql, entries, mark),
 ]
 
 const LENGTH = 'coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)'

@@ -1,0 +1,62 @@
+// Reads on a replica that must see a change made at the primary: they wait for it.
+
+import { type ChangeLog, CURSOR, NOW } from '../../change-log/change-log'
+import { RequestError } from '../../errors'
+import type { Store } from '../../store'
+import type { App } from './request-context'
+
+/** In the answer to a change: its cursor. In a request to a replica: the change that the answer must include. */
+export const CURSOR_HEADER = 'plantstore-cursor'
+
+const PATIENCE_MS = 1000
+const PAUSE_MS = 10
+const NOT_YET = 'busy: this replica has not received the change yet; retry shortly'
+
+function numberOf(cursor: string): number {
+  const [, , digits] = CURSOR.exec(cursor) ?? []
+  if (digits !== undefined) return Number(digits)
+  throw new RequestError('invalid', 'Plantstore-Cursor: expected the cursor of a change')
+}
+
+/**
+ * Makes the reads of a replica wait until it has the change that their header names. `busy` if that takes too long;
+ * `cursor expired` if the change is of another history.
+ */
+export function awaitChange(store: Pick<Store, 'changeLog' | 'stats'>) {
+  let latest: Promise<number> | undefined
+
+  /** The number of the last entry; simultaneous calls share a read. */
+  function readLatest(changeLog: ChangeLog): Promise<number> {
+    latest ??= changeLog
+      .read({ after: NOW, limit: 0 })
+      .then(({ next }) => numberOf(next))
+      .finally(() => {
+        latest = undefined
+      })
+    return latest
+  }
+
+  async function wait(cursor: string): Promise<void> {
+    const number = numberOf(cursor)
+    const end = performance.now() + PATIENCE_MS
+    for (;;) {
+      const { changeLog } = store
+      if (!changeLog) throw new RequestError('no change log')
+      if ((await readLatest(changeLog)) >= number) {
+        await changeLog.read({ after: cursor, limit: 0 })
+        return
+      }
+      if (performance.now() > end) throw new RequestError('busy', NOT_YET)
+      await Bun.sleep(PAUSE_MS)
+    }
+  }
+
+  // The primary has every change that it has answered.
+  if (!store.stats().replica) return (app: App) => app
+  return (app: App) =>
+    app.onTransform(async ({ headers, request }) => {
+      const cursor = headers[CURSOR_HEADER]
+      const isRead = request.method === 'GET' || request.method === 'HEAD'
+      if (isRead && cursor !== undefined) await wait(cursor)
+    })
+}
