@@ -74,5 +74,5 @@ export interface ChangeLog {
   watch(listener: () => void): () => void
   stats(): Promise<ChangeLogStats>
   /** The cursor of the last change of this process, or a later one; undefined if it is unknown. */
-  readonly lastCursor?: string | undefined
+  lastCursor?(): string | undefined
 }

@@ -69,8 +69,25 @@ const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 const repeatedHost = () =>
   new RequestError('invalid', 'send one Host header', { headers: { connection: 'close' } })
 
+/** Adds the headers that an answer of any route may have. */
+function addHeaders(
+  { store, cors, hsts, now }: AppDeps,
+  request: Request,
+  response: Response,
+): void {
+  const { ok, headers } = response
+  const cursor = ok && !UNREAD_METHODS.has(request.method) && store.changeLog?.lastCursor?.()
+  if (cursor) headers.set(CURSOR_HEADER, cursor)
+  cors?.expose(request, response)
+  // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
+  if (request.method === 'HEAD') headers.set('date', new Date(now()).toUTCString())
+  if (hsts !== null) {
+    headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
+  }
+}
+
 export function createApp(deps: AppDeps) {
-  const { store, metrics, log, now, cors, hsts, stopping } = deps
+  const { store, metrics, log, now, cors, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const answerBudget = createAnswerBudget(deps.timeOut)
@@ -86,15 +103,8 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
-    const cursor = UNREAD_METHODS.has(method) ? undefined : store.changeLog?.lastCursor
-    if (cursor !== undefined && response.ok) response.headers.set(CURSOR_HEADER, cursor)
-    cors?.expose(request, response)
+    addHeaders(deps, request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
-    // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
-    if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
-    if (hsts !== null) {
-      response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
-    }
     // With any other method, the body is read before the answer.
     const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')

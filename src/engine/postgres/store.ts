@@ -1,6 +1,7 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own. A
 // store that is only read is in replica.ts.
 
+import type { ChangeLog } from '../../change-log/change-log'
 import { IN_DOUBT, OpenError, RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
@@ -95,13 +96,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     changeLogReader.read,
     forget,
   )
-  const changeLog = {
-    ...changeLogReader,
-    watch,
-    get lastCursor() {
-      return lane.lastCursor
-    },
-  }
+  const changeLog: ChangeLog = { ...changeLogReader, watch, lastCursor: () => lane.lastCursor }
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals, statementsOf, (it) => alteredTables.read(it))
   const problem = () =>

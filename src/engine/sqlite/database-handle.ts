@@ -200,7 +200,7 @@ export class DatabaseHandle {
   }
 
   /** See `ChangeLog`: read once for all changes of a commit. */
-  get lastCursor(): string | undefined {
+  lastCursor(): string | undefined {
     try {
       this.#lastCursor ??= this.#requireOpen().changeLog.read({ after: NOW, limit: 0 }).next
     } catch {

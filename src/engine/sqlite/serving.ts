@@ -3,19 +3,15 @@
 import type { Database } from 'bun:sqlite'
 import { prepareOrClose } from './file/connection'
 import { guardSchema } from './file/own-schema'
-import { type ChangeLogReader, prepareChangeLogReader } from './reading/change-log'
-import { type PlantReader, preparePlants } from './reading/plants'
+import { prepareReader, type Reader } from './reading/reads'
 import { type SharedReads, shareReads } from './reading/shared-reads'
-import { prepareTokenReader, type TokenReader } from './reading/tokens'
+import type { TokenReader } from './reading/tokens'
 import { prepareTokenWrites, type TokenWrites } from './token-writes'
 
 /** The connection, and its prepared statements. */
-export type ServingConnection = {
-  readonly db: Database
+export type ServingConnection = Reader & {
   readonly shared: SharedReads
-  readonly plants: PlantReader
   readonly tokens: TokenReader & TokenWrites
-  readonly changeLog: ChangeLogReader
   /** Writes in one transaction; see {@link guardSchema}. */
   readonly write: <T>(act: () => T) => T
   /** SQLite's `schema_version`, which each change of the schema changes. */
@@ -32,12 +28,11 @@ export function prepareServing(
     const requireOwnSchema = guardSchema(db)
     const shared = shareReads(db, mayShare, onFailure)
     const version = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
+    const reader = prepareReader(db)
     return {
-      db,
+      ...reader,
       shared,
-      plants: preparePlants(db),
-      tokens: { ...prepareTokenReader(db), ...prepareTokenWrites(db) },
-      changeLog: prepareChangeLogReader(db),
+      tokens: { ...reader.tokens, ...prepareTokenWrites(db) },
       write<T>(act: () => T): T {
         // It would block the write.
         shared.end()

@@ -18,9 +18,7 @@ import { SCHEMA_VERSION } from './file/migrations'
 import { makeReserve, releaseReserve } from './file/reserve'
 import { openDatabase } from './open'
 import { readWhenChanged } from './reading/latest-page'
-import { createLongReads } from './reading/long-reads'
-import { countPlants } from './reading/plants'
-import { listTags } from './reading/tags'
+import { createReads } from './reading/reads'
 
 /** Revokes a token, if necessary with the reserve: no other process can write before it. */
 async function revokeToken(storage: DatabaseHandle, name: string, now: number): Promise<boolean> {
@@ -89,22 +87,18 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   })
   if (storeUser.holdsLock) await startServing(storage, storeUser.log)
 
-  const readChangeLog: ChangeLog['read'] = (options) =>
-    storage.read((it) => it.changeLog.read(options))
+  const { readEnd, reads, ...read } = createReads({
+    read: (act) => storage.read(act),
+    snapshots: storage.snapshots,
+  })
   const { writes, watch, methods } = createWrites(
     (batch) => storage.commit(batch),
-    readWhenChanged(storage.path, readChangeLog),
+    readWhenChanged(storage.path, readEnd),
   )
-  const readLong = createLongReads()
   const changeLog: ChangeLog = {
-    read: (options) => readLong(() => readChangeLog(options), options.signal),
-    history: (id, options) =>
-      readLong(() => storage.read((it) => it.changeLog.history(id, options)), options.signal),
+    ...read.changeLog,
     watch,
-    stats: () => storage.read((it) => it.changeLog.stats()),
-    get lastCursor() {
-      return storage.lastCursor
-    },
+    lastCursor: () => storage.lastCursor(),
   }
 
   const retained: RetainedLog = {
@@ -122,15 +116,8 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   return {
     ...methods,
     ...(storage.keepsChangeLog ? { changeLog } : {}),
-    readPlant: (id) => storage.read((it) => it.plants.read(id)),
-    listPlants: (query, signal) =>
-      readLong(() => storage.read((it) => it.plants.list(query)), signal),
-    listTags: (query, signal) =>
-      storage.snapshots.read((db) => listTags(db, query), readLong, signal),
-    countPlants: () => storage.read((it) => countPlants(it.db)),
-    findToken: (hash) => storage.read((it) => it.tokens.find(hash)),
+    ...reads,
     createToken: (token) => storage.write((it) => it.tokens.create(token)),
-    listTokens: () => storage.read((it) => it.tokens.list()),
     revokeToken: (name, now) => revokeToken(storage, name, now),
     pruneTokens: (by) => storage.write((it) => it.tokens.prune(by)),
     async probe() {

@@ -1,0 +1,56 @@
+// The reads of a store: of plants, tokens and the change log.
+
+import type { Database } from 'bun:sqlite'
+import type { ChangeLog } from '../../../change-log/change-log'
+import type { Store } from '../../../store'
+import { type ChangeLogReader, prepareChangeLogReader } from './change-log'
+import { createLongReads } from './long-reads'
+import { countPlants, type PlantReader, preparePlants } from './plants'
+import type { SnapshotReads } from './snapshot-reads'
+import { listTags } from './tags'
+import { prepareTokenReader, type TokenReader } from './tokens'
+
+/** A connection, and its prepared queries. */
+export type Reader = {
+  readonly db: Database
+  readonly plants: PlantReader
+  readonly tokens: TokenReader
+  readonly changeLog: ChangeLogReader
+}
+
+export const prepareReader = (db: Database): Reader => ({
+  db,
+  plants: preparePlants(db),
+  tokens: prepareTokenReader(db),
+  changeLog: prepareChangeLogReader(db),
+})
+
+/** A database that can be read: by a connection that may be replaced, or at one moment for long. */
+type Readable = {
+  read<T>(act: (reader: Reader) => T): Promise<T>
+  readonly snapshots: SnapshotReads
+}
+
+/** Returns the reads; `readEnd` reads the change log at once, for a poll. Lists and pages take turns. */
+export function createReads({ read, snapshots }: Readable) {
+  const inTurn = createLongReads()
+  const readEnd: ChangeLog['read'] = (options) => read((it) => it.changeLog.read(options))
+  const changeLog: Omit<ChangeLog, 'watch'> = {
+    read: (options) => inTurn(() => readEnd(options), options.signal),
+    history: (id, options) =>
+      inTurn(() => read((it) => it.changeLog.history(id, options)), options.signal),
+    stats: () => read((it) => it.changeLog.stats()),
+  }
+  const reads: Pick<
+    Store,
+    'readPlant' | 'listPlants' | 'listTags' | 'countPlants' | 'findToken' | 'listTokens'
+  > = {
+    readPlant: (id) => read((it) => it.plants.read(id)),
+    listPlants: (query, signal) => inTurn(() => read((it) => it.plants.list(query)), signal),
+    listTags: (query, signal) => snapshots.read((db) => listTags(db, query), inTurn, signal),
+    countPlants: () => read((it) => countPlants(it.db)),
+    findToken: (hash) => read((it) => it.tokens.find(hash)),
+    listTokens: () => read((it) => it.tokens.list()),
+  }
+  return { readEnd, changeLog, reads }
+}
