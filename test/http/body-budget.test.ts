@@ -1,5 +1,5 @@
 // The memory of bodies that are read at the same time, without the network.
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { createBodies } from '../../src/http/bodies/body'
 import { createDiscarder } from '../../src/http/bodies/refused-body'
 import { turns } from '../harness/ledger'
@@ -78,6 +78,31 @@ test('the rest of a body is short up to eight MiB, or the limit of bodies', () =
   expect([lengths(9 * MIB, 9 * MIB), lengths(9 * MIB, 9 * MIB + 1)]).toEqual([true, false])
   expect(isShort(MIB, {})).toBeTrue()
   expect(isShort(MIB, { 'transfer-encoding': 'chunked' })).toBeFalse()
+})
+
+test('memory is collected after 16 MiB of refused bodies, at most ten times a second', async () => {
+  const collect = spyOn(Bun, 'gc')
+  const clock = spyOn(performance, 'now').mockReturnValue(1000)
+  const { discardRest } = createDiscarder(MIB)
+  const collected = async (bytes: number, now: number) => {
+    clock.mockReturnValue(now)
+    const { request, end } = pending(1, { 'content-length': String(bytes) })
+    end()
+    await discardRest(request)
+    return collect.mock.calls.length
+  }
+
+  const counts = [
+    await collected(16 * MIB - 1, 1000),
+    await collected(1, 1000),
+    await collected(16 * MIB, 1099),
+    await collected(1, 1100),
+    await collected(1, 2000),
+  ]
+  collect.mockRestore()
+  clock.mockRestore()
+
+  expect(counts).toEqual([0, 1, 1, 2, 2])
 })
 
 test('a body whose client has gone is read to its end', async () => {
