@@ -4,9 +4,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 
-// Without those that need a build, a server of PostgreSQL, or minutes.
-const TESTS =
-  /^(change-log|cli|engine|formats|http|plant|slow\/long\/(change-log|damage|outage))\b.*\.test\.ts$/
+// Without those that need a build or a server of PostgreSQL, or are slow.
+const TESTS = /^(change-log|cli|engine|formats|http|plant|slow\/long\/outage)\b.*\.test\.ts$/
 const FOREIGN = /^engine\/(postgres|database-url)/
 // It starts daemons.
 const HARNESS = 'test/harness/daemon.ts'

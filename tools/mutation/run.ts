@@ -69,9 +69,8 @@ async function runIn(copy: string, command: readonly string[], limitMs: number):
 }
 
 const MAX_MS = 120_000
-// A test that takes this much longer than usual hangs.
-const SLOWER = 4
-const SLOWER_MS = 15_000
+// A test that takes longer hangs.
+const slowest = (usualMs: number): number => 8000 + 4 * usualMs
 const TSC = ['node_modules/.bin/tsc']
 const commandOf = (test: string) => [
   ...[process.execPath, 'test', '--bail', '--timeout=60000', '--path-ignore-patterns='],
@@ -100,8 +99,8 @@ function findMutants(copy: string, room: string, only: string): Found[] {
 /** Tries mutants in a copy, on the tests of about this time each. */
 function createTrial(copy: string, budgetMs: number) {
   const { near, killedBy, took, timeOf } = createRanking(copy)
-  // Tests that failed on a mutant: true if they pass without one.
-  const isSound = new Map<string, boolean>()
+  // The times without a mutant of the tests that failed on one; null: they fail without one.
+  const sound = new Map<string, number | null>()
 
   async function runOn({ file, mutated }: Found, command: readonly string[], limitMs: number) {
     const path = join(copy, file)
@@ -114,31 +113,42 @@ function createTrial(copy: string, budgetMs: number) {
     }
   }
 
-  async function checkSound(test: string): Promise<boolean> {
+  /** The time of a test without a mutant; null if it fails. */
+  async function measure(test: string): Promise<number | null> {
+    const known = sound.get(test)
+    if (known !== undefined) return known
+    const begin = performance.now()
     const isPassed = (await runIn(copy, commandOf(test), MAX_MS)) === 'passed'
-    isSound.set(test, isPassed)
-    if (!isPassed) console.log(`left out: ${test} fails without a mutant`)
-    return isPassed
+    const time = isPassed ? performance.now() - begin : null
+    sound.set(test, time)
+    if (time === null) console.log(`left out: ${test} fails without a mutant`)
+    else took(test, time)
+    return time
+  }
+
+  /** True if a test fails on a mutant, or hangs; and again, as a loaded machine may fail it. */
+  async function isKilled(mutant: Found, test: string, limitMs: number): Promise<boolean> {
+    const begin = performance.now()
+    if ((await runOn(mutant, commandOf(test), limitMs)) === 'passed') {
+      took(test, performance.now() - begin)
+      return false
+    }
+    const usual = await measure(test)
+    if (usual === null) return false
+    return (await runOn(mutant, commandOf(test), slowest(usual))) !== 'passed'
   }
 
   /** The test that notices a mutant; null: none. */
   return async (mutant: Found): Promise<string | null> => {
     let left = budgetMs
     for (const test of near(mutant.file)) {
-      const usual = timeOf(test)
-      if (isSound.get(test) === false || (usual ?? 0) > left) continue
-      const begin = performance.now()
-      const limit = usual === undefined ? left : SLOWER_MS + SLOWER * usual
-      const end = await runOn(mutant, commandOf(test), limit)
-      const time = performance.now() - begin
-      const isKilled = end === 'failed' || (end === 'too slow' && usual !== undefined)
-      if (isKilled && (isSound.get(test) ?? (await checkSound(test)))) {
+      if (sound.get(test) === null || (timeOf(test) ?? 0) > left) continue
+      const time = timeOf(test)
+      if (await isKilled(mutant, test, time === undefined ? left : slowest(time))) {
         killedBy(test)
         return test
       }
-      if (isKilled) continue
-      took(test, time)
-      left -= time
+      left -= timeOf(test) ?? 0
     }
     return (await runOn(mutant, TSC, MAX_MS)) === 'passed' ? null : 'tsc'
   }
