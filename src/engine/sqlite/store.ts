@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
-import { messageOf, OpenError, RequestError, UsageError } from '../../errors'
+import { messageOf, OpenError, RequestError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import { targetOf } from '../../files/resolve-path'
 import type { Log } from '../../log'
@@ -17,6 +17,7 @@ import { fileSize, freeBytes, openFile } from './file/database-file'
 import { SCHEMA_VERSION } from './file/migrations'
 import { makeReserve, releaseReserve } from './file/reserve'
 import { openDatabase } from './open'
+import { openReplica } from './read-only/replica'
 import { readWhenChanged } from './reading/latest-page'
 import { createReads } from './reading/reads'
 
@@ -49,7 +50,7 @@ function tryReserve(path: string, log: Log = () => {}): void {
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, storeUser: StoreUser): Promise<Store> {
-  if (storeUser.refusal) throw new UsageError('--read-only works on PostgreSQL')
+  if (storeUser.refusal) return openReplica(path, storeUser, storeUser.refusal)
   try {
     return await openStored(path, storeUser)
   } catch (error) {

@@ -35,7 +35,8 @@ export async function readDatabase<T>(
     return { result: await readAsNewest(db) }
   })
   if (done) return done.result
-  if (way === 'in place') throw new OpenError(`${path} must be copied to be read`)
+  if (way === 'in place')
+    throw new OpenError(`${path} must be copied to be read; "plantstore backup" makes a copy`)
   const temporary = tmpdir()
   checkFolder(temporary)
   // Only for errors of the copy: `read` may write elsewhere.

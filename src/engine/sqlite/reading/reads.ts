@@ -25,10 +25,13 @@ export const prepareReader = (db: Database): Reader => ({
   changeLog: prepareChangeLogReader(db),
 })
 
+/** Reads that take long, each as of one moment. */
+export type Snapshots = Pick<SnapshotReads, 'read'>
+
 /** A database that can be read: by a connection that may be replaced, or at one moment for long. */
 type Readable = {
   read<T>(act: (reader: Reader) => T): Promise<T>
-  readonly snapshots: SnapshotReads
+  readonly snapshots: Snapshots
 }
 
 /** Returns the reads; `readEnd` reads the change log at once, for a poll. Lists and pages take turns. */

@@ -1,0 +1,150 @@
+// A read-only daemon on a file: a backup, or one that another daemon writes.
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { runProgram, startDaemon } from '../harness/daemon'
+import { readEvents, take } from '../harness/events'
+import { ownDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+import { until } from '../harness/until'
+
+const { daemon, folder, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const PRIMARY = 'https://plants.example.org'
+
+const serve = (database: string, ...args: string[]) =>
+  startDaemon({ database, args: ['--read-only', ...args] })
+
+const create = async (id: number, name: string) => {
+  const answer = await daemon.fetch('/plants', { json: { id, name } })
+  expect(answer.status).toBe(200)
+  return answer.headers.get('plantstore-cursor') ?? ''
+}
+
+const back = async (to: string) => {
+  const { code } = await runProgram(['backup', to, '--database', folder.file('plants.db')])
+  expect(code).toBe(0)
+}
+
+describe('a read-only daemon on a file that another one writes', () => {
+  test('sees each change, checks tokens, and waits for a change that is not there yet', async () => {
+    await using reading = await serve(folder.file('plants.db'))
+    const authorization = `Bearer ${await createToken('phone', '--scope', 'read')}`
+    const cursor = await create(1, 'one')
+    const headers = { authorization, 'plantstore-cursor': cursor }
+    const later = { 'plantstore-cursor': cursor.replace(/\d+$/, '99') }
+
+    expect<unknown>(await (await reading.fetch('/plants/1', { headers })).json()).toEqual({
+      id: 1,
+      name: 'one',
+    })
+    expect<unknown>(await (await reading.fetch('/tags')).json()).toMatchObject({ tags: [] })
+    await expectError(await reading.fetch('/plants/1', { headers: later }), 50301)
+    await expectError(
+      await reading.fetch('/plants', { headers: { authorization: 'Bearer x' } }),
+      40102,
+    )
+  })
+
+  test('streams its changes', async () => {
+    await using reading = await serve(folder.file('plants.db'))
+    const answer = await reading.fetch('/plants/changes?after=now', {
+      headers: { accept: 'text/event-stream' },
+    })
+    const events = readEvents(answer)
+    await create(2, 'two')
+
+    const [event] = await take(events, 1)
+    expect(event).toMatchObject({ event: 'create' })
+  })
+
+  test('refuses every change, and names the primary', async () => {
+    await using reading = await serve(folder.file('plants.db'), '--primary-url', PRIMARY)
+    const plants = [{ id: 3, name: 'three' }]
+    for (const [method, path, json] of [
+      ['POST', '/plants', plants[0]],
+      ['POST', '/plants/batch', { plants }],
+      ['PUT', '/plants/batch', { plants }],
+      ['PATCH', '/plants/batch', { plants }],
+      ['POST', '/plants/batch-delete', { plants }],
+      ['PUT', '/plants/1', { name: 'x' }],
+      ['PATCH', '/plants/1', { name: 'x' }],
+      ['DELETE', '/plants/1', undefined],
+    ] as const) {
+      const message = await expectError(await reading.fetch(path, { method, json }), 40302)
+      expect(message).toBe(`this plantstore is read-only; send changes to ${PRIMARY}`)
+    }
+    expect((await daemon.fetch('/plants/3')).status).toBe(404)
+    expect((await daemon.fetch('/plants/1')).status).toBe(200)
+    expect<unknown>(await (await reading.fetch('/status')).json()).toMatchObject({
+      writable: false,
+      problem: null,
+      replica: { lagSeconds: expect.any(Number), lagBytes: null, primary: PRIMARY },
+    })
+    expect<unknown>(await (await reading.fetch('/token')).json()).toMatchObject({ scope: 'read' })
+  })
+})
+
+describe('a read-only daemon on a backup', () => {
+  test('leaves the file and its folder as they are', async () => {
+    mkdirSync(folder.file('kept'))
+    const path = folder.file('kept/copy.db')
+    await back(path)
+    const bytes = readFileSync(path)
+    chmodSync(path, 0o444)
+    chmodSync(folder.file('kept'), 0o555)
+    {
+      await using reading = await serve(path)
+      expect((await reading.fetch('/plants/1')).status).toBe(200)
+      expect((await reading.fetch('/health')).status).toBe(200)
+      expect((await reading.create('{"id":9,"name":"x"}')).status).toBe(403)
+    }
+
+    expect(readdirSync(folder.file('kept'))).toEqual(['copy.db'])
+    expect(readFileSync(path).equals(bytes)).toBeTrue()
+    chmodSync(folder.file('kept'), 0o755)
+  })
+
+  test('reads the file that replaces it, and fails while there is none', async () => {
+    const path = folder.file('copy.db')
+    await back(path)
+    await using reading = await serve(path)
+    const lag = async () => {
+      const { replica } = (await (await reading.fetch('/status')).json()) as {
+        replica: { lagSeconds: number }
+      }
+      return replica.lagSeconds
+    }
+    const before = await lag()
+    await create(20, 'twenty')
+    expect((await reading.fetch('/plants/20')).status).toBe(404)
+    await until('an older copy', async () => (await lag()) > before + 0.5)
+
+    await back(folder.file('newer.db'))
+    renameSync(folder.file('newer.db'), path)
+    expect((await reading.fetch('/plants/20')).status).toBe(200)
+    rmSync(path)
+    await expectError(await reading.fetch('/plants/20'), 50302)
+    expect((await reading.fetch('/health')).status).toBe(503)
+    await back(path)
+    expect((await reading.fetch('/plants/20')).status).toBe(200)
+    expect((await reading.fetch('/health')).status).toBe(200)
+    const events = reading.events().map(({ event }) => event)
+    expect(events.filter((event) => event.startsWith('storage-'))).toEqual([
+      'storage-failed',
+      'storage-recovered',
+    ])
+  })
+})
+
+describe('a start with --read-only', () => {
+  test.each([
+    [['--read-only', '--keep-changes', '1d'], '--keep-changes belongs to the primary'],
+    [['--primary-url', PRIMARY], '--primary-url needs --read-only'],
+    [['--read-only', '--database', 'none.db'], 'no database at'],
+  ])('%j is refused: %s', async (args, reason) => {
+    const { code, err } = await runProgram(['serve', '--port', '0', ...args], { cwd: folder.path })
+
+    expect(code).toBeGreaterThan(0)
+    expect(err).toContain(reason)
+    expect(readdirSync(folder.path)).not.toContain('none.db')
+  })
+})
