@@ -176,6 +176,7 @@ describe('the source', () => {
     expect([...packages].sort()).toEqual([
       '@e965/xlsx',
       '@sinclair/typebox',
+      '@zip.js/zip.js/lib/zip-core-native.js',
       'chardetng-wasm/dist/chardetng_wasm_bg.wasm',
     ])
     const bound = [...needed].filter((it) =>
