@@ -1,5 +1,5 @@
-// Writes what derives from the program, parts of docs/ and the client's errors: `bun run docs`. test/docs.test.ts sees
-// that they are current.
+// Writes what derives from the program, parts of docs/ and a module of the client: `bun run docs`. test/docs.test.ts
+// sees that they are current.
 
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command'
@@ -8,6 +8,7 @@ import { describeOption, isFlag, type OptionName, options, variableOf } from '..
 import { ERRORS } from '../src/errors'
 import { loadCommands } from '../src/main'
 import { FAMILIES } from '../src/metrics'
+import { OPTIONAL_TEXTS } from '../src/plant/plant'
 
 const root = join(import.meta.dir, '..')
 const docs = join(root, 'docs')
@@ -65,13 +66,16 @@ const PARTS: Readonly<
   'operating.md': { metrics: metricsTable },
 }
 
-/** The module of the client that has the errors: the client imports nothing of the program. */
-function clientErrors(): string {
+/** The module of the client that has what the service names: the client imports nothing of the program. */
+function contractOfClient(): string {
   const rows = Object.entries(ERRORS).map(([name, { number }]) => {
     const key = /^\w+$/.test(name) ? name : `'${name}'`
     return `  ${key}: ${number},`
   })
-  return `// Written by tools/docs.ts from src/errors.ts.
+  return `// The names of the service. Written by tools/docs.ts.
+
+/** The texts that a plant may have besides its name: \`tag\` is its type. */
+export const OPTIONAL_TEXTS = [${OPTIONAL_TEXTS.map((it) => `'${it}'`).join(', ')}] as const
 
 /** The number of each error of the service. */
 export const ERRORS = {
@@ -83,10 +87,10 @@ export type KnownError = (typeof ERRORS)[keyof typeof ERRORS]
 `
 }
 
-/** The pages with their parts, and the client's errors, as the program has them now; by path. */
+/** The pages with their parts, and a module of the client, as the program has them now; by path. */
 export async function currentPages(): Promise<ReadonlyMap<string, string>> {
   const commands = await loadCommands()
-  const pages = new Map([[join(root, 'src/client/errors.ts'), clientErrors()]])
+  const pages = new Map([[join(root, 'src/client/contract.ts'), contractOfClient()]])
   for (const [page, parts] of Object.entries(PARTS)) {
     let text = await Bun.file(join(docs, page)).text()
     for (const [part, write] of Object.entries(parts)) {

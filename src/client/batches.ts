@@ -1,6 +1,6 @@
 // Creates any number of plants in batches. After a refusal, lists show which plants of the batch are stored.
 
-import { ERRORS } from './errors.ts'
+import { ERRORS } from './contract.ts'
 import { plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
 import type { Created, ListQuery, NewPlant, PlantPage } from './types.ts'

@@ -1,6 +1,6 @@
 // Following changes: a loop that reconnects after any loss of connection, and an exact copy of the plants.
 
-import { ERRORS } from './errors.ts'
+import { ERRORS } from './contract.ts'
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
 import { backOff, type Opened, openEvents, pause, type Sender, SILENT_MS } from './send.ts'

@@ -40,7 +40,7 @@ import type {
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export type { Followed } from './changes.ts'
-export { ERRORS, type KnownError } from './errors.ts'
+export { ERRORS, type KnownError } from './contract.ts'
 export type * from './result.ts'
 export { ClientError } from './result.ts'
 export type { Fetch } from './send.ts'

@@ -1,24 +1,24 @@
 // Plants as JSON with exact ids, although JSON.parse and JSON.stringify are exact only up to 2^53.
 
-import {
-  type Change,
-  type ChangePage,
-  type Created,
-  type Deleted,
-  type Health,
-  type HistoryPage,
-  type NewPlant,
-  OPTIONAL_TEXTS,
-  type OwnToken,
-  type Patched,
-  type Plant,
-  type PlantChange,
-  type PlantPage,
-  type PlantUpdate,
-  type PutCounts,
-  type Status,
-  type TagCount,
-  type TagPage,
+import { OPTIONAL_TEXTS } from './contract.ts'
+import type {
+  Change,
+  ChangePage,
+  Created,
+  Deleted,
+  Health,
+  HistoryPage,
+  NewPlant,
+  OwnToken,
+  Patched,
+  Plant,
+  PlantChange,
+  PlantPage,
+  PlantUpdate,
+  PutCounts,
+  Status,
+  TagCount,
+  TagPage,
 } from './types.ts'
 
 // A field `id` with an integer. Within a string, the quote would follow a backslash.

@@ -1,6 +1,6 @@
 // The result of a request: a value or a failure.
 
-import type { KnownError } from './errors.ts'
+import type { KnownError } from './contract.ts'
 
 /** A success of the service. */
 export type Success<T> = {

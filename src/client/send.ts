@@ -1,6 +1,6 @@
 // Sends a request, repeats it if that is safe, and reads its answer.
 
-import { ERRORS } from './errors.ts'
+import { ERRORS } from './contract.ts'
 import { fieldsOf, parseJson } from './json.ts'
 import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
 

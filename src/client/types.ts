@@ -1,7 +1,7 @@
 // The requests and answers of the service. A test compares them with /openapi.json.
 
-/** The texts that a plant may have besides its name: `tag` is its type. */
-export const OPTIONAL_TEXTS = ['tag'] as const
+import type { OPTIONAL_TEXTS } from './contract.ts'
+
 type OptionalText = (typeof OPTIONAL_TEXTS)[number]
 
 /** A plant as answered by the create operation. */

@@ -53,15 +53,16 @@ export type CompiledFilter = {
 
 /** Compiles a query's filter. `places`: the number of placeholders before it. */
 export function compileFilter(
-  { limit, tag, tagged, names = [] }: PlantFilter & Pick<PlantQuery, 'limit'>,
+  filter: PlantFilter & Pick<PlantQuery, 'limit'>,
   { placeholder, ofTag, named }: FilterDialect,
   places: number,
 ): CompiledFilter {
+  const { limit, tag, names = [] } = filter
   const values = [...(tag === undefined ? [] : [tag]), ...names]
   const placeholders = values.map((_, index) => placeholder(places + index + 1))
   const range = tag === undefined ? '' : ` AND ${ofTag(placeholders[0] ?? '')}`
   const hits = placeholders.slice(tag === undefined ? 0 : 1).map(named)
-  if (tagged !== undefined) hits.push(tagged ? 'tag IS NOT NULL' : 'tag IS NULL')
+  if (filter.tagged !== undefined) hits.push(filter.tagged ? 'tag IS NOT NULL' : 'tag IS NULL')
   if (hits.length === 0) return { range, hit: null, values, maxWalked: limit }
   const maxWalked = tag === undefined ? MAX_WALKED : MAX_WALKED_OF_TAG
   return { range, hit: hits.join(' AND '), values, maxWalked }

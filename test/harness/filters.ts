@@ -20,7 +20,7 @@ export const filtersWith = (names: readonly string[] | undefined): readonly Plan
   FILTERS.map((filter) => ({ ...filter, names }))
 
 /** True if a plant meets a filter. */
-export const matches = ({ tag, tagged, names = [] }: PlantFilter, plant: Plant): boolean =>
-  names.every((name) => foldCase(plant.name).includes(foldCase(name))) &&
-  (tag === undefined || plant.tag === tag) &&
-  (tagged === undefined || tagged === (plant.tag !== undefined))
+export const matches = (filter: PlantFilter, { name, tag }: Plant): boolean =>
+  (filter.names ?? []).every((part) => foldCase(name).includes(foldCase(part))) &&
+  (filter.tag === undefined || filter.tag === tag) &&
+  (filter.tagged === undefined || filter.tagged === (tag !== undefined))

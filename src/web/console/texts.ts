@@ -1,7 +1,7 @@
 // The texts of a plant, in the order of forms.
 
 import type { Plant } from '../../client/client.ts'
-import { OPTIONAL_TEXTS } from '../../client/types.ts'
+import { OPTIONAL_TEXTS } from '../../client/contract.ts'
 
 export const TEXTS = ['name', ...OPTIONAL_TEXTS] as const
 export type TextName = (typeof TEXTS)[number]

@@ -21,7 +21,8 @@ const commands = [...lines.filter(Boolean), ...others]
 
 const isDaemon = (command: string) => command.includes(' serve ')
 /** The suites that .ci/run runs, and itself. */
-const isSuite = (command: string) => /^bun run test:(?!quick)|^bash \.ci\/run$/.test(command)
+const isSuite = (command: string) =>
+  /^bun run (test:(?!quick)|check)|^bash \.ci\/run$/.test(command)
 const isProgram = (command: string) => command.startsWith('npx ')
 
 let folder = ''
@@ -33,8 +34,12 @@ const options = () => ({
     PATH: `${join(folder, 'bin')}:${Bun.env.PATH}`,
   },
 })
-/** The command, with the database of the page in a folder of its own. */
-const own = (command: string) => ['sh', '-c', command.replaceAll('/tmp/', `${folder}/`)]
+/** The command, with the database of the page in a folder of its own, and few mutants. */
+const own = (command: string) => [
+  'sh',
+  '-c',
+  command.replaceAll('/tmp/', `${folder}/`).replace(/mutation.*/, '$& --sample 1'),
+]
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'plantstore-contributing-'))

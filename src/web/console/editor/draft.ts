@@ -2,7 +2,7 @@
 
 import { type Signal, signal } from '@preact/signals'
 import type { NewPlant, Plant, PlantChange } from '../../../client/client.ts'
-import { OPTIONAL_TEXTS } from '../../../client/types.ts'
+import { OPTIONAL_TEXTS } from '../../../client/contract.ts'
 import { ofTexts, TEXTS, type TextName } from '../texts.ts'
 
 // Text fields turn CR into LF. Comparing with that keeps an untouched field out of the patch.

@@ -1,4 +1,5 @@
-// Adds a field to a copy of the source by the steps of docs/architecture.md, and looks for it everywhere.
+// Takes the steps of docs/architecture.md in a copy of the source: a field, a filter, an error and a command. Looks for
+// each everywhere.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { installations, isInstalled } from '../../../tools/postgres/server'
 import {
@@ -35,12 +36,14 @@ setDefaultTimeout(300_000)
 /** A step of the page: what a file has before and after it. */
 type Step = { readonly file: string; readonly before: string; readonly after: string }
 
-/** The steps of the section, each a block of `diff` whose first line names the file. */
-function readSteps(): readonly Step[] {
-  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-  const [, section = ''] = page.split('## A new field of a plant\n')
-  return [...section.matchAll(/```diff\n--- (\S+)\n(.*?)```/gs)].map(([, file = '', text = '']) => {
-    const lines = text.split(/(?<=\n)/)
+const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+
+/** The steps of a section, each a block of `diff` whose first line names the file. */
+function stepsOf(title: string): readonly Step[] {
+  const [, section = ''] = page.split(`## ${title}\n`)
+  const [text = ''] = section.split('\n## ')
+  return [...text.matchAll(/```diff\n--- (\S+)\n(.*?)```/gs)].map(([, file = '', block = '']) => {
+    const lines = block.split(/(?<=\n)/)
     const without = (sign: string) =>
       lines
         .filter((line) => !line.startsWith(sign))
@@ -49,6 +52,28 @@ function readSteps(): readonly Step[] {
     return { file, before: without('+'), after: without('-') }
   })
 }
+
+const FIELD = stepsOf('A new field of a plant')
+const FILTER = stepsOf('A new filter of a list')
+const ERROR = stepsOf('A new error')
+const COMMAND = stepsOf('A new command')
+
+/** The code that uses the error of the page. */
+const USE_OF_ERROR: readonly Step[] = [
+  {
+    file: 'src/http/routes/plants.ts',
+    before: '  return { ...filter, names }\n',
+    after: `  if (filter.nameless && names) throw new RequestError('contradictory')
+  return { ...filter, names }\n`,
+  },
+  {
+    file: 'src/http/routes/plants.ts',
+    before:
+      "        refusals: ['busy'],\n        answers: () =>\n          answers(200, 'A page of plants.'",
+    after:
+      "        refusals: ['busy', 'contradictory'],\n        answers: () =>\n          answers(200, 'A page of plants.'",
+  },
+]
 
 function take(copy: string, { file, before, after }: Step): void {
   const path = join(copy, file)
@@ -72,7 +97,7 @@ beforeAll(async () => {
   copySource(copy)
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   mkdirSync(join(copy, 'dist'))
-  for (const step of readSteps()) take(copy, step)
+  for (const step of [...FIELD, ...FILTER, ...ERROR, ...USE_OF_ERROR, ...COMMAND]) take(copy, step)
   await inCopy('tools/docs.ts')
   const built = await inCopy('build.ts')
   if (built.code !== 0) throw new Error(built.err)
@@ -80,18 +105,13 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
-test('the page has a step for every file', () => {
-  expect(readSteps().map(({ file }) => dirname(file))).toEqual([
-    'src/plant',
-    'src/client',
-    'src/engine/sqlite/file/migrations',
-    'src/engine/sqlite/file',
-    'src/engine/sqlite/file',
-    'src/engine/postgres/schema/migrations',
-    'src/engine/postgres/schema',
-    'src/engine/postgres/schema',
-    'docs',
-  ])
+test.each([
+  ['field', FIELD, 6],
+  ['filter', FILTER, 6],
+  ['error', ERROR, 2],
+  ['command', COMMAND, 2],
+] as const)('a new %s is in few files', (_, steps, files) => {
+  expect(new Set(steps.map(({ file }) => file)).size).toBe(files)
 })
 
 test.each(['.', 'src/web/console', 'src/web/docs'])('%s compiles', async (project) => {
@@ -99,12 +119,26 @@ test.each(['.', 'src/web/console', 'src/web/docs'])('%s compiles', async (projec
 })
 
 test.each([
-  ['docs/configuration.md has its option', ['test/docs.test.ts', '-t', 'bun run docs']],
-  ['the client has it', ['test/client/types.test.ts']],
+  ['the pages have them', ['test/docs.test.ts', '-t', 'bun run docs|every error number']],
+  ['the client has them', ['test/client/types.test.ts']],
+  [
+    'every engine is tried with the filter',
+    ['test/engine/store.test.ts', '-t', 'finds plants with'],
+  ],
 ])('%s', async (_, words) => {
   const { code, err } = await inCopy('test', '--timeout=60000', ...words)
 
   expect({ code, failed: err.match(/^\(fail\).*/gm) }).toEqual({ code: 0, failed: null })
+  expect(err).toMatch(/^ [1-9]\d* pass$/m)
+})
+
+test('the program lists and completes the command', async () => {
+  const program = [join(copy, 'dist/plantstore')]
+  const help = await runProgram(['help'], { program })
+  const completed = await runProgram(['completion', 'for', '--', 'cou'], { program })
+
+  expect(help.out).toMatch(/^ {2}count +print the number of plants$/m)
+  expect(completed.out).toBe('count\tprint the number of plants\n')
 })
 
 const PLANT = { id: 2, name: 'Swiss cheese plant', tag: 'aroid', species: 'Monstera deliciosa' }
@@ -135,10 +169,15 @@ async function forward(options: RunOptions, count: number): Promise<unknown[]> {
 
 type Page = { readonly plants: readonly object[] }
 type Changes = { readonly changes: readonly { readonly after: object | null }[] }
+type Operation = {
+  readonly parameters: readonly { readonly name: string }[]
+  readonly responses: Readonly<Record<string, object>>
+}
 type Description = {
   readonly components: {
     readonly schemas: Readonly<Record<string, { readonly properties: { species: object } }>>
   }
+  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
 }
 
 const read = async <T = object>(daemon: Daemon, path: string): Promise<T> =>
@@ -236,6 +275,34 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
 
     expect(bodies).toHaveLength(changes.length)
     expect(bodies.at(-1)).toMatchObject({ type: 'plant.replace', data: { id: 2, after: FIELDS } })
+  })
+
+  test('a list has the filter, and is refused with the error', async () => {
+    const { createClient } = await import(join(copy, 'src/client/client.ts'))
+    await using daemon = await serve()
+    const client = createClient({ url: daemon.url, token: TOKEN })
+    await client.createPlant({ id: 9n, name: '' })
+
+    const nameless = await client.listPlants({ nameless: true })
+    const named = await client.listPlants({ nameless: false, tag: 'aroid', limit: 1 })
+    const refused = await client.listPlants({ nameless: true, name: 'a' })
+    const { paths } = await read<Description>(daemon, '/openapi.json')
+    const { ERRORS } = await import(join(copy, 'src/client/contract.ts'))
+    await client.deletePlant(9n)
+    await daemon.stop()
+
+    expect(nameless.value).toEqual({ plants: [{ id: 9n, name: '' }], next: null })
+    expect(named.value).toMatchObject({ plants: [{ id: 2n }], next: '2' })
+    expect(refused).toMatchObject({ ok: false, status: 400, error: ERRORS.contradictory })
+    expect(refused.message).toBe('no plant can meet these conditions')
+    expect(paths['/plants']?.get?.parameters.map(({ name }) => name)).toContain('nameless')
+    expect(JSON.stringify(paths['/plants']?.get?.responses[400])).toContain('"40003":')
+  })
+
+  test('the command counts the plants', async () => {
+    const lines = (await command('export')).out.trim().split('\n')
+
+    expect(await command('count')).toEqual({ out: `${lines.length}\n`, err: '', code: 0 })
   })
 
   test('the client has it', async () => {

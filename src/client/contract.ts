@@ -1,4 +1,7 @@
-// Written by tools/docs.ts from src/errors.ts.
+// The names of the service. Written by tools/docs.ts.
+
+/** The texts that a plant may have besides its name: `tag` is its type. */
+export const OPTIONAL_TEXTS = ['tag'] as const
 
 /** The number of each error of the service. */
 export const ERRORS = {
