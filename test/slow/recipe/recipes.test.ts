@@ -107,7 +107,7 @@ afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 test.each([
   ['field', FIELD, 6],
-  ['filter', FILTER, 6],
+  ['filter', FILTER, 5],
   ['error', ERROR, 2],
   ['command', COMMAND, 2],
 ] as const)('a new %s is in few files', (_, steps, files) => {
