@@ -46,6 +46,10 @@ test('who changed what is listed, filtered, and a deleted plant is restored', as
   await dialog.getByText(/^No such change since /).waitFor()
   await dialog.getByLabel('By').selectOption('Everyone')
   await dialog.getByLabel('Kind').selectOption('All changes')
+  await dialog.getByLabel('Search the changes').fill('plant rose')
+  await until('the change with both words', async () => (await changes.count()) === 1)
+  expect(await changes.allTextContents()).toEqual([expect.stringMatching(/^Plant 1 Name/)])
+  await dialog.getByLabel('Search the changes').fill('')
 
   await dialog.getByRole('button', { name: 'Restore plant 2' }).click()
   await dialog.getByText('Plant 2 was restored').waitFor()

@@ -4,7 +4,9 @@ import { computed, signal } from '@preact/signals'
 import { type Change, ERRORS, type HistoryPage, type NewPlant } from '../../../client/client.ts'
 import { authorOf } from '../editor/author.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import { fold } from '../list/words.ts'
 import type { Session } from '../session.ts'
+import { TEXTS } from '../texts.ts'
 import type { Acts } from '../undo/acts.ts'
 import { nameOf } from '../undo/describe.ts'
 import { creationOf } from '../undo/step.ts'
@@ -26,11 +28,20 @@ export const KINDS = {
 } as const satisfies Record<string, readonly Change['action'][]>
 export type Kind = keyof typeof KINDS
 
-export class RecentChanges {
+export type Filter = {
   /** null: everyone. */
-  readonly author = signal<string | null>(null)
+  readonly author: string | null
   /** null: all kinds. */
-  readonly kind = signal<Kind | null>(null)
+  readonly kind: Kind | null
+  /** Words of the id and the texts, before the change or after it. */
+  readonly text: string
+}
+
+const wordsOf = ({ id, before, after }: Change): string =>
+  fold([id, ...TEXTS.flatMap((text) => [before?.[text] ?? '', after?.[text] ?? ''])].join(' '))
+
+export class RecentChanges {
+  readonly filter = signal<Filter>({ author: null, kind: null, text: '' })
   readonly isReading = signal(false)
   /** The reason that nothing more was read. */
   readonly failure = signal('')
@@ -46,7 +57,7 @@ export class RecentChanges {
 
   readonly authors = computed(() => [...new Set(this.#changes.value.map(authorOf))].sort())
   readonly oldest = computed(() => this.#changes.value.at(-1))
-  readonly found = computed(() => this.#changes.value.filter((it) => this.#isWanted(it)))
+  readonly found = computed(() => this.#changes.value.filter(this.#wantedBy(this.filter.value)))
   readonly shown = computed(() => this.found.value.slice(0, this.#wanted.value))
   readonly hasMore = computed(
     () => this.#next.value !== null || this.found.value.length > this.#wanted.value,
@@ -91,9 +102,8 @@ export class RecentChanges {
     await this.read()
   }
 
-  async choose(author: string | null, kind: Kind | null): Promise<void> {
-    this.author.value = author
-    this.kind.value = kind
+  async choose(change: Partial<Filter>): Promise<void> {
+    this.filter.value = { ...this.filter.value, ...change }
     this.#wanted.value = SHOWN
     this.restored.value = ''
     await this.read()
@@ -159,9 +169,11 @@ export class RecentChanges {
     return null
   }
 
-  #isWanted(change: Change): boolean {
-    const [author, kind] = [this.author.value, this.kind.value]
-    if (author !== null && authorOf(change) !== author) return false
-    return kind === null || KINDS[kind].some((action) => action === change.action)
+  #wantedBy({ author, kind, text }: Filter): (change: Change) => boolean {
+    const words = fold(text).split(/\s+/)
+    return (change) =>
+      (author === null || authorOf(change) === author) &&
+      (kind === null || KINDS[kind].some((action) => action === change.action)) &&
+      words.every((word) => wordsOf(change).includes(word))
   }
 }

@@ -12,22 +12,32 @@ const ALL = ''
 const NAMES = Object.keys(KINDS) as Kind[]
 
 function Filters({ recent }: { readonly recent: RecentChanges }) {
-  const [author, kind] = [recent.author.value, recent.kind.value]
+  const { author, kind, text } = recent.filter.value
   return (
     <div class="choices">
+      <input
+        type="search"
+        dir="auto"
+        aria-label="Search the changes"
+        placeholder="Name, tag or ID"
+        autoComplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => void recent.choose({ text: currentTarget.value })}
+      />
       <Select
         name="changed-by"
         label="By"
         value={author ?? ALL}
         options={[[ALL, 'Everyone'], ...recent.authors.value.map((it) => [it, it] as const)]}
-        onChoose={(it) => void recent.choose(it === ALL ? null : it, kind)}
+        onChoose={(it) => void recent.choose({ author: it === ALL ? null : it })}
       />
       <Select
         name="changed-how"
         label="Kind"
         value={kind ?? ALL}
         options={[[ALL, 'All changes'], ...NAMES.map((it) => [it, it] as const)]}
-        onChoose={(it) => void recent.choose(author, NAMES.find((name) => name === it) ?? null)}
+        onChoose={(it) => void recent.choose({ kind: NAMES.find((name) => name === it) ?? null })}
       />
     </div>
   )
