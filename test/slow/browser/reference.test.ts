@@ -184,6 +184,11 @@ describe('a form', () => {
     expect(await tryIt(page, 'createPlant', { Body: '{"id":1' })).toContain('"error": 40001')
     expect(await tryIt(page, 'readPlant', { id: '404' })).toContain('"error": 40402')
     const form = formOf(page, 'readPlant')
+    // A screen reader speaks the line of the status, not the whole answer.
+    const spoken = form.locator('[role=status], [aria-live]')
+    expect(await spoken.allTextContents()).toEqual([
+      expect.stringMatching(/^404 Not Found \d+ ms$/),
+    ])
     await form.getByText('Headers', { exact: true }).click()
     expect(await form.textContent()).toContain('content-type: application/json')
     expect(await visited.complaints()).toEqual([])

@@ -4,17 +4,20 @@ import type { TryItResponse } from './send'
 
 type Props = { readonly answer: TryItResponse; readonly name: string }
 
+/** The line that a screen reader speaks. */
+export const StatusLine = ({ answer }: Pick<Props, 'answer'>) => (
+  <p>
+    <span class={`status status-${answer.status < 400 ? 'ok' : 'refused'}`}>
+      {answer.status} {answer.statusText}
+    </span>{' '}
+    <span class="aside">{answer.milliseconds} ms</span>
+  </p>
+)
+
 export function AnswerView({ answer, name }: Props) {
-  const { status, statusText, headers, body, milliseconds } = answer
-  const kind = status < 400 ? 'ok' : 'refused'
+  const { headers, body } = answer
   return (
     <>
-      <p>
-        <span class={`status status-${kind}`}>
-          {status} {statusText}
-        </span>{' '}
-        <span class="aside">{milliseconds} ms</span>
-      </p>
       {body === '' ? (
         <p class="hint">No body.</p>
       ) : (

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Operation, Schemas } from '../description'
-import { AnswerView } from './answer'
+import { AnswerView, StatusLine } from './answer'
 import { Draft } from './draft'
 import { Example } from './example'
 import type { Language } from './languages'
@@ -102,9 +102,12 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
         )}
       </p>
       <Example filled={{ operation, draft: draft.value, request, server }} language={language} />
-      <div class="outcome flow" aria-live="polite">
-        {now.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
-        {now.kind === 'failed' && <p class="failed">{now.message}</p>}
+      <div class="outcome flow">
+        <div role="status">
+          {now.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
+          {now.kind === 'failed' && <p class="failed">{now.message}</p>}
+          {now.kind === 'answer' && <StatusLine answer={now.answer} />}
+        </div>
         {now.kind === 'answer' && <AnswerView answer={now.answer} name={operationId} />}
       </div>
     </form>
