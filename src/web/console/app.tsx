@@ -44,7 +44,10 @@ function Header({ console: { session, monitor, disconnect } }: Props) {
       <Status monitor={monitor} />
       <nav>
         {session.isReadOnly.value ? <span class="badge">Read-only token</span> : null}
-        <a href="docs">API reference</a>
+        {/* With an opener, the new tab gets the token that this one keeps; both pages are ours. */}
+        <a href="docs" target="_blank" rel="noopener opener">
+          API reference
+        </a>
         <button type="button" class="quiet" onClick={disconnect}>
           Disconnect
         </button>
