@@ -59,7 +59,6 @@ const views: readonly (readonly [name: string, options: ConsoleOptions])[] = [
   ['light', desktop],
   ['dark', { ...desktop, colorScheme: 'dark' }],
   ['phone', phone],
-  ['phone-dark', { ...phone, colorScheme: 'dark' }],
   ['zoomed', { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
   ['contrast', { ...desktop, forcedColors: 'active', reducedMotion: 'reduce' }],
 ]
@@ -87,7 +86,6 @@ describe.each(views)('%s', (name, options) => {
     const { page } = console
     await console.row(3).waitFor()
     await page.getByText('Healthy').waitFor()
-    await page.waitForTimeout(2500)
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()
     await page.mouse.move(0, 0)

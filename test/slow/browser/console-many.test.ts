@@ -41,26 +41,6 @@ const at = (ids: readonly number[], index: number): number => ids[index] ?? Numb
 const tagOf = (id: number) => stored(BigInt(id))?.tag
 
 describe('many at once', () => {
-  test('are deleted at once, and created again by one undo', async () => {
-    await using console = await openWith(4)
-    const { page, ids, bar } = console
-    const [first = 0, second = 0] = ids
-    await console.tick(first, second)
-    await bar.getByText('2 selected').waitFor()
-    expect(await console.barriers()).toEqual([])
-    await bar.getByRole('button', { name: 'Delete' }).click()
-    await said(page, 'Deleted 2 plants; Ctrl+Z undoes it')
-    expect(await bar.count()).toBe(0)
-    expect(ids.map((id) => stored(BigInt(id)) !== undefined)).toEqual([false, false, true, true])
-    expect(await console.barriers()).toEqual([])
-    await console.grid.focus()
-    await page.keyboard.press('Control+z')
-    await said(page, 'Undid the deletion of 2 plants; Ctrl+Shift+Z does it again')
-    await console.row(first).waitFor()
-    expect(ids.every((id) => stored(BigInt(id))?.tag === 'old')).toBeTrue()
-    await console.isClean()
-  })
-
   test('are tagged at once, and have their tag back by one undo', async () => {
     await using console = await openWith(5)
     const { page, ids, bar, box } = console

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 import { type ConsoleOptions, connect, MIN, openConsole, ownBrowser } from './console-page'
 
 const { daemon, stored, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
@@ -152,7 +153,8 @@ test('it follows what others change, and keeps what was typed', async () => {
   expect(await console.field('Name').inputValue()).toBe('plant 21, mine')
   await console.button('Save').click()
   await plantPage(page, 21).getByRole('heading', { name: 'plant 21, mine' }).waitFor()
-  expect(stored(21n)).toMatchObject({ name: 'plant 21, mine', tag: 'red' })
+  await until('the change', () => stored(21n)?.name === 'plant 21, mine')
+  expect(stored(21n)?.tag).toBe('red')
   await console.isClean()
 })
 
@@ -166,7 +168,8 @@ test('it asks at once about a field that was typed and changed elsewhere, and sa
   expect(await console.barriers()).toEqual([])
   await console.button('Save mine').click()
   await panel(page, 22).waitFor({ state: 'detached' })
-  expect(stored(22n)).toMatchObject({ name: 'plant 22, mine', tag: 'green' })
+  await until('the change', () => stored(22n)?.name === 'plant 22, mine')
+  expect(stored(22n)?.tag).toBe('green')
 
   await daemon.create('{"id":100,"name":"gone soon"}')
   await console.button('Edit plant 100').click()

@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 import { connect, openConsole, ownBrowser } from './console-page'
 
 const { daemon, stored } = ownDaemon()
@@ -97,7 +98,7 @@ test('a save that answers late does not close the form opened after it', async (
   expect(await console.field('Name').inputValue()).toBe('typed')
   await console.button('Save').click()
   await console.row(8).getByText('typed').waitFor()
-  expect(stored(7n)?.name).toBe('saved late')
+  await until('the change', () => stored(7n)?.name === 'saved late')
   await console.isClean()
 })
 

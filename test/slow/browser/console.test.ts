@@ -49,12 +49,16 @@ describe('the token', () => {
     await page.getByRole('grid').waitFor()
     await page.reload()
     await page.getByRole('grid').waitFor()
-    await page.getByRole('link', { name: 'API reference' }).click()
-    await field.waitFor()
-    expect(await field.inputValue()).toBe(TOKEN)
-    expect(await kept.isChecked()).toBeTrue()
-    await page.goBack()
-    await page.getByRole('grid').waitFor()
+    const [reference] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('link', { name: 'API reference' }).click(),
+    ])
+    const other = reference.getByLabel('Token', { exact: true })
+    await other.waitFor()
+    expect(await other.inputValue()).toBe(TOKEN)
+    expect(
+      await reference.getByRole('checkbox', { name: 'Keep in this tab' }).isChecked(),
+    ).toBeTrue()
     await page.getByRole('button', { name: 'Disconnect' }).click()
     await field.waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
@@ -508,10 +512,10 @@ test('an idle tab takes less than 60 kB a minute', async () => {
     bytes += encodedDataLength
   })
   await network.send('Network.enable')
-  await console.page.waitForTimeout(20_000)
+  await console.page.waitForTimeout(10_000)
 
-  expect(answers).toBeGreaterThan(5)
-  expect(bytes * 3).toBeLessThan(60_000)
+  expect(answers).toBeGreaterThan(2)
+  expect(bytes * 6).toBeLessThan(60_000)
 })
 
 test('a view has one primary button: that of the form, if one is open', async () => {

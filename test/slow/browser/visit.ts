@@ -91,7 +91,9 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
           if (animation.effect?.getComputedTiming().iterations !== Infinity) animation.finish()
         }
       })
-      const found = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`)
+      const found = await page.evaluate(
+        `${axe}; axe.run({ resultTypes: ["violations"], rules: { "target-size": { enabled: true } } })`,
+      )
       const { violations } = found as {
         violations: { id: string; impact: string; nodes: { html: string }[] }[]
       }

@@ -4,7 +4,6 @@ import { mkdirSync } from 'node:fs'
 import { temporaryFolder } from '../../../harness/folder'
 import { Skipped } from '../../faults/fault'
 import { need } from '../../faults/lab'
-import { installChromium } from '../visit'
 import { startChromium } from './chromium'
 import type { Driver } from './driver'
 import { startFirefox } from './firefox'
@@ -23,7 +22,7 @@ const needing =
   }
 
 const browsers = {
-  Chromium: { install: installChromium, start: startChromium },
+  Chromium: { install: needing('chromium'), start: startChromium },
   Firefox: { install: needing('firefox-esr'), start: startFirefox },
   WebKit: { install: needing('WebKitWebDriver', 'Xvfb'), start: startWebKit },
 } as const satisfies Record<string, Browser>

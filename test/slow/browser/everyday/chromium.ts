@@ -1,10 +1,15 @@
-// Chromium, by Playwright.
+// Chromium, by Playwright: a whole one, as only that has a back/forward cache.
 import { join } from 'node:path'
-import { startBrowser } from '../visit'
+import { chromium } from 'playwright-core'
 import type { Driver } from './driver'
 
 export async function startChromium(_: string, downloads: string): Promise<Driver> {
-  const browser = await startBrowser()
+  const browser = await chromium.launch({
+    executablePath: Bun.which('chromium') ?? '',
+    // As root it has no sandbox: it opens our pages alone.
+    args: ['--headless=new', '--no-sandbox'],
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  })
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
   // Its dialog for files is none of the page's, so nothing could answer it.
   await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'))

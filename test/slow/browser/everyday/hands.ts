@@ -149,9 +149,7 @@ export function handsOn(driver: () => Driver) {
       ),
     press: (...chord: string[]): Promise<void> => driver().keys([chord]),
     /** Types a text where the keyboard is. */
-    async type(text: string): Promise<void> {
-      for (const character of text) await driver().keys([[character]])
-    },
+    type: (text: string): Promise<void> => driver().keys([...text].map((it) => [it])),
     chooseFile: (target: Target, path: string): Promise<void> =>
       driver().chooseFile(finding(target), path),
   }

@@ -27,9 +27,7 @@ await inEachBrowser((person, browser) => {
   beforeEach(async () => {
     await removePlants()
     await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
-    await browser().driver.open(daemon.url)
-    await person.fill(labels.token, TOKEN)
-    await person.click(labels.connect)
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
     await person.find(labels.row('1'), labels.row('2'))
   })
 
