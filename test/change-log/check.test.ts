@@ -7,6 +7,7 @@ import {
   type Link,
   NO_DIFFERENCES,
 } from '../../src/change-log/check'
+import { ofOptionalTexts } from '../../src/plant/plant'
 
 test.each([
   ['empty', null, null, 0n, 5n, true],
@@ -21,8 +22,11 @@ test.each([
 )
 
 const json = (name: string) => JSON.stringify({ name })
-const link = (number: bigint, plant: bigint, texts: [string | null, string | null], stored = 'c') =>
-  ({ number, plant, before: texts[0], after: texts[1], name: stored, tag: null }) satisfies Link
+const link = (
+  number: bigint,
+  plant: bigint,
+  [before, after]: [string | null, string | null],
+): Link => ({ number, plant, before, after, name: 'c', ...ofOptionalTexts(() => null) })
 
 test('each plant is compared with its last entry, and each entry with the one before', () => {
   const { see, end, edits, unlogged } = createLinkCheck()

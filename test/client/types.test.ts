@@ -24,7 +24,7 @@ import type {
   TagPage,
 } from '../../src/client/types'
 import type { PlantList } from '../../src/http/routes/schemas'
-import { OPTIONAL_TEXTS, type OptionalText } from '../../src/plant/plant'
+import { ofOptionalTexts } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
 
 type Operation = {
@@ -62,11 +62,8 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
     ]),
   )
 
-const ofTexts = <T>(make: (name: OptionalText) => T) =>
-  Object.fromEntries(OPTIONAL_TEXTS.map((name) => [name, make(name)])) as Record<OptionalText, T>
-
 test('the types have the fields of the schemas', () => {
-  const optional = ofTexts(() => 'optional' as const)
+  const optional = ofOptionalTexts(() => 'optional' as const)
   const plant: Fields<Plant> = { name: 'required', ...optional }
   const newPlant: Fields<NewPlant> = { ...plant, id: 'required' }
   const change: Fields<PlantChange> = { name: 'optional', ...optional }
@@ -184,7 +181,7 @@ test('the operations describe every error but those of another path or method', 
 })
 
 test('every field of a plant is written and read', () => {
-  const plant: Required<NewPlant> = { id: 1n, name: 'a', ...ofTexts((name) => `a ${name}`) }
+  const plant: Required<NewPlant> = { id: 1n, name: 'a', ...ofOptionalTexts((name) => `a ${name}`) }
 
   expect(toNewPlant(parseJson(plantText(plant)))).toEqual(plant)
 })
