@@ -53,6 +53,24 @@ test.each([
   expect(changed.size).toBe(0)
 })
 
+test('a batch of deletes removes what is stored as it was sent, and names the rest', () => {
+  const stored: PlantRow[] = [
+    [1, 'old', null],
+    [2, 'old', 't'],
+  ]
+  const { state, changed } = overlay((id) => stored.find((row) => row[0] === id) ?? null)
+  const entries: NewEntry[] = []
+  const rows = [1, 2, 3].map((id): PlantRow => [id, 'old', null])
+
+  expect(decide({ kind: 'deleteAll', rows, origin: null }, state, entries)).toEqual({
+    deleted: [1],
+    changed: [2],
+    missing: [3],
+  })
+  expect([...changed]).toEqual([[1, null]])
+  expect(entries).toMatchObject([{ action: 'delete', plant: 1, before: stored[0], after: null }])
+})
+
 test.each<PlantWrite>([
   { kind: 'putAll', rows: [[1, 'new', null]], origin: null },
   { kind: 'patchAll', rows: [[1, { name: 'new' }, null]], origin: null },

@@ -176,7 +176,12 @@ const CLIENTS = 64
 /**
  * Clients that each take `serveMs` of the event loop before they send the next write. Returns the sizes of the batches.
  */
-async function load(writes: number, commitMs: number, serveMs: number): Promise<number[]> {
+async function load(
+  writes: number,
+  commitMs: number,
+  serveMs: number,
+  clients = CLIENTS,
+): Promise<number[]> {
   const { sizes, group, advance, finish } = commitsOf(commitMs)
   const client = async () => {
     for (let n = 0; n < writes; n++) {
@@ -184,15 +189,21 @@ async function load(writes: number, commitMs: number, serveMs: number): Promise<
       advance(serveMs)
     }
   }
-  await finish(Array.from({ length: CLIENTS }, client))
+  await finish(Array.from({ length: clients }, client))
   return sizes
 }
 
-const countWhole = (sizes: number[]) => sizes.filter((size) => size === CLIENTS).length
+const countWhole = (sizes: number[], clients = CLIENTS) =>
+  sizes.filter((size) => size === clients).length
 
 test('lets halves of a round take turns if it takes longer to serve than to commit', async () => {
   const sizes = await load(40, 2, 0.2)
   expect(countWhole(sizes)).toBeLessThan(20)
+})
+
+test('commits a round of fewer than 32 whole, however long it takes to serve', async () => {
+  const sizes = await load(40, 2, 0.4, 31)
+  expect(countWhole(sizes, 31)).toBeGreaterThan(30)
 })
 
 test('commits a round whole if it takes longer to commit than to serve', async () => {
