@@ -6,6 +6,7 @@ import { openStore } from '../../../src/engine/engine'
 import { prepareChangeLogWriter } from '../../../src/engine/sqlite/committing/change-log-writer'
 import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
 import { connect } from '../../../src/engine/sqlite/file/connection'
+import { prepareChangeLogReader } from '../../../src/engine/sqlite/reading/change-log'
 import { storeOwner } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
 
@@ -53,4 +54,21 @@ test('removes no entry that is young by the clock, but one from its future', asy
   db.run('UPDATE changes SET at = at - 3600000 WHERE number = 2')
   remove(3)
   expect(numbers()).toEqual([3n])
+})
+
+test('adds nothing for a batch without entries, nor where no change log is kept', async () => {
+  using folder = temporaryFolder()
+  const [kept, none] = [folder.file('kept.db'), folder.file('none.db')]
+  await (await openStore(kept, storeOwner(ignore, ignore, 60_000))).close()
+  await (await openStore(none, storeOwner(ignore, ignore))).close()
+  using db = connect(kept)
+  using other = connect(none)
+  const entry = creation([1, 'n', null], null)
+
+  expect(prepareChangeLogWriter(db).add([])).toBeNull()
+  expect(prepareChangeLogWriter(other).add([entry])).toBeNull()
+  for (const it of [db, other])
+    expect(it.query('SELECT last, bytes FROM change_log').values()).toEqual([[0n, 0n]])
+  expect(prepareChangeLogReader(db).retained()).toEqual({ keepMs: 60_000, first: 1, last: 0 })
+  expect(prepareChangeLogReader(other).retained()).toBeNull()
 })
