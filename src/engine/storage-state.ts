@@ -7,19 +7,26 @@ import type { Level, Log } from '../log'
 /**
  * A failure of the storage. `busy`: another process locks the database. `altered`: another program has changed the
  * schema so that writes may be discarded or altered. `barred`: no plant can be created, for example because another
- * program has added a constraint. `damaged`: a page is damaged or cannot be read.
+ * program has added a constraint, or a server refuses the statement. `damaged`: a page is damaged or cannot be read.
  */
 export type StorageFailure = {
   readonly kind: 'full' | 'busy' | 'failed' | 'altered' | 'barred' | 'damaged'
   readonly detail: string
+  /** The answer of a server. */
+  readonly sqlstate?: string
 }
 
 /** The reasons that a storage cannot be written, worst first; and `damaged`, in which it can. */
 export const CAUSES = [
   /** A commit has failed, and only the disk knows whether it was made. */
   'in doubt',
-  /** A write or sync has failed: nothing is read or written until all was read from the disk again. */
+  /**
+   * A write or sync has failed, or the connection to the server: nothing is read or written until all was read from the
+   * disk again, or a server was found.
+   */
   'failing',
+  /** Another program has altered the tables of a server, so that writes may be lost: none is tried. */
+  'unsafe',
   /** A write has been unanswered for too long. */
   'stalled',
   /** Another program holds the write lock. */
@@ -37,7 +44,7 @@ export const CAUSES = [
 export type Cause = (typeof CAUSES)[number]
 export type State = Exclude<Cause, 'checkpoint'> | 'writable'
 
-type Source = 'commit' | 'doubt' | 'read' | 'trial' | 'checkpoint' | 'stall'
+type Source = 'commit' | 'doubt' | 'read' | 'trial' | 'tables' | 'checkpoint' | 'stall'
 
 /** The cause that a failure begins, by its source. */
 const BEGINS: Readonly<
@@ -56,7 +63,13 @@ const BEGINS: Readonly<
     full: ['in doubt', 'failing'],
     damaged: ['in doubt', 'failing'],
   },
-  read: { failed: ['failing'], full: ['full'], altered: ['refused'], damaged: ['damaged'] },
+  read: {
+    failed: ['failing'],
+    full: ['full'],
+    altered: ['refused'],
+    barred: ['refused'],
+    damaged: ['damaged'],
+  },
   trial: {
     failed: ['refused'],
     full: ['full'],
@@ -65,6 +78,7 @@ const BEGINS: Readonly<
     barred: ['refused'],
     damaged: ['damaged', 'refused'],
   },
+  tables: { altered: ['unsafe'] },
   checkpoint: {
     failed: ['failing', 'checkpoint'],
     full: ['checkpoint'],
@@ -76,9 +90,14 @@ const BEGINS: Readonly<
 
 /** The causes that a success ends. */
 const ENDS = {
-  /** All was closed, read from the disk again, and written; the outcomes of commits in doubt are known. */
+  /**
+   * All was closed, read from the disk again, and written; or a server was found. The outcomes of commits in doubt are
+   * known.
+   */
   reopened: ['in doubt', 'failing', 'checkpoint'],
   unlocked: ['locked'],
+  /** The tables are as expected. */
+  safe: ['unsafe'],
   /** As much as a create was written, and rolled back. */
   tried: ['full', 'refused', 'locked'],
   checkpointed: ['checkpoint'],
@@ -94,7 +113,7 @@ export type StorageEvent =
   | { readonly failed: Source; readonly failure: StorageFailure; readonly since?: number }
   | Success
 
-/** Ways to end a cause. A stall and a failed checkpoint are ended by the thread that waits for the disk. */
+/** Ways to end a cause. The others end by themselves, such as a stall when the disk answers. */
 export type Attempt = 'reopen' | 'lock' | 'trial'
 
 const ATTEMPTS: Readonly<Partial<Record<Cause, Attempt>>> = {
@@ -109,7 +128,9 @@ const ATTEMPTS: Readonly<Partial<Record<Cause, Attempt>>> = {
 const REFUSES = {
   read: ['in doubt', 'failing'],
   trial: ['in doubt', 'failing', 'locked'],
-  write: ['in doubt', 'failing', 'locked'],
+  write: ['in doubt', 'failing', 'unsafe', 'locked'],
+  /** A write that waits until a lost server is found. */
+  queuedWrite: ['unsafe'],
 } as const satisfies Readonly<Record<string, readonly Cause[]>>
 
 export type Act = keyof typeof REFUSES
@@ -164,9 +185,11 @@ export function attemptOf(causes: Causes): Attempt | null {
 
 type Logged = readonly [beginLevel: Level, begins: string, endLevel: Level, ends: string]
 
-/** The events of the log for the begin and the end of each cause. A doubt is part of a failure. */
-const LOGGED: Readonly<Record<Cause, Logged | null>> = {
-  'in doubt': null,
+/** The events of the log for the begin and the end of each cause. Other causes are logged by their sources. */
+export type Events = Readonly<Partial<Record<Cause, Logged>>>
+
+/** The events of a file. A doubt is part of a failure. */
+const FILE_EVENTS: Events = {
   failing: ['error', 'storage-failed', 'info', 'storage-recovered'],
   stalled: ['error', 'disk-stalled', 'info', 'disk-resumed'],
   locked: ['error', 'database-locked', 'info', 'database-unlocked'],
@@ -180,11 +203,16 @@ const LOGGED: Readonly<Record<Cause, Logged | null>> = {
 const REPEATED: readonly Cause[] = ['full', 'refused']
 const LOGGED_EVERY_MS = 60_000
 
+/** A server's refusals are logged for each SQLSTATE. */
+const keyOf = (cause: Cause, { sqlstate = '' }: StorageFailure): string => cause + sqlstate
+
 /** Settings of {@link StorageState}. */
 type Settings = {
   readonly log: Log
-  /** The error of a failure for clients, or for the user of a command. */
-  readonly toError: (failure: StorageFailure) => RequestError
+  /** Default: those of a file. */
+  readonly events?: Events
+  /** The error of a failure for clients, or for the user of a command; and the seconds since it began. */
+  readonly toError: (failure: StorageFailure, seconds: number) => RequestError
   /** The name of the storage in messages. */
   readonly storage: string
   /** Maximum wait for a confirmation before the storage counts as stalled. */
@@ -198,7 +226,8 @@ export class StorageState {
   #causes: Causes = {}
   readonly #settings: Settings
   readonly #now: () => number
-  readonly #loggedAt = new Map<Cause, number>()
+  /** The time of the last event of each failure, by its {@link keyOf}. */
+  readonly #loggedAt = new Map<string, number>()
   #waiting = 0
   #waitingSince = 0
   #confirmedAt = Number.NEGATIVE_INFINITY
@@ -298,24 +327,37 @@ export class StorageState {
   #errorOf(cause: Cause | null): RequestError | null {
     if (cause === 'stalled') return new RequestError('cannot write', this.#stallMessage())
     const begun = cause && this.#causes[cause]
-    return begun ? this.#settings.toError(begun.failure) : null
+    return begun ? this.#settings.toError(begun.failure, this.#secondsSince(begun)) : null
+  }
+
+  #secondsSince({ since }: Begun): number {
+    return Math.floor((this.#now() - since) / 1000)
   }
 
   #logBegin(cause: Cause, { failure }: Begun, isNew: boolean): void {
+    const { log, events = FILE_EVENTS } = this.#settings
     const isRepeated = REPEATED.includes(cause)
-    const loggedAt = this.#loggedAt.get(cause) ?? Number.NEGATIVE_INFINITY
-    const isDue = isRepeated ? this.#now() >= loggedAt + LOGGED_EVERY_MS : isNew
-    if (!isDue || !LOGGED[cause]) return
-    const [level, event] = LOGGED[cause]
-    this.#loggedAt.set(cause, this.#now())
-    this.#settings.log(level, event, { detail: failure.detail })
+    const isDue = isRepeated
+      ? this.#now() >= this.#lastLogged(cause, failure) + LOGGED_EVERY_MS
+      : isNew
+    const logged = events[cause]
+    if (!isDue || !logged) return
+    const [level, event] = logged
+    const { detail, sqlstate } = failure
+    this.#loggedAt.set(keyOf(cause, failure), this.#now())
+    log(level, event, sqlstate === undefined ? { detail } : { sqlstate, detail })
   }
 
-  #logEnd(cause: Cause, { since }: Begun): void {
-    const loggedAt = this.#loggedAt.get(cause) ?? Number.NEGATIVE_INFINITY
-    if (!LOGGED[cause] || (REPEATED.includes(cause) && loggedAt < since)) return
-    const [, , level, event] = LOGGED[cause]
-    const seconds = Math.round((this.#now() - since) / 1000)
-    this.#settings.log(level, event, { seconds })
+  #logEnd(cause: Cause, begun: Begun): void {
+    const { log, events = FILE_EVENTS } = this.#settings
+    const logged = events[cause]
+    if (!logged) return
+    if (REPEATED.includes(cause) && this.#lastLogged(cause, begun.failure) < begun.since) return
+    const [, , level, event] = logged
+    log(level, event, { seconds: Math.round((this.#now() - begun.since) / 1000) })
+  }
+
+  #lastLogged(cause: Cause, failure: StorageFailure): number {
+    return this.#loggedAt.get(keyOf(cause, failure)) ?? Number.NEGATIVE_INFINITY
   }
 }

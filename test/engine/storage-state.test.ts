@@ -26,16 +26,19 @@ const EVENTS: readonly StorageEvent[] = [
   { failed: 'trial', failure: failure('failed') },
   { failed: 'checkpoint', failure: failure('full') },
   { failed: 'stall', failure: failure('failed') },
+  { failed: 'tables', failure: failure('altered') },
+  { failed: 'read', failure: { ...failure('barred'), sqlstate: '42501' } },
   'reopened',
   'unlocked',
   'tried',
+  'safe',
 ]
 const LENGTH = 6
 
 /** The successes that follow an attempt whose cause is gone. */
 const SUCCEEDS = { reopen: ['reopened', 'tried'], lock: ['unlocked'], trial: ['tried'] } as const
-/** The successes that nobody has to ask for: the disk answers, a checkpoint is tried again, a check ends. */
-const BY_THEMSELVES = ['answered', 'checkpointed', 'whole'] as const
+/** The successes that nobody has to ask for: the disk answers, a checkpoint is tried again, a check or a look ends. */
+const BY_THEMSELVES = ['answered', 'checkpointed', 'whole', 'safe'] as const
 
 /** The name of a set of causes. */
 const nameOf = (causes: Causes): string =>
@@ -87,6 +90,7 @@ test('sequences of six events reach every state', () => {
     'locked',
     'refused',
     'stalled',
+    'unsafe',
     'writable',
   ])
 })
@@ -100,11 +104,20 @@ test('nothing is read or written while a commit is in doubt, or the storage fail
   }
 })
 
+test('no write is sent to altered tables, and any other waits for a lost server', () => {
+  for (const causes of reached.values()) {
+    const isUnsafe = causes.unsafe !== undefined
+    expect(refusalOf(causes, 'queuedWrite')).toBe(isUnsafe ? 'unsafe' : null)
+    if (isUnsafe) expect(refusalOf(causes, 'write')).not.toBeNull()
+  }
+})
+
 test('health is good only where no request is refused untried', () => {
   for (const causes of reached.values()) {
     const isWell = ['writable', 'damaged'].includes(stateOf(causes))
     if (!isWell) continue
     expect(refusalOf(causes, 'write')).toBeNull()
+    expect(refusalOf(causes, 'queuedWrite')).toBeNull()
     expect(refusalOf(causes, 'read')).toBeNull()
   }
 })
@@ -166,7 +179,7 @@ test('requests, health and the log read the same state', () => {
   forEachReported((state, causes, log, changes) => {
     const isWell = ['writable', 'damaged'].includes(state.state)
     if ((state.problem() === null) !== isWell) wrong.push(['health', nameOf(causes)])
-    for (const act of ['read', 'trial', 'write'] as const) {
+    for (const act of ['read', 'trial', 'write', 'queuedWrite'] as const) {
       const isRefused = state.refusal(act) !== null
       if (isRefused !== (refusalOf(causes, act) !== null)) wrong.push([act, nameOf(causes)])
     }
@@ -175,7 +188,8 @@ test('requests, health and the log read the same state', () => {
       if (count(log, event) !== count(changes, change)) wrong.push([change, log])
     }
     // These go on for long, and are logged at most once a minute.
-    if (count(log, 'disk-full') > 1 || count(log, 'cannot-write') > 1) wrong.push(log)
+    // A server's refusal is one more, by its SQLSTATE.
+    if (count(log, 'disk-full') > 1 || count(log, 'cannot-write') > 2) wrong.push(log)
   })
   expect(wrong).toEqual([])
 })

@@ -2,15 +2,12 @@
 
 import { type BatchOutcome, POSTPONED, type Write } from '../commit/write'
 import { DISCARDED, isDataError, isLockTimeout, sqlStateOf } from './connecting/errors'
-import type { Refusals } from './connecting/refusals'
+import type { Refuse } from './connecting/refusals'
 import { LOCK_MS } from './connecting/settings'
 import { LockedRowError, type Writer } from './lane/writer'
 import { type Attempted, DISCARDS, type stepOf, stepOfFreeRows } from './sql/apply-writes'
 
 type ToStep = typeof stepOf
-
-export const kindsOf = (batch: readonly Write[]): Set<string> =>
-  new Set(batch.map(({ kind }) => kind))
 
 /** The number of attempts that may meet a locked row: enough to find one. Then the rest of the batch is postponed. */
 const patienceFor = (batch: readonly Write[]) => ({ left: 2 + Math.ceil(Math.log2(batch.length)) })
@@ -23,7 +20,7 @@ function outcomeOf(error: unknown): BatchOutcome {
 }
 
 /** Returns the functions that attempt to commit the batches of a store. */
-export function createAttempts(writer: Writer, refusals: Refusals) {
+export function createAttempts(writer: Writer, refuse: Refuse) {
   /**
    * Commits a batch. If the server refuses its data, or a row is locked, retries in halves, so that only the write at
    * fault is refused or postponed.
@@ -65,7 +62,7 @@ export function createAttempts(writer: Writer, refusals: Refusals) {
     try {
       return await attempt(batch, toStep, onDoubt, patience)
     } catch (thrown) {
-      const { error, message } = refusals.refuse(thrown, kindsOf(batch))
+      const { error, message } = refuse(thrown)
       return batch.map(() => ({ error, message }))
     }
   }

@@ -1,41 +1,24 @@
 // Batches of group commit as steps of the writer.
 
-import type { ErrorName } from '../../errors'
 import type { Committed } from '../commit/group-commit'
-import { hasWritten } from '../commit/kinds'
-import { type BatchOutcome, isDone, type Write } from '../commit/write'
+import type { BatchOutcome, Write } from '../commit/write'
+import type { StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
-import { createAttempts, kindsOf } from './attempts'
-import type { Refusals } from './connecting/refusals'
+import { createAttempts } from './attempts'
+import type { Refuse } from './connecting/refusals'
 import type { Writer } from './lane/writer'
 import type { LockedRows } from './locked-rows'
 import { stepOf, stepOfFreeRows, transactionStep } from './sql/apply-writes'
 
-// Errors of the server, not of a write.
-const OF_SERVER: ReadonlySet<ErrorName> = new Set([
-  'unexpected',
-  'busy',
-  'cannot write',
-  'disk full',
-])
-
-/** The kinds of writes proved by a batch: one wrote something, and the server refused none. */
-function provedBy(batch: readonly Write[], outcomes: readonly BatchOutcome[]): Set<string> {
-  const isRefused = (it: BatchOutcome | undefined) =>
-    typeof it === 'object' && !isDone(it) && OF_SERVER.has(it.error)
-  const made = kindsOf(batch.filter((write, index) => hasWritten(write, outcomes[index])))
-  return made.difference(kindsOf(batch.filter((_, index) => isRefused(outcomes[index]))))
-}
-
 /** Returns the function that commits the batches of a store. */
 export function createBatches(
   writer: Writer,
-  refusals: Refusals,
+  storage: StorageState,
+  refuse: Refuse,
   storeUser: StoreUser,
   lockedRows: LockedRows,
-  requireSafe: () => Promise<void>,
 ) {
-  const { attempt, attemptRest } = createAttempts(writer, refusals)
+  const { attempt, attemptRest } = createAttempts(writer, refuse)
 
   /**
    * Retries creates that were refused although no plant with their id was found. Locking the row decides each of them.
@@ -72,15 +55,15 @@ export function createBatches(
       storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
       doubt.resolve(null)
     }
-    await requireSafe()
+    const refusal = storage.refusal('queuedWrite')
+    if (refusal) throw refusal
     const outcomes = commitAll(batch, onDoubt).then(
-      (it) => {
-        observeCommit(storeUser, batch, it, performance.now() - started)
-        if (refusals.problem()) refusals.committed(provedBy(batch, it))
-        return it
+      (settled) => {
+        observeCommit(storeUser, batch, settled, performance.now() - started)
+        return settled
       },
       (error) => {
-        throw refusals.refuse(error, kindsOf(batch))
+        throw refuse(error)
       },
     )
     const first = await Promise.race([outcomes, doubt.promise])

@@ -6,7 +6,7 @@ import { storeGuest } from '../store-user'
 import type { Connection } from './connecting/connection'
 import { chooseForCommand } from './connecting/hosts'
 import { Primary } from './connecting/primary'
-import { Refusals } from './connecting/refusals'
+import { createServerState } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { createChangeLogReader } from './sql/change-log'
 import { requireSchema } from './sql/snapshot'
@@ -26,7 +26,7 @@ export async function openReadOnly(target: PostgresTarget): Promise<ReadOnlyStor
     hasAll: async () => true,
     warmUp: async () => {},
   }
-  const primary = new Primary(target, user, new Refusals(user), prepared, () => {})
+  const primary = new Primary(target, user, createServerState(user), prepared, () => {})
   await primary.open()
   const ask = primary.reader('pages')
   const { read } = createChangeLogReader(ask, () => version)

@@ -2,11 +2,13 @@
 // or column is found before a client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
+import { RequestError } from '../../errors'
+import type { StorageEvent, StorageState } from '../storage-state'
 import type { Connection } from './connecting/connection'
-import { hasWaited, isInDoubt, isReadOnlyServer } from './connecting/errors'
+import { hasWaited, isDataError, isInDoubt, isReadOnlyServer } from './connecting/errors'
 import type { Primary } from './connecting/primary'
 import { READER_SILENT_MS } from './connecting/readers'
-import type { Refusals } from './connecting/refusals'
+import { failureOf } from './connecting/refusals'
 import { type Statement, sendAll } from './connecting/statements'
 import { rehearsal as lanes } from './lane/lane-row'
 import type { Writer } from './lane/writer'
@@ -50,19 +52,21 @@ export async function warmUp(
   }
 }
 
-// `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
+// `/health` is public: a look within the last half second is enough.
 const EVERY_MS = 500
 
-/** A further look at the server. */
+/** A look at the server. */
 type Look = (connection: Connection) => Promise<unknown>
 
-/** Rehearses on the current connections. A failure is a refusal, or loses the connections. */
+/**
+ * Sends every kind of statement on the current connections. Resolves to the errors that the server answered; or to null
+ * if it lost a connection.
+ */
 async function rehearse(
   primary: Primary,
-  refusals: Refusals,
   statementsFor: (sql: SQL) => Statements,
   look: Look,
-): Promise<void> {
+): Promise<readonly unknown[] | null> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
     within(READER_SILENT_MS, sendAll(sql, statements))
@@ -73,42 +77,58 @@ async function rehearse(
     ask(connections.tokens, statements.tokens),
     look(connections.pages),
   ])
-  const errors = asked.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []))
+  const errors = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
   const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
-  if (fatal) primary.lose(connections, fatal)
-  else refusals.rehearsed(errors)
+  if (!fatal) return errors
+  primary.lose(connections, fatal)
+  return null
 }
 
-/** Returns a function that rehearses, unless a rehearsal has just ended. Resolves when the last one has ended. */
-export function createRehearsal(
-  primary: Primary,
-  refusals: Refusals,
-  statementsFor: (sql: SQL) => Statements,
-  look: Look,
-): () => Promise<void> {
-  let begunAt = Number.NEGATIVE_INFINITY
-  let last = Promise.resolve()
-  return async () => {
-    await last
-    const isRecent = performance.now() < begunAt + EVERY_MS
-    if (!isRecent || refusals.isOutdated(begunAt)) {
-      begunAt = performance.now()
-      last = rehearse(primary, refusals, statementsFor, look).catch(() => {})
-    }
-    await last
+/** Writes a plant and rolls back. Resolves to the server's refusal, unless the data or a lock is at fault. */
+async function tryWrite(writer: Writer): Promise<StorageEvent | null> {
+  try {
+    await writer.run(trialStep)
+    return 'tried'
+  } catch (error) {
+    // Another program's constraint refuses some plants, and no others.
+    if (isDataError(error)) return 'tried'
+    if (error instanceof RequestError || hasWaited(error)) return null
+    return { failed: 'trial', failure: failureOf(error) }
   }
 }
 
-/** Returns a function that tries a change of plants, if any was refused lately, unless another try is under way. */
-export function createTrial(writer: Writer, refusals: Refusals): () => Promise<void> {
-  let isTrying = false
+/**
+ * Returns a function that looks at the server and reports what it finds, unless a look has just ended: a rehearsal, and
+ * if something was refused, a write by the writer. Resolves when the last one has ended.
+ */
+export function createLook(
+  primary: Primary,
+  storage: StorageState,
+  statementsFor: (sql: SQL) => Statements,
+  also: Look,
+  writer: Writer | null,
+): () => Promise<void> {
+  let begunAt = Number.NEGATIVE_INFINITY
+  let last = Promise.resolve()
+
+  async function look(): Promise<void> {
+    // A refusal that comes later is left to the next look.
+    const isRefusing = storage.attempt === 'trial'
+    const errors = await rehearse(primary, statementsFor, also)
+    for (const error of errors ?? []) {
+      storage.report({ failed: 'trial', failure: failureOf(error) })
+    }
+    if (!isRefusing || errors?.length !== 0) return
+    const tried = writer ? await tryWrite(writer) : 'tried'
+    if (tried) storage.report(tried)
+  }
+
   return async () => {
-    if (isTrying || !refusals.hasRefusedChanges()) return
-    isTrying = true
-    await writer.run(trialStep).then(
-      () => refusals.tried(null),
-      (error) => refusals.tried(error),
-    )
-    isTrying = false
+    await last
+    if (performance.now() >= begunAt + EVERY_MS) {
+      begunAt = performance.now()
+      last = look().catch(() => {})
+    }
+    await last
   }
 }

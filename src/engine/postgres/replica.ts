@@ -9,16 +9,16 @@ import type { Connection } from './connecting/connection'
 import { chooseForCommand, chooseReadable } from './connecting/hosts'
 import { Primary } from './connecting/primary'
 import { type Prepared, READER_SILENT_MS } from './connecting/readers'
-import { Refusals } from './connecting/refusals'
+import { createServerState } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { createReads } from './reads'
-import { createRehearsal, READS, warmUp } from './rehearsal'
+import { createLook, READS, warmUp } from './rehearsal'
 import { SCHEMA_VERSION, schemaVersion } from './schema/migrations'
 import { createTokens } from './tokens'
 
 const LOOK_EVERY_MS = 1000
-// Maximum wait of a probe for the rehearsal of reads.
-const REHEARSAL_PATIENCE_MS = 1000
+// Maximum wait of a probe for a look.
+const LOOK_PATIENCE_MS = 1000
 // A replica that lacks changes for longer is reported by /health.
 const BEHIND_SECONDS = 10
 
@@ -110,30 +110,23 @@ export async function openReplica(
     throw refusal
   }
   const replica = new Replica(target, storeUser.outlivesOutages)
-  const refusals = new Refusals(storeUser)
-  const server = new Primary(target, storeUser, refusals, replica, () => {})
+  const storage = createServerState(storeUser)
+  const server = new Primary(target, storeUser, storage, replica, () => {})
   const { changeLogReader, reads } = createReads(server)
   const { forget, ...tokens } = createTokens(server.reader('tokens'), refuse)
   const { watch, methods } = createWrites(refuse, changeLogReader.read, forget)
   const changeLog = { ...changeLogReader, watch }
-  const rehearse = createRehearsal(
-    server,
-    refusals,
-    () => READS,
-    async () => {},
-  )
-  const look = () => server.ready(0).then((it) => replica.look(it.writer))
-  const lag = () => replica.lag(server.problem() !== null)
+  const readLag = (connection: Connection) => replica.look(connection)
+  const look = createLook(server, storage, () => READS, readLag, null)
+  const lag = () => replica.lag(server.isLost)
 
   function problem(): RequestError | null {
-    const reason = server.problem() ?? refusals.problem()
+    const reason = storage.problem()
     return reason && new RequestError('cannot read', reason.message)
   }
 
   await server.open()
-  const timer = storeUser.outlivesOutages
-    ? setInterval(() => look().catch(() => {}), LOOK_EVERY_MS)
-    : undefined
+  const timer = storeUser.outlivesOutages ? setInterval(look, LOOK_EVERY_MS) : undefined
 
   return {
     ...methods,
@@ -143,7 +136,7 @@ export async function openReplica(
       return replica.hasChangeLog ? changeLog : undefined
     },
     async probe() {
-      await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
+      await Promise.race([look(), Bun.sleep(LOOK_PATIENCE_MS)])
       const reason = problem()
       if (reason) throw reason
       return lag().lagSeconds > BEHIND_SECONDS ? 'behind' : 'ok'

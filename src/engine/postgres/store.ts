@@ -2,45 +2,46 @@
 // store that is only read is in replica.ts.
 
 import type { ChangeLog } from '../../change-log/change-log'
-import { IN_DOUBT, OpenError, RequestError } from '../../errors'
+import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
-import { StorageState } from '../storage-state'
+import type { StorageState } from '../storage-state'
 import type { StoreUser } from '../store-user'
 import { AlteredTables } from './altered-tables'
 import { createBatches } from './batches'
+import type { Connection } from './connecting/connection'
 import { Primary } from './connecting/primary'
-import { Refusals } from './connecting/refusals'
+import { createRefuse, createServerState, type Refuse } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { Lane, type Step } from './lane/lane'
 import { Writer } from './lane/writer'
 import { LockedRows } from './locked-rows'
 import { Preparation } from './preparation'
 import { createReads } from './reads'
-import { createRehearsal, createTrial, statementsOf } from './rehearsal'
+import { createLook, statementsOf } from './rehearsal'
 import { openReplica } from './replica'
 import { createRetention } from './retention'
 import { createTokens } from './tokens'
 
-// A kind of statement, beside those of plants: see refusals.ts.
-const TOKEN_CHANGE = 'token change'
-
-// A server that confirms nothing for this long is unhealthy.
-const STALLED_MS = 3000
 // /health is public, and a probe writes: a write confirmed within the last second is enough.
 const PROBED_EVERY_MS = 1000
-// Interval of the rehearsals, and the maximum wait of a probe for one.
-const REHEARSED_EVERY_MS = 2000
-const REHEARSAL_PATIENCE_MS = 1000
+// Interval of the looks at the server, and the maximum wait of a probe for one.
+const LOOK_EVERY_MS = 2000
+const LOOK_PATIENCE_MS = 1000
 // Other processes remove a lane that was not used for 30 days.
 const TOUCH_EVERY_MS = 3_600_000
 
 /** Closes the connections. Rejects with an `OpenError` if commits are in doubt. */
-async function closeConnections(primary: Primary, writer: Writer, lane: Lane): Promise<void> {
-  const reason = writer.isBusy() ? primary.problem() : null
+async function closeConnections(
+  primary: Primary,
+  writer: Writer,
+  lane: Lane,
+  storage: StorageState,
+): Promise<void> {
+  const reason = writer.isBusy() ? storage.refusal('read') : null
   // If that fails, another process removes the row later.
-  if (!primary.problem()) {
+  if (!primary.isLost) {
     const left = primary.ready(0).then((it) => lane.leave(it.writer))
     await left.catch(() => {})
   }
@@ -50,20 +51,16 @@ async function closeConnections(primary: Primary, writer: Writer, lane: Lane): P
 
 type Act = () => Promise<unknown>
 
-const startTimers = (touch: Act, rehearse: Act, tryWrite: Act): Timer[] => [
+const startTimers = (touch: Act, look: Act): Timer[] => [
   setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
-  setInterval(rehearse, REHEARSED_EVERY_MS),
-  setInterval(tryWrite, REHEARSED_EVERY_MS),
+  setInterval(look, LOOK_EVERY_MS),
 ]
 
 /** Commits the steps that change tokens. */
-const changeTokens = (writer: Writer, refusals: Refusals) => async (step: Step<number>) => {
-  const count = await writer.run(step).catch((error) => {
-    throw refusals.refuse(error, [TOKEN_CHANGE])
+const changeTokens = (writer: Writer, refuse: Refuse) => (step: Step<number>) =>
+  writer.run(step).catch((error) => {
+    throw refuse(error)
   })
-  refusals.committed([TOKEN_CHANGE])
-  return count
-}
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export const openPostgres = (target: PostgresTarget, storeUser: StoreUser): Promise<Store> =>
@@ -72,45 +69,33 @@ export const openPostgres = (target: PostgresTarget, storeUser: StoreUser): Prom
     : openWritable(target, storeUser)
 
 async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
-  const storage = new StorageState({
-    log: storeUser.log,
-    toError: ({ detail }) => new RequestError('cannot write', detail),
-    storage: 'the database server',
-    stalledMs: STALLED_MS,
-  })
+  const storage = createServerState(storeUser)
+  const refuse = createRefuse(storage, storeUser)
   const lane = new Lane(storeUser, storage)
-  const refusals = new Refusals(storeUser)
-  const alteredTables = new AlteredTables(storeUser)
+  const alteredTables = new AlteredTables(storage, storeUser.log)
   const preparation = new Preparation(target, storeUser, lane, alteredTables)
-  const primary = new Primary(target, storeUser, refusals, preparation, () => writer.resume())
+  const primary = new Primary(target, storeUser, storage, preparation, () => writer.resume())
   const writer = new Writer(primary, lane, storeUser)
   const { askForPages, changeLogReader, reads } = createReads(primary)
-  const { forget, ...tokens } = createTokens(
-    primary.reader('tokens'),
-    changeTokens(writer, refusals),
-  )
-  const requireSafe = () => alteredTables.requireSafe(async () => (await primary.ready(0)).pages)
+  const { forget, ...tokens } = createTokens(primary.reader('tokens'), changeTokens(writer, refuse))
   const lockedRows = new LockedRows(storeUser.log)
   const { writes, watch, methods } = createWrites(
-    createBatches(writer, refusals, storeUser, lockedRows, requireSafe),
+    createBatches(writer, storage, refuse, storeUser, lockedRows),
     changeLogReader.read,
     forget,
   )
   const changeLog: ChangeLog = { ...changeLogReader, watch, lastCursor: () => lane.lastCursor }
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
-  const rehearse = createRehearsal(primary, refusals, statementsOf, (it) => alteredTables.read(it))
-  const problem = () =>
-    primary.problem() ?? alteredTables.problem() ?? refusals.problem() ?? storage.problem()
+  const readTables = (connection: Connection) => alteredTables.read(connection)
+  const look = createLook(primary, storage, statementsOf, readTables, writer)
   const probe = watchHealth({
     isProbeDue: () => storage.sinceConfirmed() >= PROBED_EVERY_MS,
-    problem,
+    problem: () => storage.problem(),
     write: touch,
   })
 
   await primary.open()
-  const timers = storeUser.outlivesOutages
-    ? startTimers(touch, rehearse, createTrial(writer, refusals))
-    : []
+  const timers = storeUser.outlivesOutages ? startTimers(touch, look) : []
   const retention = createRetention(primary, storeUser.log, askForPages, preparation)
   const endRetention = storeUser.outlivesOutages ? retention.begin() : undefined
 
@@ -122,12 +107,12 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     },
     ...reads,
     async probe() {
-      await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
+      await Promise.race([look(), Bun.sleep(LOOK_PATIENCE_MS)])
       await probe()
       return 'ok'
     },
     stats: () => ({
-      problem: problem(),
+      problem: storage.problem(),
       queued: writes.queued,
       databaseBytes: null,
       walBytes: null,
@@ -145,8 +130,8 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
       storage.close()
       endRetention?.()
       // During an outage the queue may never drain.
-      if (!primary.problem()) await writes.drained()
-      await closeConnections(primary, writer, lane)
+      if (!primary.isLost) await writes.drained()
+      await closeConnections(primary, writer, lane, storage)
     },
   }
 }

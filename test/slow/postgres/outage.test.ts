@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
 import { chooseHost, connect } from '../../../src/engine/postgres/connecting/hosts'
 import { Primary } from '../../../src/engine/postgres/connecting/primary'
-import { Refusals } from '../../../src/engine/postgres/connecting/refusals'
+import { createServerState } from '../../../src/engine/postgres/connecting/refusals'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
@@ -141,7 +141,7 @@ describeServers('an outage of %s', (started, it) => {
       warmUp: nothing,
     }
     const found = () => order.push('found')
-    const primary = new Primary(target, role, new Refusals(role), prepared, found)
+    const primary = new Primary(target, role, createServerState(role), prepared, found)
     await primary.open()
 
     primary.lose(await primary.ready(0), new Error('cut'))

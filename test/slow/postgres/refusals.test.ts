@@ -118,8 +118,8 @@ describeServers('what %s refuses', (started) => {
       })
       if (!isSeenByWrites) expect(await it.check()).not.toEqual([])
       await it.query(heal)
-      await it.store.createPlant({ id: 9n, name: 'nine' })
       expect(await timeUntil('health', it.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
+      await it.store.createPlant({ id: 9n, name: 'nine' })
       expect(await allPlants(it.store)).toHaveLength(2)
     },
   )
@@ -160,19 +160,6 @@ describeServers('what %s refuses', (started) => {
     expect(await it.check()).toEqual([])
   })
 
-  test('to a role that lost a privilege heals with the first write that needs it', async () => {
-    await using it = await openPlain(await started())
-    await it.query('REVOKE INSERT ON plants FROM $role')
-    expect(await errorOf(it.store.createPlant({ id: 2n, name: 'two' }))).toBe('cannot write')
-    await until('bad health', async () => !(await it.isHealthy()))
-    await it.query('GRANT INSERT ON plants TO $role')
-
-    await it.store.createPlant({ id: 2n, name: 'two' })
-
-    expect(await errorOf(it.store.probe())).toBeNull()
-    expect(it.store.stats().problem).toBeNull()
-  })
-
   test('to deletes does not heal with a create', async () => {
     await using it = await openPlain(await started())
     await it.query('REVOKE DELETE ON plants FROM $role')
@@ -183,46 +170,12 @@ describeServers('what %s refuses', (started) => {
     expect(await errorOf(it.store.probe())).toBe('cannot write')
     await it.query('GRANT DELETE ON plants TO $role')
     await it.store.deletePlant(1n)
-    expect(await errorOf(it.store.probe())).toBeNull()
-  })
-
-  test('to puts does not heal with a put that wrote nothing', async () => {
-    await using it = await openPlain(await started())
-    await it.store.createPlant({ id: 2n, name: 'two' })
-    await it.query(
-      `CREATE FUNCTION refuse_update() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '42501'; END $$;
-       CREATE TRIGGER refuses_update BEFORE UPDATE ON plants FOR EACH ROW EXECUTE FUNCTION refuse_update()`,
-    )
-    expect(await errorOf(it.store.putPlants([{ id: 2n, name: 'other' }]))).toBe('cannot write')
-
-    const unchanged = { created: 0, replaced: 0, unchanged: 1 }
-    expect(await it.store.putPlants([{ id: 2n, name: 'two' }])).toEqual(unchanged)
-    expect(it.store.stats().problem).not.toBeNull()
-
-    await it.query('DROP TRIGGER refuses_update ON plants')
-    await it.store.putPlants([{ id: 2n, name: 'other' }])
+    expect(await timeUntil('health', it.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
     expect(it.store.stats().problem).toBeNull()
+    expect(it.events.at(-1)?.event).toBe('statements-accepted')
   })
 
-  test('to deletes alone by a policy, which no rehearsal sees, heals with a delete and not with a create', async () => {
-    await using it = await openPlain(await started())
-    await it.query(
-      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '42501'; END $$;
-       CREATE TRIGGER refuses BEFORE DELETE ON plants FOR EACH ROW EXECUTE FUNCTION refuse()`,
-    )
-    expect(await errorOf(it.store.deletePlant(1n))).toBe('cannot write')
-
-    await it.store.createPlant({ id: 2n, name: 'two' })
-
-    expect(await errorOf(it.store.probe())).toBe('cannot write')
-    await it.query('DROP TRIGGER refuses ON plants')
-    await it.store.deletePlant(1n)
-    expect(await errorOf(it.store.probe())).toBeNull()
-  })
-
-  test('for want of disk space lasts as long as that, and heals with a create or without one', async () => {
+  test('for want of disk space lasts as long as that', async () => {
     await using it = await openPlain(await started())
     const fill = (last: number) =>
       `CREATE INDEX fills ON plants (fill(id)) WHERE id NOT BETWEEN 1 AND ${last}`
@@ -234,7 +187,7 @@ describeServers('what %s refuses', (started) => {
     expect(await errorOf(it.store.probe())).toBe('disk full')
     await it.query('DROP INDEX fills')
     await it.store.createPlant({ id: 2n, name: 'two' })
-    expect(await errorOf(it.store.probe())).toBeNull()
+    await until('health', it.isHealthy)
     await it.query(fill(2))
     expect(await errorOf(it.store.createPlant({ id: 3n, name: 'three' }))).toBe('disk full')
     const end = performance.now() + LAGS_AT_MOST_MS + 3000

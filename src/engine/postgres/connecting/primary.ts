@@ -3,12 +3,13 @@
 
 import type { SQL } from 'bun'
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
+import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
 import { connect, type Memory } from './hosts'
 import { type Connections, closeAll, openReaders, type Prepared, READER_SILENT_MS } from './readers'
-import type { Refusals } from './refusals'
+import { createRefuse, type Refuse } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
 
 /** Time limit of a read, including the search for a lost server. */
@@ -35,15 +36,18 @@ export class Primary {
   #last: Memory['last'] = null
   /** The hosts that accept writes and are not used, as logged. */
   readonly #passedOver = new Set<string>()
+  readonly #refuse: Refuse
 
   /** `found` is called once all connections are usable. */
   constructor(
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
-    private readonly refusals: Refusals,
+    private readonly storage: StorageState,
     private readonly prepared: Prepared,
     private readonly found: () => void,
-  ) {}
+  ) {
+    this.#refuse = createRefuse(storage, storeUser)
+  }
 
   /**
    * Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is told to
@@ -67,11 +71,8 @@ export class Primary {
     }
   }
 
-  /** The reason that commits are impossible at the moment; null if there is none. */
-  problem(): RequestError | null {
-    if (this.#current) return null
-    const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
-    return new RequestError('cannot write', `no connection to the database server for ${seconds} s`)
+  get isLost(): boolean {
+    return this.#current === null
   }
 
   /**
@@ -120,6 +121,7 @@ export class Primary {
     this.#current = null
     this.#lostAt = performance.now()
     this.#reason = messageOf(error)
+    this.storage.report({ failed: 'read', failure: { kind: 'failed', detail: this.#reason } })
     closeAll(Object.values(connections))
     const host = addressOf(connections.writer.host)
     this.storeUser.log('warn', 'server-lost', { host, detail: this.#reason })
@@ -140,11 +142,9 @@ export class Primary {
       const connections = await this.ready(READ_PATIENCE_MS, 'cannot read')
       const connection = connections[kind]
       try {
-        const answer = await connection.within(READER_SILENT_MS, query(connection.sql))
-        this.refusals.answered(kind)
-        return answer
+        return await connection.within(READER_SILENT_MS, query(connection.sql))
       } catch (error) {
-        if (!isInDoubt(error)) throw this.refusals.refuse(error, [kind], 'cannot read')
+        if (!isInDoubt(error)) throw this.#refuse(error, 'cannot read')
         // A bug in this program says nothing about the server.
         if (codeOf(error) === '' && !connection.isLost) throw error
         this.lose(connections, error)
@@ -170,6 +170,7 @@ export class Primary {
     const { host, standing } = connections.writer
     this.#last = { host, standing }
     this.#current = connections
+    this.storage.report('reopened')
     this.#announce()
     this.found()
   }

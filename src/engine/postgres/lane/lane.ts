@@ -5,6 +5,7 @@
 // - leave: the row is removed.
 
 import type { SQL } from 'bun'
+import { messageOf } from '../../../errors'
 import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from '../connecting/connection'
@@ -104,10 +105,15 @@ export class Lane {
       return sent
     } catch (error) {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
+      if (this.#isInDoubt) this.#reportDoubt(error)
       throw error
     } finally {
       this.storage.answered()
     }
+  }
+
+  #reportDoubt(error: unknown): void {
+    this.storage.report({ failed: 'doubt', failure: { kind: 'failed', detail: messageOf(error) } })
   }
 
   /** The fate of the last step in doubt, from the next {@link enter} until another step is sent. */

@@ -77,7 +77,7 @@ export class Writer {
         if (await this.#advance(run, await this.primary.ready(PATIENCE_MS))) this.#queue.shift()
       } catch (error) {
         this.#refuseAll(error)
-        if (this.primary.problem()) break
+        if (this.primary.isLost) break
       }
     }
     this.#isPumping = false

@@ -40,6 +40,8 @@ const SELECT = `
   UNION ALL SELECT 'column', attrelid::regclass || '.' || attname, format_type(atttypid, atttypmod)
   FROM pg_attribute WHERE attrelid = to_regclass('plants') AND attname IN (${FIELDS.map((it) => `'${it}'`)})
     AND atttypid <> CASE attname WHEN 'id' THEN 'bigint'::regtype ELSE 'text'::regtype END
+  UNION ALL SELECT 'generated', attrelid::regclass || '.' || attname, '' FROM pg_attribute
+  WHERE attrelid IN ${OURS} AND attname IN (${FIELDS.map((name) => `'${name}'`)}) AND attgenerated <> ''
   UNION ALL SELECT 'foreign key', conname, conrelid::regclass || ' refers to ' || confrelid::regclass
   FROM pg_constraint WHERE contype = 'f' AND confrelid IN ${OURS} AND conparentid = 0
   UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text FROM pg_trigger
@@ -65,6 +67,7 @@ const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
   // No trial shows that a trigger keeps every name.
   trigger: ({ name, detail }) => describeForeignPart('trigger', name, detail),
   rule: ({ name, detail }) => describeForeignPart('rule', name, detail),
+  generated: ({ name }) => `column ${name} is generated; run ALTER TABLE … ALTER … DROP EXPRESSION`,
   column: ({ name, detail }) =>
     `column ${name} is ${detail}; expected ${name.endsWith('.id') ? 'bigint' : 'text'}`,
 }
