@@ -48,11 +48,6 @@ export type Command = {
   readonly owners?: Readonly<Partial<Record<OptionName, string>>>
   /** True if it logs unknown variables; otherwise they are printed before it runs. */
   readonly hasLog?: true
-  /**
-   * Finds the possible arguments of an action, with descriptions, for completion. It reads the database and writes
-   * nothing.
-   */
-  findArguments?(action: string, config: Config): Promise<readonly (readonly [string, string])[]>
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>
 }

@@ -23,9 +23,6 @@ const OF_PROGRAM: Offer = [
   ['--version', 'show the version'],
 ]
 
-// A slower database offers no names.
-const NAMES_WITHIN_MS = 1000
-
 /** The flags of a command for an action; without an action, all of them. */
 const flagsOf = ({ options, overrides, owners = {} }: Command, action: string | undefined) => [
   ...options
@@ -50,7 +47,7 @@ function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
   return /FILE|PATH/.test(value ?? '') ? FILES : []
 }
 
-/** The arguments of a command and its settings so far; null while they are invalid. */
+/** The settings and arguments so far; null while they are invalid. */
 function parse(words: readonly string[], { options, overrides }: Command) {
   try {
     return parseConfig(words, options, overrides)
@@ -59,20 +56,7 @@ function parse(words: readonly string[], { options, overrides }: Command) {
   }
 }
 
-/** The next argument of a command, from the database. Never rejects. */
-async function argumentsOf(command: Command, words: readonly string[]): Promise<Offer> {
-  const parsed = parse(words, command)
-  const [action, ...others] = parsed?.args ?? []
-  if (!parsed || action === undefined || others.length > 0) return []
-  const found = command.findArguments?.(action, parsed.config).catch(() => [])
-  return (await Promise.race([found, Bun.sleep(NAMES_WITHIN_MS)])) ?? []
-}
-
-async function offerFor(
-  before: readonly string[],
-  typed: string,
-  commands: readonly Command[],
-): Promise<Offer> {
+function offerFor(before: readonly string[], typed: string, commands: readonly Command[]): Offer {
   const names: Offer = commands.map(({ name, summary }) => [name, summary])
   const [name, ...rest] = before
   if (name === undefined && typed.startsWith('-')) return OF_PROGRAM
@@ -99,8 +83,7 @@ async function offerFor(
     return actions.map((it) => [it])
   }
   if (command.usage.includes('FILE')) return FILES
-  const found = await argumentsOf(command, rest)
-  return found.length > 0 ? found : offered
+  return offered
 }
 
 /** Prints the completions of the last word, one per line. bash splits `--option=value` into three words. */
@@ -108,7 +91,7 @@ async function complete({ args, commands, out }: CommandContext): Promise<number
   const words = args.slice(1).filter((word) => word !== '=')
   const typed = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
   const before = words.slice(0, args.at(-1) === '=' ? undefined : -1)
-  for (const [word, description = ''] of await offerFor(before, typed, await commands())) {
+  for (const [word, description = ''] of offerFor(before, typed, await commands())) {
     if (word.startsWith(':') || word.startsWith(typed))
       out.write(`${word}\t${description}\n`.replace('\t\n', '\n'))
   }

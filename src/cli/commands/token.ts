@@ -84,8 +84,8 @@ async function create(
   return exitCodes.failure
 }
 
-async function readTokens(config: Config, way?: 'in place'): Promise<readonly Token[]> {
-  const store = await engineOf(config.database).openReadOnly(config.database, config, way)
+async function readTokens(config: Config): Promise<readonly Token[]> {
+  const store = await engineOf(config.database).openReadOnly(config.database, config)
   try {
     return await store.listTokens()
   } finally {
@@ -149,15 +149,6 @@ const owners = {
   olderThan: 'prune',
 } as const
 
-/** The names of the tokens that can be revoked, with their scopes. */
-async function findNames(action: string, config: Config): Promise<[string, string][]> {
-  if (action !== 'revoke') return []
-  const tokens = await readTokens(config, 'in place')
-  return tokens
-    .filter(({ revokedAt }) => revokedAt === null)
-    .map(({ name, scope }) => [name, scope])
-}
-
 export const token: Command = {
   name: 'token',
   usage: 'create NAME | list | revoke NAME | prune',
@@ -177,7 +168,6 @@ reused; prune removes such tokens from the list. If none is left, the next start
   plantstore token prune --older-than 30d`,
   options: [...databaseOptions, 'scope', 'expires', 'output', 'json', 'olderThan'],
   owners,
-  findArguments: findNames,
   async run(context) {
     const { args, config } = context
     const [word = ''] = args

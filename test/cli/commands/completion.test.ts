@@ -1,13 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, existsSync, readdirSync } from 'node:fs'
-import { fingerprint } from '../../harness/commands'
-import {
-  PATIENCE_MS,
-  program,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { existsSync } from 'node:fs'
+import { PATIENCE_MS, program, runProgram, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -101,40 +94,6 @@ test('completes only flags that the action takes', async () => {
   expect(await completed('plantstore token --database x ')).toEqual(Object.keys(own))
 })
 
-test('completes the tokens that can be revoked, and leaves the database unchanged', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const line = (file: string) => `plantstore token revoke --database ${file} `
-  const names = ['laptop', 'my phone']
-  {
-    await using daemon = await startDaemon({ database })
-    for (const name of [...names, 'gone']) {
-      await runProgram(['token', 'create', name, '--database', database])
-    }
-    await runProgram(['token', 'revoke', 'gone', '--database', database])
-    expect(await completed(line(database))).toEqual(names)
-    expect(await completed(`${line(database)}la`)).toEqual(['laptop'])
-    expect(await completed(`plantstore token create --database ${database} la`)).toEqual([''])
-    expect(await completed(`${line(database)}laptop `)).toEqual(['--database', '--help'])
-    // As after a crash: only a copy of it could be read.
-    for (const suffix of ['', '-wal'])
-      copyFileSync(database + suffix, folder.file(`torn.db${suffix}`))
-    await daemon.stop()
-  }
-  const before = fingerprint(folder.path)
-  expect(await completed(line(database))).toEqual(names)
-  for (const file of ['torn.db', 'missing.db']) {
-    expect(await completed(line(folder.file(file)))).toEqual(['--database', '--help'])
-  }
-  expect(await completed(line('postgres://nobody@127.0.0.1:9/none'))).toEqual([
-    '--database',
-    '--help',
-  ])
-  expect(fingerprint(folder.path)).toEqual(before)
-  expect(existsSync(folder.file('missing.db'))).toBeFalse()
-  expect(readdirSync(folder.path)).not.toContain('missing.db')
-})
-
 /** The completions of zsh for a command line: the arguments of its script to zsh's own functions. */
 async function completedByZsh(line: string): Promise<string[]> {
   using folder = temporaryFolder()
@@ -158,17 +117,9 @@ async function completedByZsh(line: string): Promise<string[]> {
 }
 
 test.skipIf(Bun.which('zsh') === null)('completes the same in zsh', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await runProgram(['import', '/dev/null', '--format', 'csv', '--database', database])
-  await runProgram(['token', 'create', 'my phone', '--database', database])
-
   expect(await completedByZsh('plantstore re')).toEqual(['restore'])
   expect(await completedByZsh('plantstore -')).toEqual(['--help', '--version'])
   expect(await completedByZsh('plantstore token list --j')).toEqual(['--json'])
-  expect(await completedByZsh(`plantstore token revoke --database ${database} `)).toEqual([
-    'my phone',
-  ])
   expect(await completedByZsh('plantstore import m')).toEqual(['files'])
   expect(await completedByZsh('plantstore serve --backup-folder ')).toEqual(['files -/'])
 })
