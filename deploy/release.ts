@@ -13,12 +13,13 @@ import { listParts } from './parts'
 import { run } from './run'
 import { makeSbom } from './sbom'
 import { sumsOf } from './sums'
+import { makeTarball } from './tarball'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
 const { name, version, description, license } = packageJson
 
-const targets = ['x64', 'x64-baseline', 'arm64', 'x64-musl', 'arm64-musl'] as const
+const targets = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
 
 const { values } = parseArgs({
   options: {
@@ -99,6 +100,19 @@ try {
     })
   })
   await Promise.all(debs)
+
+  for (const target of ['x64', 'arm64']) {
+    const base = `${name}-${version}-linux-${target}`
+    const files = {
+      plantstore: join(dist, base),
+      LICENSE: join(root, 'LICENSE'),
+      'README.md': join(root, 'README.md'),
+      'plantstore.1': join(dist, `${name}.1`),
+      'plantstore.env': join(root, 'deploy/plantstore.env'),
+      'plantstore.service': join(root, 'deploy/plantstore.service'),
+    }
+    await makeTarball(add(`${base}.tar.gz`), files, epoch)
+  }
 
   for (const file of [...UNITS, ...FOR_OPERATORS]) {
     copyFileSync(join(root, 'deploy', file), add(file))

@@ -1,6 +1,6 @@
 // The files of a release: reproducible, listed, signed. `bun run test:release` makes them first.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
@@ -13,6 +13,7 @@ setDefaultTimeout(300_000)
 const copy = folder.file('another folder/with a longer path/plantstore')
 const key = folder.file('key')
 const validator = join(import.meta.dir, 'sbom')
+const hosting = readFileSync(join(root, 'docs/hosting.md'), 'utf8')
 const sums = readFileSync(released('SHA256SUMS'), 'utf8')
 
 // A second release of the same files: another folder, umask, time zone and language; signed.
@@ -37,9 +38,10 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     'grafana-dashboard.json',
     `plantstore-${version}-linux-arm64`,
     `plantstore-${version}-linux-arm64-musl`,
+    `plantstore-${version}-linux-arm64.tar.gz`,
     `plantstore-${version}-linux-x64`,
-    `plantstore-${version}-linux-x64-baseline`,
     `plantstore-${version}-linux-x64-musl`,
+    `plantstore-${version}-linux-x64.tar.gz`,
     `plantstore-${version}.cdx.json`,
     `plantstore-${version}.licenses.txt`,
     `plantstore-client-${version}.tgz`,
@@ -56,6 +58,21 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
 
 test('a release of the same commit has the same bytes, in whatever folder it is made', () => {
   expect(readFileSync(join(copy, 'dist/SHA256SUMS'), 'utf8')).toBe(sums)
+})
+
+test('the tarball is verified, unpacked and started as docs/hosting.md says', async () => {
+  const [, commands = ''] = /## A tarball\n.*?```sh\n(.*?)```/s.exec(hosting) ?? []
+  const unpacked = folder.file('unpacked')
+  mkdirSync(unpacked)
+  for (const file of ['SHA256SUMS', `plantstore-${version}-linux-x64.tar.gz`]) {
+    copyFileSync(released(file), join(unpacked, file))
+  }
+  const script = commands.replace(/^sudo install .*\n/m, '').replace(' serve', ' --version')
+  const { out, err, code } = await run(['sh', '-ec', script], { cwd: unpacked })
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(out).toContain(`plantstore-${version}-linux-x64.tar.gz: OK\n`)
+  expect(out).toContain(`plantstore ${version}`)
 })
 
 test.skipIf(!hasSsh)('the signature verifies, and not for a list that was changed', async () => {
