@@ -26,8 +26,6 @@ import { isSameView } from './view.ts'
 
 // Wide screens have compact rows unless the user chose otherwise.
 const WIDE = '(width >= 1280px)'
-// A search does not wait longer for the number of plants.
-const COUNTED_MS = 1000
 
 export type Console = ReturnType<typeof createParts>
 
@@ -92,18 +90,6 @@ function createParts(base: URL) {
   }
 }
 
-/** Resolves once the plants were counted: the page itself searches as many as it can hold. */
-async function untilCounted({ monitor }: Console): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<unknown>()
-  const timer = setTimeout(resolve, COUNTED_MS)
-  const stop = effect(() => {
-    if (monitor.latest.value) resolve(null)
-  })
-  await promise
-  clearTimeout(timer)
-  stop()
-}
-
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
   const { session, list, scroll, editor, selection, monitor, announce } = parts
@@ -132,7 +118,8 @@ function showPlants(parts: Console): void {
   async function begin(): Promise<void> {
     // First, so that no change is missed.
     await follower.start()
-    if (readView().query.name !== undefined) await untilCounted(parts)
+    // The page itself searches as many plants as it can hold.
+    if (readView().query.name !== undefined) await monitor.poll()
     if (!session.isKnown.value) return
     await list.open(readView(), true)
     editor.follow()

@@ -1,6 +1,12 @@
 // Reads pages of the plants that match a query, in the order of ids, either way.
 
-import { ERRORS, type NewPlant, type PlantPage, type Result } from '../../../client/client.ts'
+import {
+  ERRORS,
+  type ListQuery,
+  type NewPlant,
+  type PlantPage,
+  type Result,
+} from '../../../client/client.ts'
 import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import type { IdOrder } from './id-order.ts'
@@ -8,9 +14,11 @@ import type { Cursor } from './part.ts'
 
 const PAGE_PLANTS = 1000
 
+type Options = { readonly signal?: AbortSignal }
+
 /** The plant with an id as a page, which is empty if there is none. */
-async function readOne(session: Session, id: bigint): Promise<Result<PlantPage>> {
-  const found = await session.persist((client) => client.readPlant(id))
+async function readOne(session: Session, id: bigint, options: Options): Promise<Result<PlantPage>> {
+  const found = await session.persist((client) => client.readPlant(id, options), options.signal)
   if (found.ok) return { ok: true, value: { plants: [found.value], next: null } }
   if (found.error !== ERRORS['no such plant']) return found
   return { ok: true, value: { plants: [], next: null } }
@@ -23,16 +31,16 @@ export function readPage(
   { isDescending }: Pick<IdOrder, 'isDescending'>,
   after: Cursor,
   limit: number,
+  options: Options = {},
 ): Promise<Result<PlantPage>> {
-  if (query.id !== undefined) return readOne(session, query.id)
-  return session.persist((client) =>
-    client.listPlants({
-      limit,
-      ...(after === null ? {} : { after }),
-      ...(isDescending ? { order: 'desc' } : {}),
-      ...listQueryOf(query),
-    }),
-  )
+  if (query.id !== undefined) return readOne(session, query.id, options)
+  const page: ListQuery = {
+    limit,
+    ...(after === null ? {} : { after }),
+    ...(isDescending ? { order: 'desc' } : {}),
+    ...listQueryOf(query),
+  }
+  return session.persist((client) => client.listPlants(page, options), options.signal)
 }
 
 /** Every plant from a cursor on, a page at a time; stops at a failure, which it returns. */
@@ -41,9 +49,17 @@ export async function* readPages(
   query: Query,
   order: Pick<IdOrder, 'isDescending'>,
   after: Cursor = null,
+  signal?: AbortSignal,
 ): AsyncGenerator<PlantPage & { readonly plants: readonly NewPlant[] }, string | null> {
   for (let cursor: Cursor = after; ; ) {
-    const page = await readPage(session, query, order, cursor, PAGE_PLANTS)
+    const page = await readPage(
+      session,
+      query,
+      order,
+      cursor,
+      PAGE_PLANTS,
+      signal ? { signal } : {},
+    )
     if (!page.ok) return page.message
     yield page.value
     if (page.value.next === null || page.value.next === undefined) return null

@@ -1,11 +1,13 @@
 // Exports the plants of the table: streamed to a file where the browser can, otherwise built in memory.
 
 import { signal } from '@preact/signals'
-import { ClientError, type NewPlant } from '../../../client/client.ts'
+import type { NewPlant } from '../../../client/client.ts'
 import { writers } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { plantsOf } from '../counts.ts'
-import { listQueryOf, type Query } from '../query.ts'
+import { ASCENDING } from '../list/id-order.ts'
+import { readPages } from '../list/plant-pages.ts'
+import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import { MAX_PLANTS, openWorkbook } from '../workbooks/write.ts'
 import { yieldToBrowser } from '../yield.ts'
@@ -107,7 +109,7 @@ type Found = (() => Promise<readonly NewPlant[]>) | null
 /** The plants of an export, a page at a time. */
 async function* pagesOf(
   session: Session,
-  { id, ...search }: Query,
+  query: Query,
   found: Found,
   signal: AbortSignal,
 ): AsyncGenerator<readonly NewPlant[]> {
@@ -119,24 +121,14 @@ async function* pagesOf(
     }
     return
   }
-  if (id !== undefined) {
-    const plant = await session.persist((client) => client.readPlant(id, { signal }), signal)
-    if (!plant.ok) throw new ClientError(plant)
-    yield [plant.value]
-    return
+  const pages = readPages(session, query, ASCENDING, null, signal)
+  for (;;) {
+    const page = await pages.next()
+    signal.throwIfAborted()
+    if (!page.done) yield page.value.plants
+    else if (page.value === null) return
+    else throw new Error(page.value)
   }
-  let after: string | undefined
-  do {
-    const query = {
-      limit: PAGE_PLANTS,
-      ...(after === undefined ? {} : { after }),
-      ...listQueryOf(search),
-    }
-    const page = await session.persist((client) => client.listPlants(query, { signal }), signal)
-    if (!page.ok) throw new ClientError(page)
-    yield page.value.plants
-    after = page.value.next ?? undefined
-  } while (after !== undefined)
 }
 
 /** Exports plants, one file at a time. */
