@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 import { GroupCommit } from '../../src/engine/commit/group-commit'
 import { createWrites, type PlantChanges, plantChanges } from '../../src/engine/commit/plant-writes'
-import type { Outcome, Write } from '../../src/engine/commit/write'
+import { DONE, type Outcome, type Write } from '../../src/engine/commit/write'
 import { range } from '../harness/tested-store'
 
-/** How often a listener of the change log is woken by a batch that ends so. */
-async function wakings(outcome: Outcome, isPut = true): Promise<number> {
+/** The number of times that a listener of the change log is woken by a change that ends so. */
+async function wakings(
+  change: (changes: PlantChanges) => Promise<unknown>,
+  outcome: Outcome,
+): Promise<number> {
   const { methods, watch } = createWrites(
     async (batch) => batch.map(() => outcome),
     async () => ({ entries: [], next: '' }),
@@ -14,23 +17,38 @@ async function wakings(outcome: Outcome, isPut = true): Promise<number> {
   const end = watch(() => {
     woken += 1
   })
-  const change = isPut ? methods.putPlants(range(1, 3)) : methods.deletePlants(range(1, 3))
-  await change.catch(() => {})
+  await change(methods).catch(() => {})
   end()
   return woken
 }
 
-test('a batch of puts wakes those who follow the change log only if it wrote something', async () => {
-  expect(await wakings({ created: 1, replaced: 0, unchanged: 2 })).toBe(1)
-  expect(await wakings({ created: 0, replaced: 1, unchanged: 2 })).toBe(1)
-  expect(await wakings({ created: 0, replaced: 0, unchanged: 3 })).toBe(0)
-  expect(await wakings({ error: 'unexpected' })).toBe(0)
+const put = (it: PlantChanges) => it.putPlants(range(1, 3))
+const patchAll = (it: PlantChanges) => it.patchPlants(range(1, 3))
+const deleteAll = (it: PlantChanges) => it.deletePlants(range(1, 3))
+const none = { created: 0, written: [], deleted: [], changed: [2], missing: [1] }
+
+test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
+  ['a create', (it) => it.createPlant({ id: 1n, name: 'a' }), DONE],
+  ['a batch of creates', (it) => it.createPlants(range(1, 3)), DONE],
+  ['a batch of puts that creates', put, { created: 1, replaced: 0, unchanged: 2 }],
+  ['a batch of puts that replaces', put, { created: 0, replaced: 1, unchanged: 2 }],
+  ['a batch of patches', patchAll, { ...none, written: [[1, 'a', null]] }],
+  ['a batch of deletes', deleteAll, { ...none, deleted: [3] }],
+  ['a replacement', (it) => it.replacePlant({ id: 1n, name: 'a' }), DONE],
+  ['a patch', (it) => it.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],
+  ['a delete', (it) => it.deletePlant(1n), DONE],
+  ['accepted edits', (it) => it.accept([], 0), DONE],
+])('those who follow the change log are woken by %s', async (_, change, outcome) => {
+  expect(await wakings(change, outcome)).toBe(1)
 })
 
-test('a batch of deletes wakes them only if it deleted something', async () => {
-  const deletes = { deleted: [1], changed: [2], missing: [] }
-  expect(await wakings(deletes, false)).toBe(1)
-  expect(await wakings({ ...deletes, deleted: [], missing: [1] }, false)).toBe(0)
+test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
+  ['a batch of puts without a change', put, { created: 0, replaced: 0, unchanged: 3 }],
+  ['a batch of patches without a change', patchAll, none],
+  ['a batch of deletes without a delete', deleteAll, none],
+  ['a batch that is refused', put, { error: 'unexpected' }],
+])('those who follow the change log are not woken by %s', async (_, change, outcome) => {
+  expect(await wakings(change, outcome)).toBe(0)
 })
 
 const name = 'n'.repeat(1000)
