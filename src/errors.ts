@@ -121,13 +121,13 @@ const MIN_SECRET_LENGTH = 3
 
 /** A text with each URL reduced to scheme and host, as the rest may be secret. */
 export const cutUrls = (text: string): string =>
-  text.replace(URL_IN_TEXT, (it) => {
-    const { protocol = it.slice(0, it.indexOf(':') + 1), host = '' } = URL.parse(it) ?? {}
+  text.replace(URL_IN_TEXT, (url) => {
+    const { protocol = url.slice(0, url.indexOf(':') + 1), host = '' } = URL.parse(url) ?? {}
     return `${protocol}//${host || '…'}`
   })
 
 const isOwn = (error: unknown): boolean =>
-  [RequestError, OpenError, UsageError].some((it) => error instanceof it)
+  [RequestError, OpenError, UsageError].some((kind) => error instanceof kind)
 
 /**
  * The message of an error, for users and logs. The program's own errors are unchanged; those of the runtime or of a

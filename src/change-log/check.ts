@@ -32,10 +32,8 @@ export type FoundNumbers = {
 }
 
 /** True if the numbers of a change log are gapless up to the last. */
-export const isWhole = (it: FoundNumbers): boolean =>
-  it.first === null ||
-  it.top === null ||
-  (it.top === it.last && it.top - it.first + 1n === it.count)
+export const isWhole = ({ first, top, last, count }: FoundNumbers): boolean =>
+  first === null || top === null || (top === last && top - first + 1n === count)
 
 const BEGIN_ANEW = 'to begin a new one, restart with --keep-changes off, then with the period'
 export const LACKS_ENTRIES = `the change log lacks entries; ${BEGIN_ANEW}`

@@ -12,7 +12,7 @@ const PAUSE_MS = 20
 const TIMES_AT_ONCE = 2000
 
 /** The retention period, and the numbers of the oldest entry and the last; if it is empty, `first` is one more. */
-export type Retained = { readonly keepMs: number; readonly first: number; readonly last: number }
+export type EntryRange = { readonly keepMs: number; readonly first: number; readonly last: number }
 
 /** The number of an entry, and its time in milliseconds since 1970. */
 export type EntryTime = { readonly number: bigint; readonly at: bigint }
@@ -23,7 +23,7 @@ export type Removed = { readonly removed: number; readonly before: number; reado
 /** The change log of an engine, for its retention. */
 export type RetainedLog = {
   /** null: none is kept. */
-  state(): Promise<Retained | null>
+  state(): Promise<EntryRange | null>
   /** The times of at most `limit` entries after a number, oldest first. */
   times(after: number, limit: number): Promise<readonly EntryTime[]>
   /**
@@ -126,7 +126,7 @@ export class Retention {
     this.#isEnded = true
   }
 
-  async #readTimes({ keepMs, last }: Retained): Promise<void> {
+  async #readTimes({ keepMs, last }: EntryRange): Promise<void> {
     const ages = new Ages()
     while (!this.#isEnded && ages.last < last) {
       const times = await this.log.times(ages.last, TIMES_AT_ONCE)
@@ -138,15 +138,15 @@ export class Retention {
     this.#lookedAt = this.clock.now()
   }
 
-  async #remove(state: Retained, upTo: number): Promise<void> {
-    let left: Retained | null = state
+  async #remove(state: EntryRange, upTo: number): Promise<void> {
+    let left: EntryRange | null = state
     for (let first = 0; left && left.first > first && left.first <= upTo && !this.#isEnded; ) {
       first = left.first
       await this.log.remove(upTo)
       left = await this.log.state()
       await this.clock.pause()
     }
-    const entries = ({ first, last }: Retained) => last - first + 1
+    const entries = ({ first, last }: EntryRange) => last - first + 1
     if (!left || left.first === state.first) return
     this.onRemoved({
       removed: left.first - state.first,

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 250
 export function createChangeLogWatch(read: ChangeLog['read']) {
   const listeners = new Set<() => void>()
   let timer: Timer | undefined
-  let seen = ''
+  let lastCursor = ''
 
   function wake(): void {
     for (const listener of listeners) listener()
@@ -19,8 +19,8 @@ export function createChangeLogWatch(read: ChangeLog['read']) {
   async function look(): Promise<void> {
     // On failure, listeners are notified too: their next read reports the error.
     const { next } = await read({ after: NOW, limit: 0 }).catch(() => ({ next: '' }))
-    if (next === seen) return
-    seen = next
+    if (next === lastCursor) return
+    lastCursor = next
     wake()
   }
 

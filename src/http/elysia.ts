@@ -37,7 +37,7 @@ function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
   const compile = (method: string): Handler => {
     const name = method === 'HEAD' ? 'GET' : method
     const route =
-      routes.find((it) => it.method === name) ?? routes.find((it) => it.method === 'ALL')
+      routes.find(({ method }) => method === name) ?? routes.find(({ method }) => method === 'ALL')
     return createBunRouteHandler(app, route as (typeof routes)[number]) as Handler
   }
   return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
@@ -105,10 +105,10 @@ export const queryOf = <Schema extends TObject>(query: Schema) => ({
     const start = url.indexOf('?')
     if (start < 0) return
     if (!isUtf8(url.slice(start))) throw new RequestError('invalid', 'the query is not UTF-8')
-    const sent = new URLSearchParams(url.slice(start))
+    const parameters = new URLSearchParams(url.slice(start))
     const repeated: string[] = []
     for (const [name, { type }] of Object.entries(query.properties)) {
-      const values = sent.getAll(name)
+      const values = parameters.getAll(name)
       if (type === 'array' && values.length > 0) context.query[name] = values
       else if (values.length > 1) repeated.push(name)
       else if (type === 'boolean' && /^(true|false)$/.test(values[0] ?? ''))

@@ -32,7 +32,7 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
   if (typeof value !== 'object' || value === null) return value
   const json = (fields: object) =>
     Object.fromEntries(
-      Object.entries(fields).map(([key, it]) => [key, schemasToJson(it, components)]),
+      Object.entries(fields).map(([key, field]) => [key, schemasToJson(field, components)]),
     )
   if (!(t.Kind in value)) return json(value)
   const { title, error, additionalProperties, ...schema } = value as Json
@@ -46,12 +46,12 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
     properties?: Record<string, Json>
     required?: string[]
   }
-  return Object.entries(properties).map(([name, it]) => ({
+  return Object.entries(properties).map(([name, field]) => ({
     name,
     in: place,
-    description: it.description,
+    description: field.description,
     required: required.includes(name),
-    schema: it,
+    schema: field,
   }))
 }
 
@@ -108,7 +108,7 @@ function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
 
 /** The answer to the refusals of one status. `accepts`: the headers of a 415. */
 function refusal(errors: readonly ErrorName[], accepts: Readonly<Record<string, string>>): Json {
-  const sent = errors.map((error) =>
+  const headersOfAll = errors.map((error) =>
     error === 'unsupported type' ? accepts : ERROR_HEADERS[error],
   )
   const examples = errors.map((error) => {
@@ -119,7 +119,7 @@ function refusal(errors: readonly ErrorName[], accepts: Readonly<Record<string, 
     description: errors
       .map((error) => `${ERRORS[error].number}: ${ERRORS[error].message}`)
       .join('; '),
-    headers: headers(Object.assign({}, ...sent)),
+    headers: headers(Object.assign({}, ...headersOfAll)),
     content: {
       [JSON_TYPE]: { schema: ErrorBody, examples: Object.fromEntries(examples) },
     },

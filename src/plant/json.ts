@@ -105,7 +105,7 @@ declare global {
  * A value with the id of a plant, for `JSON.stringify`, which rejects bigints. Raw JSON is slow, so only large ids are
  * raw.
  */
-export const toJson = <T extends { readonly id: Int64 }>(it: T) => ({
-  ...it,
-  id: exactNumber(it.id) ?? JSON.rawJSON(String(it.id)),
+export const toJson = <T extends { readonly id: Int64 }>(value: T) => ({
+  ...value,
+  id: exactNumber(value.id) ?? JSON.rawJSON(String(value.id)),
 })

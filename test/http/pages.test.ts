@@ -199,7 +199,7 @@ test('a file that could not be read is read again', async () => {
   const path = folder.file('index.html.gz')
   const file = { page: 'console', name: 'index.html', type: 'text/html', hash: 'a' }
   const loadPages = async () => [{ ...file, brotli: path, gzip: path }]
-  const { url, end } = serveStore({} as Store, { loadPages })
+  const { url, end } = serveStore({ stats: () => ({}) } as Store, { loadPages })
   const read = () => fetch(url, { headers: { 'accept-encoding': 'gzip' } })
 
   await expectError(await read(), 50001)

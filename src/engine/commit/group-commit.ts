@@ -8,12 +8,12 @@ import { clientGone, RequestError } from '../../errors'
 import { type BatchOutcome, type Done, isDone, POSTPONED, type ReportOf } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
-export type Committed =
+export type CommitResult =
   | readonly BatchOutcome[]
   | { readonly inDoubt: Promise<readonly BatchOutcome[]> }
 
 /** Makes a batch durable, in order. Rejects if nothing was stored. */
-export type Commit<Write> = (batch: Write[]) => Promise<Committed>
+export type Commit<Write> = (batch: Write[]) => Promise<CommitResult>
 
 export type GroupCommitLimits = {
   /** Maximum number of queued writes. */

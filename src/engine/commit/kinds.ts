@@ -196,19 +196,19 @@ const deleteAll: Kind<'deleteAll'> = {
   ids: idsOfRows,
   decide: ({ rows, origin }, state, entries) =>
     makeAll<DeletedRows>(state, entries, (within, added) => {
-      const found = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
+      const deletions = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
       for (const row of rows) {
         const [plant] = row
         const before = within.read(plant)
-        if (!before) found.missing.push(plant)
-        else if (!isSame(row, before)) found.changed.push(plant)
+        if (!before) deletions.missing.push(plant)
+        else if (!isSame(row, before)) deletions.changed.push(plant)
         else {
           within.remove(plant)
-          found.deleted.push(plant)
+          deletions.deleted.push(plant)
           added.push({ action: 'delete', plant, before, after: null, origin })
         }
       }
-      return found
+      return deletions
     }),
   growth: (_, { deleted }) => -deleted.length,
   hasWritten: ({ deleted }) => deleted.length > 0,
@@ -269,9 +269,9 @@ const accept: Kind<'accept'> = {
   ids: ({ edits }) => edits.map(({ id }) => id),
   decide({ edits, origin }, state, entries) {
     for (const { id, logged, stored } of edits) {
-      const found = state.read(id)
+      const row = state.read(id)
       // A plant that was changed after the edit was found has an entry of that change.
-      const isAsFound = found && stored ? isSame(found, stored) : found === stored
+      const isAsFound = row && stored ? isSame(row, stored) : row === stored
       if (!isAsFound) continue
       const action = stored ? (logged ? 'replace' : 'create') : 'delete'
       entries?.push({ action, plant: id, before: logged, after: stored, origin })
@@ -312,7 +312,7 @@ export const idsOf = <K extends KindName>(write: WriteOf<K>): readonly RowId[] =
   KINDS[write.kind].ids(write)
 
 /** A write that was made, with its kind and report; null unless it is a change of plants. */
-function madeOf(write: Write, outcome: BatchOutcome | undefined) {
+function effectOf(write: Write, outcome: BatchOutcome | undefined) {
   if (!isPlantWrite(write) || !isDone(outcome)) return null
   // Each write is answered with the report of its own kind.
   const kind: Kind<KindName> = KINDS[write.kind]
@@ -321,14 +321,14 @@ function madeOf(write: Write, outcome: BatchOutcome | undefined) {
 
 /** The change in the number of plants made by a write with this outcome. */
 export function countDelta(write: Write, outcome: Outcome): number {
-  const made = madeOf(write, outcome)
-  return made ? made.kind.growth(made.write, made.report) : 0
+  const effect = effectOf(write, outcome)
+  return effect ? effect.kind.growth(effect.write, effect.report) : 0
 }
 
 /** True if a write changed plants. */
 export function hasWritten(write: Write, outcome: BatchOutcome | undefined): boolean {
-  const made = madeOf(write, outcome)
-  return made?.kind.hasWritten(made.report) ?? false
+  const effect = effectOf(write, outcome)
+  return effect?.kind.hasWritten(effect.report) ?? false
 }
 
 /** The rows changed by a committed batch, by id; null for a removed plant. */
@@ -338,9 +338,10 @@ export function netEffect(
 ): Map<RowId, PlantRow | null> {
   const rows = new Map<RowId, PlantRow | null>()
   for (const [index, write] of batch.entries()) {
-    const made = madeOf(write, outcomes[index])
-    if (!made) continue
-    for (const [id, row] of made.kind.rowsAfter(made.write, made.report)) rows.set(id, row)
+    const effect = effectOf(write, outcomes[index])
+    if (!effect) continue
+    const { kind, report } = effect
+    for (const [id, row] of kind.rowsAfter(effect.write, report)) rows.set(id, row)
   }
   return rows
 }

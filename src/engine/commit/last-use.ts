@@ -9,16 +9,16 @@ import { hourOf, type Token } from '../../token/token'
 export function createUseRecorder(write: (hash: string, hour: number) => Promise<void>) {
   let latest = 0
   // Tokens whose use in the latest hour was already passed to `write`.
-  const seen = new Set<string>()
+  const recorded = new Set<string>()
 
   return ({ hash, lastUsedAt }: Token, now: number): void => {
     const hour = hourOf(now)
     if (hour > latest) {
       latest = hour
-      seen.clear()
+      recorded.clear()
     }
-    if ((lastUsedAt !== null && lastUsedAt >= hour) || seen.has(hash)) return
-    seen.add(hash)
+    if ((lastUsedAt !== null && lastUsedAt >= hour) || recorded.has(hash)) return
+    recorded.add(hash)
     // Not awaited: the storage reports its own failures.
     write(hash, hour).catch(() => {})
   }

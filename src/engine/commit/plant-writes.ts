@@ -116,7 +116,8 @@ export function createWrites(
   const { wake, watch } = createChangeLogWatch(readChangeLog)
   const writes = new GroupCommit<Write>(async (batch) => {
     const committed = await commit(batch)
-    const isMade = 'inDoubt' in committed || batch.some((it, at) => hasWritten(it, committed[at]))
+    const isMade =
+      'inDoubt' in committed || batch.some((write, at) => hasWritten(write, committed[at]))
     if (isMade) wake()
     return committed
   }, LIMITS)

@@ -1,6 +1,6 @@
 // Batches of group commit as steps of the writer.
 
-import type { Committed } from '../commit/group-commit'
+import type { CommitResult } from '../commit/group-commit'
 import type { BatchOutcome, Write } from '../commit/write'
 import type { StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
@@ -48,7 +48,7 @@ export function createBatches(
   }
 
   /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */
-  return async (batch: readonly Write[]): Promise<Committed> => {
+  return async (batch: readonly Write[]): Promise<CommitResult> => {
     const started = performance.now()
     const doubt = Promise.withResolvers<null>()
     const onDoubt = () => {

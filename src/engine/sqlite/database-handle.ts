@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs'
 import { NOW } from '../../change-log/change-log'
 import { ERRORS, type FailedAccess, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import type { Committed } from '../commit/group-commit'
+import type { CommitResult } from '../commit/group-commit'
 import { isPlantWrite } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../commit/write'
 import { type StorageEvent, type StorageFailure, StorageState } from '../storage-state'
@@ -121,14 +121,14 @@ export class DatabaseHandle {
    * Makes a batch durable. Rejects if nothing was stored: `busy`, `cannot write` or `disk full`. In doubt, it promises
    * the outcomes for when the disk has been read again; a command gets an error instead.
    */
-  async commit(batch: readonly Write[]): Promise<Committed> {
+  async commit(batch: readonly Write[]): Promise<CommitResult> {
     const refusal = this.state.refusal('write')
     if (refusal) throw refusal
     // Without `await`, Bun would report a rejection as unhandled.
     return await this.#commit(batch)
   }
 
-  async #commit(batch: readonly Write[]): Promise<Committed> {
+  async #commit(batch: readonly Write[]): Promise<CommitResult> {
     this.#requireOpen()
     if (!this.storeUser.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
@@ -192,10 +192,10 @@ export class DatabaseHandle {
   }
 
   /** Reads with the connection of this thread; all reads of an event loop turn share a transaction. */
-  read<T>(act: (it: ServingConnection) => T): Promise<T> {
-    return this.#use((it) => {
-      it.shared.begin()
-      return act(it)
+  read<T>(act: (connection: ServingConnection) => T): Promise<T> {
+    return this.#use((connection) => {
+      connection.shared.begin()
+      return act(connection)
     }, 'cannot read')
   }
 
@@ -210,8 +210,8 @@ export class DatabaseHandle {
   }
 
   /** Writes with the connection of this thread, in one transaction. */
-  write<T>(act: (it: ServingConnection) => T): Promise<T> {
-    return this.#use((it) => it.write(() => act(it)))
+  write<T>(act: (connection: ServingConnection) => T): Promise<T> {
+    return this.#use((connection) => connection.write(() => act(connection)))
   }
 
   /** Closes everything. Clients with a commit in doubt get no answer. */
@@ -237,7 +237,7 @@ export class DatabaseHandle {
   }
 
   async #use<T>(
-    act: (it: ServingConnection) => T,
+    act: (connection: ServingConnection) => T,
     access: FailedAccess = 'cannot write',
   ): Promise<T> {
     try {
@@ -265,13 +265,13 @@ export class DatabaseHandle {
   }
 
   // Writes without waiting for a lock.
-  #writeAtOnce(act: (it: ServingConnection) => void): Promise<void> {
-    return this.#use((it) => {
-      it.db.run('PRAGMA busy_timeout = 0')
+  #writeAtOnce(act: (connection: ServingConnection) => void): Promise<void> {
+    return this.#use((connection) => {
+      connection.db.run('PRAGMA busy_timeout = 0')
       try {
-        act(it)
+        act(connection)
       } finally {
-        it.db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+        connection.db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
       }
     })
   }

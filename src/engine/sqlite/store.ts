@@ -25,7 +25,7 @@ import { createReads } from './reading/reads'
 async function revokeToken(storage: DatabaseHandle, name: string, now: number): Promise<boolean> {
   const { path } = storage
   try {
-    return await storage.write((it) => it.tokens.revoke(name, now))
+    return await storage.write(({ tokens }) => tokens.revoke(name, now))
   } catch (error) {
     if (!(error instanceof RequestError && error.error === 'disk full')) throw error
   }
@@ -103,8 +103,8 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   }
 
   const retained: RetainedLog = {
-    state: () => storage.read((it) => it.changeLog.retained()),
-    times: (after, limit) => storage.read((it) => it.changeLog.times(after, limit)),
+    state: () => storage.read(({ changeLog }) => changeLog.retained()),
+    times: (after, limit) => storage.read(({ changeLog }) => changeLog.times(after, limit)),
     remove: async (upTo) => {
       await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)
     },
@@ -118,9 +118,9 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     ...methods,
     ...(storage.keepsChangeLog ? { changeLog } : {}),
     ...reads,
-    createToken: (token) => storage.write((it) => it.tokens.create(token)),
+    createToken: (token) => storage.write(({ tokens }) => tokens.create(token)),
     revokeToken: (name, now) => revokeToken(storage, name, now),
-    pruneTokens: (by) => storage.write((it) => it.tokens.prune(by)),
+    pruneTokens: (by) => storage.write(({ tokens }) => tokens.prune(by)),
     async probe() {
       await probe()
       return state.isDamaged ? 'damaged' : 'ok'

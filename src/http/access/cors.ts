@@ -57,7 +57,7 @@ export type Cors = {
  * their token. Throws a {@link UsageError} for a bad list.
  */
 export function createCors(text: string): Cors {
-  const origins = new Set(text.split(',').map((it) => parseOrigin(it.trim())))
+  const origins = new Set(text.split(',').map((origin) => parseOrigin(origin.trim())))
 
   const allowedOf = ({ headers }: Request): string | null => {
     const origin = headers.get('origin')

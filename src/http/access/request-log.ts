@@ -10,8 +10,8 @@ export type RequestLogEntry = { readonly id: string; readonly client: string | n
 
 /** The request's id as sent by a client or a proxy; null if there is none, or it is malformed. */
 export function sentId({ headers }: Request): string | null {
-  const sent = headers.get('x-request-id') ?? ''
-  return SANE_ID.test(sent) ? sent : null
+  const id = headers.get('x-request-id') ?? ''
+  return SANE_ID.test(id) ? id : null
 }
 
 // Not `new URL`, which throws for an invalid Host.

@@ -5,8 +5,8 @@ const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 /** The weights of codings, or of media types, in a header; 0 for an unwanted one, or a malformed weight. */
 export function readWeights(header: string): ReadonlyMap<string, number> {
   const weights = header.split(',').map((element): [string, number] => {
-    const [coding = '', ...parameters] = element.split(';').map((it) => it.trim().toLowerCase())
-    const weight = parameters.find((it) => /^q(=|$)/.test(it)) ?? 'q=1'
+    const [coding = '', ...parameters] = element.split(';').map((part) => part.trim().toLowerCase())
+    const weight = parameters.find((part) => /^q(=|$)/.test(part)) ?? 'q=1'
     return [coding, Number(WEIGHT.exec(weight)?.[1] ?? 0)]
   })
   return new Map(weights)

@@ -53,10 +53,10 @@ function streamAtOnce(
       async pull(controller) {
         controller.write(rest)
         rest = ''
-        const sent: unknown = controller.end()
-        if (sent instanceof Promise) {
+        const ending: unknown = controller.end()
+        if (ending instanceof Promise) {
           onUnread()
-          await sent
+          await ending
         }
         release()
       },

@@ -54,7 +54,7 @@ export function linkToNext(
 ): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const it of [value ?? []].flat()) search.append(name, String(it))
+    for (const each of [value ?? []].flat()) search.append(name, String(each))
   }
   return `<?${search}>; rel="next"`
 }

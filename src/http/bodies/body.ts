@@ -36,11 +36,11 @@ function pick(value: unknown, names: readonly string[]): unknown {
 }
 
 function keepFields(body: unknown): unknown {
-  const kept = pick(body, [...FIELDS, 'plants']) as { plants?: unknown } | null
-  if (Array.isArray(kept?.plants)) {
-    kept.plants = kept.plants.map((plant) => pick(plant, FIELDS))
+  const fields = pick(body, [...FIELDS, 'plants']) as { plants?: unknown } | null
+  if (Array.isArray(fields?.plants)) {
+    fields.plants = fields.plants.map((plant) => pick(plant, FIELDS))
   }
-  return kept
+  return fields
 }
 
 const parse = (bytes: Uint8Array): unknown =>
@@ -95,8 +95,8 @@ export const MERGE_PATCH: Media = {
 }
 
 function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {
-  const sent = headers['content-type'] ?? ''
-  const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
+  const header = headers['content-type'] ?? ''
+  const type = header === 'application/json' ? header : MEDIA_TYPE.exec(header)?.[1]?.toLowerCase()
   if (!types.includes(type ?? ''))
     throw new RequestError('unsupported type', rule, { headers: accepts })
   // Only here: the header would blame the encoding.

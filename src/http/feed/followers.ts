@@ -128,7 +128,7 @@ export class Followers {
   async #endRefused(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
-    for (const [hash, all] of Map.groupBy(this.#followers, (it) => it.hash)) {
+    for (const [hash, all] of Map.groupBy(this.#followers, ({ hash }) => hash)) {
       if (await this.#isRefused(hash)) for (const follower of all) follower.end()
     }
     this.#isChecking = false

@@ -65,7 +65,7 @@ type DescribedAnswer = {
 /** The headers of an answer, by their examples. */
 export const headers = (examples: Readonly<Record<string, string>> = {}) =>
   Object.fromEntries(
-    Object.entries(examples).map(([name, it]) => [name, header(HEADERS[name], it)]),
+    Object.entries(examples).map(([name, example]) => [name, header(HEADERS[name], example)]),
   )
 
 /** The answer to a success; with a `schema` of null, it has no body. */

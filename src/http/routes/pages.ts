@@ -105,7 +105,7 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
 
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()
-    const file = files.find((it) => it.page === page && it.name === name)
+    const file = files.find((file) => file.page === page && file.name === name)
     if (!file) throw new RequestError('no such path')
     return answerFile(file, request, readOnce)
   }

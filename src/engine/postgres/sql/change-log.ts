@@ -29,7 +29,7 @@ import {
   toChangeLogState,
   toCursor,
 } from '../../../change-log/entry'
-import type { EntryTime, Retained } from '../../../change-log/retention'
+import type { EntryRange, EntryTime } from '../../../change-log/retention'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connecting/connection'
@@ -202,7 +202,7 @@ const REMOVE = `
 export const removeEntries = (sql: SQL, upTo: number) => sql.unsafe(REMOVE, [REMOVED_AT_ONCE, upTo])
 
 /** See `RetainedLog`. */
-export async function retainedLog(sql: SQL): Promise<Retained | null> {
+export async function retainedLog(sql: SQL): Promise<EntryRange | null> {
   const [row] = await sql<{ keep_ms: bigint | null; first: bigint | null; last: bigint }[]>`
     SELECT keep_ms, last, (SELECT min(number) FROM changes) AS first FROM change_log`
   if (!row || row.keep_ms === null) return null

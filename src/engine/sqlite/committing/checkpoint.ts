@@ -95,13 +95,13 @@ export function watchCheckpoints(
 
   return {
     isFinished: () => isFinished,
-    report(it) {
-      if ('checkpointFailure' in it) {
-        onEvent({ failed: 'checkpoint', failure: it.checkpointFailure })
+    report(message) {
+      if ('checkpointFailure' in message) {
+        onEvent({ failed: 'checkpoint', failure: message.checkpointFailure })
         return
       }
       onEvent('checkpointed')
-      const { pages, checkpointed } = it
+      const { pages, checkpointed } = message
       isFinished = checkpointed === pages
       const wasGrowing = isGrowing
       isGrowing = pages >= GROWING_WAL_PAGES

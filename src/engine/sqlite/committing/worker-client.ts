@@ -79,8 +79,8 @@ export class WorkerClient {
 
   async #open(isDistrusted: boolean): Promise<StorageFailure | null> {
     // Rejects if the thread cannot be started.
-    const asked = Promise.try(() => this.#ask({ open: this.database, isDistrusted }))
-    const failure = await asked.then(failureOf, toFailure)
+    const reply = Promise.try(() => this.#ask({ open: this.database, isDistrusted }))
+    const failure = await reply.then(failureOf, toFailure)
     if (failure) this.#opening = undefined
     return failure
   }

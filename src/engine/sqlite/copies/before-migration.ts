@@ -16,17 +16,17 @@ type KeptCopy = { readonly path: string; readonly schemaVersion: number }
 async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | null> {
   const folder = dirname(path)
   await using own = await makePrivateFolder(folder)
-  const made = join(own.path, 'copy.db')
-  const { schemaVersion } = await copyDatabase(path, made, () => stopping.throwIfAborted())
+  const tempPath = join(own.path, 'copy.db')
+  const { schemaVersion } = await copyDatabase(path, tempPath, () => stopping.throwIfAborted())
   stopping.throwIfAborted()
   // A migration that was killed may be complete in the WAL, but missing from the header.
   if (schemaVersion === SCHEMA_VERSION) return null
-  await syncFile(made)
-  const kept = copyOfSchema(path, schemaVersion)
-  requireRegular(kept)
-  renameSync(made, kept)
+  await syncFile(tempPath)
+  const keptPath = copyOfSchema(path, schemaVersion)
+  requireRegular(keptPath)
+  renameSync(tempPath, keptPath)
   syncFolder(folder)
-  return { path: kept, schemaVersion }
+  return { path: keptPath, schemaVersion }
 }
 
 /**
@@ -45,8 +45,8 @@ export async function copyBeforeMigration(
     return await copyOld(path, stopping)
   } catch (error) {
     closeSync(fd)
-    const told = explainFailedWrite(error, copyOfSchema(path, schemaVersion))
-    if (told instanceof OpenError) throw told
+    const reason = explainFailedWrite(error, copyOfSchema(path, schemaVersion))
+    if (reason instanceof OpenError) throw reason
     throw new OpenError(`cannot copy ${path} before its migration: ${messageOf(error)}`)
   }
 }

@@ -39,8 +39,8 @@ const interferes = ({ type, sql }: SchemaEntry): boolean =>
 function schemaProblems(db: Database, version: number): string[] {
   const found = readSchema(db)
   const expected = schemaOf(version)
-  const match = (entry: SchemaEntry) => (it: SchemaEntry) =>
-    it.type === entry.type && it.name === entry.name
+  const match = (entry: SchemaEntry) => (other: SchemaEntry) =>
+    other.type === entry.type && other.name === entry.name
   const faulty = expected.flatMap((entry) => {
     const { type, name, sql } = entry
     const same = found.find(match(entry))
@@ -92,8 +92,8 @@ export function checkDatabase(path: string, maxEdits = MAX_NAMED): Promise<Findi
     try {
       return check(db, maxEdits)
     } catch (error) {
-      const told = explainFailedRead(error, path)
-      if (told instanceof OpenError && !told.storage) throw told
+      const reason = explainFailedRead(error, path)
+      if (reason instanceof OpenError && !reason.storage) throw reason
       return { ...NOTHING, problems: [messageOf(error)] }
     }
   })

@@ -27,8 +27,8 @@ function read(db: Database, columns: readonly string[]): Row[] {
  */
 export function keepTokens(replaced: Database, restored: Database): boolean {
   const existing = [replaced, restored].map(columnsOf)
-  const columns = TOKEN_COLUMNS.split(', ').filter((it) =>
-    existing.every((all) => all.includes(it)),
+  const columns = TOKEN_COLUMNS.split(', ').filter((column) =>
+    existing.every((all) => all.includes(column)),
   )
   if (columns.length === 0) return false
   const tokens = read(replaced, columns)

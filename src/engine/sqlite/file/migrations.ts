@@ -42,7 +42,7 @@ export function requireKnown(version: number, path: string): void {
   if (version <= SCHEMA_VERSION) return
   const copy = migrations
     .map((_, index) => copyOfSchema(path, index + 1))
-    .findLast((it) => existsSync(it))
+    .findLast((path) => existsSync(path))
   const way = copy ? `upgrade, or restore ${copy}, which lacks later writes` : 'upgrade'
   throw new OpenError(
     `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); ${way}`,

@@ -14,7 +14,7 @@ export const filesOf = (path: string): string[] =>
 
 /** The database of which a path is a sidecar; null if there is none. */
 export function databaseBeside(path: string): string | null {
-  const suffix = SIDECAR_SUFFIXES.find((it) => path.endsWith(it))
+  const suffix = SIDECAR_SUFFIXES.find((end) => path.endsWith(end))
   const database = suffix === undefined ? '' : path.slice(0, -suffix.length)
   return existsSync(database) && kindAt(database) === null ? database : null
 }

@@ -14,7 +14,7 @@ export function refuseTriggers(db: Database): void {
   const trigger = db
     .query<Trigger, []>(
       `SELECT name, lower(tbl_name) AS "table" FROM sqlite_schema
-       WHERE type = 'trigger' AND lower(tbl_name) IN (${TABLES.map((it) => `'${it}'`)})`,
+       WHERE type = 'trigger' AND lower(tbl_name) IN (${TABLES.map((table) => `'${table}'`)})`,
     )
     .get()
   if (!trigger) return

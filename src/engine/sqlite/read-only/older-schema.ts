@@ -20,8 +20,8 @@ export function showAsNewest(db: Database): void {
   using newest = new Database(':memory:')
   applyMigrations(newest, 0, SCHEMA_VERSION)
   const stored = columnsOf(db)
-  for (const [table, columns] of Map.groupBy(columnsOf(newest), (it) => it.table)) {
-    const inFile = stored.filter((it) => it.table === table).map(({ name }) => name)
+  for (const [table, columns] of Map.groupBy(columnsOf(newest), (column) => column.table)) {
+    const inFile = stored.filter((column) => column.table === table).map(({ name }) => name)
     if (columns.every(({ name }) => inFile.includes(name))) continue
     const values = columns.map(({ name, value }) =>
       inFile.includes(name) ? name : `${value} AS ${name}`,

@@ -31,7 +31,7 @@ import {
   toChangeLogEntry,
   toChangeLogState,
 } from '../../../change-log/entry'
-import type { EntryTime, Retained } from '../../../change-log/retention'
+import type { EntryRange, EntryTime } from '../../../change-log/retention'
 import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
 import { PAGE_LENGTH } from '../../page'
 import { ENTRY_BYTES } from '../file/change-log-row'
@@ -53,7 +53,7 @@ export type ChangeLogReader = {
   history(id: Int64 | null, options: ReadOptions): HistoryPage
   stats(): ChangeLogStats
   /** See `RetainedLog`. */
-  retained(): Retained | null
+  retained(): EntryRange | null
   times(after: number, limit: number): EntryTime[]
   /** True if the change log has this entry. */
   has(entry: LastEntry): boolean
@@ -84,8 +84,8 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   return {
     isKept: () => select.get(null)?.log != null,
     read({ after: cursor, limit }) {
-      const found = toChangeLogState(select.get(numberAfter(cursor)))
-      const place = placeOf(cursor, found)
+      const state = toChangeLogState(select.get(numberAfter(cursor)))
+      const place = placeOf(cursor, state)
       const rows: EntryRow[] = []
       let length = 0
       for (const row of after.iterate(place.number, Math.min(limit, MAX_ENTRIES))) {
@@ -93,14 +93,14 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
         length += entryLength(row)
         if (length > PAGE_LENGTH) break
       }
-      return pageAfter(place, rows, found, cursor)
+      return pageAfter(place, rows, state, cursor)
     },
     history(id, { after: cursor, limit }) {
-      const found = toChangeLogState(select.get(numberBefore(cursor)))
+      const state = toChangeLogState(select.get(numberBefore(cursor)))
       const most = Math.min(limit, MAX_ENTRIES)
       const entries: ChangeLogEntry[] = []
       let length = 0
-      const end = endOf(cursor, found)
+      const end = endOf(cursor, state)
       // One extra row shows whether there is a next page.
       const rows =
         id === null ? before.iterate(end, most + 1) : ofPlantBefore.iterate(end, most + 1, id)
@@ -109,7 +109,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
         if (last && (entries.length === most || length > PAGE_LENGTH)) {
           return { entries, next: last.cursor }
         }
-        entries.push(toChangeLogEntry(found.name, row))
+        entries.push(toChangeLogEntry(state.name, row))
         length += entryLength(row)
       }
       return { entries }

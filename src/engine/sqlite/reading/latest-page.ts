@@ -8,7 +8,7 @@ const SETTLED_MS = 1000
 
 /** Wraps the reading of the change log of a database; all calls must have the same options. */
 export function readWhenChanged(path: string, read: ChangeLog['read']): ChangeLog['read'] {
-  let seen = ''
+  let lastState = ''
   let page: ChangeLogPage | undefined
 
   /** The state of the WAL; empty if it is missing, or changed just now. */
@@ -20,9 +20,9 @@ export function readWhenChanged(path: string, read: ChangeLog['read']): ChangeLo
 
   return async (options) => {
     const state = stateOfWal()
-    if (page && state !== '' && state === seen) return page
+    if (page && state !== '' && state === lastState) return page
     page = await read(options)
-    seen = state
+    lastState = state
     return page
   }
 }

@@ -11,9 +11,9 @@ const PART_PLANTS = 1000
 const PART_CHARACTERS = 1_000_000
 
 /** A plant read by a query; `hit` is 0 if it does not match the search. */
-type Walked = PlantRecord & { readonly hit?: bigint }
+type WalkedRow = PlantRecord & { readonly hit?: bigint }
 
-function takePage(rows: Iterable<Walked>, limit: number, most: number): Page {
+function takePage(rows: Iterable<WalkedRow>, limit: number, most: number): Page {
   const plants: Plant[] = []
   let next: Int64 | null = null
   let [walked, length] = [0, 0]
@@ -60,7 +60,7 @@ export function preparePlants(db: Database): PlantReader {
       const { range, hit, values, maxWalked } = compileFilter(query, DIALECT, 2)
       const columns = hit === null ? COLUMNS : `${COLUMNS}, ${hit} AS hit`
       // Cached by its text.
-      const page = db.query<Walked, [bigint, number, ...string[]]>(
+      const page = db.query<WalkedRow, [bigint, number, ...string[]]>(
         `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
       )
       // One extra row shows whether there is a next page.

@@ -37,23 +37,23 @@ type Readable = {
 /** Returns the reads; `readEnd` reads the change log at once, for a poll. Lists and pages take turns. */
 export function createReads({ read, snapshots }: Readable) {
   const inTurn = createLongReads()
-  const readEnd: ChangeLog['read'] = (options) => read((it) => it.changeLog.read(options))
+  const readEnd: ChangeLog['read'] = (options) => read(({ changeLog }) => changeLog.read(options))
   const changeLog: Omit<ChangeLog, 'watch'> = {
     read: (options) => inTurn(() => readEnd(options), options.signal),
     history: (id, options) =>
-      inTurn(() => read((it) => it.changeLog.history(id, options)), options.signal),
-    stats: () => read((it) => it.changeLog.stats()),
+      inTurn(() => read(({ changeLog }) => changeLog.history(id, options)), options.signal),
+    stats: () => read(({ changeLog }) => changeLog.stats()),
   }
   const reads: Pick<
     Store,
     'readPlant' | 'listPlants' | 'listTags' | 'countPlants' | 'findToken' | 'listTokens'
   > = {
-    readPlant: (id) => read((it) => it.plants.read(id)),
-    listPlants: (query, signal) => inTurn(() => read((it) => it.plants.list(query)), signal),
+    readPlant: (id) => read(({ plants }) => plants.read(id)),
+    listPlants: (query, signal) => inTurn(() => read(({ plants }) => plants.list(query)), signal),
     listTags: (query, signal) => snapshots.read((db) => listTags(db, query), inTurn, signal),
-    countPlants: () => read((it) => countPlants(it.db)),
-    findToken: (hash) => read((it) => it.tokens.find(hash)),
-    listTokens: () => read((it) => it.tokens.list()),
+    countPlants: () => read(({ db }) => countPlants(db)),
+    findToken: (hash) => read(({ tokens }) => tokens.find(hash)),
+    listTokens: () => read(({ tokens }) => tokens.list()),
   }
   return { readEnd, changeLog, reads }
 }
