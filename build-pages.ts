@@ -1,7 +1,8 @@
 // Builds the pages of src/web into dist/web, each file compressed once, unless they are up to date: `bun build-pages.ts`.
 import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { BuildMetafile } from 'bun'
 
 const root = import.meta.dir
@@ -85,15 +86,18 @@ async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<st
   return { files: await Promise.all([...bundled, ...copied]), inputs }
 }
 
+const [toBrotli, toGzip] = [promisify(brotliCompress), promisify(gzip)]
+
+// Threads of Bun compress, so that every core does.
 const compressions = {
   br: (bytes: Uint8Array) =>
-    brotliCompressSync(bytes, {
+    toBrotli(bytes, {
       params: {
         [constants.BROTLI_PARAM_QUALITY]: 11,
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       },
     }),
-  gz: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
+  gz: (bytes: Uint8Array) => toGzip(bytes, { level: 9 }),
 }
 
 /** Writes a file whole or not at all, and only where it changes: daemons and other builds may read it. */
@@ -104,18 +108,25 @@ async function put(path: string, bytes: Uint8Array): Promise<void> {
   renameSync(temporary, path)
 }
 
+async function writeCompressed(page: string, { name, bytes }: Built): Promise<void> {
+  for (const [extension, compress] of Object.entries(compressions)) {
+    await put(join(built, `${page}/${name}.${extension}`), await compress(bytes))
+  }
+}
+
 /** Writes a page's files; returns the lines of the table that imports them. */
 async function write(page: string, files: readonly Built[]) {
   const imports: string[] = []
   const rows: string[] = []
-  for (const { name, bytes } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  await Promise.all(sorted.map((file) => writeCompressed(page, file)))
+  for (const { name, bytes } of sorted) {
     const type = typeOf(name)
     if (!type) throw new Error(`${page}/${name}: unknown type`)
     const variables: string[] = []
-    for (const [extension, compress] of Object.entries(compressions)) {
+    for (const extension of Object.keys(compressions)) {
       const file = `${page}/${name}.${extension}`
       const variable = `${page}${imports.length}`
-      await put(join(built, file), compress(bytes))
       imports.push(`import ${variable} from './${file}' with { type: 'file' }`)
       variables.push(variable)
     }
@@ -147,16 +158,16 @@ const hashOfBuilt = () => hashOf(filesIn(built, '**/*.{br,gz}'))
 /** The first line of the table of files: what they were built from, and what they were then. */
 const markOf = async (sourceHash: string) => `// ${sourceHash} ${await hashOfBuilt()}\n`
 
-/** Builds the pages unless they are there, built from the same source; resolves to whether it did. */
-export async function updatePages(): Promise<boolean> {
+/** Builds the pages unless they are there, built from the same source. */
+export async function updatePages(): Promise<void> {
   const before = existsSync(table) ? await Bun.file(table).text() : ''
-  if (before !== '' && before.startsWith(await markOf(await hashOfSource()))) return false
+  if (before !== '' && before.startsWith(await markOf(await hashOfSource()))) return
   await buildPages()
-  return true
 }
 
 /** Builds every page of src/web; resolves to the sources that were bundled, as a metafile names them. */
 export async function buildPages(): Promise<Record<string, unknown>> {
+  console.log(`building the pages: ${PAGES.join(', ')}`)
   const sourceHash = await hashOfSource()
   const imports: string[] = []
   const rows: string[] = []
@@ -173,4 +184,4 @@ export async function buildPages(): Promise<Record<string, unknown>> {
   return sources
 }
 
-if (import.meta.main && (await updatePages())) console.log('built the pages in dist/web')
+if (import.meta.main) await updatePages()

@@ -1,7 +1,7 @@
 // Builds one self-contained executable: `bun build.ts [--target bun-linux-arm64] [--outfile dist/plantstore]`.
 import { parseArgs } from 'node:util'
 import { commitOf } from './build-commit'
-import { buildPages } from './build-pages'
+import { buildPages, updatePages } from './build-pages'
 
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
@@ -17,7 +17,8 @@ const { values } = parseArgs({
 })
 
 // The packages of the pages are parts of the executable too.
-const pageInputs = await buildPages()
+if (!values.metafile) await updatePages()
+const pageInputs = values.metafile ? await buildPages() : {}
 
 const result = Bun.spawnSync(
   [

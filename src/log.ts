@@ -1,9 +1,11 @@
 // The log of the daemon: one line per event.
 
 /** The levels of events, least important first. */
-export const levels = ['info', 'warn', 'error'] as const
-export type Level = (typeof levels)[number]
-type LogFormat = 'json' | 'text'
+export const LEVELS = ['info', 'warn', 'error'] as const
+export type Level = (typeof LEVELS)[number]
+/** The formats that may be asked for: `auto` is text on a terminal, and JSON elsewhere. */
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
 type Fields = Readonly<Record<string, unknown>>
 
 /** Logs one event. Fields are data: never a token or a header. */
@@ -17,7 +19,7 @@ const plain = (value: unknown): string =>
  * line: JSON escapes line ends.
  */
 export function formatEvent(
-  format: LogFormat,
+  format: Exclude<LogFormat, 'auto'>,
   now: number,
   level: Level,
   event: string,
@@ -32,12 +34,12 @@ export function formatEvent(
 /** A log that passes each line of at least this level, with its newline, to `write`. `now`: milliseconds since 1970. */
 export function createLog(
   write: (line: string) => void,
-  format: LogFormat,
+  format: Exclude<LogFormat, 'auto'>,
   now: () => number,
   least: Level = 'info',
 ): Log {
   return (level, event, fields) => {
-    if (levels.indexOf(level) < levels.indexOf(least)) return
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
     write(formatEvent(format, now(), level, event, fields))
   }
 }

@@ -5,7 +5,7 @@ import { parseDatabase } from '../engine/database-url'
 import { isEncoding } from '../formats/encoding/encoding'
 import { formats } from '../formats/format'
 import { ofColumnOptions } from '../formats/header'
-import { type Level, levels } from '../log'
+import { LEVELS, type Level, LOG_FORMATS, type LogFormat } from '../log'
 import { MAX_BODY_BYTES } from '../plant/json'
 import { type Int64, parseInt64 } from '../plant/plant'
 import { type Scope, scopes } from '../token/token'
@@ -157,7 +157,13 @@ const ofDaemon = {
   maxBodyBytes: option(wholeNumber(1, MAX_BODY_BYTES), 'BYTES', 'largest request body', 1_048_576),
   stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
   logRequests: flag('log every request'),
-  logLevel: option<Level>(oneOf(levels), 'LEVEL', 'minimum log level: info, warn or error', 'info'),
+  logLevel: option<Level>(oneOf(LEVELS), 'LEVEL', 'minimum log level: info, warn or error', 'info'),
+  logFormat: option<LogFormat>(
+    oneOf(LOG_FORMATS),
+    'FORMAT',
+    'json or text; auto: text on a terminal, else JSON',
+    'auto',
+  ),
   console: option(isSet, null, 'do not serve the pages at / and /docs', true),
   backupFolder: optional(nonEmpty, 'DIR', 'make backups in this folder while serving'),
   backupEvery: optional(

@@ -22,8 +22,10 @@ type Announcement = {
   readonly database: string
   /** True if it serves the console at `/`. */
   readonly hasConsole: boolean
-  /** True if output goes to a terminal, and is not logged. */
+  /** True if standard output is a terminal, so that it is not logged. */
   readonly isTerminal: boolean
+  /** True if the log is on the same terminal, for a reader of both. */
+  readonly isOnLogsTerminal: boolean
   /** True if this start has created the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
@@ -98,10 +100,14 @@ export async function announce(
   const { at, host, database, passwordFile } = facts
   const place = at.unix === null ? { host } : { unix: at.unix }
   const { version } = packageJson
-  log('info', 'listening', { url: at.url, ...place, database, version, commit })
-  const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
-  const listens = `listens on ${at.unix ?? at.url}${interfaces}`
-  out.write(`plantstore ${version} (commit ${commit}) ${listens}\n`)
+  // One of both says where it listens: the log, or the screen of a person.
+  if (!facts.isOnLogsTerminal) {
+    log('info', 'listening', { url: at.url, ...place, database, version, commit })
+  }
+  if (facts.isTerminal) {
+    const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
+    out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
+  }
   const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)
   if (facts.isNew) out.write(`created the database ${database}\n`)

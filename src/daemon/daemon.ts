@@ -35,15 +35,17 @@ type Started = {
   /** Ignored variables: see `parseConfig`. */
   readonly ignoredVariables: readonly string[]
   readonly unknownVariables: readonly UnknownVariable[]
-  /** True if standard error is a terminal. */
-  readonly isTerminal: boolean
+  /** True if standard error, and standard output, is a terminal. */
+  readonly logsToTerminal: boolean
+  readonly printsToTerminal: boolean
   /** True if standard output is discarded. */
   readonly isDiscarded: boolean
 }
 
 /** The log on standard error, which never waits for its reader. */
-function openLog({ config, isTerminal }: Started) {
-  const format = isTerminal ? 'text' : 'json'
+function openLog({ config, logsToTerminal }: Started) {
+  const { logFormat } = config
+  const format = logFormat !== 'auto' ? logFormat : logsToTerminal ? 'text' : 'json'
   const lines = createLogWriter(STDERR, (count) =>
     formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
   )
@@ -199,13 +201,15 @@ class Daemon {
   }
 
   async #announce(store: Store, server: Server): Promise<void> {
-    const { config, log, token, tls, place, isTerminal, isDiscarded } = this.#parts
+    const { config, log, token, tls, place, isDiscarded } = this.#parts
+    const { logsToTerminal, printsToTerminal } = this.#parts
     const facts = {
       at: localAddress({ ...config, port: server.port ?? config.port }),
       host: config.host,
       database: place.name,
       hasConsole: config.console,
-      isTerminal,
+      isTerminal: printsToTerminal,
+      isOnLogsTerminal: printsToTerminal && logsToTerminal && config.logFormat === 'auto',
       isNew: place.isNew,
       passwordFile: place.files.length > 0 ? null : config.databasePasswordFile,
       needsToken: token.current() === null && !config.readOnly,

@@ -23,15 +23,19 @@ const containers = [
 ] as const
 
 const INSTALLED = '/usr/bin/plantstore'
+// The Bun that npx has installed has no path that anyone would type.
+const NPX = '/_npx/'
 
 /** A command line up to the command's name; `secret`: an environment assignment, or ''. */
 export function invocation(it: Surroundings, secret = ''): string {
+  const [executable = '', ...source] = it.program
   const words = (...all: string[]) => all.filter(Boolean).join(' ')
-  const isInstalled = it.program[0] === INSTALLED
+  const isInstalled = executable === INSTALLED
   const container = isInstalled && containers.find(([mark]) => it.exists(mark))
   // The container's environment has the secret.
   if (container) return words(container[1], quote(it.host), container[2], 'plantstore')
-  const own = isInstalled ? 'plantstore' : words(...it.program.map(quote))
+  const bun = executable.includes(NPX) ? `npx --yes bun@${Bun.version}` : quote(executable)
+  const own = isInstalled ? 'plantstore' : words(bun, ...source.map(quote))
   // name:x:uid:gid:comment:home:shell
   const [user = '', , , , , , shell = ''] =
     it.users.map((line) => line.split(':')).find(([, , uid]) => uid === String(it.uid)) ?? []

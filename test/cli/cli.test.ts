@@ -417,7 +417,7 @@ test('reads options from the environment, and a flag wins', async () => {
     expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
     expect(daemon.url).not.toEndWith(':1')
     await daemon.event('request')
-    expect(daemon.out()).toContain(`${daemon.url} (all interfaces)\n`)
+    expect(await daemon.event('listening')).toMatchObject({ host: '0.0.0.0' })
   }
   expect(existsSync(folder.file('by-environment.db'))).toBeTrue()
 

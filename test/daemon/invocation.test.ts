@@ -23,6 +23,12 @@ test('in a clone, Bun is named, and the program', () => {
   expect(invocation(clone)).toBe('/opt/bun /home/rose/plantstore/src/main.ts')
 })
 
+test('in a clone, the Bun of npx is named as npx starts it', () => {
+  const bun = '/home/rose/.npm/_npx/8666902f26f2dc1a/node_modules/bun/bin/bun.exe'
+  const clone = { ...compiled, program: [bun, '/home/rose/plantstore/src/main.ts'] }
+  expect(invocation(clone)).toBe(`npx --yes bun@${Bun.version} /home/rose/plantstore/src/main.ts`)
+})
+
 test('an installed program is named as the PATH has it', () => {
   expect(invocation(installed)).toBe('plantstore')
 })

@@ -73,10 +73,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const args = ['serve', ...port, ...database, ...(options.args ?? [])]
   const env = { PLANTSTORE_TOKEN: TOKEN, ...options.env }
   const child = startProgram(args, { ...options, env })
-  const daemon = await listening(child, env.PLANTSTORE_TOKEN)
-  // It prints its address after it has logged the event.
-  await child.prints(() => child.out() !== '', 'the address')
-  return daemon
+  return await listening(child, env.PLANTSTORE_TOKEN)
 }
 
 export type LogLine = { readonly event: string; readonly [field: string]: unknown }

@@ -1,6 +1,6 @@
 // The first command of the README: from a clone to a daemon, with nothing but Node.js and npm.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../../package.json'
 import { listening } from '../../harness/daemon'
@@ -21,6 +21,21 @@ const path = (Bun.env.PATH ?? '')
   .join(':')
 
 beforeAll(() => copySource(clone))
+
+test.each(['start', 'test'])(
+  'bun run %s ends at once on another system than Linux',
+  async (name) => {
+    const preload = folder.file('macos.ts')
+    writeFileSync(preload, "Object.defineProperty(process, 'platform', { value: 'darwin' })")
+    const env = { ...process.env, BUN_OPTIONS: `--preload=${preload}` }
+
+    const { out, err, code } = await run([process.execPath, 'run', name], { cwd: clone, env })
+
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toStartWith('plantstore runs on Linux only; elsewhere use the container: ')
+    expect(existsSync(join(clone, 'node_modules'))).toBeFalse()
+  },
+)
 
 test('bun run start says why packages cannot be installed', async () => {
   const env = {
@@ -48,18 +63,18 @@ test('bun run start serves, as an ordinary user who has only Node.js and npm', a
     const daemon = await listening(child, env.PLANTSTORE_TOKEN, 240_000)
     const page = await fetch(daemon.url)
     expect(await page.text()).toContain('<html')
-    expect(child.out()).toContain('built the pages')
+    expect(child.out()).toContain('building the pages')
     await child.stop()
   }
   await using again = start()
   await listening(again, env.PLANTSTORE_TOKEN)
-  expect(again.out()).not.toContain('built the pages')
+  expect(again.out()).not.toContain('building')
   await again.stop()
 })
 
 test('the pages are built again if the source or a built file has changed, and only then', async () => {
   const build = async () =>
-    (await run([process.execPath, 'build-pages.ts'], { cwd: clone })).out.includes('built')
+    (await run([process.execPath, 'build-pages.ts'], { cwd: clone })).out.includes('building')
   const web = join(clone, 'dist/web')
 
   expect(await build()).toBeFalse()
