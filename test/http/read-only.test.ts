@@ -58,6 +58,7 @@ describe('a read-only daemon on a file that another one writes', () => {
 
   test('refuses every change, and names the primary', async () => {
     await using reading = await serve(folder.file('plants.db'), '--primary-url', PRIMARY)
+    await create(40, 'forty')
     const plants = [{ id: 3, name: 'three' }]
     for (const [method, path, json] of [
       ['POST', '/plants', plants[0]],
@@ -65,15 +66,15 @@ describe('a read-only daemon on a file that another one writes', () => {
       ['PUT', '/plants/batch', { plants }],
       ['PATCH', '/plants/batch', { plants }],
       ['POST', '/plants/batch-delete', { plants }],
-      ['PUT', '/plants/1', { name: 'x' }],
-      ['PATCH', '/plants/1', { name: 'x' }],
-      ['DELETE', '/plants/1', undefined],
+      ['PUT', '/plants/40', { name: 'x' }],
+      ['PATCH', '/plants/40', { name: 'x' }],
+      ['DELETE', '/plants/40', undefined],
     ] as const) {
       const message = await expectError(await reading.fetch(path, { method, json }), 40302)
       expect(message).toBe(`this plantstore is read-only; send changes to ${PRIMARY}`)
     }
     expect((await daemon.fetch('/plants/3')).status).toBe(404)
-    expect((await daemon.fetch('/plants/1')).status).toBe(200)
+    expect((await daemon.fetch('/plants/40')).status).toBe(200)
     expect<unknown>(await (await reading.fetch('/status')).json()).toMatchObject({
       writable: false,
       problem: null,
@@ -85,6 +86,7 @@ describe('a read-only daemon on a file that another one writes', () => {
 
 describe('a read-only daemon on a backup', () => {
   test('leaves the file and its folder as they are', async () => {
+    await create(50, 'fifty')
     mkdirSync(folder.file('kept'))
     const path = folder.file('kept/copy.db')
     await back(path)
@@ -93,7 +95,7 @@ describe('a read-only daemon on a backup', () => {
     chmodSync(folder.file('kept'), 0o555)
     {
       await using reading = await serve(path)
-      expect((await reading.fetch('/plants/1')).status).toBe(200)
+      expect((await reading.fetch('/plants/50')).status).toBe(200)
       expect((await reading.fetch('/health')).status).toBe(200)
       expect((await reading.create('{"id":9,"name":"x"}')).status).toBe(403)
     }
