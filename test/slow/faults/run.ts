@@ -22,6 +22,7 @@ import { postgresDaemonFaults } from './postgres-daemon.ts'
 import { postgresDiskFaults } from './postgres-disk.ts'
 import { postgresLaneFaults } from './postgres-lane.ts'
 import { postgresLinearFaults } from './postgres-linear.ts'
+import { postgresReplicaFaults } from './postgres-replica.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
@@ -58,6 +59,7 @@ const faults: Fault[] = [
   ...postgresLaneFaults,
   ...postgresLinearFaults,
   ...postgresDaemonFaults,
+  ...postgresReplicaFaults,
 ]
 
 // Those that take too long to be injected without being named.
