@@ -8,6 +8,7 @@ import { FAMILIES } from '../src/metrics'
 import { exitCodes } from '../src/program'
 import { currentPages } from '../tools/docs'
 import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
+import { run } from './harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -73,7 +74,7 @@ describe('the README', () => {
   })
 
   test('names only scripts of package.json', () => {
-    const scripts = [...read('README.md').matchAll(/\bbun(?:@[\d.]+)? run ([\w:-]+)/g)]
+    const scripts = [...read('README.md').matchAll(/\bbun(?:@[\d.]+)? run ([a-z][\w:-]*)/g)]
 
     expect(scripts.length).toBeGreaterThan(2)
     for (const [, script = ''] of scripts) {
@@ -286,20 +287,44 @@ test('every metric that a page names is served', () => {
   expect(unique(named).filter((name) => !Object.hasOwn(FAMILIES, name))).toEqual([])
 })
 
+/** The commands of a page, each group with what it prints there. */
+const examplesOf = (page: string) =>
+  [...read(page).matchAll(/```sh\n([^`]*?)```\n\n```text\n(.*?)```/gs)].map(
+    ([, commands = '', printed = '']) => ({ commands, printed }),
+  )
+
+/** What commands print, standard error included. */
+async function printedBy(commands: string, cwd: string): Promise<string> {
+  const quoted = program.map((word) => `'${word}'`).join(' ')
+  const script = `exec 2>&1\nplantstore() { ${quoted} "$@"; }\n${commands}`
+  return (await run(['bash', '-c', script], { cwd })).out
+}
+
 test('docs/import.md shows what its commands print', async () => {
   using folder = temporaryFolder()
   const database = join(realpathSync(folder.path), 'plants.db')
   cpSync(join(root, 'test/real-world'), folder.path, { recursive: true })
-  const quoted = program.map((word) => `'${word}'`).join(' ')
-  const examples = [...read('docs/import.md').matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)]
+  const examples = examplesOf('docs/import.md')
 
-  for (const [, commands = '', printed] of examples) {
-    const script = `plantstore() { ${quoted} "$@"; }\n${commands}`
-    const { stdout } = Bun.spawnSync(['bash', '-c', `exec 2>&1\n${script}`], { cwd: folder.path })
-    expect(stdout.toString().replace(database, 'plants.db')).toBe(printed ?? '')
+  for (const { commands, printed } of examples) {
+    const shown = await printedBy(commands, folder.path)
+    expect(shown.replace(database, 'plants.db')).toBe(printed)
   }
 
   expect(examples.length).toBeGreaterThan(5)
+})
+
+test.skipIf(!Bun.which('curl'))('docs/start.md shows what its commands print', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ cwd: folder.path })
+  const examples = examplesOf('docs/start.md')
+
+  for (const { commands, printed } of examples) {
+    const own = commands.replace(/^token=.*/, `token=${daemon.token} url=${daemon.url}`)
+    expect(await printedBy(own, folder.path)).toBe(printed)
+  }
+
+  expect(examples.length).toBe(2)
 })
 
 test('docs/durability.md names every fault, and no other', () => {
