@@ -52,11 +52,12 @@ export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Res
 export function linkToNext(
   query: Readonly<Record<string, string | boolean | readonly string[] | undefined>>,
 ): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) {
-    for (const each of [value ?? []].flat()) search.append(name, String(each))
+  const parts: string[] = []
+  for (const [name, value = []] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value])
+      parts.push(`${name}=${encodeURIComponent(each)}`)
   }
-  return `<?${search}>; rel="next"`
+  return `<?${parts.join('&')}>; rel="next"`
 }
 
 /** 304: the client's copy with this entity tag is current. */
