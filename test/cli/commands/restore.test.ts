@@ -10,6 +10,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -20,12 +21,17 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { openStore } from '../../../src/engine/engine'
+import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
+import { restoreDatabase } from '../../../src/engine/sqlite/copies/restore'
 import { applyMigrations } from '../../../src/engine/sqlite/file/migrations'
 import { restoreMarker } from '../../../src/engine/sqlite/file/restore-marker'
+import { storeGuest } from '../../../src/engine/store-user'
 import { tryLock } from '../../../src/files/libc'
 import { issueToken } from '../../../src/token/token'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { overwrite, PAGE_BYTES } from '../../harness/damage'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -116,6 +122,21 @@ test('restores in the place of a damaged database, whose log it does not take ov
   expect(readdirSync(folder.path).filter((name) => name.endsWith('-wal'))).toEqual([
     expect.stringContaining('.replaced-'),
   ])
+})
+
+test('restores in the place of a database that SQLite cannot open, which is kept as it is', async () => {
+  using folder = temporaryFolder()
+  const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
+  await (await openStore(database, storeGuest({ makesDatabase: true }))).close()
+  copyFileSync(database, copy)
+  overwrite(database, 100, Buffer.alloc(PAGE_BYTES - 100, 0xff))
+  const damaged = readFileSync(database)
+
+  const { kept } = await restoreDatabase(copy, database, 'old', () => {})
+
+  expect(kept).toBe(`${database}.old`)
+  expect(readFileSync(`${database}.old`)).toEqual(damaged)
+  expect((await checkDatabase(database)).problems).toEqual([])
 })
 
 test('restores where there is no database yet', async () => {
