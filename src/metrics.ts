@@ -106,8 +106,6 @@ export const FAMILIES = {
     'counter Commits repeated because another process had written the same plants.',
   plantstore_lock_timeout_seconds_total:
     'counter Time of commits that gave up because a lock was not granted in time.',
-  plantstore_postponed_writes_seconds_total:
-    'counter Time that writes waited for plants locked by another session, added up over writes.',
   plantstore_commits_in_doubt_total:
     'counter Commits whose answer was lost, by whether they had been made.',
   plantstore_server_reconnects_total:
@@ -262,7 +260,6 @@ function valuesOf(
     plantstore_replica_lag_bytes: replica?.lagBytes,
     plantstore_commit_retries_total: server?.retries,
     plantstore_lock_timeout_seconds_total: server && server.lockTimeoutMs / 1000,
-    plantstore_postponed_writes_seconds_total: server && server.postponedMs / 1000,
     plantstore_commits_in_doubt_total: inDoubt,
     plantstore_server_reconnects_total: server?.reconnects,
     plantstore_server_failovers_total: server?.failovers,

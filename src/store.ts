@@ -75,8 +75,6 @@ type ServerStats = {
   readonly retries: number
   /** Milliseconds of attempts to commit that a lock ended, as it was not granted in time. */
   readonly lockTimeoutMs: number
-  /** Milliseconds for which writes were postponed because another session had locked their plants, added up. */
-  readonly postponedMs: number
   /** Commits whose answer was lost, by their fate. */
   readonly inDoubtMade: number
   readonly inDoubtNotMade: number

@@ -5,7 +5,7 @@ import type { KeepChanges } from '../change-log/change-log'
 import { RequestError } from '../errors'
 import type { Log } from '../log'
 import { hasWritten } from './commit/kinds'
-import type { BatchOutcome, Write } from './commit/write'
+import type { Outcome, Write } from './commit/write'
 
 /**
  * Rights and duties of the process that opens a store. Made by {@link storeOwner}, {@link storeGuest} or
@@ -108,7 +108,7 @@ export const storeReader = ({
 export function observeCommit(
   { log, onCommit }: StoreUser,
   batch: readonly Write[],
-  outcomes: readonly BatchOutcome[],
+  outcomes: readonly Outcome[],
   milliseconds: number,
 ): void {
   let changed = 0

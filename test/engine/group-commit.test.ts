@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { GroupCommit, POSTPONED_MS } from '../../src/engine/commit/group-commit'
-import { type BatchOutcome, DONE, type Outcome, POSTPONED } from '../../src/engine/commit/write'
+import { GroupCommit } from '../../src/engine/commit/group-commit'
+import { DONE, type Outcome } from '../../src/engine/commit/write'
 import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
 test('commits the changes of one turn of the event loop together, in their order', async () => {
@@ -290,29 +290,6 @@ test('answers a batch in doubt once it is settled, and commits others meanwhile'
   expect(b).toHaveProperty('reason.error', 'cannot write')
 })
 
-test('commits a write again that was postponed by a batch in doubt', async () => {
-  const { clock, advance, run } = createTestClock()
-  const settled = Promise.withResolvers<readonly BatchOutcome[]>()
-  const batches: string[][] = []
-  const group = new GroupCommit<string>(
-    async (batch) => {
-      batches.push(batch)
-      return batches.length === 1 ? { inDoubt: settled.promise } : batch.map(() => DONE)
-    },
-    ROOMY,
-    clock,
-  )
-  const all = [group.submit('a', 1), group.submit('b', 1)]
-  await run(() => batches.length < 1)
-  settled.resolve([DONE, POSTPONED])
-  await turns()
-  advance(POSTPONED_MS)
-  await run(() => batches.length < 2)
-
-  await Promise.all(all)
-  expect(batches).toEqual([['a', 'b'], ['b']])
-})
-
 test('makes no commit if every client has gone', async () => {
   const batches: string[][] = []
   const group = new GroupCommit<string>(async (batch) => {
@@ -334,63 +311,4 @@ test('answers a change that has no outcome with 50001', async () => {
 
   expect(results[0]?.status).toBe('fulfilled')
   expect(results[1]).toHaveProperty('reason.error', 'unexpected')
-})
-
-test('commits a postponed write again after a pause, and others meanwhile', async () => {
-  const { group, submit, batches, advance, end } = createLedger()
-  const postponed = submit('later')
-  const first = submit('a')
-  await end()
-  await first
-  expect(group.queued).toBe(1)
-  const second = submit('b')
-  await end()
-  await second
-  expect(batches).toEqual([['later', 'a'], ['b']])
-
-  advance(POSTPONED_MS)
-  await end()
-  await postponed
-  expect(batches.at(-1)).toEqual(['later'])
-  expect(group.queued).toBe(0)
-})
-
-test('holds no batch for the client of a postponed write', async () => {
-  const { submit, batches, advance, end } = createLedger()
-  const postponed = submit('later')
-  const first = submit('a')
-  await turns()
-  advance(100)
-  await end()
-  await first
-
-  // All who were answered are back.
-  const second = submit('b')
-  await turns()
-  expect(batches).toEqual([['later', 'a'], ['b']])
-  await end()
-  await second
-  advance(POSTPONED_MS)
-  await end()
-  await postponed
-})
-
-test('counts postponed writes to the limits, and is not drained before they end', async () => {
-  const { group, submit, advance, end } = createLedger({ queuedWrites: 2, queuedBytes: 10 })
-  const postponed = submit('later', 6)
-  await end()
-  await expect(submit('a', 6)).rejects.toHaveProperty('error', 'busy')
-  const others = [submit('b')]
-  await expect(submit('c')).rejects.toHaveProperty('error', 'busy')
-  await end()
-  let isDrained = false
-  const drained = group.drained().then(() => {
-    isDrained = true
-  })
-  await turns()
-  expect(isDrained).toBeFalse()
-
-  advance(POSTPONED_MS)
-  await end()
-  await Promise.all([postponed, ...others, drained])
 })

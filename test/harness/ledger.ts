@@ -3,7 +3,7 @@ import {
   GroupCommit,
   type GroupCommitLimits,
 } from '../../src/engine/commit/group-commit'
-import { type BatchOutcome, DONE, POSTPONED } from '../../src/engine/commit/write'
+import { DONE, type Outcome } from '../../src/engine/commit/write'
 
 export const ROOMY = { queuedWrites: 1000, queuedBytes: 1_000_000, batchWrites: 1000 }
 
@@ -55,13 +55,10 @@ export function createTestClock() {
   }
 }
 
-function outcomeOf(write: string, batches: readonly string[][]): BatchOutcome {
-  if (write.startsWith('no')) return { error: 'taken', message: write }
-  const isFirst = batches.flat().filter((it) => it === write).length === 1
-  return write.startsWith('later') && isFirst ? POSTPONED : DONE
-}
+const outcomeOf = (write: string): Outcome =>
+  write.startsWith('no') ? { error: 'taken', message: write } : DONE
 
-/** Commits to an array, when the test says so. A write "no" is refused, a write "later" postponed the first time. */
+/** Commits to an array, when the test says so. A write "no" is refused. */
 export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
   const time = createTestClock()
   const batches: string[][] = []
@@ -72,7 +69,7 @@ export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
       const run = Promise.withResolvers<void>()
       running.push(run)
       await run.promise
-      return batch.map((write) => outcomeOf(write, batches))
+      return batch.map(outcomeOf)
     },
     { ...ROOMY, ...limits },
     time.clock,

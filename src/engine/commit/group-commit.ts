@@ -5,12 +5,10 @@
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
 import { clientGone, RequestError } from '../../errors'
-import { type BatchOutcome, type Done, isDone, POSTPONED, type ReportOf } from './write'
+import { type Done, isDone, type Outcome, type ReportOf } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
-export type CommitResult =
-  | readonly BatchOutcome[]
-  | { readonly inDoubt: Promise<readonly BatchOutcome[]> }
+export type CommitResult = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
 
 /** Makes a batch durable, in order. Rejects if nothing was stored. */
 export type Commit<Write> = (batch: Write[]) => Promise<CommitResult>
@@ -58,15 +56,13 @@ const QUIET_TURNS = 20
 const SMALLEST_SPLIT = 32
 // Clients that return later than this were idle; their delay is not counted as serving time.
 const PAUSE_MS = 50
-/** Pause before a postponed write is in a batch again. */
-export const POSTPONED_MS = 200
 
-function answer(batch: readonly Waiting<unknown>[], outcomes: readonly BatchOutcome[]): void {
+function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
     if (isDone(outcome)) resolve(outcome)
     else if (outcome === undefined) reject(new RequestError('unexpected'))
-    else if (outcome !== POSTPONED) reject(new RequestError(outcome.error, outcome.message))
+    else reject(new RequestError(outcome.error, outcome.message))
   }
 }
 
@@ -93,9 +89,6 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 export class GroupCommit<Write> {
   #waiting: Waiting<Write>[] = []
   #waitingBytes = 0
-  /** Writes that are queued again soon; the limits of the queue count them. */
-  #postponed = 0
-  #postponedBytes = 0
   /** 'gathering': a batch is about to be committed; 'committing': a commit is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
   /** Minimum and maximum size of the next batch, and the end of the wait for the minimum. */
@@ -121,7 +114,7 @@ export class GroupCommit<Write> {
 
   /** Number of queued writes. */
   get queued(): number {
-    return this.#waiting.length + this.#postponed
+    return this.#waiting.length
   }
 
   /**
@@ -137,7 +130,7 @@ export class GroupCommit<Write> {
 
   /** Resolves when the queue is empty and no commit is in progress. */
   drained(): Promise<void> {
-    if (this.#state === 'idle' && this.#postponed === 0) return Promise.resolve()
+    if (this.#state === 'idle') return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
   }
 
@@ -145,8 +138,7 @@ export class GroupCommit<Write> {
     const { queuedWrites, queuedBytes } = this.limits
     const { bytes, reject } = waiting
     const isFull =
-      this.queued >= queuedWrites ||
-      (this.#waitingBytes + this.#postponedBytes + bytes > queuedBytes && this.queued > 0)
+      this.queued >= queuedWrites || (this.#waitingBytes + bytes > queuedBytes && this.queued > 0)
     if (isFull) {
       reject(new RequestError('busy'))
       return
@@ -209,37 +201,15 @@ export class GroupCommit<Write> {
       batch.length > 0 ? this.commit(batch.map(({ write }) => write)) : [],
     ])
     const now = this.clock.now()
-    const outcomes = 'value' in result && !('inDoubt' in result.value) ? result.value : []
-    const postponed = this.#postpone(batch, outcomes)
-    this.#ended(batch.length - postponed, now, now - started)
+    this.#ended(batch.length, now, now - started)
     this.#answeredAt = now
     if (result.status === 'rejected') refuse(batch, result.reason)
     else if ('inDoubt' in result.value) {
       result.value.inDoubt.then(
-        (settled) => {
-          this.#postpone(batch, settled)
-          answer(batch, settled)
-        },
+        (settled) => answer(batch, settled),
         (reason) => refuse(batch, reason),
       )
-    } else answer(batch, outcomes)
-  }
-
-  /** Queues the postponed writes of a batch again later. Returns their number. */
-  #postpone(batch: readonly Waiting<Write>[], outcomes: readonly BatchOutcome[]): number {
-    if (!outcomes.includes(POSTPONED)) return 0
-    const writes = batch.filter((_, index) => outcomes[index] === POSTPONED)
-    const bytes = bytesOf(writes)
-    this.#postponed += writes.length
-    this.#postponedBytes += bytes
-    this.clock.after(POSTPONED_MS, () => {
-      this.#postponed -= writes.length
-      this.#postponedBytes -= bytes
-      this.#waiting.push(...writes)
-      this.#waitingBytes += bytes
-      if (this.#state === 'idle') this.#gather()
-    })
-    return writes.length
+    } else answer(batch, result.value)
   }
 
   #ended(writes: number, now: number, milliseconds: number): void {

@@ -14,7 +14,6 @@ import {
   toPlant,
 } from '../../plant/row'
 import {
-  type BatchOutcome,
   type DeletedRows,
   DONE,
   type Done,
@@ -312,7 +311,7 @@ export const idsOf = <K extends KindName>(write: WriteOf<K>): readonly RowId[] =
   KINDS[write.kind].ids(write)
 
 /** A write that was made, with its kind and report; null unless it is a change of plants. */
-function effectOf(write: Write, outcome: BatchOutcome | undefined) {
+function effectOf(write: Write, outcome: Outcome | undefined) {
   if (!isPlantWrite(write) || !isDone(outcome)) return null
   // Each write is answered with the report of its own kind.
   const kind: Kind<KindName> = KINDS[write.kind]
@@ -326,7 +325,7 @@ export function countDelta(write: Write, outcome: Outcome): number {
 }
 
 /** True if a write changed plants. */
-export function hasWritten(write: Write, outcome: BatchOutcome | undefined): boolean {
+export function hasWritten(write: Write, outcome: Outcome | undefined): boolean {
   const effect = effectOf(write, outcome)
   return effect?.kind.hasWritten(effect.report) ?? false
 }

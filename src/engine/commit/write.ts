@@ -99,12 +99,6 @@ export type ReportOf<W> = W extends { readonly kind: infer K extends KindName }
 /** The end of a write: done, or refused. */
 export type Outcome = Refusal | Done
 
-/** Not the end of a write: its rows are locked for now, and it is sent again in a later batch. */
-export const POSTPONED = 'postponed' as const
-
-/** The outcome of a write in a batch. */
-export type BatchOutcome = Outcome | typeof POSTPONED
-
 /** True if a write was made. */
-export const isDone = (outcome: BatchOutcome | undefined): outcome is Done =>
+export const isDone = (outcome: Outcome | undefined): outcome is Done =>
   outcome === DONE || (typeof outcome === 'object' && !('error' in outcome))

@@ -1,14 +1,14 @@
 // Batches of group commit as steps of the writer.
 
 import type { CommitResult } from '../commit/group-commit'
-import type { BatchOutcome, Write } from '../commit/write'
+import type { Outcome, Write } from '../commit/write'
 import type { StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
-import { createAttempts } from './attempts'
+import { createAttempts, type ToStep } from './attempts'
 import type { Refuse } from './connecting/refusals'
 import type { Writer } from './lane/writer'
 import type { LockedRows } from './locked-rows'
-import { stepOf, stepOfFreeRows, transactionStep } from './sql/apply-writes'
+import { LOCKED, stepOf, stepOfFreeRows, transactionStep } from './sql/apply-writes'
 
 /** Returns the function that commits the batches of a store. */
 export function createBatches(
@@ -23,28 +23,34 @@ export function createBatches(
   /**
    * Retries creates that were refused although no plant with their id was found. Locking the row decides each of them.
    */
-  async function complete(batch: readonly Write[], onDoubt: () => void): Promise<BatchOutcome[]> {
-    const outcomes = [...(await attempt(batch, stepOf, onDoubt))]
+  async function complete(
+    batch: readonly Write[],
+    toStep: ToStep,
+    onDoubt: () => void,
+  ): Promise<Outcome[]> {
+    const outcomes = [...(await attempt(batch, toStep, onDoubt))]
     const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
     if (open.length > 0) {
       const missing = batch.filter((_, index) => outcomes[index] === undefined)
       const again = await attemptRest(missing, transactionStep, onDoubt)
       for (const [place, index] of open.entries()) outcomes[index] = again[place]
     }
-    return outcomes.map((it) => (it === undefined ? { error: 'unexpected' } : it))
+    return outcomes.map((outcome) => outcome ?? { error: 'unexpected' })
   }
 
-  /** Commits a batch. Writes of locked rows are tried after the others, now and then, and postponed. */
-  async function commitAll(batch: readonly Write[], onDoubt: () => void): Promise<BatchOutcome[]> {
+  /** Commits a batch, without the writes of rows that were just found locked. */
+  async function commitAll(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
     const states = batch.map((write) => lockedRows.stateOf(write))
-    const free = batch.filter((_, index) => states[index] === 'free')
-    const due = batch.filter((_, index) => states[index] === 'due')
-    const tried = [
-      ...(free.length > 0 ? await complete(free, onDoubt) : []),
-      ...(due.length > 0 ? await attemptRest(due, stepOfFreeRows, onDoubt) : []),
-    ]
-    const outcomes = new Map([...free, ...due].map((write, index) => [write, tried[index]]))
-    return batch.map((write) => lockedRows.settle(write, outcomes.get(write)))
+    const tried = batch.filter((_, index) => states[index] !== 'locked')
+    if (tried.length === 0) return batch.map(() => LOCKED)
+    const outcomes = await complete(
+      tried,
+      states.includes('due') ? stepOfFreeRows : stepOf,
+      onDoubt,
+    )
+    lockedRows.tried(tried, outcomes)
+    const outcomeOf = new Map(tried.map((write, index) => [write, outcomes[index]]))
+    return batch.map((write) => outcomeOf.get(write) ?? LOCKED)
   }
 
   /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */

@@ -1,13 +1,13 @@
-// The rows of plants that another session has locked for longer than a commit. Their writes wait apart, and others go
-// on.
+// The rows of plants that another session was found to keep locked. For a while their writes are refused untried, as each
+// try keeps all others waiting.
 
 import type { Log } from '../../log'
 import type { RowId } from '../../plant/row'
-import { POSTPONED_MS } from '../commit/group-commit'
 import { idsOf, isPlantWrite } from '../commit/kinds'
-import { type BatchOutcome, POSTPONED, type Write } from '../commit/write'
-import { LOCK_MS } from './connecting/settings'
+import type { Outcome, Write } from '../commit/write'
+import { LOCKED } from './sql/apply-writes'
 
+const REFUSED_MS = 500
 // A row that no write has met for this long counts as free.
 const KEPT_MS = 10_000
 const LOGGED_EVERY_MS = 60_000
@@ -15,12 +15,8 @@ const LOGGED_EVERY_MS = 60_000
 const rowsOf = (write: Write): readonly RowId[] => (isPlantWrite(write) ? idsOf(write) : [])
 
 export class LockedRows {
-  /** The waits of all postponed writes, added up. */
-  readonly counts = { postponedMs: 0 }
-  /** The time at which each row was last found locked. */
+  /** The time at which each row was last found locked; the newest is last. */
   readonly #foundAt = new Map<RowId, number>()
-  /** The time at which each postponed write first met a locked row; made with the first of them. */
-  #metAt: WeakMap<Write, number> | undefined
   #loggedAt = Number.NEGATIVE_INFINITY
 
   constructor(private readonly log: Log) {}
@@ -30,49 +26,33 @@ export class LockedRows {
     if (this.#foundAt.size === 0) return 'free'
     const times = rowsOf(write).flatMap((id) => this.#foundAt.get(id) ?? [])
     const age = performance.now() - Math.max(...times)
-    if (age < POSTPONED_MS / 2) return 'locked'
+    if (age < REFUSED_MS) return 'locked'
     return age < KEPT_MS ? 'due' : 'free'
   }
 
-  /** Notes the outcome of a write, undefined if it was not tried, and refuses one that was postponed for too long. */
-  settle(write: Write, outcome: BatchOutcome | undefined): BatchOutcome {
-    if (outcome === POSTPONED) this.#found(write)
-    else if (outcome) {
-      if (this.#foundAt.size > 0) this.#freed(write)
-      this.#countWait(write)
-      return outcome
+  /** Notes the outcomes of writes that were tried. */
+  tried(writes: readonly Write[], outcomes: readonly Outcome[]): void {
+    if (this.#foundAt.size === 0 && !outcomes.includes(LOCKED)) return
+    for (const [index, write] of writes.entries()) {
+      if (outcomes[index] === LOCKED) this.#found(rowsOf(write))
+      else for (const id of rowsOf(write)) this.#foundAt.delete(id)
     }
-    const now = performance.now()
-    this.#metAt ??= new WeakMap()
-    const metAt = this.#metAt.getOrInsert(write, now)
-    if (now - metAt < LOCK_MS) return POSTPONED
-    this.#countWait(write)
-    if (now >= this.#loggedAt + LOGGED_EVERY_MS) {
-      this.#loggedAt = now
-      this.log('warn', 'plant-locked', { id: String(rowsOf(write)[0]) })
-    }
-    return { error: 'busy' }
   }
 
-  #found(write: Write): void {
+  #found(ids: readonly RowId[]): void {
     const now = performance.now()
     for (const [id, at] of this.#foundAt) {
       if (at > now - KEPT_MS) break
       this.#foundAt.delete(id)
     }
-    for (const id of rowsOf(write)) {
-      // The newest is last.
+    // The first time, another plantstore may have been about to commit.
+    const again = ids.find((id) => this.#foundAt.has(id))
+    for (const id of ids) {
       this.#foundAt.delete(id)
       this.#foundAt.set(id, now)
     }
-  }
-
-  #countWait(write: Write): void {
-    const metAt = this.#metAt?.get(write)
-    if (metAt !== undefined) this.counts.postponedMs += performance.now() - metAt
-  }
-
-  #freed(write: Write): void {
-    for (const id of rowsOf(write)) this.#foundAt.delete(id)
+    if (again === undefined || now < this.#loggedAt + LOGGED_EVERY_MS) return
+    this.#loggedAt = now
+    this.log('warn', 'plant-locked', { id: String(again) })
   }
 }

