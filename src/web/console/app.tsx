@@ -26,10 +26,10 @@ import { deletionOf, type Step, taggingOf } from './undo/step.ts'
 
 type Props = { readonly console: Console }
 
-const loadPanel = () => import('./editor/plant-panel.tsx').then((it) => it.PlantPanel)
+const loadPanel = () => import('./editor/plant-panel.tsx').then((code) => code.PlantPanel)
 const PlantPanel = lazily(loadPanel)
-const RenameTag = lazily(() => import('./bulk/rename-tag.tsx').then((it) => it.RenameTag))
-const Shortcuts = lazily(() => import('./shortcuts.tsx').then((it) => it.Shortcuts))
+const RenameTag = lazily(() => import('./bulk/rename-tag.tsx').then((code) => code.RenameTag))
+const Shortcuts = lazily(() => import('./shortcuts.tsx').then((code) => code.Shortcuts))
 
 function Header({ console: { session, monitor, disconnect } }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
@@ -194,7 +194,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         onTag={(tag) => {
           const plants = selection.plants()
           selection.clear()
-          void actionsOf(all).onChange(plants.map((it) => taggingOf(it, tag)))
+          void actionsOf(all).onChange(plants.map((plant) => taggingOf(plant, tag)))
         }}
         onDelete={actionsOf(all).onDelete}
       />

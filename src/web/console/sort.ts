@@ -53,8 +53,8 @@ export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >> 1
-    const it = sorted[middle]
-    if (it && compare(it, plant) < 0) low = middle + 1
+    const other = sorted[middle]
+    if (other && compare(other, plant) < 0) low = middle + 1
     else high = middle
   }
   return low
@@ -68,9 +68,9 @@ async function merge(
 ): Promise<NewPlant[]> {
   const merged: NewPlant[] = []
   let [first, second] = [0, 0]
-  for (let it = a[0], other = b[0]; it && other; it = a[first], other = b[second]) {
-    const isSecond = compare(other, it) < 0
-    merged.push(isSecond ? other : it)
+  for (let one = a[0], other = b[0]; one && other; one = a[first], other = b[second]) {
+    const isSecond = compare(other, one) < 0
+    merged.push(isSecond ? other : one)
     if (isSecond) second += 1
     else first += 1
     if (merged.length % RUN === 0) await pause()

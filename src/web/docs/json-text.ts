@@ -20,7 +20,8 @@ export const parseExact = (text: string): unknown => JSON.parse(text, revive)
 
 /** Writes a value as indented JSON, with bigints as integers. */
 export function writeExact(value: unknown): string {
-  const exact = (_: string, it: unknown) => (typeof it === 'bigint' ? JSON.rawJSON(String(it)) : it)
+  const exact = (_: string, value: unknown) =>
+    typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
   return JSON.stringify(value, exact, 2) ?? ''
 }
 
@@ -52,7 +53,7 @@ export function indent(text: string): Token[] | null {
   const lexemes = text.match(LEXEME) ?? []
   const tokens: Token[] = []
   let depth = 0
-  const mark = (it: string) => tokens.push({ kind: 'mark', text: it })
+  const mark = (text: string) => tokens.push({ kind: 'mark', text })
   const line = () => mark(`\n${'  '.repeat(depth)}`)
   for (const [at, lexeme] of lexemes.entries()) {
     const opens = lexeme === '{' || lexeme === '['

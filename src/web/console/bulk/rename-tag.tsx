@@ -45,7 +45,7 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
     }
     onClose()
     onRename(
-      plants.map((it) => taggingOf(it, text.value)),
+      plants.map((plant) => taggingOf(plant, text.value)),
       tag,
       text.value,
     )

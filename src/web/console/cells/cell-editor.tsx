@@ -57,8 +57,8 @@ const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
 /** The text above or below which the mouse is in its row; null in none. */
 function cellOf({ target, clientX }: MouseEvent): Cell | null {
   const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
-  const text = TEXTS.find((it) => {
-    const box = row?.querySelector(`[data-text="${it}"]`)?.getBoundingClientRect()
+  const text = TEXTS.find((name) => {
+    const box = row?.querySelector(`[data-text="${name}"]`)?.getBoundingClientRect()
     return box && clientX >= box.left && clientX <= box.right
   })
   return row && text ? { row: Number(row.dataset.row), text } : null
@@ -245,8 +245,8 @@ export class CellEditor implements CellEditing {
     const [before, after] = this.parts.list.rows.around(id)
     const other = step > 0 ? after : before
     return [
-      ...texts.slice(texts.indexOf(text) + 1).map((it) => ({ id, text: it })),
-      ...(other ? texts.map((it) => ({ id: other.id, text: it })) : []),
+      ...texts.slice(texts.indexOf(text) + 1).map((name) => ({ id, text: name })),
+      ...(other ? texts.map((name) => ({ id: other.id, text: name })) : []),
     ]
   }
 

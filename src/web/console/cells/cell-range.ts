@@ -84,7 +84,7 @@ export class CellRange {
     const [first, last] = this.#corners
     return Array.from({ length: last.row - first.row + 1 }, (_, at) =>
       this.list.rows.row(first.row + at),
-    ).filter((it) => it !== undefined)
+    ).filter((plant) => plant !== undefined)
   }
 
   /** The texts of the chosen cells. */
@@ -114,6 +114,6 @@ export class CellRange {
       return before
         ? { id: before.id, before, after: withTexts(before, Object.fromEntries(filled)) }
         : null
-    }).filter((it) => it !== null)
+    }).filter((step) => step !== null)
   }
 }

@@ -12,7 +12,7 @@ const plain = (text: string): string =>
   /[\t\r\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-const escaped = (text: string): string => text.replace(/[&<>]/g, (it) => ESCAPES[it] ?? it)
+const escaped = (text: string): string => text.replace(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign)
 
 // Excel reads such a cell as a text.
 const htmlCell = (text: string): string =>

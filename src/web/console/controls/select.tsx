@@ -17,8 +17,8 @@ export function Select({ name, label, value, options, onChoose }: SelectProps) {
         value={value}
         onChange={(event) => onChoose(event.currentTarget.value)}
       >
-        {options.map(([it, text]) => (
-          <option key={it} value={it}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
             {text}
           </option>
         ))}

@@ -18,7 +18,7 @@ export function byField({ error, message }: Failure): FieldErrors {
   const named: Record<string, string[]> = {}
   for (const part of message.split('; ')) {
     const name = NAMED.exec(part)?.[1]
-    const field = FIELDS.find((it) => it === name) ?? 'form'
+    const field = FIELDS.find((known) => known === name) ?? 'form'
     named[field] = [...(named[field] ?? []), part]
   }
   return Object.fromEntries(

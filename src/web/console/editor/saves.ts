@@ -53,7 +53,7 @@ export class Saves {
 
   /** Takes a refused form out, to be opened. */
   take(form: PlantForm): void {
-    this.refused.value = this.refused.value.filter((it) => it !== form)
+    this.refused.value = this.refused.value.filter((other) => other !== form)
     const stored = form.stored.value?.plant
     if (stored && !form.isGone.value) this.list.put(stored)
     this.#show(form.id)
@@ -61,7 +61,7 @@ export class Saves {
 
   /** The form in which a text was refused. */
   refusedOf(id: bigint, text: TextName): PlantForm | undefined {
-    return this.refused.value.find((it) => it.id === id && text in it.changes)
+    return this.refused.value.find((form) => form.id === id && text in form.changes)
   }
 
   /** The state of a text that is not stored yet. */
@@ -84,9 +84,9 @@ export class Saves {
 
   /** The ids of plants that are not created yet. */
   newIds(): Promise<readonly bigint[]> {
-    const created = this.waiting.value.filter((it) => it.stored.value === null)
-    return Promise.all(created.map((it) => it.proposing)).then(() =>
-      created.map((it) => parseId(it.draft.id.value)).filter((id) => id !== null),
+    const created = this.waiting.value.filter((form) => form.stored.value === null)
+    return Promise.all(created.map((form) => form.proposing)).then(() =>
+      created.map((form) => parseId(form.draft.id.value)).filter((id) => id !== null),
     )
   }
 
@@ -94,7 +94,7 @@ export class Saves {
     if (!this.session.isKnown.value) return false
     const isSaved = await form.save()
     if (!this.session.isKnown.value) return false
-    this.waiting.value = this.waiting.value.filter((it) => it !== form)
+    this.waiting.value = this.waiting.value.filter((other) => other !== form)
     if (isSaved && form.saved) this.onSaved(form.saved)
     if (!isSaved) this.refused.value = [...this.refused.value, form]
     this.#show(form.id)

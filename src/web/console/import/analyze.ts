@@ -64,7 +64,9 @@ export async function* analyze(
     compared,
     isWhole,
   })
-  const entries = readPlants({ ...table, lines: rows() }, columns, WORDS, (it) => notices.push(it))
+  const entries = readPlants({ ...table, lines: rows() }, columns, WORDS, (notice) =>
+    notices.push(notice),
+  )
   for await (const part of entries) {
     for (const entry of part) {
       if ('stop' in entry) {

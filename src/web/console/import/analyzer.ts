@@ -41,10 +41,10 @@ export function createAnalyzer(session: Session) {
       }
       let found = NOTHING
       try {
-        for await (const it of analyze(input.opened, input.columns, createComparison(session))) {
+        for await (const part of analyze(input.opened, input.columns, createComparison(session))) {
           if (!isLatest()) return
-          found = it
-          analysis.value = it
+          found = part
+          analysis.value = part
         }
       } catch (error) {
         if (!isLatest()) return

@@ -53,7 +53,7 @@ async function isAnyStored(table: Header, columns: Columns): Promise<boolean> {
     yield table.sample
   })()
   for await (const entries of readPlants({ ...table, lines }, columns, WORDS, () => {})) {
-    if (entries.some((it) => 'plant' in it)) return true
+    if (entries.some((entry) => 'plant' in entry)) return true
   }
   return false
 }

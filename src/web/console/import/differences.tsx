@@ -50,8 +50,8 @@ export function Differences({ all }: { readonly all: readonly Difference[] }) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
       <ul class="refused differing" aria-label="Plants that differ" tabIndex={0}>
-        {all.slice(0, MAX_SHOWN).map((it) => (
-          <Change key={it} {...it} />
+        {all.slice(0, MAX_SHOWN).map((difference) => (
+          <Change key={difference} {...difference} />
         ))}
         {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
       </ul>

@@ -82,9 +82,9 @@ export function Outlook({ preview }: { readonly preview: Preview }) {
       </p>
       {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
       {notRead === null ? null : <p class="error">Not read: {notRead}</p>}
-      {[...(unused === null ? [] : [unused]), ...notices].map((it) => (
-        <p key={it} class="hint">
-          {sentenceOf(it)}
+      {[...(unused === null ? [] : [unused]), ...notices].map((notice) => (
+        <p key={notice} class="hint">
+          {sentenceOf(notice)}
         </p>
       ))}
     </>

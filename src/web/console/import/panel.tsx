@@ -7,8 +7,8 @@ import type { Import } from './state.ts'
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
 /** The outcome in numbers, worded like the command. */
-function countsOf(it: Import): string {
-  const { rows, created, known, replaced, refused, emptyNames, notRead } = it
+function countsOf(file: Import): string {
+  const { rows, created, known, replaced, refused, emptyNames, notRead } = file
   const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
   const changed = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
   const counts = `created ${created.toLocaleString()}, ${skipped}${changed}refused ${refused.toLocaleString()}`
@@ -20,21 +20,21 @@ function countsOf(it: Import): string {
   return `${counts}; ${rowsOf(rows)} read${empty}${rest}`
 }
 
-function summary(it: Import): string {
-  switch (it.state) {
+function summary(file: Import): string {
+  switch (file.state) {
     case 'done':
-      return `Done: ${countsOf(it)}`
+      return `Done: ${countsOf(file)}`
     case 'stopped':
-      return `Stopped: ${countsOf(it)}`
+      return `Stopped: ${countsOf(file)}`
     case 'failed':
-      if (it.reason === null && it.rows === 0) return `Nothing was imported: ${it.notRead}`
-      return `Failed: ${it.reason ?? countsOf(it)}`
+      if (file.reason === null && file.rows === 0) return `Nothing was imported: ${file.notRead}`
+      return `Failed: ${file.reason ?? countsOf(file)}`
     case 'running':
-      return sentenceOf(countsOf(it))
+      return sentenceOf(countsOf(file))
     default:
-      return it.checked === 0
+      return file.checked === 0
         ? 'Reading the file…'
-        : `Comparing with the stored plants… ${rowsOf(it.checked)} so far`
+        : `Comparing with the stored plants… ${rowsOf(file.checked)} so far`
   }
 }
 
@@ -110,15 +110,15 @@ type ImportPanelProps = { readonly importer: Importer; readonly isWaiting: boole
 
 /** The questions about a file, then its progress, counts and refused rows. */
 export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
-  const it = importer.current.value
-  if (!it) return null
-  if (it.state === 'asking') return importer.form.value
-  const isRunning = it.state === 'running' || it.state === 'opening'
+  const file = importer.current.value
+  if (!file) return null
+  if (file.state === 'asking') return importer.form.value
+  const isRunning = file.state === 'running' || file.state === 'opening'
   return (
     <section class="panel import" aria-label="Import">
       <div class="panel-head">
         <h2>
-          Import of <bdi>{it.name}</bdi>
+          Import of <bdi>{file.name}</bdi>
         </h2>
         {isRunning ? (
           <button type="button" onClick={importer.stop}>
@@ -138,21 +138,21 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
         )}
       </div>
       <Earlier files={importer.earlier.value} />
-      {it.reason === null ? (
+      {file.reason === null ? (
         <progress
-          aria-label={`Import of ${it.name}`}
-          max={Math.max(it.bytes, 1)}
-          value={it.state === 'done' ? Math.max(it.bytes, 1) : it.bytesRead}
+          aria-label={`Import of ${file.name}`}
+          max={Math.max(file.bytes, 1)}
+          value={file.state === 'done' ? Math.max(file.bytes, 1) : file.bytesRead}
         />
       ) : null}
-      <p role="status" class={it.state === 'failed' ? 'error' : undefined}>
-        {summary(it)}
+      <p role="status" class={file.state === 'failed' ? 'error' : undefined}>
+        {summary(file)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
-      {it.notices.map((notice) => (
+      {file.notices.map((notice) => (
         <p key={notice}>{sentenceOf(notice)}</p>
       ))}
-      <RefusedRows of={it} />
+      <RefusedRows of={file} />
     </section>
   )
 }

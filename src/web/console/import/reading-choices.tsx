@@ -56,7 +56,7 @@ function SheetChoice({
           name="import-sheet"
           label="Sheet"
           value={sheet ?? ''}
-          options={sheets.map((it) => [it, it] as const)}
+          options={sheets.map((name) => [name, name] as const)}
           onChoose={onChoose}
         />
       ) : null}
@@ -76,7 +76,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx'
   const delimiter = settings.value.delimiter ?? table?.delimiter ?? ','
-  const isListed = encoding === null || ENCODINGS.some(([it]) => it === encoding)
+  const isListed = encoding === null || ENCODINGS.some(([name]) => name === encoding)
   const other = isListed ? [] : [[encoding, encoding] as const]
   return (
     <fieldset class="choices">
@@ -87,9 +87,9 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           name="import-list"
           label="List"
           value={settings.value.list ?? ''}
-          options={lists.map((it) => {
-            const shown = beginningOf(it)
-            return [it, it.includes('*') ? `All lists (${shown})` : shown] as const
+          options={lists.map((path) => {
+            const shown = beginningOf(path)
+            return [path, path.includes('*') ? `All lists (${shown})` : shown] as const
           })}
           onChoose={(list) => void read({ list })}
         />
@@ -100,7 +100,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           label="Separator"
           value={delimiter}
           options={DELIMITERS}
-          onChoose={(it) => void read({ delimiter: it })}
+          onChoose={(delimiter) => void read({ delimiter })}
         />
       ) : null}
       {isText ? (
@@ -109,7 +109,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           label="Encoding"
           value={needsEncoding ? '' : (encoding ?? UNICODE)}
           options={[...(needsEncoding ? [CHOOSE] : other), ...ENCODINGS]}
-          onChoose={(it) => void read({ encoding: it === UNICODE ? null : it })}
+          onChoose={(name) => void read({ encoding: name === UNICODE ? null : name })}
         />
       ) : null}
       {isTable && hasHeader ? (

@@ -26,7 +26,7 @@ export function createRefusals(
   return (rows: readonly RefusedRow[]): void => {
     if (rows.length === 0) return
     const sorted = rows.toSorted((a, b) => a.line - b.line)
-    const text = sorted.map((it) => writer.row(it.entry.source, it.problem, it.place)).join('')
+    const text = sorted.map((row) => writer.row(row.entry.source, row.problem, row.place)).join('')
     texts.push(new Blob([texts.length === 0 ? writer.header + text : text]))
     const groups = group(sorted)
     update(({ refused }) => ({

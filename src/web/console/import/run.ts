@@ -47,11 +47,11 @@ async function send(group: readonly PlacedRow[], run: Run): Promise<readonly Ref
   const left = new Set(result.value.refused.map(({ plant }) => plant.place))
   const stored = plants.filter(({ place }) => !left.has(place))
   const emptyNames = stored.filter(({ name }) => name === '').length
-  update((it) => ({
-    created: it.created + created,
-    known: it.known + known,
-    replaced: it.replaced + replaced,
-    emptyNames: it.emptyNames + emptyNames,
+  update((before) => ({
+    created: before.created + created,
+    known: before.known + known,
+    replaced: before.replaced + replaced,
+    emptyNames: before.emptyNames + emptyNames,
   }))
   steps.add({ plants: stored.map(({ entry: _, place: __, ...plant }) => plant), known, replaced })
   for (const { plant, failure } of result.value.refused) {
@@ -94,13 +94,13 @@ export async function run(
   const lines = rows((count) => {
     bytesRead += count
   })
-  const entries = readPlants({ ...table, lines }, columns, WORDS, (it) => notices.push(it))
+  const entries = readPlants({ ...table, lines }, columns, WORDS, (notice) => notices.push(notice))
   try {
     for await (const group of grouped(entries)) {
       if (signal.aborted) break
       const placedRows = placed(group)
       refuse(await send(placedRows, { input, session, signal, update, steps, replacing }))
-      update((it) => ({ rows: it.rows + placedRows.length, bytesRead }))
+      update((before) => ({ rows: before.rows + placedRows.length, bytesRead }))
     }
   } catch (error) {
     const isOfService = error instanceof ClientError

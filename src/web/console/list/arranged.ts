@@ -25,7 +25,7 @@ export class Arranged {
   /** The row of a plant, which is quick to find if it is given as it is here; -1 if it is not here. */
   rowOf(id: bigint, plant: NewPlant | undefined): number {
     const at = plant ? placeAmong(this.#plants, plant, this.compare) : -1
-    return this.#plants[at]?.id === id ? at : this.#plants.findIndex((it) => it.id === id)
+    return this.#plants[at]?.id === id ? at : this.#plants.findIndex((other) => other.id === id)
   }
 
   /** Puts a plant in its place, or takes it out; `before` as for {@link rowOf}. */
@@ -39,7 +39,7 @@ export class Arranged {
   /** Puts plants in their places, or takes them out; very many are only put at the end. True if all are in order. */
   placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     const kept = this.#plants.filter(({ id }) => !changes.has(id))
-    const put = [...changes.values()].filter((it) => it !== null).filter(this.fits)
+    const put = [...changes.values()].filter((plant) => plant !== null).filter(this.fits)
     const isPlaced = put.length <= MAX_PLACED
     if (isPlaced) put.sort(this.compare)
     const all: NewPlant[] = []
@@ -47,8 +47,8 @@ export class Arranged {
     for (const plant of put) {
       const place = isPlaced ? placeAmong(kept, plant, this.compare) : kept.length
       while (from < place) {
-        const it = kept[from++]
-        if (it) all.push(it)
+        const before = kept[from++]
+        if (before) all.push(before)
       }
       all.push(plant)
     }

@@ -6,13 +6,13 @@ import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
 
 /** The index of the first element that meets a condition, as do all after it; the length if none does. */
-function firstOf<T>(sorted: readonly T[], meets: (it: T) => boolean): number {
+function firstOf<T>(sorted: readonly T[], meets: (element: T) => boolean): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >> 1
-    const it = sorted[middle]
-    if (it !== undefined && !meets(it)) low = middle + 1
+    const element = sorted[middle]
+    if (element !== undefined && !meets(element)) low = middle + 1
     else high = middle
   }
   return low
@@ -71,7 +71,7 @@ export class PartList {
       ({ after, last }) => after === null || this.#order.isBefore(after, last),
     )
     this.#parts.splice(place, 1, ...whole)
-    for (const it of whole) if (it.rows) this.use(it)
+    for (const other of whole) if (other.rows) this.use(other)
     this.index()
   }
 
@@ -103,7 +103,7 @@ export class PartList {
     for (const [part, changed] of byPart) {
       if (!part?.rows) continue
       const kept = part.rows.filter(({ id }) => !changes.has(id))
-      const put = changed.map(([, plant]) => plant).filter((it) => it !== null)
+      const put = changed.map(([, plant]) => plant).filter((plant) => plant !== null)
       part.rows = [...kept, ...put].sort((a, b) => (this.#order.isBefore(a.id, b.id) ? -1 : 1))
       part.count = part.rows.length
     }

@@ -126,7 +126,7 @@ export class PartReader {
     const began = this.#generation
     const { parts, isTooLong, read } = this.rows
     for (;;) {
-      const part = parts.all.find((it) => it.rows === null || it.isStale)
+      const part = parts.all.find((one) => one.rows === null || one.isStale)
       if (!part) return 'all'
       if (isTooLong.value || (read.value >= MAX_SORTED && !part.isRead)) {
         isTooLong.value = true

@@ -192,7 +192,9 @@ export class PlantList {
   /** Like {@link put}, for many plants. */
   putAll(plants: readonly NewPlant[]): void {
     for (const { id } of plants) this.rows.settle(id)
-    const changes = new Map(plants.map((it) => [it.id, this.rows.lists(it) ? it : null]))
+    const changes = new Map(
+      plants.map((plant) => [plant.id, this.rows.lists(plant) ? plant : null]),
+    )
     if (!this.rows.setAll(changes)) void this.#arrange()
   }
 

@@ -107,7 +107,7 @@ export class PlantRows {
    */
   showAs(plants: readonly NewPlant[]): boolean {
     for (const plant of plants) this.#pending.set(plant.id, plant)
-    return this.setAll(new Map(plants.map((it) => [it.id, this.lists(it) ? it : null])))
+    return this.setAll(new Map(plants.map((plant) => [plant.id, this.lists(plant) ? plant : null])))
   }
 
   /** Shows a plant as it is stored from here on. */
@@ -142,7 +142,7 @@ export class PlantRows {
 
   /** Replaces a part by what was read of it. */
   replace(part: Part, others: readonly Part[]): void {
-    const shown = others.map((it) => this.#asPending(it))
+    const shown = others.map((other) => this.#asPending(other))
     this.parts.replace(part, shown)
     this.#narrowed?.placeAll(
       new Map<bigint, NewPlant | null>([
@@ -235,7 +235,9 @@ export class PlantRows {
       return true
     }
     this.parts.placeAll(changes)
-    const areInOrder = [this.#sorted, this.#narrowed].map((it) => it?.placeAll(changes) ?? true)
+    const areInOrder = [this.#sorted, this.#narrowed].map(
+      (arranged) => arranged?.placeAll(changes) ?? true,
+    )
     return areInOrder.every(Boolean)
   }
 

@@ -13,7 +13,7 @@ export type Range = readonly NewPlant[] | 'too many' | 'failed'
 function heldRange({ rows }: PlantList, from: number, to: number): readonly NewPlant[] | null {
   if (from < 0 || to < 0 || to - from >= MAX_RANGE) return null
   const plants = Array.from({ length: to - from + 1 }, (_, at) => rows.row(from + at))
-  return plants.every((it) => it !== undefined) ? plants : null
+  return plants.every((plant) => plant !== undefined) ? plants : null
 }
 
 /** Reads the plants from `first` to `last` in the order of ids; null: the first or last of the list. */

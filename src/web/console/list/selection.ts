@@ -47,13 +47,13 @@ export class Selection {
   }
 
   add(plants: Iterable<NewPlant>): void {
-    const added = [...plants].map((it) => [it.id, it] as const)
+    const added = [...plants].map((plant) => [plant.id, plant] as const)
     this.#set(new Map([...this.plantsById.value, ...added]))
   }
 
   /** Ticks those of some plants that are still shown. */
   tickAgain(ids: readonly bigint[]): void {
-    const plants = ids.map((id) => this.list.rows.plant(id)).filter((it) => it !== undefined)
+    const plants = ids.map((id) => this.list.rows.plant(id)).filter((plant) => plant !== undefined)
     if (plants.length > 0) this.add(plants)
   }
 

@@ -65,7 +65,7 @@ export class RecentChanges {
   /** The last change of each plant. */
   readonly #last = computed(() => {
     const last = new Map<bigint, Change>()
-    for (const it of this.#changes.value) if (!last.has(it.id)) last.set(it.id, it)
+    for (const change of this.#changes.value) if (!last.has(change.id)) last.set(change.id, change)
     return last
   })
 

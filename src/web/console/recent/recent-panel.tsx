@@ -29,15 +29,17 @@ function Filters({ recent }: { readonly recent: RecentChanges }) {
         name="changed-by"
         label="By"
         value={author ?? ALL}
-        options={[[ALL, 'Everyone'], ...recent.authors.value.map((it) => [it, it] as const)]}
-        onChoose={(it) => void recent.choose({ author: it === ALL ? null : it })}
+        options={[[ALL, 'Everyone'], ...recent.authors.value.map((name) => [name, name] as const)]}
+        onChoose={(chosen) => void recent.choose({ author: chosen === ALL ? null : chosen })}
       />
       <Select
         name="changed-how"
         label="Kind"
         value={kind ?? ALL}
-        options={[[ALL, 'All changes'], ...NAMES.map((it) => [it, it] as const)]}
-        onChoose={(it) => void recent.choose({ kind: NAMES.find((name) => name === it) ?? null })}
+        options={[[ALL, 'All changes'], ...NAMES.map((name) => [name, name] as const)]}
+        onChoose={(chosen) =>
+          void recent.choose({ kind: NAMES.find((name) => name === chosen) ?? null })
+        }
       />
     </div>
   )

@@ -76,7 +76,7 @@ export class TableScroll {
     const { firstRow } = this.position
     this.#marks = [firstRow, firstRow + 1]
       .map((row) => markOf(this.list.rows, row))
-      .filter((it) => it !== null)
+      .filter((mark) => mark !== null)
   }
 
   #wantRows(): () => void {
@@ -100,7 +100,7 @@ export class TableScroll {
       const { position } = this
       const by = this.#marks[0] ? moveOf(this.#marks[0]) : 0
       this.active.follow()
-      const isCommon = this.#marks.every((it) => moveOf(it) === by)
+      const isCommon = this.#marks.every((mark) => moveOf(mark) === by)
       if (by !== 0 && isCommon && position.top.peek() > 0 && !position.isScrolled) {
         position.setTop(position.top.peek() + by * position.rowHeight.peek())
       }

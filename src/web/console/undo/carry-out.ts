@@ -156,7 +156,7 @@ async function* sendEach(
     if (result.ok) {
       const { left, isRepeated } = result.value
       const others = new Set(left)
-      const done = sent.filter((it) => !others.has(it))
+      const done = sent.filter((step) => !others.has(step))
       for (const { id } of done) list.rows.settle(id)
       yield { done, skipped: [] }
       for await (const part of inBatches(left, (step) => readAgain(session, list, step))) {

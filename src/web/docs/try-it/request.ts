@@ -20,7 +20,7 @@ export type Request = {
 // Omits a field that is also in the path, as both would have to be equal.
 function withoutPathFields(example: unknown, { parameters }: Operation): unknown {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example
-  const inPath = parameters.filter((it) => it.in === 'path').map(({ name }) => name)
+  const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
   return Object.fromEntries(Object.entries(example).filter(([name]) => !inPath.includes(name)))
 }
 
@@ -52,16 +52,17 @@ export function toRequest(operation: Operation, draft: Draft, server: URL): Requ
     return value === '' ? [] : [{ ...parameter, value }]
   })
   const inPath = new Map(
-    given.filter((it) => it.in === 'path').map(({ name, value }) => [name, value]),
+    given.filter((parameter) => parameter.in === 'path').map(({ name, value }) => [name, value]),
   )
   // Missing parameters are shown in capitals.
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(inPath.get(name) ?? name.toUpperCase()),
   )
   const url = new URL(`.${path}`, server)
-  for (const it of given) if (it.in === 'query') url.searchParams.append(it.name, it.value)
+  for (const parameter of given)
+    if (parameter.in === 'query') url.searchParams.append(parameter.name, parameter.value)
   const headers = given
-    .filter((it) => it.in === 'header')
+    .filter((parameter) => parameter.in === 'header')
     .map(({ name, value }): [string, string] => [name, value])
   const hasBody = operation.requestBody !== undefined
   if (hasBody) headers.push(['Content-Type', draft.mediaType])
