@@ -122,7 +122,10 @@ describe('reduced motion', () => {
           const { transitionDuration, animationDuration, scrollBehavior } =
             getComputedStyle(element)
           const durations = `${transitionDuration}, ${animationDuration}`.split(', ')
-          return scrollBehavior === 'smooth' || durations.some((it) => Number.parseFloat(it) > 0)
+          return (
+            scrollBehavior === 'smooth' ||
+            durations.some((duration) => Number.parseFloat(duration) > 0)
+          )
         })
         .map(({ localName }) => localName),
     )
@@ -228,7 +231,7 @@ describe('right to left', () => {
     const parts = await console
       .row(1)
       .locator('input, .id, .name, .chip, button')
-      .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().toJSON()))
+      .evaluateAll((all) => all.map((element) => element.getBoundingClientRect().toJSON()))
     const edges = parts.filter(({ width }) => width > 0).flatMap(({ left, right }) => [right, left])
     expect(edges).toHaveLength(12)
     expect(edges).toEqual(edges.toSorted((a, b) => b - a))

@@ -141,7 +141,8 @@ describe('an import', () => {
     expect(storedPlants(database)).toEqual(storedPlants(other))
     const advice = 'use --number-from to number the rows'
     const ofCommand = [...err.matchAll(/^line (\d+): (.*)$/gm)].map(
-      ([, line, it]) => `Line ${line} ${it?.replace(advice, 'choose "Number the rows" as the ID')}`,
+      ([, line, message]) =>
+        `Line ${line} ${message?.replace(advice, 'choose "Number the rows" as the ID')}`,
     )
     expect(ofCommand.length).toBe(3)
     expect(await refusedLines(console)).toEqual(ofCommand)
@@ -196,7 +197,7 @@ describe('an import', () => {
     const bar = console.page.getByRole('progressbar', { name: 'Import of dropped.ndjson' })
     await bar.waitFor()
     await panelOf(console).getByText('Done: created 30,000, refused 0; 30,000 rows read').waitFor()
-    expect(await bar.evaluate((it) => (it as HTMLProgressElement).position)).toBe(1)
+    expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(1)
     expect(storedPlants(store.database).length).toBe(30_000)
     await console.isClean()
   })
@@ -264,7 +265,7 @@ const realWorld = join(root, 'test/real-world')
 
 /** The scripts that a page has asked for. */
 const scriptsOf = (console: ConsolePage): readonly string[] =>
-  console.requests().filter((it) => it.endsWith('.js'))
+  console.requests().filter((url) => url.endsWith('.js'))
 
 describe('a file that does not fit', () => {
   test.each([
@@ -297,7 +298,7 @@ describe('a file that does not fit', () => {
     expect(stored).toHaveLength(created)
     expect(first.length).toBe(Math.min(created, 5))
     for (const [id, ...rest] of first) {
-      const plant = stored.find((it) => String(it.id) === id)
+      const plant = stored.find((one) => String(one.id) === id)
       expect(rest).toEqual([plant?.name ?? '', plant?.tag ?? 'none'])
     }
     await console.isClean()
@@ -516,7 +517,7 @@ describe('a file that does not fit', () => {
 
     // Each is of another picture that the browser drew meanwhile.
     const seen = await page.evaluate(() => Reflect.get(globalThis, 'seen') as string[])
-    const counting = seen.filter((it) => it.endsWith(' rows so far; counting…'))
+    const counting = seen.filter((text) => text.endsWith(' rows so far; counting…'))
     expect(counting.length).toBeGreaterThan(2)
     await console.button('Cancel').click()
     await console.isClean()
@@ -554,8 +555,8 @@ function workbook(rows: number): Uint8Array {
   const base = 'http://schemas.openxmlformats.org'
   const relations = `${base}/officeDocument/2006/relationships`
   const main = `${base}/spreadsheetml/2006/main`
-  const text = (cell: string, it: string) =>
-    `<c r="${cell}" t="inlineStr"><is><t>${it}</t></is></c>`
+  const text = (cell: string, content: string) =>
+    `<c r="${cell}" t="inlineStr"><is><t>${content}</t></is></c>`
   const row = (id: number) =>
     `<row r="${id + 1}"><c r="A${id + 1}"><v>${id}</v></c>${text(`B${id + 1}`, `Plant ${id}`)}</row>`
   const all = Array.from({ length: rows }, (_, index) => row(index + 1)).join('')
@@ -565,7 +566,7 @@ function workbook(rows: number): Uint8Array {
     'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets><sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData><row r="1">${text('A1', 'id')}${text('B1', 'name')}</row>${all}</sheetData></worksheet>`,
   }
-  const bytes = Object.entries(parts).map(([name, it]) => [name, strToU8(it)] as const)
+  const bytes = Object.entries(parts).map(([name, text]) => [name, strToU8(text)] as const)
   return zipSync(Object.fromEntries(bytes))
 }
 
@@ -734,7 +735,8 @@ describe('an export', () => {
     await console.page.getByText('Exported 2 plants').waitFor()
     const { rows } = await readWorkbook(await Bun.file(await download.path()).bytes(), null)
     const cells: unknown[] = []
-    for await (const part of rows) for (const it of part) cells.push('cells' in it ? it.cells : it)
+    for await (const part of rows)
+      for (const line of part) cells.push('cells' in line ? line.cells : line)
     expect(cells).toEqual([
       ['id', 'name', 'tag'],
       ['-9223372036854775808', '=1+1', '@x'],

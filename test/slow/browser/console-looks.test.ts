@@ -55,7 +55,7 @@ const phone = {
   isMobile: true,
   hasTouch: true,
 }
-const views: readonly (readonly [name: string, options: ConsoleOptions])[] = [
+const VIEWS: readonly (readonly [name: string, options: ConsoleOptions])[] = [
   ['light', desktop],
   ['dark', { ...desktop, colorScheme: 'dark' }],
   ['phone', phone],
@@ -70,7 +70,7 @@ const shoot = (page: Page, name: string) =>
 const isNarrow = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
 
-describe.each(views)('%s', (name, options) => {
+describe.each(VIEWS)('%s', (name, options) => {
   test('the first page has no barriers', async () => {
     await using visited = await visit(browser, daemon.url, options)
     await connect(visited.page, 'pst_wrong_0123456789')
@@ -99,7 +99,7 @@ describe.each(views)('%s', (name, options) => {
     await console.button('Undo the deletion of plant 3').click()
     await console.row(3).waitFor()
     // A plant that is new in each view.
-    const id = 2_000_000 + views.findIndex(([it]) => it === name)
+    const id = 2_000_000 + VIEWS.findIndex(([view]) => view === name)
     const lines = `{"id":1,"name":"Rosa"}\nno JSON\n{"id":${id},"name":"Tulipa"}\n`
     await console.field('File to import').setInputFiles({
       name: 'garden.ndjson',

@@ -80,7 +80,7 @@ describe('many at once', () => {
     await said(page, 'Deleted 240 plants; Ctrl+Z undoes it')
     expect(ids.filter((id) => stored(BigInt(id)))).toEqual([])
     const sent = console.requests().slice(before)
-    expect(sent.filter((it) => it.includes('/plants/'))).toEqual([
+    expect(sent.filter((url) => url.includes('/plants/'))).toEqual([
       `${daemon.url}/plants/batch-delete`,
     ])
     await console.isClean()
@@ -135,7 +135,7 @@ describe('changes by another user meanwhile', () => {
     expect(asked).toBe(1)
     await bar.getByText('20 selected').waitFor()
     await console.row(at(ids, 0)).waitFor()
-    expect((await console.complaints()).filter((it) => !it.includes('507'))).toEqual([])
+    expect((await console.complaints()).filter((line) => !line.includes('507'))).toEqual([])
   })
 })
 

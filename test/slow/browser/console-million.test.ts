@@ -50,13 +50,13 @@ test(
     const { page, grid } = console
     const rowCount = () => grid.locator('.rows').getByRole('row').count()
     const scrollTo = (share: number) =>
-      grid.locator('.scroller').evaluate((it, to) => {
-        it.scrollTop = (it.scrollHeight - it.clientHeight) * to
+      grid.locator('.scroller').evaluate((element, to) => {
+        element.scrollTop = (element.scrollHeight - element.clientHeight) * to
       }, share)
     const firstSeen = () =>
-      grid.evaluate((it) => {
-        const { top } = it.querySelector('.scroller')?.getBoundingClientRect() ?? { top: 0 }
-        const rows = [...it.querySelectorAll('.rows .row')]
+      grid.evaluate((element) => {
+        const { top } = element.querySelector('.scroller')?.getBoundingClientRect() ?? { top: 0 }
+        const rows = [...element.querySelectorAll('.rows .row')]
         const seen = rows.find((row) => row.getBoundingClientRect().bottom > top + 1)
         return seen?.querySelector('.id')?.textContent
       })
@@ -85,7 +85,7 @@ test(
 
     // To the end, by one request.
     await page.getByText('1,000,000 plants', { exact: true }).waitFor()
-    const asked = () => console.requests().filter((it) => it.includes('/plants?')).length
+    const asked = () => console.requests().filter((url) => url.includes('/plants?')).length
     const before = asked()
     await grid.focus()
     await page.keyboard.press('End')
@@ -108,7 +108,7 @@ test(
     const height = await grid
       .locator('.rows .row')
       .first()
-      .evaluate((it) => it.clientHeight + 1)
+      .evaluate((element) => element.clientHeight + 1)
     await grid.hover()
     await page.mouse.wheel(0, height * 10)
     while (Number(await firstSeen()) / STEP === from) await page.waitForTimeout(20)

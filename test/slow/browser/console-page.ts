@@ -93,8 +93,8 @@ export async function openConsole(browser: Browser, url: string, options: Consol
     field: (name: string) => page.getByLabel(name, { exact: true }),
     /** Nothing left the origin, and the browser has no complaint. */
     async isClean(): Promise<void> {
-      const elsewhere = visited.requests().filter((it) => new URL(it).origin !== origin)
-      expect(elsewhere.filter((it) => !it.startsWith(`blob:${origin}`))).toEqual([])
+      const elsewhere = visited.requests().filter((url) => new URL(url).origin !== origin)
+      expect(elsewhere.filter((url) => !url.startsWith(`blob:${origin}`))).toEqual([])
       expect(await visited.complaints()).toEqual([])
     },
     [Symbol.asyncDispose]: visited.close,

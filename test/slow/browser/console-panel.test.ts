@@ -96,7 +96,7 @@ test.each([390, 768, 1280])(
     await connect(page)
     await plantPage(page, 40).waitFor()
     await note()
-    await plantPage(page, 40).evaluate((it) => it.scrollTo(0, it.scrollHeight))
+    await plantPage(page, 40).evaluate((element) => element.scrollTo(0, element.scrollHeight))
     await note()
 
     expect(places[0]).toBeDefined()
@@ -115,7 +115,9 @@ test('a long name has four lines, and all of them at a press; in the history too
   const heading = plantPage(page, 41).getByRole('heading', { name })
   const lines = async () => {
     const box = await heading.boundingBox()
-    const lineHeight = await heading.evaluate((it) => parseFloat(getComputedStyle(it).lineHeight))
+    const lineHeight = await heading.evaluate((element) =>
+      parseFloat(getComputedStyle(element).lineHeight),
+    )
     return Math.round(Number(box?.height) / lineHeight)
   }
   await plantPage(page, 41).getByText('Created as').waitFor()
@@ -209,7 +211,7 @@ test('the focus goes into it and back to where it was opened', async () => {
   expect(await focused()).toBe('name')
   await page.keyboard.press('Escape')
   await panel(page, 3).waitFor({ state: 'detached' })
-  expect(await grid.evaluate((it) => it === document.activeElement)).toBeTrue()
+  expect(await grid.evaluate((element) => element === document.activeElement)).toBeTrue()
 
   await page.keyboard.press('Enter')
   await plantPage(page, 3).waitFor()
@@ -346,7 +348,7 @@ test('on a phone ids are whole, a tap opens the plant over the page, and Back cl
   await using console = await open(phone)
   const { page } = console
   const id = console.row(MIN).locator('.id')
-  expect(await id.evaluate((it) => it.scrollWidth <= it.clientWidth)).toBeTrue()
+  expect(await id.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBeTrue()
   await console.row(MIN).locator('.name').tap()
   await plantPage(page, MIN).waitFor()
   const whole = { x: 0, y: 0, width: 390, height: 844 }

@@ -58,7 +58,7 @@ test('who changed what is listed, filtered, and a deleted plant is restored', as
   expect(await dialog.getByRole('button', { name: 'Restore plant 2' }).count()).toBe(0)
   // Of its deletion, which is the second change now.
   const focused = changes.nth(1).getByRole('button', { name: 'Plant 2' })
-  await until('the focus', () => focused.evaluate((it) => it === document.activeElement))
+  await until('the focus', () => focused.evaluate((element) => element === document.activeElement))
 
   await dialog.getByRole('button', { name: 'Plant 1' }).first().click()
   await page.getByRole('dialog', { name: 'Plant 1' }).waitFor()

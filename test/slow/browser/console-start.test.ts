@@ -21,9 +21,9 @@ describe('a link with a token in its fragment', () => {
     await page.getByText('11 plants found').waitFor()
 
     expect(page.url()).toBe(`${daemon.url}/?q=%22plant+7%22`)
-    const sent = visited.requests().filter((it) => !it.includes('#'))
+    const sent = visited.requests().filter((url) => !url.includes('#'))
     expect(sent.length).toBeGreaterThan(3)
-    expect(sent.filter((it) => it.includes(TOKEN))).toEqual([])
+    expect(sent.filter((url) => url.includes(TOKEN))).toEqual([])
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     await page.reload()
     await page.getByLabel('Token', { exact: true }).waitFor()

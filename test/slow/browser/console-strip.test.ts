@@ -32,7 +32,7 @@ test('one line has how many plants there are, and unfolds into what an operator 
   // A fact stays on one line.
   await console.page.setViewportSize({ width: 768, height: 900 })
   const figures = strip.getByRole('definition')
-  const heights = await figures.evaluateAll((all) => all.map((it) => it.clientHeight))
+  const heights = await figures.evaluateAll((all) => all.map((element) => element.clientHeight))
   expect(new Set(heights).size).toBe(1)
   await daemon.fetch('/plants/6', { method: 'DELETE' })
   await strip.getByText('6 plants', { exact: true }).waitFor()
@@ -73,7 +73,7 @@ test('what could not be read is tried again at once where that is asked for', as
   )
   await console.search('plant')
   await page.getByRole('alert').getByText(message).waitFor()
-  const asked = () => console.requests().filter((it) => it.includes('/plants?')).length
+  const asked = () => console.requests().filter((url) => url.includes('/plants?')).length
   await page.waitForTimeout(500)
   const before = asked()
   await page.waitForTimeout(500)

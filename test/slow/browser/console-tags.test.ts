@@ -86,8 +86,8 @@ test('from twenty tags on, the menu of tags has a field to look for one', async 
       tags
         .first()
         .locator(part)
-        .evaluate((it) => {
-          const mark = it.appendChild(document.createElement('span'))
+        .evaluate((element) => {
+          const mark = element.appendChild(document.createElement('span'))
           mark.style.display = 'inline-block'
           const { bottom } = mark.getBoundingClientRect()
           mark.remove()
@@ -115,11 +115,11 @@ test('a tag that is long leaves the numbers of all tags in sight', async () => {
   await console.button('Tags').click()
   const menu = page.locator(':popover-open')
   await menu.getByText(tag).waitFor()
-  const right = await menu.evaluate((it) => it.getBoundingClientRect().right)
+  const right = await menu.evaluate((element) => element.getBoundingClientRect().right)
   const numbers = await menu
     .locator('small')
-    .evaluateAll((all) => all.map((it) => it.getBoundingClientRect().right))
-  expect(numbers.filter((it) => it > right)).toEqual([])
+    .evaluateAll((all) => all.map((element) => element.getBoundingClientRect().right))
+  expect(numbers.filter((number) => number > right)).toEqual([])
   await daemon.fetch('/plants/300', { method: 'DELETE' })
   await console.isClean()
 })
@@ -146,7 +146,7 @@ test('a press picks one, for many plants too', async () => {
   expect(await console.barriers()).toEqual([])
   await page.getByRole('option', { name: 'fern 1' }).click()
   expect(await field.inputValue()).toBe('fern')
-  expect(await field.evaluate((it) => it === document.activeElement)).toBeTrue()
+  expect(await field.evaluate((element) => element === document.activeElement)).toBeTrue()
   await page.keyboard.press('Enter')
   await page.getByText('Set the tag “fern” on plant 4').waitFor()
   expect(stored(4n)?.tag).toBe('fern')

@@ -115,7 +115,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
 
   expect(await (await second.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Tree fern' })
   const complaints = await console.complaints()
-  expect(complaints.filter((it) => !NO_ANSWER.test(it))).toEqual([])
+  expect(complaints.filter((line) => !NO_ANSWER.test(line))).toEqual([])
   expect(await console.row(1).count()).toBe(1)
 })
 
@@ -169,7 +169,7 @@ test('a disk that takes no writes is shown with the reason, and what was typed i
   await filler
 
   expect(await (await ailing.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Tree fern' })
-  expect((await console.complaints()).filter((it) => !/status of 50[37]/.test(it))).toEqual([])
+  expect((await console.complaints()).filter((line) => !/status of 50[37]/.test(line))).toEqual([])
 })
 
 describe('two people at one plant', () => {
@@ -272,26 +272,26 @@ describe('with a change log', () => {
   }
 
   test('the table follows what others do', async () => {
-    await using it = await withLog()
-    await it.kept.create('{"id":1,"name":"Fern"}')
-    await using console = await openConsole(browser, it.kept.url)
+    await using log = await withLog()
+    await log.kept.create('{"id":1,"name":"Fern"}')
+    await using console = await openConsole(browser, log.kept.url)
     await console.row(1).waitFor()
     await console.page.getByText('live', { exact: false }).waitFor()
-    await it.kept.create('{"id":2,"name":"Rose"}')
+    await log.kept.create('{"id":2,"name":"Rose"}')
     await console.row(2).getByText('Rose').waitFor()
-    await it.kept.fetch('/plants/1', { method: 'PATCH', json: { name: 'Tree fern' } })
+    await log.kept.fetch('/plants/1', { method: 'PATCH', json: { name: 'Tree fern' } })
     await console.row(1).getByText('Tree fern').waitFor()
-    await it.kept.fetch('/plants/2', { method: 'DELETE' })
+    await log.kept.fetch('/plants/2', { method: 'DELETE' })
     await console.row(2).waitFor({ state: 'detached' })
     await console.search('fern')
     await console.page.getByText('1 plant found').waitFor()
-    await it.kept.create('{"id":3,"name":"Rose"}')
-    await it.kept.create('{"id":4,"name":"Fern of another"}')
+    await log.kept.create('{"id":3,"name":"Rose"}')
+    await log.kept.create('{"id":4,"name":"Fern of another"}')
     await console.row(4).waitFor()
     expect(await console.row(3).count()).toBe(0)
     await console.page.getByRole('checkbox', { name: 'Select all' }).click()
     await console.page.getByText('All 2 selected').waitFor()
-    await it.kept.fetch('/plants/4', { method: 'DELETE' })
+    await log.kept.fetch('/plants/4', { method: 'DELETE' })
     await console.row(4).waitFor({ state: 'detached' })
     await console.page.getByText('1 selected', { exact: true }).waitFor()
     await console.isClean()
@@ -323,10 +323,10 @@ describe('with a change log', () => {
   })
 
   test('a plant has a history, and an earlier version can be restored', async () => {
-    await using it = await withLog()
-    await it.kept.create('{"id":1,"name":"Fern","tag":"old"}')
-    await it.kept.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
-    await using console = await openConsole(browser, it.kept.url)
+    await using log = await withLog()
+    await log.kept.create('{"id":1,"name":"Fern","tag":"old"}')
+    await log.kept.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
+    await using console = await openConsole(browser, log.kept.url)
     await console.row(1).click()
     const versions = console.page.getByRole('list', { name: 'History' }).getByRole('listitem')
     await versions.filter({ hasText: 'Created as Fern, tag old' }).waitFor()
@@ -342,10 +342,10 @@ describe('with a change log', () => {
     expect(await versions.getByRole('button', { name: 'Restore…' }).count()).toBe(1)
     await versions.last().getByRole('button', { name: 'Restore…' }).click()
     await versions.last().getByText('Name: Tree fern → Fern').waitFor()
-    expect(await (await it.kept.fetch('/plants/1')).json()).toMatchObject({ name: 'Tree fern' })
+    expect(await (await log.kept.fetch('/plants/1')).json()).toMatchObject({ name: 'Tree fern' })
     await console.button('Restore this version').click()
     await console.page.getByText('Plant 1 was restored').waitFor()
-    expect(await (await it.kept.fetch('/plants/1')).json()).toEqual({
+    expect(await (await log.kept.fetch('/plants/1')).json()).toEqual({
       id: 1,
       name: 'Fern',
       tag: 'old',
@@ -424,5 +424,5 @@ test('a file that is chosen while the daemon is away is imported once it is back
 
   await page.getByText('Done: created 1').waitFor()
   const complaints = await console.complaints()
-  expect(complaints.filter((it) => !NO_ANSWER.test(it))).toEqual([])
+  expect(complaints.filter((line) => !NO_ANSWER.test(line))).toEqual([])
 })

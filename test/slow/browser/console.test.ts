@@ -101,7 +101,10 @@ describe('the token', () => {
     for (const address of [daemon.url, `${daemon.url}/docs`]) {
       await visited.page.goto(address)
       const field = visited.page.getByLabel('Token', { exact: true })
-      const kind = field.evaluate((it: HTMLInputElement) => [it.type, it.autocomplete])
+      const kind = field.evaluate((element: HTMLInputElement) => [
+        element.type,
+        element.autocomplete,
+      ])
       expect(await kind).toEqual(['password', 'current-password'])
     }
   })
@@ -157,7 +160,7 @@ describe('the table', () => {
     await grid.hover()
 
     const scroller = grid.locator('.scroller')
-    const position = () => scroller.evaluate((it) => it.scrollTop)
+    const position = () => scroller.evaluate((element) => element.scrollTop)
     while ((await console.row(600).count()) === 0) {
       const before = await position()
       await page.mouse.wheel(0, 400)
@@ -175,20 +178,20 @@ describe('the table', () => {
     await page.getByText('702 plants', { exact: true }).waitFor()
     const scroller = grid.locator('.scroller')
 
-    await scroller.evaluate(async (it) => {
+    await scroller.evaluate(async (element) => {
       // The work of the table after scrolling, at the worst moment: between a scroll and its event.
       const timers: (() => void)[] = []
       const own = window.setTimeout
       Object.assign(window, { setTimeout: (act: () => void) => timers.push(act) })
-      it.scrollTop = 100
-      await new Promise((resolve) => it.addEventListener('scroll', resolve, { once: true }))
+      element.scrollTop = 100
+      await new Promise((resolve) => element.addEventListener('scroll', resolve, { once: true }))
       window.setTimeout = own
-      it.scrollTop = 2000
+      element.scrollTop = 2000
       for (const act of timers) act()
     })
     await page.waitForTimeout(500)
 
-    expect(await scroller.evaluate((it) => it.scrollTop)).toBe(2000)
+    expect(await scroller.evaluate((element) => element.scrollTop)).toBe(2000)
   })
 
   test('finds a plant by its id, exactly', async () => {
@@ -386,8 +389,8 @@ describe('a plant', () => {
     const tabTo = async (name: string) => {
       for (let tries = 0; tries < 40; tries++) {
         const focused = await page.evaluate(() => {
-          const it = document.activeElement
-          return it?.getAttribute('aria-label') ?? it?.textContent ?? ''
+          const element = document.activeElement
+          return element?.getAttribute('aria-label') ?? element?.textContent ?? ''
         })
         if (focused === name) return
         await keyboard.press('Tab')
@@ -576,7 +579,7 @@ test('behind a proxy, everything stays below its path prefix', async () => {
 
   expect(console.requests().filter((url) => !url.startsWith(`${proxy.url}/garden/`))).toEqual([])
   const docs = console.page.getByRole('link', { name: 'API reference' })
-  expect(await docs.evaluate((it) => (it as HTMLAnchorElement).href)).toBe(
+  expect(await docs.evaluate((element) => (element as HTMLAnchorElement).href)).toBe(
     `${proxy.url}/garden/docs`,
   )
   await console.isClean()

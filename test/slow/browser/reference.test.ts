@@ -294,7 +294,9 @@ describe('a form', () => {
     await form.getByRole('button', { name: 'Send request' }).click()
 
     await form.getByText('id is required').waitFor()
-    expect(await form.getByLabel('id').evaluate((it) => it === document.activeElement)).toBeTrue()
+    expect(
+      await form.getByLabel('id').evaluate((element) => element === document.activeElement),
+    ).toBeTrue()
     expect(visited.requests().length).toBe(before)
   })
 

@@ -95,7 +95,7 @@ describe('a deletion', () => {
     const { acts, requestsOf } = actsOn(await openList(narrow.daemon))
     const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
 
-    expect(requests.filter((it) => it.startsWith('POST')).length).toBeGreaterThan(2)
+    expect(requests.filter((request) => request.startsWith('POST')).length).toBeGreaterThan(2)
     expect(requests.at(-1)).toBe('DELETE /plants/100')
     expect(storedPlants(narrow.database)).toEqual([])
   })
@@ -106,7 +106,7 @@ describe('a tag of several plants', () => {
     const plants = numbered(500, 4)
     await create(daemon, plants)
     const { acts, again } = actsOn(await openList(daemon))
-    await acts.do(plants.map((it) => taggingOf(it, 'shade')))
+    await acts.do(plants.map((plant) => taggingOf(plant, 'shade')))
     const tags = () =>
       storedPlants(database)
         .filter(({ id }) => id >= 500n && id < 504n)

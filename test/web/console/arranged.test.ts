@@ -12,31 +12,31 @@ const plant = fc.record({
 })
 const change = fc.tuple(plant, fc.boolean())
 const sorted = (plants: ReadonlyMap<bigint, NewPlant>) => [...plants.values()].sort(compare)
-const byId = (plants: readonly NewPlant[]) => new Map(plants.map((it) => [it.id, it]))
+const byId = (plants: readonly NewPlant[]) => new Map(plants.map((plant) => [plant.id, plant]))
 
 test('has each plant in its place after any changes, one by one or all at once', () => {
   fc.assert(
     fc.property(fc.array(plant), fc.array(change), fc.array(change), (first, single, all) => {
       const plants = byId(first)
       const arranged = new Arranged(sorted(plants), compare)
-      for (const [it, isKept] of single) {
-        const before = plants.get(it.id)
-        if (isKept) plants.set(it.id, it)
-        else plants.delete(it.id)
-        arranged.place(it.id, isKept ? it : null, before)
+      for (const [plant, isKept] of single) {
+        const before = plants.get(plant.id)
+        if (isKept) plants.set(plant.id, plant)
+        else plants.delete(plant.id)
+        arranged.place(plant.id, isKept ? plant : null, before)
         expect(arranged.plants).toEqual(sorted(plants))
       }
-      const changes = new Map(all.map(([it, isKept]) => [it.id, isKept ? it : null]))
-      for (const [id, it] of changes) {
-        if (it) plants.set(id, it)
+      const changes = new Map(all.map(([plant, isKept]) => [plant.id, isKept ? plant : null]))
+      for (const [id, plant] of changes) {
+        if (plant) plants.set(id, plant)
         else plants.delete(id)
       }
       expect(arranged.placeAll(changes)).toBeTrue()
       expect(arranged.plants).toEqual(sorted(plants))
-      for (const [row, it] of sorted(plants).entries()) {
-        expect(arranged.rowOf(it.id, it)).toBe(row)
+      for (const [row, plant] of sorted(plants).entries()) {
+        expect(arranged.rowOf(plant.id, plant)).toBe(row)
         // As it was before others changed it.
-        expect(arranged.rowOf(it.id, { id: it.id, name: 'other' })).toBe(row)
+        expect(arranged.rowOf(plant.id, { id: plant.id, name: 'other' })).toBe(row)
       }
       expect(arranged.rowOf(31n, undefined)).toBe(-1)
     }),
@@ -50,7 +50,7 @@ test('very many are to be sorted again, but none is lost', () => {
   }))
   const arranged = new Arranged(plants.slice(0, 1000).sort(compare), compare)
   const gone = plants.slice(0, 500).map(({ id }): [bigint, null] => [id, null])
-  const added = plants.slice(1000).map((it): [bigint, NewPlant] => [it.id, it])
+  const added = plants.slice(1000).map((plant): [bigint, NewPlant] => [plant.id, plant])
 
   expect(arranged.placeAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
   expect(arranged.plants).toHaveLength(5500)

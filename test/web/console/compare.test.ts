@@ -48,7 +48,7 @@ async function compareAll(session: ReturnType<typeof createSession>, plants: rea
 test('reads each stored plant about once, in whatever order the file has them', async () => {
   for (let first = 0; first < STORED; first += GROUP) {
     const plants = Array.from({ length: GROUP }, (_, at) => plantOf(2 * (first + at)))
-    const json = { plants: plants.map((it) => ({ ...it, id: Number(it.id) })) }
+    const json = { plants: plants.map((plant) => ({ ...plant, id: Number(plant.id) })) }
     expect((await daemon.fetch('/plants/batch', { json })).status).toBe(200)
   }
   const counted = await start()

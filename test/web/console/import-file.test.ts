@@ -17,7 +17,7 @@ test('reads a large file in pieces of at most 64 KB, whatever the browser hands 
   for await (const part of rows((bytes) => pieces.push(bytes))) read += part.length
 
   expect(read).toBe(100_000)
-  expect(pieces.reduce((sum, it) => sum + it, 0)).toBe(text.length)
+  expect(pieces.reduce((sum, piece) => sum + piece, 0)).toBe(text.length)
   expect(Math.max(...pieces)).toBeLessThanOrEqual(65_536)
   // A guess at the columns looks at no more than the first rows.
   expect(table.sample.length).toBeLessThan(10_000)

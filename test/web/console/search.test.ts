@@ -147,7 +147,7 @@ describe('in a list that the page can hold', () => {
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
     expect(list.typed.value).toBeNull()
     expect(asked.length).toBeGreaterThan(2)
-    expect(asked.filter((it) => it.includes('name='))).toEqual([])
+    expect(asked.filter((url) => url.includes('name='))).toEqual([])
     expect(said()).toBe('2 plants found; accents and word order ignored')
     await list.drop('name')
     expect(list.rows.count.value).toBe(PLANTS)
@@ -201,7 +201,7 @@ describe('in a longer list', () => {
     expect(said()).toBe('2 plants found among the 250 read so far; press Enter to search all')
 
     const asked = await requestsOf(() => list.show({ name: '25 PLANT' }))
-    expect(asked.every((it) => it.includes('name=25&name=PLANT'))).toBeTrue()
+    expect(asked.every((url) => url.includes('name=25&name=PLANT'))).toBeTrue()
     await until('the end of the list', () => {
       list.reader.want(0, 30, true)
       return list.rows.isComplete.value
@@ -238,7 +238,7 @@ describe('plants without a tag', () => {
   test('are listed by the service in a longer list too, with words in any order', async () => {
     const { list, names } = await openList(MORE_THAN_HELD)
     const asked = await requestsOf(() => list.show({ isUntagged: true, name: '7 plant' }))
-    expect(asked.every((it) => it.includes('name=7&name=plant&tagged=false'))).toBeTrue()
+    expect(asked.every((url) => url.includes('name=7&name=plant&tagged=false'))).toBeTrue()
     expect(names()).toContain('plant 70')
     expect(names()).not.toContain('plant 7')
   })

@@ -193,7 +193,7 @@ describe('a list that is sorted', () => {
 
     expect(names()).toEqual(['Aloe', 'apple', 'basil', 'Éclair', 'plant 9'])
     expect(list.rows.count.value).toBe(5)
-    expect(list.rows.around(9n).map((it) => it?.name)).toEqual(['apple', 'Éclair'])
+    expect(list.rows.around(9n).map((plant) => plant?.name)).toEqual(['apple', 'Éclair'])
     await list.sortBy('id')
     expect(names()).toEqual(['Éclair', 'plant 9', 'apple', 'Aloe', 'basil'])
   })

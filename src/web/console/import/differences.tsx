@@ -24,7 +24,7 @@ function Change({ before, after }: Difference) {
   )
 }
 
-const columns = ['id', ...TEXTS.flatMap((text) => [`${text} stored`, `${text} in the file`])]
+const COLUMNS = ['id', ...TEXTS.flatMap((text) => [`${text} stored`, `${text} in the file`])]
 
 const cellsOf = (before: NewPlant, after: NewPlant): string[] => [
   String(after.id),
@@ -33,7 +33,7 @@ const cellsOf = (before: NewPlant, after: NewPlant): string[] => [
 
 /** All differences as a file. */
 const save = (all: readonly Difference[]): void => {
-  const lines = [columns, ...all.map(({ before, after }) => cellsOf(before, after))]
+  const lines = [COLUMNS, ...all.map(({ before, after }) => cellsOf(before, after))]
   download(
     'differences.csv',
     new Blob(

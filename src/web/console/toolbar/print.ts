@@ -8,11 +8,11 @@ import { labelOf, TEXTS } from '../texts.ts'
 const COLUMNS = [...TEXTS.map(labelOf), 'ID']
 
 function element(name: string, text: string, inner: readonly Node[] = []): HTMLElement {
-  const made = document.createElement(name)
-  made.textContent = text
+  const parent = document.createElement(name)
+  parent.textContent = text
   // One at a time: a call has room for some ten thousands of arguments.
-  for (const node of inner) made.append(node)
-  return made
+  for (const node of inner) parent.append(node)
+  return parent
 }
 
 function tableOf(list: PlantList): HTMLElement {

@@ -21,20 +21,20 @@ const needing =
     if (tools.some((tool) => Bun.which(tool) === null)) await need(...tools)
   }
 
-const browsers = {
+const BROWSERS = {
   Chromium: { install: needing('chromium'), start: startChromium },
   Firefox: { install: needing('firefox-esr'), start: startFirefox },
   WebKit: { install: needing('WebKitWebDriver', 'Xvfb'), start: startWebKit },
 } as const satisfies Record<string, Browser>
 
-type BrowserName = keyof typeof browsers
+type BrowserName = keyof typeof BROWSERS
 
-const browserNames = Object.keys(browsers) as readonly BrowserName[]
+const BROWSER_NAMES = Object.keys(BROWSERS) as readonly BrowserName[]
 
 /** Installs a browser where it is missing; resolves to the reason if that cannot be done. */
 async function missing(name: BrowserName): Promise<string | null> {
   try {
-    await browsers[name].install()
+    await BROWSERS[name].install()
     return null
   } catch (error) {
     if (error instanceof Skipped) return error.message
@@ -47,7 +47,7 @@ async function startBrowser(name: BrowserName) {
   const folder = temporaryFolder()
   const downloads = folder.file('downloads')
   mkdirSync(downloads)
-  const driver = await browsers[name].start(folder.path, downloads)
+  const driver = await BROWSERS[name].start(folder.path, downloads)
   return {
     driver,
     downloads,
@@ -68,7 +68,7 @@ export async function inEachBrowser(
     browser: () => Awaited<ReturnType<typeof startBrowser>>,
   ) => void,
 ): Promise<void> {
-  for (const name of browserNames) {
+  for (const name of BROWSER_NAMES) {
     const reason = await missing(name)
     describe(`in ${name}`, () => {
       if (reason !== null) {

@@ -21,7 +21,7 @@ const PLANTS = `{"plants":[
 
 const stored = () => storedPlants(database).map(({ name, tag }) => `${name}|${tag ?? ''}`)
 const isStored = (...wanted: readonly string[]) =>
-  until(`stored ${wanted.join()}`, () => wanted.every((it, at) => stored()[at] === it))
+  until(`stored ${wanted.join()}`, () => wanted.every((text, at) => stored()[at] === text))
 
 await inEachBrowser((person, browser) => {
   const evaluate = (expression: string) => browser().driver.evaluate(expression)

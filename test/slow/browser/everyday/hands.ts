@@ -25,8 +25,8 @@ function find({ kind, name, row }: Target, rowKind: string, cellKind: string): E
     [...(element.closest(rowKind)?.querySelectorAll(cellKind) ?? [])].some(
       (cell) => textOf(cell) === row,
     )
-  const all = [...document.querySelectorAll(kind)].filter((it) => it.checkVisibility())
-  return all.find((it) => isNamed(it) && (row === undefined || isInRow(it))) ?? null
+  const all = [...document.querySelectorAll(kind)].filter((element) => element.checkVisibility())
+  return all.find((element) => isNamed(element) && (row === undefined || isInRow(element))) ?? null
 }
 
 // The point to click; null if it is covered.
@@ -40,7 +40,7 @@ function place(element: Element | null): { x: number; y: number } | null {
 }
 
 const finding = (target: Target): string =>
-  `(${find})(${[target, ROW, CELL].map((it) => JSON.stringify(it))})`
+  `(${find})(${[target, ROW, CELL].map((part) => JSON.stringify(part))})`
 
 export function handsOn(driver: () => Driver) {
   const sees = async (target: Target): Promise<boolean> =>
@@ -149,7 +149,7 @@ export function handsOn(driver: () => Driver) {
       ),
     press: (...chord: string[]): Promise<void> => driver().keys([chord]),
     /** Types a text where the keyboard is. */
-    type: (text: string): Promise<void> => driver().keys([...text].map((it) => [it])),
+    type: (text: string): Promise<void> => driver().keys([...text].map((character) => [character])),
     chooseFile: (target: Target, path: string): Promise<void> =>
       driver().chooseFile(finding(target), path),
   }

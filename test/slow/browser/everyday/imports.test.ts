@@ -72,7 +72,8 @@ await inEachBrowser((person, browser) => {
     expect(await until(PATIENCE_MS, () => existsSync(file) && statSync(file).size > 0)).toBeTrue()
     const { rows } = await readWorkbook(await Bun.file(file).bytes(), null)
     const cells: unknown[] = []
-    for await (const part of rows) for (const it of part) cells.push('cells' in it ? it.cells : it)
+    for await (const part of rows)
+      for (const line of part) cells.push('cells' in line ? line.cells : line)
     expect(cells).toEqual([
       ['id', 'name', 'tag'],
       ['1', 'Fern'],

@@ -42,6 +42,8 @@ await inEachBrowser((person, browser) => {
 
     await person.find(labels.row('1'), labels.row('2'))
     const theirs = { id: 7n, name: 'theirs', tag: null }
-    expect(storedPlants(database)).toEqual(before.map((it) => (it.id === 7n ? theirs : it)))
+    expect(storedPlants(database)).toEqual(
+      before.map((plant) => (plant.id === 7n ? theirs : plant)),
+    )
   })
 })
