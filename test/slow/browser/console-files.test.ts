@@ -445,6 +445,26 @@ describe('a file that does not fit', () => {
     expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
   })
 
+  const parts = { '[Content_Types].xml': '<Types/>', 'word/document.xml': '<w:document/>' }
+  const word = Buffer.from(
+    zipSync(Object.fromEntries(Object.entries(parts).map(([name, xml]) => [name, strToU8(xml)]))),
+  )
+  const noise = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at * 7919) >> 5))
+
+  test.each([
+    ['letter.docx', word, '.docx files are not read; save the table as CSV or .xlsx'],
+    [
+      'noise.csv',
+      noise,
+      'this is neither text nor a workbook; choose a CSV, JSON or spreadsheet file',
+    ],
+  ])('%s gets one sentence', async (name, bytes, sentence) => {
+    await using store = await openStore()
+    await importFile(store.console, name, bytes)
+    await panelOf(store.console).getByText(`Failed: ${sentence}`, { exact: true }).waitFor()
+    await store.console.isClean()
+  })
+
   test('zip-named.csv gets a sentence with the way in', async () => {
     await using store = await openStore()
     await fileField(store.console).setInputFiles(join(realWorld, 'zip-named.csv'))

@@ -1,5 +1,6 @@
 // A chosen file: its format, its encoding and its rows, which can be read repeatedly.
 
+import { OpenError } from '../../../errors.ts'
 import { EncodingError, explainEncoding } from '../../../formats/encoding/encoding.ts'
 import {
   checkName,
@@ -18,6 +19,7 @@ import { WORDS } from './words.ts'
 
 const ROWS_AT_ONCE = 500
 const PART_BYTES = 65_536
+const NEITHER = 'this is neither text nor a workbook; choose a CSV, JSON or spreadsheet file'
 
 /** The bytes of a file in parts, between which the page can respond; `onRead` gets the number of each. */
 async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
@@ -41,13 +43,18 @@ async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGener
 const headOf = async (file: Blob): Promise<Uint8Array> =>
   new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer())
 
+/** True if a file has a byte that no text has, in any encoding but UTF-16. */
+const isBinary = async (file: Blob): Promise<boolean> =>
+  new Uint8Array(await file.slice(0, PART_BYTES).arrayBuffer()).includes(0)
+
 /** The format of a file by its first bytes, then by its name; text by default. Throws an `OpenError` for other kinds. */
 export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
   const text = new TextDecoder().decode(head).trimStart()
-  const format = formatOfBytes(head) ?? formatToRead(file.name)
-  if (format === null) checkName(file.name)
-  return format ?? (/^[[{]/.test(text) ? 'json' : 'csv')
+  const named = formatToRead(file.name)
+  // A document of another program is packed as a workbook is.
+  if (named === null) checkName(file.name)
+  return formatOfBytes(head) ?? named ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }
 
 /** The encoding of a text; null for UTF-8 and UTF-16. `problem`: why it is not known. */
@@ -62,6 +69,7 @@ export async function findEncoding(file: Blob, format: Format): Promise<FoundEnc
     if (!(error instanceof EncodingError)) throw error
     const detected = await detectInThread(error.sample)
     const { encoding } = detected
+    if (encoding === null && (await isBinary(file))) throw new OpenError(NEITHER)
     return {
       encoding,
       problem: encoding === null ? explainEncoding(error, detected, WORDS) : null,
