@@ -39,7 +39,7 @@ type Engine = {
   readonly name: 'sqlite' | 'postgresql'
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
-  openReadOnly(database: string, secrets: DatabaseSecrets, way?: Way): Promise<ReadOnlyStore>
+  openReadOnly(database: string, secrets: DatabaseSecrets): Promise<ReadOnlyStore>
   /** Reads a whole store without writing; finds at most this number of edits. */
   check(database: string, secrets: DatabaseSecrets, maxEdits?: number): Promise<Findings>
   /** Lets `read` read a store as of one moment, without writing. */
@@ -62,7 +62,7 @@ const sqlite: Engine = {
     return { name, baseName: basename(name), files: filesOf(name), isNew }
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
-  openReadOnly: async (database, _, way = 'repeatable') => openReadOnly(database, way),
+  openReadOnly: async (database) => openReadOnly(database),
   check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
   readAll: (database, _, way, read) => readDatabase(database, way, (db) => read(allPlants(db))),
   backup: copyDatabase,

@@ -15,7 +15,7 @@ test.each([
   ['without an entry in between', 3n, 5n, 2n, 5n, false],
   ['without its last entry', 3n, 4n, 2n, 5n, false],
 ])(
-  'tells a whole change log from one that lacks entries: %s',
+  'distinguishes a complete change log from one that lacks entries: %s',
   (_, first, top, count, last, expected) => {
     expect(isWhole({ first, top, count, last })).toBe(expected)
   },

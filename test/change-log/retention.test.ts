@@ -101,7 +101,7 @@ test('removes entries once they are older than the period, and no younger ones',
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('goes on after a restart of the daemon as before', async () => {
+test('removal continues after a restart of the daemon', async () => {
   const world = await settled()
   for (let restart = 0; restart < 5; restart++) {
     world.start()
@@ -170,7 +170,7 @@ test('keeps entries that were written while the clock was behind', async () => {
   expect(world.oldest).toBe(21 * DAY - HOUR)
 })
 
-test('removes what is old while the clock is behind', async () => {
+test('removes old entries while the clock is behind', async () => {
   const world = await settled()
   world.start(-60 * YEAR)
   await world.run(10 * DAY, 3 * HOUR)
@@ -211,7 +211,7 @@ test('finds the ages of many entries after a restart', async () => {
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('ends between two steps', async () => {
+test('removal ends between two steps', async () => {
   const world = new World()
   world.start()
   world.write(3000)
@@ -236,7 +236,7 @@ test('removes entries of a short period soon', async () => {
   expect(world.entries).toEqual([])
 })
 
-test('tries again to remove what could not be removed', async () => {
+test('retries a removal that failed', async () => {
   const world = new World()
   world.write(10)
   world.start()

@@ -16,7 +16,7 @@ function createEnd() {
   return end
 }
 
-test('reads the end of the change log four times a second, and only while somebody listens', async () => {
+test('polls the end of the change log four times a second, only while it has listeners', async () => {
   const end = createEnd()
   const { watch } = createChangeLogWatch(end.read)
   await Bun.sleep(300)
@@ -32,7 +32,7 @@ test('reads the end of the change log four times a second, and only while somebo
   expect(end.reads).toBe(reads)
 })
 
-test('calls each listener of a new end once, and of a failure', async () => {
+test('notifies each listener once of new entries, and of a failure', async () => {
   const end = createEnd()
   const { watch } = createChangeLogWatch(end.read)
   let calls = 0

@@ -53,7 +53,7 @@ test.each([
   expect(changed.size).toBe(0)
 })
 
-test('a batch of deletes removes what is stored as it was sent, and names the rest', () => {
+test('a batch of deletes removes unchanged plants, and names the others', () => {
   const stored: PlantRow[] = [
     [1, 'old', null],
     [2, 'old', 't'],

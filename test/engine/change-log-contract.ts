@@ -131,7 +131,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     }
   })
 
-  test('has what a batch of puts created and replaced, and nothing of what it left', async () => {
+  test('has what a batch of puts created and replaced, and nothing unchanged', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     await store.createPlants(range(1, 3))
@@ -151,7 +151,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     expect(replay(await follow(store))).toEqual(await allPlants(store))
   })
 
-  test('has what a batch of deletes removed, and nothing of what it left', async () => {
+  test('has what a batch of deletes removed, and nothing else', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     await store.createPlants(range(1, 3))
@@ -175,7 +175,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     expect(replay(await follow(store))).toEqual(await allPlants(store))
   })
 
-  test('has nothing of a change that was refused', async () => {
+  test('has no entry of a refused change', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     await store.createPlants(range(1, 2))
@@ -193,7 +193,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     expect(await end(store)).toBe(before)
   })
 
-  test('tells how the store came to be, when many changes share commits', async () => {
+  test('replays to the stored plants when many changes share commits', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     const ids = range(1, 20).map(({ id }) => id)
@@ -268,7 +268,7 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
     expect((await follow(store, third?.cursor)).map(({ id }) => id)).toEqual([9n])
   })
 
-  test('is a new one after it was ended, and begins with what is stored then', async () => {
+  test('begins anew after it was ended, with the stored plants', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 3))
@@ -288,7 +288,7 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
     )
   })
 
-  test('refuses a cursor of another store, of the future, and what is none', async () => {
+  test('refuses a cursor of another store, a future one, and malformed ones', async () => {
     await using database = await make()
     await using other = await make()
     const store = await database.open(DAY_MS)
@@ -383,7 +383,7 @@ function testHistories(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
-  test('has what other processes change, and tells who watches', async () => {
+  test('has the changes of other processes, and notifies listeners', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     let woken = 0
@@ -418,7 +418,7 @@ function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
     expect(woken).toBe(until)
   })
 
-  test('tells of a change of this process before its client is answered', async () => {
+  test('notifies listeners of a change before its client is answered', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     let seen = false

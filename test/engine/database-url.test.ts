@@ -61,7 +61,7 @@ describe('the URL of a server', () => {
     expect(parse(`postgres://u@db.example/n?${query}`)).toMatchObject({ sslmode, caFile })
   })
 
-  test('is taken as hosts hand it out', () => {
+  test('is accepted in the forms that hosting providers print', () => {
     const sent = 'channel_binding=prefer&keepalives=1&keepalives_idle=30&tcp_user_timeout=9000'
     expect(
       parse(`postgres://u@h/n?${sent}&application_name=shop&options=-c%20work_mem%3D8MB`),
@@ -78,7 +78,7 @@ describe('the URL of a server', () => {
     expect(parse('postgres://u@localhost/n?sslmode=prefer').sslmode).toBe('disable')
   })
 
-  test('has its parts decoded', () => {
+  test('is decoded in each part', () => {
     expect(parse('postgres://a%40b:p%2Fw%3F@h/n%20m?search_path=x&prepare=false')).toMatchObject({
       user: 'a@b',
       database: 'n m',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLedger, turns } from '../harness/ledger'
 
-test('refuses with "busy" what is one too many to wait, and commits what waits', async () => {
+test('refuses the write beyond the limit of the queue with "busy", and commits the queue', async () => {
   const { group, submit, batches, run, end } = createLedger({ queuedWrites: 2 })
   const taken = [submit('a')]
   await turns()
@@ -20,7 +20,7 @@ test('refuses with "busy" what is one too many to wait, and commits what waits',
   await later
 })
 
-test('refuses with "busy" what holds too many bytes, but never a change that waits alone', async () => {
+test('refuses a write beyond the bytes of the queue with "busy", but never a lone one', async () => {
   const { submit, batches, end } = createLedger({ queuedBytes: 10 })
   const taken = [submit('a', 1000)]
   await turns()
@@ -43,7 +43,7 @@ test('commits no more changes at once than the limit', async () => {
   expect(batches.map(({ length }) => length)).toEqual([3, 3, 2])
 })
 
-test('is drained when nothing waits and nothing is committed', async () => {
+test('the queue is drained when no write waits or commits', async () => {
   const { group, submit, batches, run, end } = createLedger()
   await group.drained()
   const first = submit('a')

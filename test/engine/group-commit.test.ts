@@ -13,7 +13,7 @@ test('commits the changes of one turn of the event loop together, in their order
   await all
 })
 
-test('answers a change once its commit has ended, and not before', async () => {
+test('answers a change only after its commit', async () => {
   const { submit, end } = createLedger()
   let isAnswered = false
   const change = submit('a').then(() => {
@@ -27,7 +27,7 @@ test('answers a change once its commit has ended, and not before', async () => {
   expect(isAnswered).toBeTrue()
 })
 
-test('commits what arrives during a commit with the next one', async () => {
+test('commits writes that arrive during a commit with the next one', async () => {
   const { group, submit, batches, end } = createLedger()
   const first = submit('a')
   await turns()
@@ -45,7 +45,7 @@ test('commits what arrives during a commit with the next one', async () => {
   expect(group.queued).toBe(0)
 })
 
-test('answers a commit first, so that the next has the changes of those who come back', async () => {
+test('answers a commit first, so that returning clients join the next one', async () => {
   const { submit, batches, end } = createLedger()
   const first = submit('a')
   await turns()
@@ -127,7 +127,7 @@ async function holdAfter(commit: number): Promise<number> {
   return held
 }
 
-test('holds for half of what a commit takes when the others do not come back', async () => {
+test('holds for half the time of a commit if the other clients do not return', async () => {
   const held = await holdAfter(200)
   expect(held).toBeGreaterThanOrEqual(100)
   expect(held).toBeLessThan(102)
@@ -158,7 +158,7 @@ function commitsOf(commitMs: number) {
   return { ...time, group, sizes, finish }
 }
 
-test('holds on a quick disk too, so that two half batches do not take turns', async () => {
+test('holds on a quick disk too, so that two half batches do not alternate', async () => {
   const { sizes, group, sleep, finish } = commitsOf(1)
   const client = async (pause: number) => {
     await sleep(pause)
@@ -196,7 +196,7 @@ async function load(
 const countWhole = (sizes: number[], clients = CLIENTS) =>
   sizes.filter((size) => size === clients).length
 
-test('lets halves of a round take turns if it takes longer to serve than to commit', async () => {
+test('lets halves of a round alternate if serving takes longer than committing', async () => {
   const sizes = await load(40, 2, 0.2)
   expect(countWhole(sizes)).toBeLessThan(20)
 })
@@ -206,7 +206,7 @@ test('commits a round of fewer than 32 whole, however long it takes to serve', a
   expect(countWhole(sizes, 31)).toBeGreaterThan(30)
 })
 
-test('commits a round whole if it takes longer to commit than to serve', async () => {
+test('commits a round whole if committing takes longer than serving', async () => {
   const sizes = await load(20, 50, 0)
   expect(countWhole(sizes)).toBeGreaterThan(10)
 })

@@ -47,7 +47,7 @@ test('simultaneous probes share one write, and do not wait for its end', async (
   expect(writes).toBe(2)
 })
 
-test('keeps nothing of probes that a stalled write did not answer', async () => {
+test('keeps no memory of probes that a stalled write did not answer', async () => {
   const { probe } = watch(() => new Promise(() => {}), none())
   const promises = () => heapStats().objectTypeCounts.Promise ?? 0
   await probe()

@@ -38,7 +38,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a patch', (it) => it.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],
   ['a delete', (it) => it.deletePlant(1n), DONE],
   ['accepted edits', (it) => it.accept([], 0), DONE],
-])('those who follow the change log are woken by %s', async (_, change, outcome) => {
+])('followers of the change log are woken by %s', async (_, change, outcome) => {
   expect(await wakings(change, outcome)).toBe(1)
 })
 
@@ -47,7 +47,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a batch of patches without a change', patchAll, none],
   ['a batch of deletes without a delete', deleteAll, none],
   ['a batch that is refused', put, { error: 'unexpected' }],
-])('those who follow the change log are not woken by %s', async (_, change, outcome) => {
+])('followers of the change log are not woken by %s', async (_, change, outcome) => {
   expect(await wakings(change, outcome)).toBe(0)
 })
 
@@ -64,7 +64,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
   ['a replacement', (it) => it.replacePlant({ id: 1n, name })],
   ['a patch', (it) => it.patchPlant(1n, { name })],
   ['a batch of edits', (it) => it.accept(Array(9).fill(edit), 0)],
-])('the size of what waits includes %s', async (_, change) => {
+])('the size of the queue includes %s', async (_, change) => {
   const limits = { queuedWrites: 10, queuedBytes: 1000, batchWrites: 10 }
   const changes = plantChanges(new GroupCommit<Write>(async () => [], limits))
   const waiting = changes.deletePlant(1n).catch(() => {})

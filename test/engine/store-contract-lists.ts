@@ -21,7 +21,7 @@ const inOrder = <T>(order: Order, ascending: readonly T[]): T[] =>
 
 /** The part of the contract that speaks of many plants. */
 export function testLists(open: () => Promise<TestedStore>): void {
-  test('lists the plants above an id, at most so many, with a tag if one is given', async () => {
+  test('lists the plants above an id, up to the limit, with the given tag', async () => {
     await using tested = await open()
     const { store } = tested
     const plants: Plant[] = [
@@ -85,7 +85,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
     expect(least).toEqual({ plants: [], next: null })
   })
 
-  test('keeps its place among descending ids while plants come and go', async () => {
+  test('keeps its place among descending ids while plants are created and deleted', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createPlants(range(0, 10))
@@ -101,7 +101,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
     expect(second).toMatchObject({ plants: [{ name: 'changed' }, {}, {}, {}, {}, {}], next: null })
   })
 
-  test('tells whether there are more plants behind a page', async () => {
+  test('says whether more plants follow a page', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createPlants(range(0, 3))
@@ -137,7 +137,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
     },
   )
 
-  test('lists by tag what was replaced and deleted', async () => {
+  test('lists replaced and deleted plants by their tags', async () => {
     await using tested = await open()
     const { store } = tested
     const tagged = async (tag: string) =>

@@ -15,7 +15,7 @@ const token = (name: string, more: Partial<Token> = {}): Token => ({
 
 /** The part of the contract that speaks of tokens. */
 export function testTokens(open: () => Promise<TestedStore>): void {
-  test('keeps tokens, and over a restart', async () => {
+  test('keeps tokens across a restart', async () => {
     await using tested = await open()
     const laptop = token('laptop')
     const guest = token('guest', { scope: 'read', createdAt: 1, expiresAt: 2_000_000_000_001 })
@@ -31,7 +31,7 @@ export function testTokens(open: () => Promise<TestedStore>): void {
     expect(await reopened.listTokens()).toEqual([guest, laptop])
   })
 
-  test('has one token of a name that is not revoked', async () => {
+  test('has at most one valid token of a name', async () => {
     await using tested = await open()
     const { store } = tested
     const first = token('desk')
@@ -79,7 +79,7 @@ export function testTokens(open: () => Promise<TestedStore>): void {
     await store.createPlant({ id: 1n, name: 'Rose' })
   })
 
-  test('notes the hour of the last use of a token, and over a restart', async () => {
+  test("records the hour of a token's last use across a restart", async () => {
     await using tested = await open()
     const { store } = tested
     const laptop = token('laptop')
@@ -121,7 +121,7 @@ export function testTokens(open: () => Promise<TestedStore>): void {
     expect(left).toEqual(['expires later', 'revoked later', 'valid'])
   })
 
-  test('revokes a token once, and keeps when', async () => {
+  test('revokes a token once, and keeps the time', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createToken(token('lost'))

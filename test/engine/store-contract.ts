@@ -38,7 +38,7 @@ export function testStore(name: string, open: () => Promise<TestedStore>): void 
 }
 
 function testPlants(open: () => Promise<TestedStore>): void {
-  test('keeps a plant exactly, and over a restart', async () => {
+  test('keeps a plant exactly across a restart', async () => {
     await using tested = await open()
     const plants: Plant[] = [
       { id: MIN, name: '' },
@@ -56,7 +56,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await allPlants(await tested.reopen())).toEqual(plants)
   })
 
-  test('creates a plant once, and tells the same one from another', async () => {
+  test('creates a plant once, and distinguishes the same plant from another', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' })
@@ -90,7 +90,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await allPlants(await tested.reopen())).toHaveLength(1000)
   })
 
-  test('creates what is new of a batch, replaces what differs, and leaves the rest', async () => {
+  test('puts a batch: creates new plants, replaces different ones, leaves the others', async () => {
     await using tested = await open()
     const { store } = tested
     const same = { id: MIN, name: 'same', tag: '' }
@@ -123,7 +123,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect((await allPlants(await tested.reopen())).slice(1, 1001)).toEqual(range(0, 1000))
   })
 
-  test('patches what is stored, creates what has a name, and leaves what differs from its condition', async () => {
+  test('patches a batch: changes stored plants, creates named ones, leaves those that fail their condition', async () => {
     await using tested = await open()
     const { store } = tested
     const stored = [
@@ -175,7 +175,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await (await tested.reopen()).readPlant(1n)).toEqual({ id: 1n, name: 'b', tag: 'x' })
   })
 
-  test('deletes what is stored as it was sent, and leaves what differs', async () => {
+  test('deletes a batch: unchanged plants, and leaves different ones', async () => {
     await using tested = await open()
     const { store } = tested
     const plants = [
@@ -240,7 +240,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
 }
 
 function testCount(open: () => Promise<TestedStore>): void {
-  test('counts its plants, whatever becomes of them', async () => {
+  test('counts its plants after every kind of change', async () => {
     await using tested = await open()
     const { store } = tested
     expect(await store.countPlants()).toBe(0)
@@ -287,7 +287,7 @@ function testCount(open: () => Promise<TestedStore>): void {
 function testConditions(open: () => Promise<TestedStore>): void {
   const ids = [MIN, 1n, 9007199254740993n, MAX]
 
-  test.each(ids)('patches some fields of plant %s, and tells what it left', async (id) => {
+  test.each(ids)('patches some fields of plant %s, and returns the others', async (id) => {
     await using tested = await open()
     const { store } = tested
     await store.createPlants([
@@ -340,7 +340,7 @@ function testConditions(open: () => Promise<TestedStore>): void {
     expect(await store.readPlant(id)).toEqual(plant)
   })
 
-  test('says that a plant is missing, whatever was required of it', async () => {
+  test('reports a missing plant, whatever its precondition', async () => {
     await using tested = await open()
     const { store } = tested
     for (const precondition of [
@@ -358,7 +358,7 @@ function testConditions(open: () => Promise<TestedStore>): void {
     }
   })
 
-  test('lets one of many change a plant that they all read', async () => {
+  test('lets exactly one of many clients change a plant that all have read', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createPlant({ id: 1n, name: 'a' })
@@ -411,7 +411,7 @@ function testOrder(open: () => Promise<TestedStore>): void {
     expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
   })
 
-  test('shows to a read every change that was answered before', async () => {
+  test('shows every answered change to later reads', async () => {
     await using tested = await open()
     const { store } = tested
     await Promise.all(
@@ -436,7 +436,7 @@ function testOrder(open: () => Promise<TestedStore>): void {
     expect(await allPlants(store)).toHaveLength(100)
   })
 
-  test('answers what is queued when it closes', async () => {
+  test('answers the queue when it closes', async () => {
     await using tested = await open()
     const results = Promise.allSettled(range(0, 500).map((it) => tested.store.createPlant(it)))
 
@@ -446,7 +446,7 @@ function testOrder(open: () => Promise<TestedStore>): void {
     expect(await allPlants(reopened)).toHaveLength(500)
   })
 
-  test('tells that it can write, and what it holds', async () => {
+  test('reports that it can write, and its size', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createPlants(range(0, 1000))

@@ -31,7 +31,7 @@ testStore('SQLite', async () => {
   }
 })
 
-test('sees at once what another process does with tokens', async () => {
+test('sees changes of tokens by another process at once', async () => {
   using folder = temporaryFolder()
   const store = await open(folder.file('plants.db'))
   const other = await openStore(folder.file('plants.db'), storeGuest({ makesDatabase: false }))

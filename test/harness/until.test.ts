@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { startProcess } from './process'
 import { until } from './until'
 
-test('a wait resolves to what is found', async () => {
+test('a wait resolves to the value that is found', async () => {
   let looks = 0
 
   expect(await until('a third look', () => ++looks >= 3 && 'found')).toBe('found')

@@ -47,7 +47,7 @@ test.each([
   expect(storedPlants(database)).toEqual(before)
 })
 
-test('looks for a token nowhere but in the header', async () => {
+test('reads a token only from the header', async () => {
   const query = `?access_token=${TOKEN}`
   const body = `{"id":2,"name":"Lily","access_token":"${TOKEN}"}`
   const form = await fetch(`${daemon.url}/plants`, {
@@ -63,7 +63,7 @@ test('looks for a token nowhere but in the header', async () => {
   expect(storedPlants(database).map(({ id }) => id)).not.toContain(2n)
 })
 
-test('refuses two headers, of which one is right', async () => {
+test('refuses two headers, even if one is valid', async () => {
   const body = '{"id":3,"name":"Lily"}'
   await using connection = await connect(daemon.url)
   connection.write(
@@ -97,7 +97,7 @@ test.each([
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="plantstore"')
 })
 
-test('tells anybody whether it is well', async () => {
+test('answers GET /health without a token', async () => {
   const answer = await fetch(`${daemon.url}/health`)
 
   expect(answer.status).toBe(200)

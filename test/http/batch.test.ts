@@ -108,7 +108,7 @@ test('names each repeated id, up to ten', async () => {
   )
 })
 
-test('says that it repeats an id, whether or not the id is taken', async () => {
+test('refuses a repeated id, taken or not', async () => {
   await daemon.create('{"id":45,"name":"a"}')
   const same = '{"id":45,"name":"a"}'
 
@@ -126,7 +126,7 @@ test('creates none where some are wrong, and names each with its position and id
   expect(message).toContain('plants[3]')
 })
 
-test('is all or nothing beside other creates', async () => {
+test('a batch is all or nothing beside other creates', async () => {
   const singles = Array.from({ length: 50 }, (_, index) =>
     daemon.create(`{"id":${6000 + index * 2},"name":"Reed"}`),
   )
@@ -142,7 +142,7 @@ test('is all or nothing beside other creates', async () => {
   expect(plants).toHaveLength(created === 0 ? 100 : created)
 })
 
-test('can be sent again until one try lands', async () => {
+test('a batch can be sent again until one attempt lands', async () => {
   const tries = await Promise.all(Array.from({ length: 10 }, () => batch(numbered(7000, 10))))
 
   expect(tries.filter(({ status }) => status === 200)).toHaveLength(1)

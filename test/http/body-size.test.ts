@@ -23,7 +23,7 @@ const streamOf = (text: string) =>
     },
   })
 
-test('takes a body of exactly the limit, and not one byte more', async () => {
+test('accepts a body of exactly the limit, and not one byte more', async () => {
   expect((await daemon.create(bodyOf(1, LIMIT))).status).toBe(200)
   await expectError(await daemon.create(bodyOf(2, LIMIT + 1)), 41301)
   expect(ids()).toEqual([1n])
@@ -61,7 +61,7 @@ test.each([
   ['64 KiB by 300 clients', 64 * 1024, 300],
   ['1 MiB by 40 clients', 1024 * 1024, 40],
 ])(
-  'keeps nobody waiting for bodies that are announced and do not come: %s',
+  'makes no client wait for announced bodies that do not arrive: %s',
   async (_, length, clients) => {
     using otherFolder = temporaryFolder()
     await using other = await startDaemon({ database: otherFolder.file('plants.db') })
@@ -114,7 +114,7 @@ test.each(refusedBodies)(
   },
 )
 
-test('answers a refused body that does not come', async () => {
+test('answers a refused body that does not arrive', async () => {
   await using connection = await connect(daemon.url)
   connection.write(head('POST /plants', { 'content-length': '1000' }))
   connection.write('x')

@@ -29,14 +29,14 @@ test('replaces the whole plant: a tag that is not sent is gone', async () => {
   expect(await byTag.text()).not.toContain('Oak')
 })
 
-test('replaces a plant by itself', async () => {
+test('replacing a plant by itself changes nothing', async () => {
   await daemon.create('{"id":2,"name":"Ash"}')
 
   expect((await put(2n, '{"name":"Ash"}')).status).toBe(200)
   expect((await put(2n, '{"name":"Ash"}')).status).toBe(200)
 })
 
-test('takes back a plant as it was read, id and all', async () => {
+test('accepts a plant as it was read, id included', async () => {
   const id = 9007199254740993n
   await daemon.create(`{"id":${id},"name":"Elm"}`)
   const read = await (await daemon.fetch(`/plants/${id}`)).text()
@@ -66,7 +66,7 @@ test.each([
   expect(stored(4n)).toBeUndefined()
 })
 
-test('replaces no plant that is not there', async () => {
+test('does not replace a missing plant', async () => {
   await expectError(await put(5n, '{"name":"Box"}'), 40402)
   expect(stored(5n)).toBeUndefined()
 })
@@ -104,7 +104,7 @@ test('creates a plant again that was deleted', async () => {
   expect(stored(8n)?.name).toBe('Hop')
 })
 
-test('deletes for one of many that ask at once', async () => {
+test('deletes a plant for exactly one of many simultaneous requests', async () => {
   await daemon.create('{"id":9,"name":"Tea"}')
   await daemon.create('{"id":10,"name":"Cocoa"}')
 

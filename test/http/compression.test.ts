@@ -27,7 +27,7 @@ test.each([
   '/plants?name=Ficus',
   '/plants?limit=100&tag=long',
   '/openapi.json',
-])('compresses %s, and it is the same', async (path) => {
+])('compresses %s without changing its content', async (path) => {
   const [plain, zipped] = [await get(path, 'identity'), await get(path, 'gzip, deflate, br')]
   const text = await plain.text()
 

@@ -5,7 +5,7 @@ import { expectError, storedPlants } from '../harness/plants'
 
 const { daemon, database, stored } = ownDaemon()
 
-test('tells an earlier try that landed from a plant that is another', async () => {
+test('distinguishes an earlier attempt that landed from another plant', async () => {
   await daemon.create('{"id":1,"name":"Rose","tag":"shrub"}')
 
   await expectError(await daemon.create('{"id":1,"name":"Rose","tag":"shrub"}'), 40901)
@@ -16,7 +16,7 @@ test('tells an earlier try that landed from a plant that is another', async () =
   expect(stored(1n)).toEqual({ id: 1n, name: 'Rose', tag: 'shrub' })
 })
 
-test('tells an empty tag from none', async () => {
+test('distinguishes an empty tag from none', async () => {
   await daemon.create('{"id":2,"name":"Oak"}')
   await daemon.create('{"id":3,"name":"Ash","tag":""}')
 
@@ -27,7 +27,7 @@ test('tells an empty tag from none', async () => {
   expect(stored(3n)?.tag).toBe('')
 })
 
-test('creates one of many plants with the same id that come at once', async () => {
+test('creates one of many simultaneous plants with the same id', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => daemon.create(`{"id":4,"name":"Elm ${index}"}`)),
   )

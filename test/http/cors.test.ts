@@ -57,7 +57,7 @@ const ALLOWED = {
 const EXPOSED =
   'Link, ETag, Plantstore-Cursor, Retry-After, X-Request-Id, WWW-Authenticate, Allow, Accept-Patch'
 
-test.each([APP, DEV, EXTENSION])('allows %s what it asks for, without a token', async (origin) => {
+test.each([APP, DEV, EXTENSION])('answers the preflight of %s without a token', async (origin) => {
   for (const path of ['/plants', '/plants/1', '/plants/batch', '/health', '/metrics', '/nowhere']) {
     for (const method of ['POST', 'PATCH', 'DELETE', 'PUT', 'GET']) {
       const answer = await preflight(path, origin, method, 'authorization,content-type,if-match')
@@ -107,7 +107,7 @@ test('still answers 405 to an OPTIONS that is no question of a browser', async (
   expect(answer.headers['access-control-allow-origin']).toBe(APP)
 })
 
-test('answers a request as ever that has a header of a preflight', async () => {
+test('a header of a preflight does not change other answers', async () => {
   const asked = { origin: APP, 'access-control-request-method': 'POST' }
 
   expect((await ask('GET /nowhere', asked)).status).toBe(404)

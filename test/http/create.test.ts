@@ -22,7 +22,7 @@ test('creates a plant, and answers its name and tag alone', async () => {
   expect(stored(100n)).toEqual({ id: 100n, name: 'Monstera', tag: 'aroid' })
 })
 
-test('answers no tag where none was sent', async () => {
+test('answers without a tag if none was sent', async () => {
   const answer = await daemon.create('{"id":101,"name":"Fern"}')
 
   expect(answer.status).toBe(200)
@@ -99,7 +99,7 @@ test('refuses a body that is not UTF-8', async () => {
   await expectRefused(Buffer.from('{"id":200,"name":"a"}', 'utf16le'), 40001)
 })
 
-test('takes a body that begins with a byte order mark, as files of Windows do', async () => {
+test('accepts a byte order mark, as Windows writes', async () => {
   const answer = await daemon.create('\ufeff{"id":299,"name":"a"}')
 
   expect(answer.status).toBe(200)
@@ -148,7 +148,7 @@ test.each([
   'application/json; charset=utf-8',
   'application/json;charset="UTF-8"',
   'Application/JSON',
-])('takes a body that is sent as %s', async (type) => {
+])('accepts a body that is sent as %s', async (type) => {
   const body = `{"id":${300 + type.length},"name":"a"}`
   const answer = await daemon.fetch('/plants', {
     method: 'POST',

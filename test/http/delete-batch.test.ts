@@ -12,7 +12,7 @@ const numbered = (from: number, count: number, name = 'Moss') =>
 const create = async (body: string) =>
   expect((await daemon.fetch('/plants/batch', { method: 'POST', body })).status).toBe(200)
 
-test('deletes the plants that are as they were sent, and names the others', async () => {
+test('deletes unchanged plants, and names the others', async () => {
   await create(`{"plants":[{"id":9007199254740993,"name":"Rose","tag":"shrub"},{"id":2,"name":"Oak"},
     {"id":-9223372036854775808,"name":"Elm"},{"id":3,"name":"Yew","tag":""}]}`)
   const before = await plantsCounted(daemon)
@@ -56,7 +56,7 @@ test('deletes nothing of a batch that repeats an id or has a wrong plant', async
   expect(storedPlants(database)).toEqual(before)
 })
 
-test('of many that delete the same plants, each is deleted by one', async () => {
+test('of many requests that delete the same plants, exactly one deletes each', async () => {
   await create(numbered(6000, 50))
   const answers = await Promise.all(
     Array.from({ length: 20 }, async (_, index) =>

@@ -25,7 +25,7 @@ const statusAt = async (time: number, token: string | null) => {
   return (await fetch(`${service.url}/plants`, { headers })).status
 }
 
-test('takes a token until the millisecond of its expiry', async () => {
+test('accepts a token until the millisecond of its expiry', async () => {
   const start = Date.UTC(2030, 0, 1)
   const { text, token } = issueToken('guest', 'read', 90_000, start)
   await store.createToken(token)
@@ -36,7 +36,7 @@ test('takes a token until the millisecond of its expiry', async () => {
   expect(await statusAt(start + 1e12, text)).toBe(401)
 })
 
-test('takes a token without expiry in the year 9999', async () => {
+test('accepts a token without expiry in the year 9999', async () => {
   const { text, token } = issueToken('owner', 'read', null, Date.UTC(2030, 0, 1))
   await store.createToken(token)
 

@@ -46,14 +46,14 @@ test.each([
   expect(await list(query)).toEqual({ ids, next: null, link: null })
 })
 
-test('has the whole search in the link to the next page', async () => {
+test('the link to the next page has the whole search', async () => {
   const { next, link } = await list('name=M&tag=even&limit=1')
   expect([next, link]).toEqual(['1', '<?limit=1&after=1&name=M&tag=even>; rel="next"'])
   const special = await list(`name=${encodeURIComponent('& THORN=')}&limit=1&after=3`)
   expect(special).toEqual({ ids: [7], next: null, link: null })
 })
 
-test('finds what was answered before', async () => {
+test('a search finds every plant that was answered before', async () => {
   for (let round = 0; round < 50; round++) {
     const id = 8000 + round
     await daemon.fetch('/plants', { json: { id, name: `fresh ${round} a` } })

@@ -78,7 +78,7 @@ test('a change is read once, however many follow', async () => {
   await Promise.all(all.map((events) => events.return()))
 })
 
-test('of clients that come at the same time, no more than the limit are let in', async () => {
+test('of simultaneous clients, no more than the limit are served', async () => {
   const followers = create({ most: 2 })
   const all = await Promise.allSettled(Array.from({ length: 10 }, () => open(followers)))
   const letIn = all.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
@@ -139,7 +139,7 @@ test('a follower that arrives during a stop gets its page, and its stream ends',
   expect(followers.count()).toBe(0)
 })
 
-test('one too many is refused with 50301, until another has gone', async () => {
+test('a client beyond the limit is refused with 50301, until another has gone', async () => {
   const followers = create({ most: 2 })
   const first = await open(followers)
   const second = await open(followers)
@@ -156,7 +156,7 @@ test('one too many is refused with 50301, until another has gone', async () => {
   await Promise.all([second, third].map((events) => events.return()))
 })
 
-test('a follower that takes nothing is disconnected, and so is one whose stream has ended', async () => {
+test('a follower that reads nothing is disconnected, and so is one whose stream has ended', async () => {
   const seconds: number[] = []
   let known: typeof token | null = token
   const followers = create({
@@ -176,7 +176,7 @@ test.each([
     (...sent: Parameters<Store['findToken']>) => store.findToken(...sent),
   ],
   ['has it even while the store does not answer', () => new Promise<null>(() => {})],
-])('a stream on which nothing happens %s', async (_, findToken) => {
+])('an idle stream %s', async (_, findToken) => {
   const followers = create({ keepAliveMs: 100, store: { findToken, changeLog } })
   const request = new Request('http://localhost/plants/changes')
   const stream = await followers.follow(changeLog, 'now', request, token)

@@ -8,14 +8,16 @@ import { expectError } from '../harness/plants'
 /** A service whose store does what a test says; what else it is asked for fails. */
 function serve(store: Partial<Store>) {
   const token = configured(TOKEN)
-  const { url, end } = serveStore(store as Store, { configuredToken: () => token })
+  const { url, end } = serveStore({ stats: () => ({}), ...store } as Store, {
+    configuredToken: () => token,
+  })
   return {
     request: (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init),
     [Symbol.asyncDispose]: end,
   }
 }
 
-test('is healthy while creates wait', async () => {
+test('the service is healthy while creates wait', async () => {
   const waiting = Promise.withResolvers<void>()
   await using service = serve({
     createPlant: () => waiting.promise,
@@ -38,7 +40,7 @@ test('is healthy while creates wait', async () => {
   expect((await create).status).toBe(200)
 })
 
-test('is healthy where the queue refuses creates', async () => {
+test('the service is healthy while the queue refuses creates', async () => {
   await using service = serve({
     createPlant: () => Promise.reject(new RequestError('busy')),
     probe: async () => 'ok' as const,
@@ -51,7 +53,7 @@ test.each([
   ['full', new RequestError('disk full'), 'disk full; nothing was stored'],
   ['suspended', new RequestError('cannot write', 'the file was moved'), 'the file was moved'],
   ['broken', new Error('/secret/path'), 'cannot write to the database; nothing was stored'],
-])('is 503 where the store cannot write: %s', async (_, reason, message) => {
+])('GET /health is 503 if the store cannot write: %s', async (_, reason, message) => {
   await using service = serve({ probe: () => Promise.reject(reason) })
 
   expect(await expectError(await service.request('/health'), 50302)).toBe(message)

@@ -55,7 +55,7 @@ test.each(requests)(
   },
 )
 
-test('logs no warning or error for them', () => {
+test('refusals log no warning or error', () => {
   expect(daemon.events().filter(({ level }) => level !== 'info')).toEqual([])
   expect(daemon.err()).not.toContain(mark)
 })

@@ -64,42 +64,51 @@ test('lists every plant in ascending order of the ids, each with its exact digit
   expect(text).toEndWith(`{"id":${MAX},"name":"n${MAX}","tag":""}],"next":null}`)
 })
 
-test.each(['next', 'link'] as const)('leads through all pages by its %s', async (follow) => {
-  for (const limit of [1, 2, 7, 14, 15, 1000]) {
-    const found = await pages(`/plants?limit=${limit}`, follow)
+test.each(['next', 'link'] as const)(
+  'the %s of each page leads through all plants',
+  async (follow) => {
+    for (const limit of [1, 2, 7, 14, 15, 1000]) {
+      const found = await pages(`/plants?limit=${limit}`, follow)
 
-    expect(found.flat()).toEqual(ids)
-    expect(found).toHaveLength(Math.ceil(ids.length / limit))
-    for (const page of found.slice(0, -1)) expect(page).toHaveLength(limit)
-  }
-})
+      expect(found.flat()).toEqual(ids)
+      expect(found).toHaveLength(Math.ceil(ids.length / limit))
+      for (const page of found.slice(0, -1)) expect(page).toHaveLength(limit)
+    }
+  },
+)
 
-test.each(['next', 'link'] as const)('leads through the plants of a tag by its %s', async (by) => {
-  const negative = ids.filter((id) => id.startsWith('-'))
-  const untagged = ids.filter((id) => tagOf(id) === '')
-  for (const limit of [1, 2, 3, 7, 8]) {
-    const query = `limit=${limit}&tag=${encodeURIComponent('a&b="ü')}`
-    expect((await pages(`/plants?${query}`, by)).flat()).toEqual(negative)
-    expect((await pages(`/plants?limit=${limit}&tag=`, by)).flat()).toEqual(untagged)
-  }
-})
+test.each(['next', 'link'] as const)(
+  'the %s of each page leads through the plants of a tag',
+  async (by) => {
+    const negative = ids.filter((id) => id.startsWith('-'))
+    const untagged = ids.filter((id) => tagOf(id) === '')
+    for (const limit of [1, 2, 3, 7, 8]) {
+      const query = `limit=${limit}&tag=${encodeURIComponent('a&b="ü')}`
+      expect((await pages(`/plants?${query}`, by)).flat()).toEqual(negative)
+      expect((await pages(`/plants?limit=${limit}&tag=`, by)).flat()).toEqual(untagged)
+    }
+  },
+)
 
-test.each(['next', 'link'] as const)('leads through descending ids by its %s', async (follow) => {
-  const descending = ids.toReversed()
-  for (const limit of [1, 2, 7, 14, 15, 1000]) {
-    const found = await pages(`/plants?order=desc&limit=${limit}`, follow)
+test.each(['next', 'link'] as const)(
+  'the %s of each page leads through descending ids',
+  async (follow) => {
+    const descending = ids.toReversed()
+    for (const limit of [1, 2, 7, 14, 15, 1000]) {
+      const found = await pages(`/plants?order=desc&limit=${limit}`, follow)
 
-    expect(found.flat()).toEqual(descending)
-    expect(found).toHaveLength(Math.ceil(ids.length / limit))
-  }
-  const query = `order=desc&limit=2&tag=${encodeURIComponent('a&b="ü')}`
-  const tagged = descending.filter((id) => id.startsWith('-'))
-  expect((await pages(`/plants?${query}`, follow)).flat()).toEqual(tagged)
-  const named = descending.filter((id) => `n${id}`.includes('n9'))
-  expect((await pages('/plants?name=N9&limit=1&order=desc', follow)).flat()).toEqual(named)
-})
+      expect(found.flat()).toEqual(descending)
+      expect(found).toHaveLength(Math.ceil(ids.length / limit))
+    }
+    const query = `order=desc&limit=2&tag=${encodeURIComponent('a&b="ü')}`
+    const tagged = descending.filter((id) => id.startsWith('-'))
+    expect((await pages(`/plants?${query}`, follow)).flat()).toEqual(tagged)
+    const named = descending.filter((id) => `n${id}`.includes('n9'))
+    expect((await pages('/plants?name=N9&limit=1&order=desc', follow)).flat()).toEqual(named)
+  },
+)
 
-test('starts below `after` with descending ids, be there a plant or not', async () => {
+test('starts below `after` with descending ids, whether or not it is stored', async () => {
   const below = async (id: string) =>
     idsOf(await (await daemon.fetch(`/plants?order=desc&after=${id}`)).text()).toReversed()
 
@@ -110,7 +119,7 @@ test('starts below `after` with descending ids, be there a plant or not', async 
   expect(await below(MIN)).toEqual([])
 })
 
-test('takes order=asc as what it is without an order', async () => {
+test('order=asc is the default', async () => {
   const answers = ['limit=3&order=asc', 'limit=3'].map(async (query) =>
     (await daemon.fetch(`/plants?${query}`)).text(),
   )
@@ -138,7 +147,7 @@ test('links to the next page under whatever path a proxy serves it', async () =>
   }
 })
 
-test('tells the tag that no plant has from the one that one has', async () => {
+test('distinguishes a tag without plants from one with a plant', async () => {
   for (const tag of ['A%26B', 'a', '%25', '_', "'%20OR%201=1--"]) {
     expect(await (await daemon.fetch(`/plants?tag=${tag}`)).text()).toBe(
       '{"plants":[],"next":null}',
@@ -146,7 +155,7 @@ test('tells the tag that no plant has from the one that one has', async () => {
   }
 })
 
-test('starts behind `after`, be there a plant or not', async () => {
+test('starts after `after`, whether or not it is stored', async () => {
   const after = async (id: string) =>
     idsOf(await (await daemon.fetch(`/plants?after=${id}`)).text())
 

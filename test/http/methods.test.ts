@@ -21,7 +21,7 @@ test.each([
   ['/metrics', ['GET', 'HEAD']],
   ['/token', ['GET', 'HEAD']],
   ['/status', ['GET', 'HEAD']],
-])('has at %s the methods that it tells, and no others', async (path, methods) => {
+])('%s has the methods that Allow names, and no others', async (path, methods) => {
   for (const method of METHODS.filter((it) => !methods.includes(it))) {
     const answer = await daemon.fetch(path, { method })
 
@@ -48,7 +48,7 @@ test.each([
   '/tokens',
   '/v1/plants',
   '/favicon.ico',
-])('has no path %s', async (path) => {
+])('there is no path %s', async (path) => {
   for (const method of ['GET', 'POST', 'DELETE']) {
     await expectError(await daemon.fetch(path, { method }), 40401)
   }

@@ -147,7 +147,7 @@ test('counts the commits that changed something, and no others', async () => {
   expect(more('plantstore_plants')).toBe(1)
 })
 
-test('says what runs, since when, that its storage works, and how much is free', async () => {
+test('reports the version, the start, the state of the storage and its free space', async () => {
   const first = await read()
   const second = await read()
 
@@ -160,7 +160,7 @@ test('says what runs, since when, that its storage works, and how much is free',
   expect(first('plantstore_storage_writable')).toBe(1)
 })
 
-test('says that the storage does not work', () => {
+test('reports a failing storage', () => {
   const problem = new RequestError('cannot write')
   const stats = { queued: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 

@@ -12,7 +12,7 @@ const { daemon, database, folder, createToken, revokeToken } = ownDaemon({
 const read = (token: string, url = daemon.url) =>
   fetch(`${url}/token`, { headers: { authorization: `Bearer ${token}` } })
 
-test('says the name, the scope and the expiry of a token, and that no change log is kept', async () => {
+test('GET /token has the name, the scope and the expiry, and that no change log is kept', async () => {
   const before = Date.now()
   const laptop = await createToken('laptop')
   const phone = await createToken('phone', '--scope', 'read', '--expires', '90d')

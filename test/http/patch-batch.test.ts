@@ -11,7 +11,7 @@ type Page = { readonly changes: readonly { readonly action: string }[]; readonly
 const changesAfter = async (after: string): Promise<Page> =>
   (await (await daemon.fetch(`/plants/changes?after=${after}`)).json()) as Page
 
-test('changes the fields that are sent, creates what has a name, and names what it leaves', async () => {
+test('changes the sent fields, creates named plants, and names those it leaves', async () => {
   await daemon.create('{"id":9007199254740993,"name":"Rose","tag":"shrub"}')
   await daemon.create('{"id":2,"name":"Oak"}')
   await daemon.create('{"id":3,"name":"Fern","tag":"shade"}')
@@ -39,14 +39,14 @@ test('changes the fields that are sent, creates what has a name, and names what 
   expect(changes.map(({ action }) => action)).toEqual(['patch', 'create'])
 })
 
-test('takes a merge patch, and no other type', async () => {
+test('accepts a merge patch, and no other type', async () => {
   const body = '{"plants":[{"id":10,"name":"Ash"}]}'
 
   expect((await patch(body, 'application/merge-patch+json')).status).toBe(200)
   await expectError(await patch(body, 'application/json-patch+json'), 41501)
 })
 
-test('creates no plant under a condition: what is not there cannot be as it was', async () => {
+test('creates no plant under a condition: a missing plant fails it', async () => {
   const answer = await patch('{"plants":[{"id":20,"name":"Yew","was":{}}]}')
 
   expect(await answer.json()).toMatchObject({ created: 0, missing: [{ id: 20 }] })

@@ -40,7 +40,7 @@ test.each([
   },
 )
 
-test('takes the id of the path, exactly, and ignores unknown fields', async () => {
+test('uses the id of the path, exactly, and ignores unknown fields', async () => {
   const id = 9007199254740993n
   await daemon.create(`{"id":${id},"name":"Elm"}`)
 
@@ -77,7 +77,7 @@ test.each([
   'application/merge-patch',
   'application/merge-patch+json; charset=latin1',
   'application/merge-patch+json, application/json',
-])('refuses a patch of type %s, and says what it takes', async (type) => {
+])('refuses a patch of type %s, and names the accepted types', async (type) => {
   await daemon.create('{"id":8,"name":"Bay"}')
 
   const answer = await patch(8n, '{"name":"a"}', { 'content-type': type })
@@ -95,7 +95,7 @@ test('refuses an encoded patch, and says that its type is not at fault', async (
   await expectError(answer, 41501)
 })
 
-test('takes a merge patch where a patch is expected, and nowhere else', async () => {
+test('accepts a merge patch where a patch is expected, and nowhere else', async () => {
   const headers = { 'content-type': MERGE_PATCH }
   for (const [method, path] of [
     ['POST', '/plants'],
@@ -108,7 +108,7 @@ test('takes a merge patch where a patch is expected, and nowhere else', async ()
   }
 })
 
-test('patches no plant that is missing, nor one that it may only read', async () => {
+test('does not patch a missing plant, nor with a read-only token', async () => {
   await expectError(await patch(404n, '{"name":"a"}'), 40402)
   await daemon.create('{"id":10,"name":"Bay"}')
   const reader = await createToken('reader', '--scope', 'read')
@@ -118,7 +118,7 @@ test('patches no plant that is missing, nor one that it may only read', async ()
   expect(stored(10n)?.name).toBe('Bay')
 })
 
-test('keeps both changes of two that patch other fields at once', async () => {
+test('keeps both of two simultaneous patches of different fields', async () => {
   await daemon.create('{"id":11,"name":"a","tag":"a"}')
   for (let round = 0; round < 50; round++) {
     await Promise.all([patch(11n, `{"name":"n${round}"}`), patch(11n, `{"tag":"t${round}"}`)])

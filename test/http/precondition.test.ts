@@ -37,7 +37,7 @@ const strangersOf = (tag: string): string[] => {
     .concat(formsOf(OTHER))
 }
 
-test('has a strong entity tag of the stored fields, at each answer that has the plant', async () => {
+test('every answer with a plant has a strong entity tag of its stored fields', async () => {
   const id = 9223372036854775807n
   await daemon.create(`{"id":${id},"name":"Rose","tag":"shrub"}`)
 
@@ -54,7 +54,7 @@ test('has a strong entity tag of the stored fields, at each answer that has the 
   expect(await read(id)).toBe(first)
 })
 
-test('has other entity tags for other plants', async () => {
+test('different plants have different entity tags', async () => {
   const plants = [
     '{"id":-5,"name":"a"}',
     '{"id":-6,"name":"a"}',
@@ -70,7 +70,7 @@ test('has other entity tags for other plants', async () => {
   expect(new Set(await Promise.all(ids.map(read))).size).toBe(plants.length)
 })
 
-test('answers 304 without a body to a read of what the client has', async () => {
+test('answers 304 without a body if the client has the plant', async () => {
   await daemon.create('{"id":1,"name":"Rose"}')
   const tag = await read(1n)
 
@@ -102,7 +102,7 @@ test('keeps the connection after a 304', async () => {
   expect(answer?.headers.connection).toBeUndefined()
 })
 
-test('answers 412 to a read of what If-Match does not have', async () => {
+test('answers 412 to a read whose If-Match fails', async () => {
   await daemon.create('{"id":2,"name":"Rose"}')
   const tag = await read(2n)
 
@@ -133,7 +133,7 @@ const holding: Record<string, string>[] = [
 const fill = (headers: Record<string, string>, tag: string) =>
   Object.fromEntries(Object.entries(headers).map(([name, it]) => [name, it.replace(/TAG/g, tag)]))
 
-test.each(failing)('changes nothing where %j does not hold', async (headers) => {
+test.each(failing)('changes nothing if %j fails', async (headers) => {
   await daemon.create('{"id":3,"name":"Oak"}')
   const filled = fill(headers, await read(3n))
 
@@ -143,7 +143,7 @@ test.each(failing)('changes nothing where %j does not hold', async (headers) => 
   expect(stored(3n)).toEqual({ id: 3n, name: 'Oak', tag: null })
 })
 
-test.each(holding)('changes what %j holds of', async (headers) => {
+test.each(holding)('changes the plant if %j holds', async (headers) => {
   await daemon.create('{"id":4,"name":"Oak"}')
 
   expect((await put(4n, '{"name":"Elm"}', fill(headers, await read(4n)))).status).toBe(200)
@@ -176,7 +176,7 @@ test('creates a long plant by PUT, and answers 201 with all of it', async () => 
   expect([answer.status, await answer.json()]).toEqual([201, { id: 50, name }])
 })
 
-test('lets one of many create a plant by PUT', async () => {
+test('lets exactly one of many requests create a plant by PUT', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       put(51n, `{"name":"Oak ${index}"}`, { 'if-none-match': '*' }),
@@ -301,7 +301,7 @@ test('reads conditions that come in several header lines', async () => {
   expect((await once(daemon.port, request([OTHER, tag])))?.status).toBe(204)
 })
 
-test('takes each form that compressing proxies give an entity tag, for the tag that was sent', async () => {
+test('accepts every form that compressing proxies give an entity tag', async () => {
   await daemon.create('{"id":12,"name":"Oak"}')
   for (const [index, form] of formsOf(await read(12n)).entries()) {
     const tag = await read(12n)
@@ -320,7 +320,7 @@ test('takes each form that compressing proxies give an entity tag, for the tag t
   }
 })
 
-test('takes no other form of an entity tag', async () => {
+test('accepts no other form of an entity tag', async () => {
   await daemon.create('{"id":13,"name":"Oak"}')
   for (const form of strangersOf(await read(13n))) {
     const ifMatch = await patch(13n, '{"tag":"lost"}', { 'if-match': form })
@@ -330,7 +330,7 @@ test('takes no other form of an entity tag', async () => {
   }
 })
 
-test('knows an entity tag that itself ends like the name of a coding', async () => {
+test('recognizes an entity tag that itself ends like a coding', async () => {
   let name = 0
   while (!entityTagOf({ id: 14n, name: `${name}` }).endsWith('-br"')) name++
   await daemon.create(`{"id":14,"name":"${name}"}`)

@@ -16,7 +16,7 @@ const lastCursor = async (): Promise<string> => {
   return next
 }
 
-test('creates what is new, replaces what differs, and leaves the rest', async () => {
+test('creates new plants, replaces different ones, and leaves the others', async () => {
   await daemon.create('{"id":9007199254740993,"name":"Rose","tag":"shrub"}')
   await daemon.create('{"id":2,"name":"Oak"}')
   const before = await plantsCounted(daemon)
@@ -65,7 +65,7 @@ test('stores nothing of a batch that repeats an id or has a wrong plant', async 
   expect(await lastCursor()).toBe(cursor)
 })
 
-test('is all or nothing beside other changes of the same plants', async () => {
+test('a batch is all or nothing beside other changes of the same plants', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, index) => put(numbered(6000, 50, `Reed ${index}`))),
   )

@@ -19,7 +19,7 @@ test('reads a plant with the exact digits of its id', async () => {
   expect(await textOf('9007199254740993')).toBe('{"id":9007199254740993,"name":""}')
 })
 
-test('tells a plant from its neighbours beyond 2^53', async () => {
+test('distinguishes a plant from its neighbours beyond 2^53', async () => {
   await expectError(await read('9007199254740992'), 40402)
   await expectError(await read('9007199254740994'), 40402)
   await expectError(await read('-9223372036854775807'), 40402)
@@ -49,7 +49,7 @@ test.each([
   )
 })
 
-test('reads what was answered: created, replaced, deleted', async () => {
+test('a read sees answered changes: created, replaced, deleted', async () => {
   for (let round = 0; round < 20; round++) {
     const id = 100 + round
     await daemon.create(`{"id":${id},"name":"a"}`)
@@ -62,7 +62,7 @@ test('reads what was answered: created, replaced, deleted', async () => {
   }
 })
 
-test('reads what was answered while many write', async () => {
+test('a read sees answered changes while many clients write', async () => {
   await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {
       const id = 1000 + index

@@ -23,7 +23,7 @@ const plantOf = (id: bigint): Sent => ({
 const toJson = ({ id, name, tag }: Sent) =>
   `{"id":${id},"name":${JSON.stringify(name)}${tag === null ? '' : `,"tag":${JSON.stringify(tag)}`}}`
 
-test('has after kill -9 under load every plant that it acknowledged, with all fields', async () => {
+test('a store killed under load has every acknowledged plant, with all fields', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const acknowledged = new Set<bigint>()
@@ -71,7 +71,7 @@ test('has after kill -9 under load every plant that it acknowledged, with all fi
   expect((await daemon.create(toJson(plantOf(id)))).status).toBe(409)
 })
 
-test('serves what a killed daemon left, though its files lie beside the database', async () => {
+test('serves the database of a killed daemon, though its files lie beside it', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const killed = await startDaemon({ database })

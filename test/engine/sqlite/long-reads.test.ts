@@ -30,7 +30,7 @@ function countTurns() {
   }
 }
 
-test('a turn of the event loop has few of them, however many wait; the first waits for none', async () => {
+test('a turn of the event loop runs few long reads, however many wait; the first waits for none', async () => {
   const { readLong, block } = create()
   const turns = countTurns()
   const order: number[] = []
@@ -51,7 +51,7 @@ test('a turn of the event loop has few of them, however many wait; the first wai
   expect(Math.max(...perTurn)).toBe(2)
 })
 
-test('what is done with the result of a read counts as its time', async () => {
+test("the use of a read's result counts as its time", async () => {
   const { readLong, block } = create()
   const turns = countTurns()
   const turnOf: number[] = []
@@ -89,7 +89,7 @@ test('refuses reads beyond a queue of a thousand, and continues with those', asy
   expect(reads).toBe(999)
 })
 
-test('does not read for a client that has gone, which makes room for another', async () => {
+test('does not read for a disconnected client, which makes room for another', async () => {
   const { readLong, block } = create()
   const client = new AbortController()
   let reads = 0

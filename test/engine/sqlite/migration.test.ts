@@ -111,7 +111,7 @@ test.each(['token', 'import'])(
   },
 )
 
-test('is left to the older daemon that serves the database', async () => {
+test('a migration is left to the older daemon that serves the database', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   makeOld(database, 2).close(true)
@@ -129,7 +129,7 @@ test('is left to the older daemon that serves the database', async () => {
   expect(existsSync(`${database}.schema-2`)).toBeFalse()
 })
 
-test('ends what a command of an older version writes', async () => {
+test('a migration ends the writes of a command of an older version', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const store = await openStore(database, storeGuest({ makesDatabase: true }))
@@ -144,7 +144,7 @@ test('ends what a command of an older version writes', async () => {
   expect(countOf(database)).toBe(1)
 })
 
-test('copies what only the WAL of a killed daemon holds', async () => {
+test('copies the plants that only the WAL of a killed daemon has', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const script = `
@@ -204,22 +204,25 @@ test('stops copying when the process is told to stop, and migrates nothing', asy
   expect(versionOf(database)).toBe(1)
 })
 
-test.each(['mkdir', 'mkfifo'])('does not migrate what cannot be copied: %s', async (make) => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  makeOld(database, 1).close(true)
-  // It has the name of the copy.
-  expect(Bun.spawnSync([make, `${database}.schema-1`]).exitCode).toBe(0)
-  const before = readFileSync(database)
+test.each(['mkdir', 'mkfifo'])(
+  'does not migrate a database that cannot be copied: %s',
+  async (make) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    makeOld(database, 1).close(true)
+    // It has the name of the copy.
+    expect(Bun.spawnSync([make, `${database}.schema-1`]).exitCode).toBe(0)
+    const before = readFileSync(database)
 
-  const { code, err } = await runProgram(['token', 'prune', '--database', database])
+    const { code, err } = await runProgram(['token', 'prune', '--database', database])
 
-  expect(code).not.toBe(0)
-  expect(err.trim().split('\n')).toHaveLength(1)
-  expect(err).toStartWith(`plantstore: cannot copy ${database} before its migration: `)
-  expect(readFileSync(database)).toEqual(before)
-  expect(statSync(`${database}.schema-1`).isFile()).toBeFalse()
-})
+    expect(code).not.toBe(0)
+    expect(err.trim().split('\n')).toHaveLength(1)
+    expect(err).toStartWith(`plantstore: cannot copy ${database} before its migration: `)
+    expect(readFileSync(database)).toEqual(before)
+    expect(statSync(`${database}.schema-1`).isFile()).toBeFalse()
+  },
+)
 
 test('does not migrate a damaged database', async () => {
   using folder = temporaryFolder()

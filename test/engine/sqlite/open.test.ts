@@ -248,7 +248,7 @@ test.each([
   ['a few bytes', 'x'],
   ['zeros', '\0'.repeat(8192)],
   ['the first bytes of a database', 'SQLite format 3\0'],
-])('refuses what is no database: %s', async (_, content) => {
+])('refuses a file that is not a database: %s', async (_, content) => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   writeFileSync(file, content)

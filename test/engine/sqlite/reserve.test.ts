@@ -70,7 +70,7 @@ test('a link is replaced, and its target stays as it is', () => {
   expect(statSync(folder.file('plants.db.reserve')).size).toBe(BYTES)
 })
 
-test('is released once', () => {
+test('the reserve is released once', () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   makeReserve(database)

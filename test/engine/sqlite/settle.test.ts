@@ -14,7 +14,7 @@ const effect = (...all: [Write, Outcome][]) =>
     ),
   )
 
-test('is the last row of each plant that a batch changed', () => {
+test('the net effect is the last row of each plant that a batch changed', () => {
   expect(
     effect(
       [create([1, 'a', null]), DONE],
@@ -68,7 +68,7 @@ test('is the last row of each plant that a batch changed', () => {
   })
 })
 
-test('leaves out changes that were refused', () => {
+test('the net effect leaves out refused changes', () => {
   expect(
     effect(
       [create([1, 'a', null]), { error: 'taken' }],

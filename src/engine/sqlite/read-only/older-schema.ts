@@ -14,6 +14,11 @@ const columnsOf = (db: Database): Column[] =>
     )
     .all()
 
+// Where the default would be wrong: migrations compute them, too.
+const COMPUTED: Readonly<Record<string, string>> = {
+  'change_log.plants': '(SELECT count(*) FROM main.plants)',
+}
+
 /** Adds the tables that a connection's database lacks, which are empty, and columns with their default values. */
 export function showAsNewest(db: Database): void {
   if (schemaVersion(db) === SCHEMA_VERSION) return
@@ -24,7 +29,7 @@ export function showAsNewest(db: Database): void {
     const inFile = stored.filter((column) => column.table === table).map(({ name }) => name)
     if (columns.every(({ name }) => inFile.includes(name))) continue
     const values = columns.map(({ name, value }) =>
-      inFile.includes(name) ? name : `${value} AS ${name}`,
+      inFile.includes(name) ? name : `${COMPUTED[`${table}.${name}`] ?? value} AS ${name}`,
     )
     const from = inFile.length > 0 ? `FROM main.${table}` : 'WHERE false'
     db.run(`CREATE TEMP VIEW ${table} AS SELECT ${values} ${from}`)

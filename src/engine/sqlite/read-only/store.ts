@@ -6,14 +6,14 @@ import type { ReadOnlyStore } from '../../../store'
 import { prepareChangeLogReader } from '../reading/change-log'
 import { readWhenChanged } from '../reading/latest-page'
 import { prepareTokenReader } from '../reading/tokens'
-import { readDatabase, type Way } from './read'
+import { readDatabase } from './read'
 
 /** Opens a database, at each read anew: as of that moment. A read rejects with an `OpenError` if that fails. */
-export function openReadOnly(path: string, way: Way): ReadOnlyStore {
+export function openReadOnly(path: string): ReadOnlyStore {
   const read: ChangeLog['read'] = (options) =>
-    readDatabase(path, way, (db) => prepareChangeLogReader(db).read(options))
+    readDatabase(path, 'repeatable', (db) => prepareChangeLogReader(db).read(options))
   return {
-    listTokens: () => readDatabase(path, way, (db) => prepareTokenReader(db).list()),
+    listTokens: () => readDatabase(path, 'repeatable', (db) => prepareTokenReader(db).list()),
     changeLog: { read, watch: createChangeLogWatch(readWhenChanged(path, read)).watch },
     close: async () => {},
   }
