@@ -4,6 +4,7 @@ import { buildDelayProxy, startDelayProxy } from '../lib/delay-proxy.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { countRows, database, plantstore, plantstoreBefore } from '../lib/plantstore.ts'
 import { findPostgres, startServer } from '../lib/postgres.ts'
+import { measureReaders } from '../lib/readers.ts'
 import { writeResults } from '../lib/results.ts'
 import type { Server } from '../lib/server.ts'
 import { insertEach } from '../lib/servers.ts'
@@ -20,6 +21,7 @@ const flags = readFlags('Creates with PostgreSQL, in turn with the embedded engi
   'fsync-ms': { default: '0', help: 'milliseconds added to each fsync; the results are not kept' },
   pool: { default: '10', help: 'connections of one INSERT per create' },
   'keep-changes': { default: '', help: 'one and two plantstores with a change log as well: 1d' },
+  readers: { default: '', help: 'instead: so many read-only plantstores in turn, such as 0,1,2,4' },
   other: { default: '', help: 'another executable of plantstore, loaded as well' },
   postgres: { default: '', help: 'folder of the programs of PostgreSQL; newest that is found' },
 })
@@ -38,6 +40,10 @@ const FAR = `plantstore, PostgreSQL, ${roundTrip} ms away`
 const INSERTS = 'one INSERT per create, PostgreSQL'
 
 await setUp({ slowDisk: delay > 0 })
+if (flags.readers) {
+  await measureReaders(numbers(flags.readers), rounds, seconds)
+  process.exit(0)
+}
 const postgres = await startServer(await findPostgres(flags.postgres), onDisk)
 const isBuilt = await buildDelayProxy().then(
   () => true,
