@@ -18,7 +18,10 @@ const Compose = Type.Object({
   'x-plantstore': Type.Object({
     environment: Type.Object({ PLANTSTORE_DATABASE: Type.String() }),
   }),
-  services: Type.Object({ 'postgres-2': Type.Object({ entrypoint: Type.Array(Type.String()) }) }),
+  services: Type.Object({
+    'postgres-2': Type.Object({ entrypoint: Type.Array(Type.String()) }),
+    'plantstore-reader': Type.Object({ environment: Type.Record(Type.String(), Type.String()) }),
+  }),
 })
 
 const read = (name: string) => readFileSync(join(root, 'deploy', name), 'utf8')
@@ -79,6 +82,7 @@ test.skipIf(!canRun)(
           '@postgres-1,postgres-2/',
           `@127.0.0.1:${ports.primary},127.0.0.1:${ports.standby}/`,
         )
+        .replace('@postgres-2/', `@127.0.0.1:${ports.standby}/`)
     const started: Process[] = []
 
     try {
@@ -137,6 +141,19 @@ test.skipIf(!canRun)(
         }
       })
       await until('300 creates', () => acknowledged.length >= 300)
+      const { environment: ofReader } = compose.services['plantstore-reader']
+      await using reader = await startDaemon({
+        program: builtProgram(),
+        env: {
+          ...env,
+          ...ofReader,
+          PLANTSTORE_DATABASE: here(ofReader.PLANTSTORE_DATABASE ?? ''),
+          PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password'),
+          PLANTSTORE_TOKEN_FILE: '',
+        },
+      })
+      expect((await reader.fetch('/plants/1')).status).toBe(200)
+      expect((await reader.create('{"id":0,"name":"x"}')).status).toBe(403)
 
       await primary.stop('SIGQUIT')
       await shell('standby', 'gosu', 'postgres', 'pg_ctl', 'promote')
