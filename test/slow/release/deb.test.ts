@@ -173,7 +173,7 @@ test.skipIf(!hasTools)(
 
     expect(await paste(everyday)).toContain('restored 3 plants')
     expect(await inside('dpkg-query', '-W', 'plantstore')).toContain('+next\n')
-    expect(await plantstore('token list')).toContain('migrated the database')
+    expect(await plantstore('token prune')).toContain('migrated the database')
 
     const [copy = ''] = readdirSync(join(root, 'var/lib/plantstore')).filter((it) =>
       /^plants\.db\.schema-\d+$/.test(it),
@@ -243,12 +243,12 @@ test.skipIf(!hasTools)(
       writeFileSync(join(root, lineage, `${name}.pem`), name, { mode: 0o600 })
     }
     // No systemd runs here.
-    writeFileSync(join(root, file), hook.replace('systemctl reload', 'echo reload'), {
+    writeFileSync(join(root, file), hook.replace('systemctl restart', 'echo restart'), {
       mode: 0o755,
     })
     const renew = (path: string) => inside('env', `RENEWED_LINEAGE=${path}`, file)
     expect(await renew('/etc/letsencrypt/live/other.example.org')).toBe('')
-    expect(await renew(lineage)).toBe('reload plantstore\n')
+    expect(await renew(lineage)).toBe('restart plantstore\n')
     for (const name of ['fullchain', 'privkey']) {
       const copy = `/etc/plantstore/${name}.pem`
       expect(await inside('runuser', '-u', 'plantstore', '--', 'cat', copy)).toBe(name)

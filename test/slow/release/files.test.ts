@@ -29,7 +29,7 @@ beforeAll(async () => {
   const env = { SOURCE_DATE_EPOCH: epoch, TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }
   await sh(['sh', '-c', `umask 077 && cd "${copy}" && ${release}`], env)
   await sh(['sh', '-c', `cd ${validator} && "${process.execPath}" install --frozen-lockfile`])
-})
+}, 300_000)
 
 test('SHA256SUMS lists every file, and each has its sum', async () => {
   expect(sums.match(/\S+$/gm)).toEqual([
