@@ -1,7 +1,6 @@
 // The storage of a store: a connection for reads, a thread for commits.
 
 import { closeSync } from 'node:fs'
-import { NOW } from '../../change-log/change-log'
 import { ERRORS, type FailedAccess, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { CommitResult } from '../commit/group-commit'
@@ -202,7 +201,7 @@ export class DatabaseHandle {
   /** See `ChangeLog`: read once for all changes of a commit. */
   lastCursor(): string | undefined {
     try {
-      this.#lastCursor ??= this.#requireOpen().changeLog.read({ after: NOW, limit: 0 }).next
+      this.#lastCursor ??= this.#requireOpen().changeLog.lastCursor()
     } catch {
       // The change is durable; its client can do without the cursor.
     }

@@ -30,6 +30,7 @@ import {
   placeOf,
   toChangeLogEntry,
   toChangeLogState,
+  toCursor,
 } from '../../../change-log/entry'
 import type { EntryRange, EntryTime } from '../../../change-log/retention'
 import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
@@ -55,6 +56,8 @@ export type ChangeLogReader = {
   /** See `RetainedLog`. */
   retained(): EntryRange | null
   times(after: number, limit: number): EntryTime[]
+  /** The cursor of the last entry; undefined if there is none. Cheaper than a read. */
+  lastCursor(): string | undefined
   /** True if the change log has this entry. */
   has(entry: LastEntry): boolean
 }
@@ -78,6 +81,9 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   )
   const times = db.query<EntryTime, [number, number]>(
     'SELECT number, at FROM changes WHERE number > ? ORDER BY number LIMIT ?',
+  )
+  const last = db.query<{ log: string; number: bigint; mark: bigint }, []>(
+    'SELECT log, number, mark FROM change_log JOIN changes ON number = last WHERE log IS NOT NULL',
   )
   const markOf = db.query<{ mark: bigint }, [number]>('SELECT mark FROM changes WHERE number = ?')
 
@@ -127,6 +133,10 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
     },
     times: (from, limit) => times.all(from, limit),
+    lastCursor() {
+      const row = last.get()
+      return row ? toCursor(row.log, row) : undefined
+    },
     has: ({ number, mark }) => String(markOf.get(number)?.mark) === mark,
   }
 }
