@@ -8,7 +8,7 @@ import { ofColumnOptions } from '../formats/header'
 import { LEVELS, type Level, LOG_FORMATS, type LogFormat } from '../log'
 import { MAX_BODY_BYTES } from '../plant/json'
 import { type Int64, parseInt64 } from '../plant/plant'
-import { type Scope, scopes } from '../token/token'
+import { SCOPES, type Scope } from '../token/token'
 import { parseDuration } from './duration'
 
 /** The valid texts of an option. */
@@ -189,7 +189,7 @@ const ofDaemon = {
 
 // These have no variables.
 const ofOneRun = {
-  scope: option<Scope>(oneOf(scopes), 'SCOPE', 'read, or write for both', 'write'),
+  scope: option<Scope>(oneOf(SCOPES), 'SCOPE', 'read, or write for both', 'write'),
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
   output: optional(newFile, 'FILE', 'write the token to this new file, with mode 0600'),
   json: flag('print a JSON array'),

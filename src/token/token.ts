@@ -1,8 +1,8 @@
 // Access tokens: their scopes, their states, and their texts, of which only hashes are stored.
 
 /** The scopes of a token: `read` reads plants; `write` reads and writes them. */
-export const scopes = ['read', 'write'] as const
-export type Scope = (typeof scopes)[number]
+export const SCOPES = ['read', 'write'] as const
+export type Scope = (typeof SCOPES)[number]
 
 /** A bearer token as stored: never the token itself. Times are milliseconds since 1970, UTC. */
 export type Token = {

@@ -21,10 +21,10 @@ type Noted = {
   started: number | undefined
 }
 
-const nothing: Noted = { token: null, entry: undefined, started: undefined }
+const NOTHING_NOTED: Noted = { token: null, entry: undefined, started: undefined }
 
 /** An app whose routes and hooks have `token`, `entry` and `started`. */
-export const newApp = () => new Elysia(SETTINGS).decorate(nothing)
+export const newApp = () => new Elysia(SETTINGS).decorate(NOTHING_NOTED)
 
 /** The app that each room adds its routes or hooks to. */
 export type App = ReturnType<typeof newApp>

@@ -3,7 +3,7 @@
 import { RequestError } from '../../errors'
 import { charactersOf, type Plant } from '../../plant/plant'
 import { createByteBudget, type Holding } from '../byte-budget'
-import { type Body, encode, jsonHeaders } from './answer'
+import { type Body, encode, JSON_HEADERS } from './answer'
 
 // A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).
 const SHORT = 4 * 1024
@@ -90,7 +90,7 @@ export function createAnswerBudget(
     return streamAtOnce(body, length, budget.hold(length), onUnread)
   }
 
-  function answer(request: Request, body: Body, headers = jsonHeaders, status = 200): Response {
+  function answer(request: Request, body: Body, headers = JSON_HEADERS, status = 200): Response {
     if (body.length <= SHORT) return new Response(body, { headers, status })
     const { method } = request
     if (method === 'HEAD') return new Response(body, { headers, status })

@@ -6,18 +6,18 @@ import { chooseCoding } from './accept-encoding'
  * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached (RFC 9111,
  * section 5.2.2.5). Built once: a plain object would be converted for each answer.
  */
-export const jsonHeaders = new Headers({
+export const JSON_HEADERS = new Headers({
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 })
 
 // RFC 9110, section 15.4.5: the same cache-control as a 200, and no content-type, since there is no body.
-const unchanged = new Headers({ 'cache-control': 'no-store' })
+const UNCHANGED_HEADERS = new Headers({ 'cache-control': 'no-store' })
 
-const ok = { headers: jsonHeaders }
-const varying = new Headers([...jsonHeaders, ['vary', 'accept-encoding']])
-const zipped = new Headers([...varying, ['content-encoding', 'gzip']])
+const OK = { headers: JSON_HEADERS }
+const VARYING_HEADERS = new Headers([...JSON_HEADERS, ['vary', 'accept-encoding']])
+const ZIPPED_HEADERS = new Headers([...VARYING_HEADERS, ['content-encoding', 'gzip']])
 
 // In characters. A shorter text fits into one packet anyway; compressing a longer one would block the event loop.
 const SHORTEST_ZIPPED = 1400
@@ -29,21 +29,21 @@ const acceptsGzip = ({ headers }: Request): boolean =>
   chooseCoding(headers.get('accept-encoding'), ['gzip']) === 'gzip'
 
 /** 200 with a short value as JSON; a longer one goes through `answer-budget.ts`. */
-export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), ok)
+export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), OK)
 
 /** A text in the coding that a client accepts, with the headers; compressed if that pays. */
 export function encode(request: Request, text: string): { body: Body; headers: Headers } {
   const isWorth = text.length >= SHORTEST_ZIPPED && text.length <= MAX_ZIPPED
   return isWorth && acceptsGzip(request)
-    ? { body: Bun.gzipSync(text, { level: 1 }), headers: zipped }
-    : { body: text, headers: varying }
+    ? { body: Bun.gzipSync(text, { level: 1 }), headers: ZIPPED_HEADERS }
+    : { body: text, headers: VARYING_HEADERS }
 }
 
 /** 200 with one of two blobs of JSON. Their bytes are shared: an unread answer needs no memory. */
 export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Response =>
   acceptsGzip(request)
-    ? new Response(compressed, { headers: zipped })
-    : new Response(plain, { headers: varying })
+    ? new Response(compressed, { headers: ZIPPED_HEADERS })
+    : new Response(plain, { headers: VARYING_HEADERS })
 
 /**
  * The `Link` to the next page (RFC 8288, section 3). Relative to the page itself, so that it works behind a proxy with a
@@ -62,7 +62,7 @@ export function linkToNext(
 
 /** 304: the client's copy with this entity tag is current. */
 export function notModified(etag: string): Response {
-  const answer = new Response(null, { status: 304, headers: unchanged })
+  const answer = new Response(null, { status: 304, headers: UNCHANGED_HEADERS })
   answer.headers.set('etag', etag)
   return answer
 }

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorName, RequestError } from '../../errors'
 import type { Log } from '../../log'
 import { listMismatches } from '../../plant/mismatch'
 import { mismatchOf } from '../elysia'
-import { jsonHeaders } from './answer'
+import { JSON_HEADERS } from './answer'
 
 const RETRY_AFTER_SECONDS = '1'
 const CHALLENGE = 'Bearer realm="plantstore"'
@@ -30,7 +30,7 @@ export const statusOf = (error: ErrorName): number => Math.floor(ERRORS[error].n
 
 /** The answer to a refused request. */
 export function answerError({ error, message, headers }: RequestError): Response {
-  const all = new Headers(jsonHeaders)
+  const all = new Headers(JSON_HEADERS)
   for (const [name, value] of Object.entries({ ...ERROR_HEADERS[error], ...headers }))
     all.set(name, value)
   const body = JSON.stringify({ error: ERRORS[error].number, message })

@@ -5,7 +5,7 @@ import type { ChangeLog } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
 import { isValid, type Token } from '../../token/token'
 import { findToken, type TokenDeps } from '../access/auth'
-import { jsonHeaders } from '../answers/answer'
+import { JSON_HEADERS } from '../answers/answer'
 import { EVENTS, EventPages, readEvents } from './event-pages'
 import { Follower, type FollowerDeps } from './follower'
 
@@ -19,8 +19,8 @@ const CHECK_MS = 500
 const WAKE_MS = 5
 const WAKE_MS_PER_FOLLOWER = 0.01
 
-const streamHeaders = new Headers({
-  ...Object.fromEntries(jsonHeaders),
+const STREAM_HEADERS = new Headers({
+  ...Object.fromEntries(JSON_HEADERS),
   'content-type': EVENTS,
   // Otherwise nginx would buffer events.
   'x-accel-buffering': 'no',
@@ -77,7 +77,7 @@ export class Followers {
     } finally {
       if (!body) this.#remove(follower)
     }
-    return new Response(body, { headers: streamHeaders })
+    return new Response(body, { headers: STREAM_HEADERS })
   }
 
   #add(changeLog: ChangeLog, hash: string): Follower {

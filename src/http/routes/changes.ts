@@ -14,7 +14,7 @@ import type { Followers } from '../feed/followers'
 import { answers } from './describe'
 import { ChangeList, ChangePage, HistoryList, HistoryPage, PlantPath } from './schemas'
 
-const example = {
+const EXAMPLE = {
   cursor: '5d1be2a07c93f648-17',
   at: '2030-05-01T12:00:00.000Z',
   action: 'patch',
@@ -83,9 +83,9 @@ export const changes =
             refusals: REFUSALS,
             answers: () => {
               const { 200: page } = answers(200, 'Changes.', ChangePage, {
-                example: { changes: [example], next: example.cursor },
+                example: { changes: [EXAMPLE], next: EXAMPLE.cursor },
               })
-              const data = `id: ${example.cursor}\nevent: patch\ndata: ${JSON.stringify(example)}\n\n`
+              const data = `id: ${EXAMPLE.cursor}\nevent: patch\ndata: ${JSON.stringify(EXAMPLE)}\n\n`
               const stream = { [EVENTS]: { schema: { type: 'string' }, example: data } }
               return { 200: { ...page, content: { ...page?.content, ...stream } } }
             },
@@ -102,7 +102,7 @@ function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
     return answerBudget.answerZipped(request, toText(entries, next))
   }
   const describe = (of: string) =>
-    answers(200, `Changes of ${of}.`, HistoryPage, { example: { changes: [example], next: null } })
+    answers(200, `Changes of ${of}.`, HistoryPage, { example: { changes: [EXAMPLE], next: null } })
 
   return (app: App) =>
     app

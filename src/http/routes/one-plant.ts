@@ -14,7 +14,7 @@ import {
 import type { ChangeOptions } from '../../plant/plants'
 import { readPrecondition } from '../access/precondition'
 import type { App, RequestContext } from '../access/request-context'
-import { jsonHeaders, notModified } from '../answers/answer'
+import { JSON_HEADERS, notModified } from '../answers/answer'
 import { MERGE_PATCH } from '../bodies/body'
 import type { SentHeaders } from '../elysia'
 import { answers, STORED_PLANT } from './describe'
@@ -166,7 +166,7 @@ const deleting = (deps: PlantDeps) => (app: App) =>
     async ({ params, headers, request, token, entry }) => {
       const options = conditionally(deps, headers, { request, token, entry })
       await deps.store.deletePlant(BigInt(params.id), options)
-      return new Response(null, { status: 204, headers: jsonHeaders })
+      return new Response(null, { status: 204, headers: JSON_HEADERS })
     },
     {
       ...deps.bodies.none,

@@ -57,7 +57,7 @@ type StatusDeps = {
   readonly now: () => number
 }
 
-const exampleStatus = {
+const EXAMPLE_STATUS = {
   version: packageJson.version,
   commit: '08899f921b79',
   engine: 'sqlite',
@@ -124,7 +124,7 @@ const status =
           summary: 'Read the state of the service',
           description:
             'Whether it can write, and if not, why; how far a replica lags behind; its version, the number of plants, the last backup and the change log. With any token.',
-          answers: () => answers(200, 'The state.', Status, { example: exampleStatus }),
+          answers: () => answers(200, 'The state.', Status, { example: EXAMPLE_STATUS }),
         },
       },
     )

@@ -7,7 +7,7 @@ import { answerJson } from '../answers/answer'
 import { answers } from './describe'
 import { OwnToken } from './schemas'
 
-const example = {
+const EXAMPLE = {
   name: 'laptop',
   scope: 'write',
   expires: '2030-05-01T12:00:00.000Z',
@@ -35,7 +35,7 @@ export const ownToken = (store: Pick<Store, 'changeLog' | 'stats'>) => (app: App
         summary: 'Read the rights of the token',
         description:
           'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read. A read-only service answers with the scope `read`.',
-        answers: () => answers(200, 'The token.', OwnToken, { example }),
+        answers: () => answers(200, 'The token.', OwnToken, { example: EXAMPLE }),
       },
     },
   )

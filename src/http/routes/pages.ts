@@ -48,7 +48,7 @@ function policyOf({ page, name }: PageFile): string {
   return name === 'index.html' ? WITH_THREAD : WITHOUT_THREADS
 }
 
-const pageHeaders = {
+const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -69,7 +69,7 @@ async function answerFile(file: PageFile, { headers: asked }: Request, readOnce:
   const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({
-    ...pageHeaders,
+    ...PAGE_HEADERS,
     'content-security-policy': policyOf(file),
     etag: tag,
   })

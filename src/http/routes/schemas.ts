@@ -15,7 +15,7 @@ import {
   Tag,
 } from '../../plant/plant'
 import { ORDERS, type Order } from '../../plant/plants'
-import { scopes } from '../../token/token'
+import { SCOPES } from '../../token/token'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
@@ -305,7 +305,7 @@ export const OwnToken = t.Object(
       description: 'As in the request log; the variable, if the configuration names the token.',
     }),
     scope: t.Union(
-      scopes.map((scope) => t.Literal(scope)),
+      SCOPES.map((scope) => t.Literal(scope)),
       { description: '`read` may only read plants and the change log; `write` may do everything.' },
     ),
     expires: t.Optional(

@@ -29,7 +29,7 @@ const BUSY_MS = 8000
 
 const NEEDS_DAMAGED: Outcome = { error: 'cannot write', message: DAMAGED_PAGE }
 
-const moved: StorageFailure = {
+const FILE_MOVED: StorageFailure = {
   kind: 'failed',
   detail: 'the database was moved, replaced or deleted',
 }
@@ -53,7 +53,7 @@ export function openCommitter(
   report: (report: CheckpointReport) => void,
 ): Committer {
   // Another file at the path is a different store.
-  if (watchInode(path)() !== inode) throw new Error(moved.detail)
+  if (watchInode(path)() !== inode) throw new Error(FILE_MOVED.detail)
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
   return prepareOrClose(db, () => {
@@ -219,14 +219,14 @@ class Batches {
     let lastEntry: LastEntry | null = null
     let isCommitted = false
     try {
-      if (this.#isMoved()) return { failure: moved }
+      if (this.#isMoved()) return { failure: FILE_MOVED }
       this.#transactions.begin()
       const applied = this.#apply(batch)
       lastEntry = applied.lastEntry
       outcomes = applied.outcomes
       this.#transactions.commit()
       isCommitted = true
-      if (this.#isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
+      if (this.#isMoved()) return { failure: FILE_MOVED, inDoubt: outcomes, lastEntry }
       return outcomes.every((outcome) => outcome === DONE) ? DONE : { outcomes }
     } catch (error) {
       this.#transactions.rollback()
@@ -245,7 +245,7 @@ class Batches {
    */
   rehearse(changes: readonly PlantWrite[]): CommitReply {
     try {
-      if (this.#isMoved()) return { failure: moved }
+      if (this.#isMoved()) return { failure: FILE_MOVED }
       this.#db.run('PRAGMA cache_size = 0')
       this.#transactions.begin()
       const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }

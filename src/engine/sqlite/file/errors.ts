@@ -37,7 +37,7 @@ export function toReadFailure(error: unknown): StorageFailure {
   return DAMAGED.test(codeOf(error)) ? { ...failure, kind: 'damaged' } : failure
 }
 
-const numbers: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
+const ERROR_NAMES: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
   full: 'disk full',
   busy: 'busy',
   failed: 'cannot write',
@@ -51,7 +51,7 @@ export const DAMAGED_PAGE = 'the database is damaged'
 
 /** The error for clients of a daemon. */
 export const toClientError = ({ kind, detail }: StorageFailure): RequestError =>
-  new RequestError(numbers[kind], messageFor(kind, detail))
+  new RequestError(ERROR_NAMES[kind], messageFor(kind, detail))
 
 function messageFor(kind: StorageFailure['kind'], detail: string): string | undefined {
   if (kind === 'altered') return `nothing was stored: ${detail}`
@@ -59,7 +59,7 @@ function messageFor(kind: StorageFailure['kind'], detail: string): string | unde
   return kind === 'damaged' ? DAMAGED_PAGE : undefined
 }
 
-const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
+const REASONS: Readonly<Record<StorageFailure['kind'], string>> = {
   full: 'disk full',
   busy: LOCKED,
   failed: 'cannot write to the database',
@@ -71,8 +71,8 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
 /** The error for the user of a command, who sees no log. */
 export const toCommandError = ({ kind, detail }: StorageFailure): RequestError =>
   new RequestError(
-    numbers[kind],
-    kind === 'full' || kind === 'busy' ? reasons[kind] : `${reasons[kind]}: ${detail}`,
+    ERROR_NAMES[kind],
+    kind === 'full' || kind === 'busy' ? REASONS[kind] : `${REASONS[kind]}: ${detail}`,
   )
 
 /** An error for the first existing file that this user may not read or write; undefined if there is none. */
