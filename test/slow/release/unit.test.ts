@@ -21,7 +21,7 @@ test.skipIf(!hasSystemd).each([
     const command = ['systemd-analyze', 'verify', '--recursive-errors=no', folder.file(instance)]
     const { out, err, code } = await run(command)
     // Units of other packages on this machine are reported too.
-    return { out, err: err.split('\n').filter((line) => line.includes(name)), code }
+    return { out, err: err.split('\n').filter((line) => line.includes('plantstore')), code }
   }
   // It looks for the program, which is not installed here.
   const text = readFileSync(join(root, 'deploy', name), 'utf8').replaceAll(
