@@ -15,8 +15,10 @@ const escapeText = (text: string): string =>
 const paragraphs = (text: string): string =>
   text
     .split(/\n\n+/)
-    .map((it) =>
-      /^\s/.test(it) ? `.EX\n${escapeText(it)}\n.EE` : escapeText(it.replaceAll('\n', ' ')),
+    .map((paragraph) =>
+      /^\s/.test(paragraph)
+        ? `.EX\n${escapeText(paragraph)}\n.EE`
+        : escapeText(paragraph.replaceAll('\n', ' ')),
     )
     .join('\n.PP\n')
 

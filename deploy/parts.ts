@@ -23,7 +23,7 @@ export type Part = {
 }
 
 /** The key of a part in `process.versions`, or its name, and the file of its license. */
-const partFiles = (): string[] => readdirSync(folder).map((it) => it.replace(/\.txt$/, ''))
+const partFiles = (): string[] => readdirSync(folder).map((file) => file.replace(/\.txt$/, ''))
 
 /** A part of Bun: a file of deploy/licenses/parts says what it is, the runtime which version. */
 function nativePart(key: string): Part {
@@ -73,7 +73,7 @@ async function npmPart(name: string, lock: Lock): Promise<Part> {
   const version = String(manifest.version)
   const [locked, , , integrity] = lock.packages[name] ?? []
   if (locked !== `${name}@${version}`) throw new Error(`bun.lock has ${locked}, not ${version}`)
-  const text = readdirSync(own).find((it) => /^licen[cs]e/i.test(it))
+  const text = readdirSync(own).find((file) => /^licen[cs]e/i.test(file))
   if (!text) throw new Error(`${name} has no file with its license`)
   return {
     name,

@@ -29,7 +29,7 @@ export function makeSbom(options: SbomOptions): string {
   const { name, version, description, license, epoch } = options
   const { platform, natives, packages } = options.parts
   const purl = `pkg:generic/${name}@${version}`
-  const refs = (parts: readonly Part[]) => parts.map((it) => it.purl)
+  const refs = (parts: readonly Part[]) => parts.map((part) => part.purl)
   const body = {
     version: 1,
     metadata: {
@@ -46,7 +46,7 @@ export function makeSbom(options: SbomOptions): string {
     },
     components: [
       component(platform, 'platform'),
-      ...[...natives, ...packages].map((it) => component(it)),
+      ...[...natives, ...packages].map((part) => component(part)),
     ],
     dependencies: [
       { ref: purl, dependsOn: refs([platform, ...packages]) },

@@ -19,13 +19,13 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`.rep
 
 /** The names of these commands, or of those that are missing where they are fewer. */
 function namesOf(some: readonly Command[], all: readonly Command[]): string {
-  const others = all.filter((it) => !some.includes(it))
+  const others = all.filter((command) => !some.includes(command))
   const list = (commands: readonly Command[]) => commands.map(({ name }) => code(name)).join(', ')
   return others.length < some.length ? `all but ${list(others)}` : list(some)
 }
 
 function optionRow(name: OptionName, commands: readonly Command[]): string {
-  const users = commands.filter((it) => it.options.includes(name))
+  const users = commands.filter((command) => command.options.includes(name))
   const texts = Map.groupBy(users, ({ overrides }) => describeOption(name, overrides).help)
   const uses = [...texts].map(([help, some]) => `${namesOf(some, commands)}: ${help}`)
   const preset = options[name].default
@@ -46,7 +46,7 @@ const optionsTable = (commands: readonly Command[]): string =>
 
 const introductions = (commands: readonly Command[]): string =>
   commands
-    .map((it) => `## plantstore ${it.name}\n\n\`\`\`text\n${introduce(it)}\`\`\``)
+    .map((command) => `## plantstore ${command.name}\n\n\`\`\`text\n${introduce(command)}\`\`\``)
     .join('\n\n')
 
 function metricsTable(): string {
@@ -75,7 +75,7 @@ function contractOfClient(): string {
   return `// The names of the service. Written by tools/docs.ts.
 
 /** The texts that a plant may have besides its name: \`tag\` is its type. */
-export const OPTIONAL_TEXTS = [${OPTIONAL_TEXTS.map((it) => `'${it}'`).join(', ')}] as const
+export const OPTIONAL_TEXTS = [${OPTIONAL_TEXTS.map((field) => `'${field}'`).join(', ')}] as const
 
 /** The number of each error of the service. */
 export const ERRORS = {

@@ -27,18 +27,21 @@ const INSTALLED = '/usr/bin/plantstore'
 const NPX = '/_npx/'
 
 /** A command line up to the command's name; `secret`: an environment assignment, or ''. */
-export function invocation(it: Surroundings, secret = ''): string {
-  const [executable = '', ...source] = it.program
+export function invocation(
+  { program, host, uid, users, exists }: Surroundings,
+  secret = '',
+): string {
+  const [executable = '', ...source] = program
   const words = (...all: string[]) => all.filter(Boolean).join(' ')
   const isInstalled = executable === INSTALLED
-  const container = isInstalled && containers.find(([mark]) => it.exists(mark))
+  const container = isInstalled && containers.find(([mark]) => exists(mark))
   // The container's environment has the secret.
-  if (container) return words(container[1], quote(it.host), container[2], 'plantstore')
+  if (container) return words(container[1], quote(host), container[2], 'plantstore')
   const bun = executable.includes(NPX) ? `npx --yes bun@${Bun.version}` : quote(executable)
   const own = isInstalled ? 'plantstore' : words(bun, ...source.map(quote))
   // name:x:uid:gid:comment:home:shell
   const [user = '', , , , , , shell = ''] =
-    it.users.map((line) => line.split(':')).find(([, , uid]) => uid === String(it.uid)) ?? []
+    users.map((line) => line.split(':')).find(([, , id]) => id === String(uid)) ?? []
   // The user of the Debian package has no login shell.
   const isService = /\/(?:nologin|false)$/.test(shell)
   return words(isService ? `sudo -u ${user}` : '', secret, own)

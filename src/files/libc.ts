@@ -71,7 +71,7 @@ const NAMES_KEPT_SECONDS = '2'
  * variable then, from the C library. A value that the user has set stays.
  */
 export function shortenNameCache(): void {
-  const text = (it: string) => Buffer.from(`${it}\0`)
+  const text = (path: string) => Buffer.from(`${path}\0`)
   libc().setenv(text('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), text(NAMES_KEPT_SECONDS), 0)
 }
 

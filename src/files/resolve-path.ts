@@ -20,11 +20,11 @@ const OTHERS_WRITE = 0o002
  * True if another user may have planted a file in a shared folder, such as /tmp, for us to write to: the rule of
  * `fs.protected_symlinks` (https://docs.kernel.org/admin-guide/sysctl/fs.html).
  */
-export const isPlanted = (it: Stats, folder: Stats): boolean =>
+export const isPlanted = (file: Stats, folder: Stats): boolean =>
   (folder.mode & STICKY) !== 0 &&
   (folder.mode & OTHERS_WRITE) !== 0 &&
-  it.uid !== folder.uid &&
-  it.uid !== process.getuid?.()
+  file.uid !== folder.uid &&
+  file.uid !== process.getuid?.()
 
 /** The result of stat() or lstat(); undefined if nothing exists. Bun throws ENOTDIR for a path below a file. */
 function statOf(stat: typeof statSync, path: string): Stats | undefined {
@@ -93,7 +93,7 @@ export function requireRegular(path: string): void {
 
 /** True if two paths name one file, by links or hard links too. */
 export function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map((it) => findAt(statSync, it))
+  const [one, two] = [path, other].map((name) => findAt(statSync, name))
   const isSameInode = one !== undefined && one.ino === two?.ino && one.dev === two.dev
   return isSameInode || targetOf(path) === targetOf(other)
 }

@@ -36,12 +36,12 @@ export function placesOf(
 ): readonly number[] {
   const wanted = normalize(text)
   if (wanted === '') return []
-  const where = (is: (it: string) => boolean) =>
+  const where = (is: (heading: string) => boolean) =>
     [...header.keys()].filter((place) => is(header[place] ?? ''))
   // A key of JSON is the same only in the same case, if it is there in that.
-  const same = where((it) => it === text)
+  const same = where((heading) => heading === text)
   if (same.length > 0) return same
-  const alike = isNamed ? where((it) => normalize(it) === wanted) : []
+  const alike = isNamed ? where((heading) => normalize(heading) === wanted) : []
   if (alike.length > 0) return alike
   const number = isNumber && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
   return number >= 1 && number <= header.length ? [number - 1] : []
@@ -82,7 +82,8 @@ export function resolveColumns(
 
   const { numberFrom, nameColumn } = options
   // A name that is missing says more of a file than an id.
-  const name = nameColumn === null ? [need(null, 'name')] : nameColumn.map((it) => need(it, ''))
+  const name =
+    nameColumn === null ? [need(null, 'name')] : nameColumn.map((column) => need(column, ''))
   const id = numberFrom === null ? need(options.idColumn, 'id') : null
   const optional = ofOptionalTexts((text) => {
     const option = options[optionOf(text)]

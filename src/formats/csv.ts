@@ -39,8 +39,8 @@ function findClosingQuote(text: string, from: number): number {
 function findEnd(text: string, from: number, delimiter: string): number {
   let at = from
   for (; at < text.length; at++) {
-    const it = text[at]
-    if (it === delimiter || it === '\n' || it === '\r') break
+    const character = text[at]
+    if (character === delimiter || character === '\n' || character === '\r') break
   }
   return at
 }

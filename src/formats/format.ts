@@ -46,7 +46,7 @@ const PICTURE = 'a picture, not a table; type the list into a spreadsheet, and s
 
 const ZIP = '504b0304'
 const hexOf = (text: string): string =>
-  [...text].map((it) => it.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+  [...text].map((character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('')
 // The name of the first file in an archive begins at byte 30.
 const beginsWith = (hex: string, names: readonly string[]): boolean =>
   hex.startsWith(ZIP) && names.some((name) => hex.startsWith(hexOf(name), 60))

@@ -49,7 +49,7 @@ const CODE = /^[\p{Lu}\d]+([-_./][\p{Lu}\d]+)*$|^\p{L}{1,4}[-_ ]?\d{2,}\S*$|^[\d
 const DIGIT = /\d/
 
 const isText = (text: string): boolean =>
-  !NO_TEXT.some((it) => it.test(text)) && !(DIGIT.test(text) && CODE.test(text))
+  !NO_TEXT.some((pattern) => pattern.test(text)) && !(DIGIT.test(text) && CODE.test(text))
 
 /** The values of a column that are not empty fit, nearly all. */
 function fit(values: readonly string[], fits: (text: string) => boolean): boolean {
@@ -96,7 +96,7 @@ function find(
   { header, values, isEmpty }: Sampled,
   meanings: readonly Meaning[],
   taken: readonly (number | null)[],
-  fits: (values: readonly string[]) => boolean = (it) => fit(it, isText),
+  fits: (values: readonly string[]) => boolean = (column) => fit(column, isText),
 ): number | null {
   for (const meaning of meanings) {
     const place = header.findIndex(
@@ -110,8 +110,8 @@ function find(
 
 /** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
 function findParts(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
-  const genus = find(sampled, ['genus'], taken, (it) => fit(it, isGenus))
-  const epithet = find(sampled, ['epithet'], taken, (it) => fit(it, isEpithet))
+  const genus = find(sampled, ['genus'], taken, (column) => fit(column, isGenus))
+  const epithet = find(sampled, ['epithet'], taken, (column) => fit(column, isEpithet))
   if (genus === null || epithet === null) return null
   const cultivar = find(sampled, ['cultivar'], taken)
   return cultivar === null ? [genus, epithet] : [genus, epithet, cultivar]
@@ -132,8 +132,8 @@ function findName(sampled: Sampled, taken: readonly (number | null)[]): number[]
   const parts = findParts(sampled, taken)
   if (parts !== null) return parts
   // A species of several words is a whole name.
-  const isWhole = (it: readonly string[]) =>
-    fit(it, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
+  const isWhole = (column: readonly string[]) =>
+    fit(column, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
   const species = sampled.isEmpty ? null : find(sampled, ['epithet'], taken, isWhole)
   const place = species ?? find(sampled, ['common'], taken) ?? findKey(sampled, taken)
   return place === null ? null : [place]
@@ -251,7 +251,7 @@ export function guessTable(
   if (!isNamed || own.nameColumn !== null || !isTable) return own
   const rows = sample.slice(0, MAX_HEADER_ROW)
   const texts = rows.map((row) => cellsOf(row, header).slice(0, MAX_COLUMNS).map(textOf))
-  const guesses = texts.map((it, place) => guessColumns(it, sample.slice(place + 1), true))
+  const guesses = texts.map((header, place) => guessColumns(header, sample.slice(place + 1), true))
   const place = findHeader([[...header], ...texts], [own, ...guesses])
   const [guess, row] = place === null ? [] : [guesses[place - 1], rows[place - 1]]
   if (guess && row) return { ...guess, headerRow: row.line }

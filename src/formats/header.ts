@@ -82,6 +82,6 @@ export const columnsOf = (cells: object, depth = 1): string[] =>
 export function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {
   if (!isNamed) return String(place + 1)
   const text = (header[place] ?? '').trim()
-  const isAlone = header.filter((it) => normalize(it) === normalize(text)).length === 1
+  const isAlone = header.filter((heading) => normalize(heading) === normalize(text)).length === 1
   return isAlone && normalize(text) !== '' && /^[\P{C}]+$/u.test(text) ? text : String(place + 1)
 }

@@ -247,7 +247,10 @@ function explainSpace(_: Source, { line }: FileRow, values: Values): string | nu
 
 /** Makes a search for a key of JSON that no earlier object had, and that is not read. */
 function createKeyWatch({ header, lateTexts }: Source) {
-  const known = new Set([...header.flatMap((it) => [it, it.replace(/\..*/s, '')]), ...lateTexts])
+  const known = new Set([
+    ...header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]),
+    ...lateTexts,
+  ])
   return (_: Source, { cells, line }: FileRow): string | null => {
     for (const key in cells) {
       if (!known.has(key)) {
@@ -266,7 +269,7 @@ function createNotices(source: Source, onNotice: (notice: string) => void) {
     for (const search of searches) {
       const notice = search(source, row, values)
       if (notice === null) continue
-      searches = searches.filter((it) => it !== search)
+      searches = searches.filter((other) => other !== search)
       onNotice(notice)
     }
   }

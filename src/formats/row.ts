@@ -44,4 +44,5 @@ export const showText = (text: string): string =>
 const MAX_SHOWN = 40
 // Characters that JSON does not escape: controls, separators, and formats such as a zero-width space or a direction.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-const toEscape = (it: string) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`
+const toEscape = (character: string) =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -63,7 +63,9 @@ const pieces = [
   '\ufeff',
   'é',
 ]
-const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 25 }).map((it) => `x${it.join('')}`)
+const texts = fc
+  .array(fc.constantFrom(...pieces), { maxLength: 25 })
+  .map((parts) => `x${parts.join('')}`)
 
 test('reads the rows that csv-parse reads, wherever a text is cut', () => {
   let compared = 0

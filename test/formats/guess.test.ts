@@ -233,7 +233,7 @@ describe('a guess', () => {
     [
       'many names above a table',
       [...'abcdef']
-        .map((it) => [it])
+        .map((heading) => [heading])
         .concat([
           ['Nr', 'Name'],
           ['1', 'Moss'],

@@ -45,8 +45,8 @@ test('reads any array as JSON.parse does, wherever it is cut', async () => {
       async (values, length, indent) => {
         const text = JSON.stringify(values, null, indent)
         const rows = await read(text, length, 100_000)
-        const plain = (it: unknown) =>
-          JSON.stringify(it, (_, v) => (typeof v === 'bigint' ? Number(v) : v))
+        const plain = (value: unknown) =>
+          JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v))
         expect(plain(rows.map((row) => 'cells' in row && row.cells))).toBe(plain(JSON.parse(text)))
       },
     ),

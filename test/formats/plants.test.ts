@@ -14,7 +14,7 @@ const plants = fc.array(
   fc.record(
     {
       id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-      name: fc.string({ unit: 'grapheme' }).filter((it) => !it.includes('\0')),
+      name: fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\0')),
       tag: awkward,
     },
     { requiredKeys: ['id', 'name'] },
@@ -53,7 +53,7 @@ test('a line of JSON that is no plant is refused as the body of a request is, in
   const fields = fc.record(
     // A text is read as an id where it is one: see below.
     {
-      id: value.filter((it) => typeof it !== 'string'),
+      id: value.filter((value) => typeof value !== 'string'),
       name: fc.oneof(value, fc.constant(null)),
       tag: value,
       note: value,
@@ -62,8 +62,8 @@ test('a line of JSON that is no plant is refused as the body of a request is, in
   )
   const sorted = (problems: string) => problems.split('; ').toSorted()
   await fc.assert(
-    fc.asyncProperty(fields, async (it) => {
-      const text = JSON.stringify(it)
+    fc.asyncProperty(fields, async (plant) => {
+      const text = JSON.stringify(plant)
       const body = parseJson(text)
       const { entries } = await read('ndjson', `{"id":0,"name":"a","tag":"b"}\n${text}`)
       const entry = entries[1]
@@ -202,7 +202,7 @@ test('takes a tag of null in JSON for none', async () => {
 describe('a key of JSON that the first rows lack', () => {
   const early = Array.from({ length: 5000 }, (_, id) => ({ id, name: 'Fern' }))
   const late = { id: 5000, name: 'Ivy', tag: 'climber', bed: 'A' }
-  const lines = [...early, late].map((it) => JSON.stringify(it)).join('\n')
+  const lines = [...early, late].map((plant) => JSON.stringify(plant)).join('\n')
   const whole = JSON.stringify({ plants: [...early, late] })
 
   test.each([
@@ -222,8 +222,8 @@ describe('a key of JSON that the first rows lack', () => {
   })
 
   test('is not read as the tag if another column is', async () => {
-    const tagged = early.map((it) => ({ ...it, kind: 'fern' }))
-    const text = [...tagged, late].map((it) => JSON.stringify(it)).join('\n')
+    const tagged = early.map((plant) => ({ ...plant, kind: 'fern' }))
+    const text = [...tagged, late].map((plant) => JSON.stringify(plant)).join('\n')
     const { entries } = await read('ndjson', text, { tagColumn: 'kind' })
 
     expect(entries.at(-1)).toHaveProperty('plant', { id: 5000n, name: 'Ivy' })

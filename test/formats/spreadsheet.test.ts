@@ -91,7 +91,7 @@ test('an id is an exact integer, or refused', async () => {
   const bytes = bytesOf(workbook([['id', 'name'], ...ids.map((id) => [id, 'Fern'])]))
   const { entries } = await read('xlsx', bytes)
 
-  expect(entries.map((it) => ('plant' in it ? it.plant.id : 'refused'))).toEqual([
+  expect(entries.map((entry) => ('plant' in entry ? entry.plant.id : 'refused'))).toEqual([
     1n,
     'refused',
     'refused',

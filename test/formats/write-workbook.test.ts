@@ -22,7 +22,9 @@ test('has every field as a text cell, each bit of an id and texts to the letter'
   expect(utils.sheet_to_json(sheet)).toEqual(
     plants.map(({ id, ...texts }) => ({ id: String(id), ...texts })),
   )
-  const types = Object.entries(sheet).flatMap(([cell, it]) => (cell.startsWith('!') ? [] : it.t))
+  const types = Object.entries(sheet).flatMap(([name, cell]) =>
+    name.startsWith('!') ? [] : cell.t,
+  )
   expect(new Set(types)).toEqual(new Set(['s']))
 })
 

@@ -82,6 +82,6 @@ export function mutantsOf(text: string): Mutant[] {
   const original = compiled(text)
   return lines
     .flatMap((line, index) => ofLine(line, index + 1))
-    .map((it) => ({ ...it, mutated: lines.with(it.line - 1, it.after).join('\n') }))
+    .map((mutant) => ({ ...mutant, mutated: lines.with(mutant.line - 1, mutant.after).join('\n') }))
     .filter(({ mutated }) => ![null, original].includes(compiled(mutated)))
 }

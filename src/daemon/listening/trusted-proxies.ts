@@ -10,7 +10,7 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'i
 
 function parse(text: string): BlockList {
   const trusted = new BlockList()
-  for (const cidr of text.split(',').map((it) => it.trim())) {
+  for (const cidr of text.split(',').map((range) => range.trim())) {
     const [address = '', length, ...rest] = cidr.split('/')
     const family = familyOf(address)
     const bits = length === undefined ? BITS[family] : /^\d{1,3}$/.test(length) ? +length : -1

@@ -7,7 +7,7 @@ const CP850 =
 
 const ASCII = String.fromCharCode(...Array(128).keys())
 const unitsOf = (upper: string): Uint16Array =>
-  Uint16Array.from(ASCII + upper, (it) => it.charCodeAt(0))
+  Uint16Array.from(ASCII + upper, (character) => character.charCodeAt(0))
 
 const CODE_PAGES: Readonly<Record<string, string>> = {
   cp437: CP437,

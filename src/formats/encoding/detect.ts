@@ -39,10 +39,13 @@ function readAs(bytes: Uint8Array, encoding: string): Candidate | null {
 /** The different texts that a sample may be, of those that read best. */
 function bestOf(sample: Uint8Array, encodings: readonly string[], isForeign: boolean) {
   const readings = encodings.flatMap((encoding) => readAs(sample, encoding) ?? [])
-  const readable = readings.filter((it) => it.isReadable && it.isForeign === isForeign)
+  const readable = readings.filter(
+    (reading) => reading.isReadable && reading.isForeign === isForeign,
+  )
   const least = Math.min(...readable.map(({ odd }) => odd))
   const texts = new Map<string, Candidate>()
-  for (const it of readable) if (it.odd === least && !texts.has(it.text)) texts.set(it.text, it)
+  for (const reading of readable)
+    if (reading.odd === least && !texts.has(reading.text)) texts.set(reading.text, reading)
   return [...texts.values()]
 }
 

@@ -40,16 +40,18 @@ const CURRENCY = /[€£¥]/
 const INNER = /[’‘\p{Pd}\p{Zs}·×ー・]/u
 
 /** True if a character beyond ASCII cannot stand between its neighbours. */
-function isFault(before: string, it: string, after: string): boolean {
-  if (!LETTER.test(it) || it === 'ƒ' || it === 'ª' || it === 'º') {
-    if (CURRENCY.test(it)) return LETTER.test(before + after)
-    if (!SIGN.test(it)) return true
-    return LETTER.test(before) && LETTER.test(after) && !INNER.test(it)
+function isFault(before: string, character: string, after: string): boolean {
+  if (!LETTER.test(character) || character === 'ƒ' || character === 'ª' || character === 'º') {
+    if (CURRENCY.test(character)) return LETTER.test(before + after)
+    if (!SIGN.test(character)) return true
+    return LETTER.test(before) && LETTER.test(after) && !INNER.test(character)
   }
-  if (!CASED.test(it)) return false
-  if (/\p{Lu}/u.test(it) && /\p{Ll}/u.test(before)) return true
-  if (/\p{Ll}/u.test(it) && /\p{Lu}/u.test(after)) return true
-  return [before, after].some((other) => CASED.test(other) && scriptOf(other) !== scriptOf(it))
+  if (!CASED.test(character)) return false
+  if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return true
+  if (/\p{Ll}/u.test(character) && /\p{Lu}/u.test(after)) return true
+  return [before, after].some(
+    (other) => CASED.test(other) && scriptOf(other) !== scriptOf(character),
+  )
 }
 
 export type Reading = {
@@ -71,18 +73,18 @@ export function judge(text: string): Reading {
   let all = 0
   let faults = 0
   let foreign = 0
-  for (const [at, it] of characters.entries()) {
-    if (it <= '\x7f') continue
+  for (const [at, character] of characters.entries()) {
+    if (character <= '\x7f') continue
     all += 1
     const [before = ' ', after = ' '] = [characters[at - 1], characters[at + 1]]
-    if (isFault(before, it, after)) faults += 1
-    else if (LATIN.test(it) || /\p{M}/u.test(it)) {
-      const letter = it.toLowerCase()
+    if (isFault(before, character, after)) faults += 1
+    else if (LATIN.test(character) || /\p{M}/u.test(character)) {
+      const letter = character.toLowerCase()
       letters.set(letter, (letters.get(letter) ?? 0) + 1)
-    } else if (LETTER.test(it)) foreign += 1
+    } else if (LETTER.test(character)) foreign += 1
   }
   const outside = (alphabet: ReadonlySet<string>): number =>
-    letters.entries().reduce((sum, [it, count]) => sum + (alphabet.has(it) ? 0 : count), 0)
+    letters.entries().reduce((sum, [letter, count]) => sum + (alphabet.has(letter) ? 0 : count), 0)
   const strange = foreign > 0 ? 0 : Math.min(...ALPHABETS.map(outside))
   const odd = faults + strange
   return { odd, isReadable: odd <= all * MAX_ODD, isForeign: foreign > all / 2 }

@@ -29,15 +29,15 @@ function isBounded(text: string): boolean {
   // The last character before that is no space.
   let before = ','
   for (let at = 0; at < text.length; at++) {
-    const it = text[at] ?? ''
-    if (it === '"') {
+    const character = text[at] ?? ''
+    if (character === '"') {
       TEXT.lastIndex = at
       if (!'{[,:'.includes(before) || !TEXT.test(text)) return false
       at = TEXT.lastIndex
       while (isSpace(text[at])) at++
       if (!',:}]'.includes(text[at] ?? ',')) return false
       before = text[at] ?? ','
-    } else if (!isSpace(it)) before = it
+    } else if (!isSpace(character)) before = character
   }
   return true
 }
@@ -66,7 +66,7 @@ export function toRow(line: number, text: string): Line {
 const isHeader = (value: unknown): value is readonly string[] =>
   Array.isArray(value) &&
   value.length > 0 &&
-  value.every((it) => typeof it === 'string' && it !== '') &&
+  value.every((cell) => typeof cell === 'string' && cell !== '') &&
   new Set(value).size === value.length
 
 /** The row of an array below a header. */

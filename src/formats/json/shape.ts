@@ -59,7 +59,8 @@ export function isAt(path: readonly string[], list: string): boolean {
   if (showPath(path) === list) return true
   const wanted = list.split('.')
   return (
-    wanted.length === path.length && wanted.every((it, index) => it === '*' || it === path[index])
+    wanted.length === path.length &&
+    wanted.every((key, index) => key === '*' || key === path[index])
   )
 }
 
@@ -95,8 +96,8 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
         group.count += 1
         group.areObjects &&= first === '{'
       },
-      onEnd: (it) => {
-        endLine = it
+      onEnd: (line) => {
+        endLine = line
       },
     },
     limit,
@@ -132,7 +133,9 @@ async function beginsWithText(text: AsyncIterable<string>): Promise<boolean> {
 function patternOf(paths: readonly (readonly string[])[]): string | null {
   const [first = []] = paths
   if (paths.some(({ length }) => length !== first.length)) return null
-  return showPath(first.map((key, index) => (paths.every((it) => it[index] === key) ? key : '*')))
+  return showPath(
+    first.map((key, index) => (paths.every((path) => path[index] === key) ? key : '*')),
+  )
 }
 
 function listLists(lists: readonly List[]): string {
@@ -153,7 +156,7 @@ function refuseLists(what: string, lists: readonly List[], words: Words): never 
 /** The shape of a document that is one object. */
 function shapeOfObject(found: Survey, format: Format, words: Words): Shape {
   const { groups, keys } = found
-  const ofKind = (kind: Kind) => found.lists.filter((it) => it.kind === kind)
+  const ofKind = (kind: Kind) => found.lists.filter((list) => list.kind === kind)
   const objects = ofKind('objects')
   const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
   if (format === 'ndjson') return 'values'

@@ -102,7 +102,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
     if (!isWholePart(name, part)) throw new OpenError(`the workbook is damaged: ${name} is cut off`)
   }
   return readSheet(
-    new Map([...parts].map(([name, it]) => [name, mendPart(name, it)])),
+    new Map([...parts].map(([name, part]) => [name, mendPart(name, part)])),
     sheet,
     hiddenTables(parts.get('content.xml')),
   )

@@ -148,7 +148,7 @@ test('is taken over by one of several daemons that start at once', async () => {
   })
   const started = await Promise.allSettled(starts)
 
-  const daemons = started.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+  const daemons = started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
   expect(daemons).toHaveLength(1)
   for (const daemon of daemons) expect(await daemon.stop()).toBe(0)
 })

@@ -41,8 +41,10 @@ export function encode(text: string, encoding: string): Uint8Array {
     throw new Error(`${encoding} has no ${character}`)
   }
   return Uint8Array.from(
-    [...text].flatMap((it) =>
-      table.has(it) ? bytesOf(it) : partsOf(it).flatMap((part) => [...bytesOf(part)]),
+    [...text].flatMap((character) =>
+      table.has(character)
+        ? bytesOf(character)
+        : partsOf(character).flatMap((part) => [...bytesOf(part)]),
     ),
   )
 }

@@ -192,7 +192,7 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
   },
 }
 
-const listOf = (text: string): readonly string[] => text.split(',').map((it) => it.trim())
+const listOf = (text: string): readonly string[] => text.split(',').map((name) => name.trim())
 const latin = listOf(LATIN)
 
 /** A list of so many rows, from the plant `first` on; `withLatin`: its names are Latin and common ones. */

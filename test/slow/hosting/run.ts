@@ -60,17 +60,17 @@ function show(word: string, { name, about }: Case, started: number, text: string
 type Result = 'passed' | 'FAILED' | 'skipped'
 
 /** Runs a case in a process of its own, in its own namespaces. */
-async function runApart(it: Case): Promise<Result> {
+async function runApart(testCase: Case): Promise<Result> {
   const started = performance.now()
   const env = {
     TESTED_BINARY: program,
     PATH: `${dirname(program)}:${dirname(program)}/hosting:${Bun.env.PATH}`,
   }
-  const self = [process.execPath, import.meta.path, '--inside', it.name]
+  const self = [process.execPath, import.meta.path, '--inside', testCase.name]
   await using child = startProcess([...unshare, ...self], { env })
   const code = await child.finished
   const result = code === 0 ? 'passed' : 'FAILED'
-  show(result, it, started, (child.out() + child.err()).trim())
+  show(result, testCase, started, (child.out() + child.err()).trim())
   return result
 }
 
@@ -78,8 +78,8 @@ async function runApart(it: Case): Promise<Result> {
 async function runInside(name: string): Promise<number> {
   try {
     await prepareMachine(temporaryFolder())
-    const it = cases.find((one) => one.name === name)
-    console.log(await it?.run())
+    const testCase = cases.find((each) => each.name === name)
+    console.log(await testCase?.run())
     return 0
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error))
@@ -97,15 +97,15 @@ async function main(): Promise<number> {
   const names = values.only?.split(',') ?? cases.map(({ name }) => name)
   const running: Promise<Result>[] = []
   for (const name of names) {
-    const it = cases.find((one) => one.name === name)
-    if (!it) throw new Error(`unknown case: ${name}`)
-    const reason = await install(it)
-    if (reason !== null) show('skipped', it, performance.now(), reason)
+    const testCase = cases.find((each) => each.name === name)
+    if (!testCase) throw new Error(`unknown case: ${name}`)
+    const reason = await install(testCase)
+    if (reason !== null) show('skipped', testCase, performance.now(), reason)
     // Most of their time they wait: so they run together.
-    running.push(reason === null ? runApart(it) : Promise.resolve('skipped'))
+    running.push(reason === null ? runApart(testCase) : Promise.resolve('skipped'))
   }
   const results = await Promise.all(running)
-  const count = (result: Result) => results.filter((one) => one === result).length
+  const count = (result: Result) => results.filter((each) => each === result).length
   const skipped = count('skipped')
   console.log(
     `${count('passed')} passed, ${count('FAILED')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,

@@ -175,8 +175,8 @@ test.skipIf(!hasTools)(
     expect(await inside('dpkg-query', '-W', 'plantstore')).toContain('+next\n')
     expect(await plantstore('token prune')).toContain('migrated the database')
 
-    const [copy = ''] = readdirSync(join(root, 'var/lib/plantstore')).filter((it) =>
-      /^plants\.db\.schema-\d+$/.test(it),
+    const [copy = ''] = readdirSync(join(root, 'var/lib/plantstore')).filter((file) =>
+      /^plants\.db\.schema-\d+$/.test(file),
     )
     const built = [folder.file('next/plantstore')]
     const kept = ['--keep-changes', '1d']
@@ -261,39 +261,41 @@ test.skipIf(!isBootable)(
   'systemd: starts it in its sandbox, restarts what crashed and what was upgraded, webhooks too, stops what is removed',
   async () => {
     const root = await machine('systemd')
-    await using it = await boot(root)
+    await using system = await boot(root)
     const isUp = async (port?: number) =>
-      (await it.request('', '/health', undefined, port)).endsWith(' 200')
-    const pid = () => it.property('MainPID')
+      (await system.request('', '/health', undefined, port)).endsWith(' 200')
+    const pid = () => system.property('MainPID')
 
-    await it.run('dpkg', '-i', '/root/older.deb')
-    await it.until('the daemon is healthy', () => isUp())
-    expect(await it.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
-    const changeLog = await it.run('journalctl', '-u', 'plantstore', '-o', 'cat')
+    await system.run('dpkg', '-i', '/root/older.deb')
+    await system.until('the daemon is healthy', () => isUp())
+    expect(await system.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
+    const changeLog = await system.run('journalctl', '-u', 'plantstore', '-o', 'cat')
     const token = /pst_[\w-]{43}/.exec(changeLog)?.[0] ?? 'none'
-    expect(await it.request(token, '/plants', '{"id":1,"name":"Rose"}')).toBe('{"name":"Rose"} 200')
+    expect(await system.request(token, '/plants', '{"id":1,"name":"Rose"}')).toBe(
+      '{"name":"Rose"} 200',
+    )
     // As an administrator pastes it.
     const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(changeLog) ?? []
-    const second = /pst_[\w-]{43}/.exec(await it.run('sh', '-c', hint))?.[0] ?? 'none'
-    expect(await it.request(second, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    const second = /pst_[\w-]{43}/.exec(await system.run('sh', '-c', hint))?.[0] ?? 'none'
+    expect(await system.request(second, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
     const [, withSettings = 'none'] = /\nsudo (systemd-run [^`]+)/.exec(configuration) ?? []
-    expect(await it.run('sh', '-c', withSettings)).toContain('laptop')
-    const status = await it.run('cat', `/proc/${await pid()}/status`)
+    expect(await system.run('sh', '-c', withSettings)).toContain('laptop')
+    const status = await system.run('cat', `/proc/${await pid()}/status`)
     expect(status).toMatch(/^Seccomp:\t2$/m)
     expect(status).toMatch(/^CapBnd:\t0+$/m)
     expect(status).not.toMatch(/^Uid:\t0/m)
 
     const first = await pid()
-    await it.run('systemctl', 'reload', 'plantstore')
-    expect([await it.property('ActiveState'), await pid()]).toEqual(['active', first])
+    await system.run('systemctl', 'reload', 'plantstore')
+    expect([await system.property('ActiveState'), await pid()]).toEqual(['active', first])
 
-    await it.run('systemctl', 'kill', '--signal=KILL', 'plantstore')
-    await it.until('it restarted', async () => (await pid()) !== first && (await isUp()))
-    expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    await system.run('systemctl', 'kill', '--signal=KILL', 'plantstore')
+    await system.until('it restarted', async () => (await pid()) !== first && (await isUp()))
+    expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
 
     const webhooks = 'plantstore-forward@orders'
     appendFileSync(join(root, settings), 'PLANTSTORE_KEEP_CHANGES=1d\n')
-    await it.run('systemctl', 'restart', 'plantstore')
+    await system.run('systemctl', 'restart', 'plantstore')
     const receiver = ['WEBHOOK_URL=http://127.0.0.1:9', 'PLANTSTORE_URL=http://127.0.0.1:3000']
     const lines = [...receiver, `PLANTSTORE_TOKEN=${token}`].join('\n')
     writeFileSync(join(root, 'etc/plantstore/forward-orders.env'), lines)
@@ -303,54 +305,57 @@ test.skipIf(!isBootable)(
     const dropIns = join(root, `etc/systemd/system/${webhooks}.service.d`)
     mkdirSync(dropIns)
     writeFileSync(join(dropIns, 'secret.conf'), withoutCredentials)
-    await it.run('systemctl', 'daemon-reload')
-    await it.run('systemctl', 'enable', '--now', webhooks)
-    await it.until('the daemon is healthy', () => isUp())
+    await system.run('systemctl', 'daemon-reload')
+    await system.run('systemctl', 'enable', '--now', webhooks)
+    await system.until('the daemon is healthy', () => isUp())
     const program = async (of: string) => {
-      const main = await it.property('MainPID', of)
-      return await it.run('sh', '-c', `readlink /proc/${main}/exe || echo none`)
+      const main = await system.property('MainPID', of)
+      return await system.run('sh', '-c', `readlink /proc/${main}/exe || echo none`)
     }
-    await it.until('webhooks run', async () => (await program(webhooks)) === '/usr/bin/plantstore')
+    await system.until(
+      'webhooks run',
+      async () => (await program(webhooks)) === '/usr/bin/plantstore',
+    )
 
     const restarted = await pid()
-    await it.run('dpkg', '-i', '/root/newer.deb')
-    await it.until(
+    await system.run('dpkg', '-i', '/root/newer.deb')
+    await system.until(
       'the new one is healthy',
       async () => (await pid()) !== restarted && (await isUp()),
     )
-    expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
     for (const unit of ['plantstore', webhooks]) {
       const isNew = async () => (await program(unit)) === '/usr/bin/plantstore'
-      await it.until(`${unit} runs the new executable`, isNew)
+      await system.until(`${unit} runs the new executable`, isNew)
     }
 
     appendFileSync(join(root, settings), 'PLANTSTORE_PORT=none\n')
-    await it.run('systemctl', 'restart', 'plantstore')
-    await it.until('it failed', async () => (await it.property('ActiveState')) === 'failed')
-    expect(await it.property('ExecMainStatus')).toBe('2')
+    await system.run('systemctl', 'restart', 'plantstore')
+    await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
+    expect(await system.property('ExecMainStatus')).toBe('2')
 
     const [, dropIn = ''] = /```ini\n(.*?)```/s.exec(hosting) ?? []
     const folderOfUnit = join(root, 'etc/systemd/system/plantstore.service.d')
     mkdirSync(folderOfUnit)
     writeFileSync(join(folderOfUnit, 'override.conf'), dropIn)
-    await it.run('install', '-d', '-o', 'plantstore', '/srv/backups')
-    await it.run('sed', '-i', '$s/none/443/', `/${settings}`)
-    await it.run('systemctl', 'daemon-reload')
-    await it.run('systemctl', 'restart', 'plantstore')
-    await it.until('it serves on port 443', () => isUp(443))
+    await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
+    await system.run('sed', '-i', '$s/none/443/', `/${settings}`)
+    await system.run('systemctl', 'daemon-reload')
+    await system.run('systemctl', 'restart', 'plantstore')
+    await system.until('it serves on port 443', () => isUp(443))
     rmSync(folderOfUnit, { recursive: true })
-    await it.run('systemctl', 'daemon-reload')
+    await system.run('systemctl', 'daemon-reload')
 
-    await it.run('sed', '-i', '$d', `/${settings}`)
-    await it.run('systemctl', 'restart', 'plantstore')
-    await it.until('it is healthy again', () => isUp())
+    await system.run('sed', '-i', '$d', `/${settings}`)
+    await system.run('systemctl', 'restart', 'plantstore')
+    await system.until('it is healthy again', () => isUp())
 
-    await it.run('dpkg', '-r', 'plantstore')
-    expect([await pid(), await it.request('', '/health')]).toEqual(['0', '000'])
+    await system.run('dpkg', '-r', 'plantstore')
+    expect([await pid(), await system.request('', '/health')]).toEqual(['0', '000'])
     expect(await program(webhooks)).toBe('none')
     expect(existsSync(join(root, data))).toBeTrue()
-    await it.run('dpkg', '-i', '/root/newer.deb')
-    await it.until('it is healthy', () => isUp())
-    expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    await system.run('dpkg', '-i', '/root/newer.deb')
+    await system.until('it is healthy', () => isUp())
+    expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
   },
 )

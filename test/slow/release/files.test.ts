@@ -94,7 +94,9 @@ type Sbom = {
 
 test('the SBOM names Bun, its libraries and the npm packages, with their versions', async () => {
   const sbom: Sbom = await Bun.file(released(`plantstore-${version}.cdx.json`)).json()
-  const versions = Object.fromEntries(sbom.components.map((it) => [it.name, it.version]))
+  const versions = Object.fromEntries(
+    sbom.components.map((component) => [component.name, component.version]),
+  )
   expect(versions).toMatchObject({
     Bun: Bun.version,
     JavaScriptCore: process.versions.webkit,
@@ -111,7 +113,7 @@ test('the list of licenses has the terms and the source of every part of the SBO
   const sections = text.split(/^## /m)
   for (const { name, version } of sbom.components) {
     const head = [name, version].filter(Boolean).join(' ')
-    const section = sections.find((it) => it.startsWith(`${head}\n`)) ?? ''
+    const section = sections.find((section) => section.startsWith(`${head}\n`)) ?? ''
     expect(section).toMatch(/\nLicense: \S+\nSource: \S+\n\n\S/)
   }
   expect(text).toContain(`https://github.com/oven-sh/WebKit/tree/${process.versions.webkit}\n`)
