@@ -26,6 +26,7 @@ test('it stands beside the table, whose next pressed row takes its place', async
   await using console = await open()
   const { page, grid } = console
   await console.button('Edit plant 4').click()
+  await panel(page, 4).waitFor()
   const [left, right] = await Promise.all([grid.boundingBox(), panel(page, 4).boundingBox()])
   expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThan(right?.x ?? 0)
   expect(await console.row(4).getAttribute('aria-current')).toBe('true')

@@ -495,8 +495,10 @@ test('plants that cannot be read are a sentence, with a button to try again', as
   const alert = page.getByRole('alert')
   await alert.getByText('Cannot read the plants: internal error.').waitFor()
   expect(await console.barriers()).toEqual([])
-  await page.unroute('**/plants?*')
+  const isAsked = page.waitForRequest('**/plants?*')
   await console.button('Retry').click()
+  await isAsked
+  await page.unroute('**/plants?*')
   await alert.waitFor({ state: 'detached' })
   await console.row(MIN).waitFor()
 })
