@@ -7,7 +7,7 @@ import { standardError, standardOutput } from './cli/terminal/output'
 import { parseConfig, type UnknownVariable } from './config/config'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
-import { commit, exitCodes } from './program'
+import { commit, EXIT_CODES } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -58,12 +58,12 @@ async function help(word?: string): Promise<string> {
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return exitCodes.usage
+  if (error instanceof UsageError) return EXIT_CODES.usage
   const isStorage =
     error instanceof RequestError
       ? STORAGE_ERRORS.has(error.error)
       : error instanceof OpenError && error.storage
-  return isStorage ? exitCodes.storage : exitCodes.failure
+  return isStorage ? EXIT_CODES.storage : EXIT_CODES.failure
 }
 
 function warnOfVariables(unknown: readonly UnknownVariable[], err: Output): void {
@@ -82,7 +82,7 @@ async function runCommand(
   const { help: isHelp, ...parsed } = parseConfig(words, command.options, command.overrides)
   if (isHelp) {
     out.write(await help(command.name))
-    return exitCodes.ok
+    return EXIT_CODES.ok
   }
   const [first] = parsed.args
   if (command.usage === '' && first !== undefined) {
@@ -101,16 +101,16 @@ async function runProgram(argv: readonly string[], out: Output, err: Output): Pr
     refusePasswords(argv)
     if (VERSION.includes(name)) {
       out.write(`plantstore ${packageJson.version} (commit ${commit})\n`)
-      return exitCodes.ok
+      return EXIT_CODES.ok
     }
     if (HELP.includes(name)) {
       out.write(await help(rest[0]))
-      return argv.length === 0 ? exitCodes.usage : exitCodes.ok
+      return argv.length === 0 ? EXIT_CODES.usage : EXIT_CODES.ok
     }
     return await runCommand(await loadCommand(name, ['help', 'version']), rest, out, err)
   } catch (error) {
     const [message, code] = [safeMessage(error), exitCodeOf(error)]
-    const isUsage = code === exitCodes.usage
+    const isUsage = code === EXIT_CODES.usage
     const text = isUsage ? withHint(message, isCommand(name) ? `${name} ` : '') : message
     err.write(`plantstore: ${text}\n`)
     return code
@@ -122,6 +122,6 @@ if (import.meta.main) {
   process.umask(0o077)
   const code = await runProgram(Bun.argv.slice(2), standardOutput(), standardError())
   // The disk may hang, or a signal has asked for it.
-  if (code >= exitCodes.storage) (await import('./files/libc')).exitAtOnce(code)
+  if (code >= EXIT_CODES.storage) (await import('./files/libc')).exitAtOnce(code)
   process.exit(code)
 }

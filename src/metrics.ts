@@ -205,8 +205,8 @@ class RequestCounts {
 
   #all() {
     return [...this.#routes].flatMap(([route, methods]) =>
-      [...methods].map(([method, it]) => ({
-        ...it,
+      [...methods].map(([method, counts]) => ({
+        ...counts,
         labels: `method="${method}",route="${route}"`,
       })),
     )

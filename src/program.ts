@@ -7,13 +7,13 @@ declare const BUILD_COMMIT: string
 export const commit: string = typeof BUILD_COMMIT === 'undefined' ? 'unknown' : BUILD_COMMIT
 
 /** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
-export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
+export const EXIT_CODES = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
 
 /** The exit codes after the signals to stop, as a shell counts them: 128 plus the signal's number. */
-export const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 /** The signals that stop a daemon: SIGHUP does not. */
-export const stopSignals = ['SIGINT', 'SIGTERM'] as const
-export type StopSignal = (typeof stopSignals)[number]
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+export type StopSignal = (typeof STOP_SIGNALS)[number]
 
 /** The command that starts this program again: the executable, or Bun with the source. */
 export const ownProgram = (): readonly string[] =>

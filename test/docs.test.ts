@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { ERRORS } from '../src/errors'
 import { FAMILIES } from '../src/metrics'
-import { exitCodes } from '../src/program'
+import { EXIT_CODES } from '../src/program'
 import { currentPages } from '../tools/docs'
 import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
 import { run } from './harness/process'
@@ -226,7 +226,7 @@ describe('docs/commands.md', () => {
       .flatMap(([, codes = '']) => codes.split(', '))
       .map(Number)
 
-    for (const code of Object.values(exitCodes)) expect(documented).toContain(code)
+    for (const code of Object.values(EXIT_CODES)) expect(documented).toContain(code)
   })
 })
 

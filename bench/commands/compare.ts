@@ -130,7 +130,7 @@ async function measureRound(
   }
 
   recordMemory('at rest')
-  for (const it of Object.values(running)) await seed(it, 0, STORED)
+  for (const server of Object.values(running)) await seed(server, 0, STORED)
   for (const loader of Object.values(loaders)) await loader.create(64, number(flags['warm-up']))
   for (const [index, count] of connections.entries()) {
     const cpu = { base: 0, other: 0 }

@@ -55,7 +55,7 @@ const all = [
   ...(postgres ? postgresTasks(folder, postgres) : []),
 ]
 const tasks = (['import', 'export'] as const).flatMap((kind) =>
-  all.filter((it) => it.kind === kind),
+  all.filter((sample) => sample.kind === kind),
 )
 
 type Sample = { task: Task; seconds: number; cpu: number }

@@ -103,40 +103,42 @@ if (flags.other) {
 type Sample = { name: string; connections: number; round: number; figures: Figures }
 const samples: Sample[] = []
 
-for (const it of contenders) await it.load(64, 1)
+for (const contender of contenders) await contender.load(64, 1)
 for (let round = 1; round <= rounds; round++) {
   console.error(`round ${round} of ${rounds}`)
   for (const count of connections) {
     // Each comes first, and last, as often as the others.
-    const loaded = contenders.filter((it) => it.isLoadedBy(count))
+    const loaded = contenders.filter((contender) => contender.isLoadedBy(count))
     const first = round % loaded.length
-    for (const it of [...loaded.slice(first), ...loaded.slice(0, first)]) {
-      const figures = await it.load(count, seconds)
-      samples.push({ name: it.name, connections: count, round, figures })
+    for (const contender of [...loaded.slice(first), ...loaded.slice(0, first)]) {
+      const figures = await contender.load(count, seconds)
+      samples.push({ name: contender.name, connections: count, round, figures })
     }
   }
 }
 const [conflicts] = await postgres.query('SELECT sum(deadlocks) AS sum FROM pg_stat_database')
 const deadlocks = Number(conflicts?.sum)
-for (const it of contenders) await it.end()
+for (const contender of contenders) await contender.end()
 await proxy?.stop()
 await postgres.stop()
 
 const of = (name: string, count: number) =>
-  samples.filter((it) => it.name === name && it.connections === count)
+  samples.filter((sample) => sample.name === name && sample.connections === count)
 
 /** The ratio to the creates of another server in the same round: [least, median, most]. */
 function ratio(name: string, count: number, other: string) {
   const others = of(other, count)
   const ratios = of(name, count).flatMap(({ round, figures }) =>
-    others.filter((it) => it.round === round).map((it) => figures.perSecond / it.figures.perSecond),
+    others
+      .filter((other) => other.round === round)
+      .map((other) => figures.perSecond / other.figures.perSecond),
   )
   return range(ratios)
 }
 
 const rows = connections.flatMap((count) =>
   contenders
-    .filter((it) => it.isLoadedBy(count))
+    .filter((contender) => contender.isLoadedBy(count))
     .map(({ name }) => {
       const all = of(name, count).map(({ figures }) => figures)
       const field = (key: keyof Figures) => range(all.map((figures) => figures[key]))

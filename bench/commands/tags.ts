@@ -61,7 +61,7 @@ async function readPages(url: string): Promise<number[]> {
     const started = performance.now()
     const page = await readPage(url, after)
     times.push(performance.now() - started)
-    for (const it of page.tags) found += it.plants
+    for (const tag of page.tags) found += tag.plants
     after = page.next
   } while (after !== null)
   if (found < plants) throw new Error(`the pages count ${found} plants`)

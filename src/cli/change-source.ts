@@ -9,7 +9,7 @@ import {
 } from '../client/client'
 import type { Config } from '../config/config'
 import { readTokenText } from '../config/configured-token'
-import { databaseOptions, type OptionOverrides } from '../config/options'
+import { DATABASE_OPTIONS, type OptionOverrides } from '../config/options'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
 import { tellOutages } from '../outbound/outages'
@@ -19,7 +19,7 @@ const LIMIT = 1000
 const PATIENCE_SECONDS = 30
 
 /** The options that name a source. */
-export const sourceOptions = ['url', ...databaseOptions, 'token', 'tokenFile'] as const
+export const SOURCE_OPTIONS = ['url', ...DATABASE_OPTIONS, 'token', 'tokenFile'] as const
 
 export const sourceOverrides: OptionOverrides = {
   token: { help: 'the token for --url' },

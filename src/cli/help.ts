@@ -40,7 +40,7 @@ const MAX_COLUMN = 24
 /** The options of a command, in lines of at most 80 characters. */
 function listOptions({ options, overrides }: Command): string {
   const rows = [...options.map((name) => describeOption(name, overrides)), helpFlag]
-  const widths = rows.map(({ head }) => head.length).filter((it) => it <= MAX_COLUMN)
+  const widths = rows.map(({ head }) => head.length).filter((width) => width <= MAX_COLUMN)
   const width = Math.max(...widths)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
   return rows

@@ -277,7 +277,7 @@ function folderOf(url: string | URL): URL {
 function searchOf(query: ListQuery | ChangesQuery | TagsQuery): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const it of [value ?? []].flat()) search.append(name, String(it))
+    for (const one of [value ?? []].flat()) search.append(name, String(one))
   }
   return search.toString()
 }

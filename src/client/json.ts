@@ -58,7 +58,7 @@ export function toNewPlant(value: unknown): NewPlant | undefined {
 /** The elements of an array of one kind; undefined if any is of another kind. */
 function toEach<T>(value: unknown, to: (it: unknown) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(value)) return undefined
-  const read = value.map(to).filter((it) => it !== undefined)
+  const read = value.map(to).filter((item) => item !== undefined)
   return read.length === value.length ? read : undefined
 }
 
@@ -90,7 +90,7 @@ const isTextOrNull = (value: unknown): value is string | null =>
 /** A change of the change log; undefined for any other value. */
 export function toChange(value: unknown): Change | undefined {
   const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value)
-  const known = ACTIONS.find((it) => it === action)
+  const known = ACTIONS.find((name) => name === action)
   const before = toPlantOrNull(plants.before)
   const after = toPlantOrNull(plants.after)
   if (typeof cursor !== 'string' || typeof at !== 'string' || !known) return undefined
@@ -158,7 +158,7 @@ const SCOPES = ['read', 'write'] as const
 /** The rights of a token; undefined for any other value. */
 export function toOwnToken(value: unknown): OwnToken | undefined {
   const { name, expires, changeLog, ...rest } = fieldsOf(value)
-  const scope = SCOPES.find((it) => it === rest.scope)
+  const scope = SCOPES.find((known) => known === rest.scope)
   if (typeof name !== 'string' || !scope || typeof changeLog !== 'boolean') return undefined
   if (expires === undefined) return { name, scope, changeLog }
   return typeof expires === 'string' ? { name, scope, expires, changeLog } : undefined
@@ -169,7 +169,7 @@ const HEALTH: readonly Health[] = [{ status: 'ok' }, { status: 'damaged' }, { st
 /** The health of the service; undefined for any other value. */
 export function toHealth(value: unknown): Health | undefined {
   const { status } = fieldsOf(value)
-  return HEALTH.find((it) => it.status === status)
+  return HEALTH.find((health) => health.status === status)
 }
 
 /** The state of the service; undefined for any other value. */

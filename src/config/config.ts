@@ -76,7 +76,9 @@ function findUnknownVariables(env: Environment): UnknownVariable[] {
     .filter((variable) => variable !== null)
   return Object.keys(env)
     .filter((variable) => /^PLANTSTORE_/i.test(variable) && !known.includes(variable))
-    .filter((it) => !/_(?:PORT|SERVICE)_/.test(it) && !isServiceAddress(env[it] ?? ''))
+    .filter(
+      (variable) => !/_(?:PORT|SERVICE)_/.test(variable) && !isServiceAddress(env[variable] ?? ''),
+    )
     .sort()
     .map((variable) => {
       const nearest = nearestTo(variable.toUpperCase(), known)
@@ -102,17 +104,17 @@ export function parseConfig(
   const ignoredVariables: string[] = []
   const entries = Object.entries(options).map(([key, option]) => {
     const name = key as OptionName
-    const it = { ...option, ...overrides[name] }
-    if (!names.includes(name)) return [name, it.default]
+    const setting = { ...option, ...overrides[name] }
+    if (!names.includes(name)) return [name, setting.default]
     const flags = texts.get(name)
     const flag = flags?.at(-1)
     const variable = variableOf(name)
     const text = flag ?? (variable && env[variable])
     // An empty variable counts as unset: container platforms pass unset variables as empty ones.
-    if (!text && flag === undefined) return [name, it.default]
+    if (!text && flag === undefined) return [name, setting.default]
     if (flag === undefined && variable && isOfKubernetes(name, String(text), env)) {
       ignoredVariables.push(variable)
-      return [name, it.default]
+      return [name, setting.default]
     }
     if (variable?.startsWith('PLANTSTORE_') && isQuoted(String(text)) && !help) {
       const [where, why] =
@@ -120,11 +122,13 @@ export function parseConfig(
       throw new UsageError(`${where} has quotes around its value; remove them${why}`)
     }
     // A list's flag may be repeated.
-    const parsed = (it.isList && flags ? flags : [String(text)]).map((given) => it.parse(given))
+    const parsed = (setting.isList && flags ? flags : [String(text)]).map((given) =>
+      setting.parse(given),
+    )
     const isValid = !parsed.includes(undefined)
-    const value = isValid && it.isList ? parsed.flat() : isValid ? parsed[0] : undefined
+    const value = isValid && setting.isList ? parsed.flat() : isValid ? parsed[0] : undefined
     if (value === undefined && !help) {
-      throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${it.rule}`)
+      throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${setting.rule}`)
     }
     return [name, value]
   })

@@ -238,10 +238,10 @@ export type Options = typeof options
 export type OptionName = keyof Options
 
 /** The options of the daemon, in the order of its help. */
-export const daemonOptions = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
+export const DAEMON_OPTIONS = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
 
 /** The options for opening any database. */
-export const databaseOptions = ['database', 'databasePasswordFile', 'databasePassword'] as const
+export const DATABASE_OPTIONS = ['database', 'databasePasswordFile', 'databasePassword'] as const
 
 /** True if an option has a flag. */
 export const isFlag = (name: OptionName): boolean => !options[name].isSecret

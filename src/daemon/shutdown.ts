@@ -2,7 +2,7 @@
 
 import { IN_DOUBT, messageOf } from '../errors'
 import type { Log } from '../log'
-import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../program'
+import { EXIT_CODES, SIGNAL_EXIT_CODES, STOP_SIGNALS, type StopSignal } from '../program'
 
 // By default these end the process at once.
 const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
@@ -19,7 +19,7 @@ export function watchSignals(reload: () => void) {
   const first = Promise.withResolvers<StopSignal>()
   const second = Promise.withResolvers<StopSignal>()
   let firstAt: number | undefined
-  for (const signal of stopSignals) {
+  for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
       firstAt ??= performance.now()
       if (performance.now() >= firstAt + SAME_SIGNAL_MS) second.resolve(signal)
@@ -54,21 +54,21 @@ export async function shutDown(options: Shutdown): Promise<number> {
   const deadline = Math.max(milliseconds, drainMs + CLOSE_MS)
   const timer = setTimeout(() => {
     log('error', 'stop-timed-out', { seconds: deadline / 1000, detail: IN_DOUBT })
-    ended.resolve(exitCodes.storage)
+    ended.resolve(EXIT_CODES.storage)
   }, deadline)
   second.then((signal) => {
     log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
-    ended.resolve(signalExitCodes[signal])
+    ended.resolve(SIGNAL_EXIT_CODES[signal])
   })
   const stopInOrder = async () => {
     await drain(drainMs)
     await close()
     log('info', 'stopped')
-    ended.resolve(exitCodes.ok)
+    ended.resolve(EXIT_CODES.ok)
   }
   stopInOrder().catch((error) => {
     log('error', 'close-failed', { detail: messageOf(error) })
-    ended.resolve(exitCodes.storage)
+    ended.resolve(EXIT_CODES.storage)
   })
 
   const code = await ended.promise

@@ -19,8 +19,8 @@ const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/)
 
 test('reads what it writes', () => {
   fc.assert(
-    fc.property(plant, (it) => {
-      expect(toNewPlant(parseJson(plantText(it)))).toEqual(it)
+    fc.property(plant, (sample) => {
+      expect(toNewPlant(parseJson(plantText(sample)))).toEqual(sample)
     }),
     { numRuns: 2000 },
   )

@@ -42,7 +42,7 @@ test('waits as long as a rate limit says', async () => {
 
   const found = await Promise.all(Array.from({ length: 8 }, () => client.readPlant(1n)))
 
-  expect(found.map((it) => it.ok || it.error)).toEqual(Array(8).fill(40402))
+  expect(found.map((result) => result.ok || result.error)).toEqual(Array(8).fill(40402))
   const hasty = createClient({ url: limited.url, token: limited.token, retries: 0 })
   const refused = await Promise.all(Array.from({ length: 8 }, () => hasty.readPlant(1n)))
   expect(refused).toContainEqual(expect.objectContaining({ error: 42901, retryAfter: 1 }))

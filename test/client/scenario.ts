@@ -35,7 +35,7 @@ const NAMES = [
 export async function exercise(client: Client): Promise<string[]> {
   const wrong: string[] = []
   const show = (value: unknown) =>
-    JSON.stringify(value, (_, it) => (typeof it === 'bigint' ? `${it}n` : it))
+    JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item))
   const expect = (what: string, found: unknown, wanted: unknown) => {
     if (show(found) !== show(wanted)) wrong.push(`${what}: ${show(found)}, not ${show(wanted)}`)
   }

@@ -167,11 +167,15 @@ test('every operation is a method, and the query of a list has the same paramete
   })
 
   expect(isSame).toBeTrue()
-  expect(operations.map((it) => it.operationId).sort()).toEqual(Object.keys(methods).sort())
+  expect(operations.map((operation) => operation.operationId).sort()).toEqual(
+    Object.keys(methods).sort(),
+  )
 })
 
 test('the operations describe every error but those of another path or method', () => {
-  const names = JSON.stringify(operations.map((it) => it.responses)).matchAll(/"(\d{5})":/g)
+  const names = JSON.stringify(operations.map((operation) => operation.responses)).matchAll(
+    /"(\d{5})":/g,
+  )
 
   const found = new Set(Array.from(names, ([, number]) => Number(number)))
 

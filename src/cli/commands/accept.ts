@@ -2,13 +2,13 @@
 
 import type { Edit } from '../../change-log/check'
 import type { Config } from '../../config/config'
-import { databaseOptions } from '../../config/options'
+import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { OpenError } from '../../errors'
 import { charactersOf } from '../../plant/plant'
 import { type PlantRow, toPlant } from '../../plant/row'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
 import type { Command } from '../command'
 import { countOf } from '../count'
@@ -64,7 +64,7 @@ and the number of plants may be wrong: "plantstore check" says so. This command 
 of these plants, and corrects the number. It changes no plant.
 
 Works while the daemon runs.`,
-  options: databaseOptions,
+  options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const user = storeGuest({ makesDatabase: false, ...attended(err) })
     const store = await openStore(config.database, user, config)
@@ -80,7 +80,7 @@ Works while the daemon runs.`,
         const sign = counted > 0 ? '+' : ''
         const count = counted === 0 ? '' : `; corrected the number of plants by ${sign}${counted}`
         out.write(`accepted ${countOf(entries, 'edited plant')}${count}\n`)
-        return exitCodes.ok
+        return EXIT_CODES.ok
       })
     } finally {
       await store.close()

@@ -4,8 +4,8 @@ import type { Change } from '../../client/client'
 import { namesProxy } from '../../config/config'
 import { createSendRequest } from '../../outbound/request'
 import { toJson } from '../../plant/json'
-import { exitCodes } from '../../program'
-import { openSource, sourceOptions, sourceOverrides } from '../change-source'
+import { EXIT_CODES } from '../../program'
+import { openSource, SOURCE_OPTIONS, sourceOverrides } from '../change-source'
 import type { Command } from '../command'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 
@@ -18,7 +18,7 @@ export const changes: Command = {
   help: `Prints the change log as NDJSON, oldest first: from the database, or with --url from a daemon, with the token
 in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage.
 Each line has a cursor: pass the last one to --after to resume.`,
-  options: ['after', 'follow', ...sourceOptions],
+  options: ['after', 'follow', ...SOURCE_OPTIONS],
   overrides: sourceOverrides,
   async run({ config, out, err }) {
     const source = await openSource(config, {
@@ -39,11 +39,11 @@ Each line has a cursor: pass the last one to --after to resume.`,
         const { changes, next } = await source.page(after)
         const last = changes.findIndex(({ cursor }) => cursor === lastCursor)
         const lines = (last < 0 ? changes : changes.slice(0, last + 1)).map(toLine)
-        if (!out.write(lines.join(''))) return exitCodes.ok
+        if (!out.write(lines.join(''))) return EXIT_CODES.ok
         after = next
         isMore = last < 0 && changes.length > 0
       }
-      return signal.aborted ? interruptCode(signal) : exitCodes.ok
+      return signal.aborted ? interruptCode(signal) : EXIT_CODES.ok
     } finally {
       await source.close()
     }

@@ -1,10 +1,10 @@
 // plantstore check: verifies the database's integrity.
 
 import { canAccept, describeDifferences } from '../../change-log/check'
-import { databaseOptions } from '../../config/options'
+import { DATABASE_OPTIONS } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
 
@@ -25,7 +25,7 @@ plants. They are no damage; "plantstore accept" records them.
 
 Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database is too damaged to open, or its disk
 fails.`,
-  options: databaseOptions,
+  options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const { database } = config
     const found = await engineOf(database).check(database, config)
@@ -35,13 +35,13 @@ fails.`,
     const lines = [...problems, ...describeDifferences(differences, plants)]
     for (const line of lines) err.write(`plantstore: ${name}: ${line}\n`)
     if (canAccept(differences)) err.write(HOW_TO_ACCEPT)
-    if (lines.length > 0) return exitCodes.failure
+    if (lines.length > 0) return EXIT_CODES.failure
     const { unlogged } = differences
     const edits =
       unlogged > 0 ? `; not in the change log: ${countOf(unlogged, 'earlier edit')}` : ''
     out.write(
       `ok: ${countOf(plants, 'plant')}, ${countOf(tokens, 'token')}, schema version ${schemaVersion}${edits}\n`,
     )
-    return exitCodes.ok
+    return EXIT_CODES.ok
   },
 }

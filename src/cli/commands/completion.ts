@@ -3,7 +3,7 @@
 import { parseConfig } from '../../config/config'
 import { describeOption, helpFlag, isFlag } from '../../config/options'
 import { UsageError } from '../../errors'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Command, CommandContext } from '../command'
 import bash from '../completion/plantstore.bash' with { type: 'text' }
 import fish from '../completion/plantstore.fish' with { type: 'text' }
@@ -26,14 +26,16 @@ const OF_PROGRAM: Offer = [
 /** The flags of a command for an action; without an action, all of them. */
 const flagsOf = ({ options, overrides, owners = {} }: Command, action: string | undefined) => [
   ...options
-    .filter((it) => isFlag(it) && (action === undefined || (owners[it] ?? action) === action))
+    .filter(
+      (option) => isFlag(option) && (action === undefined || (owners[option] ?? action) === action),
+    )
     .map((option) => describeOption(option, overrides)),
   helpFlag,
 ]
 
 /** The first words after a command's name, from a usage such as `create NAME | list`. */
 const actionsOf = ({ usage }: Command): string[] =>
-  usage.split(' | ').flatMap((it) => it.match(/^[a-z]+/) ?? [])
+  usage.split(' | ').flatMap((part) => part.match(/^[a-z]+/) ?? [])
 
 type Flag = ReturnType<typeof flagsOf>[number]
 
@@ -42,7 +44,7 @@ function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
   const found = flags.find(({ flag, value }) => value && flag === word)
   if (!found) return null
   const { choices, value } = found
-  if (choices) return choices.map((it) => [it])
+  if (choices) return choices.map((choice) => [choice])
   if (value === 'DIR') return [[':folders']]
   return /FILE|PATH/.test(value ?? '') ? FILES : []
 }
@@ -62,7 +64,7 @@ function offerFor(before: readonly string[], typed: string, commands: readonly C
   if (name === undefined && typed.startsWith('-')) return OF_PROGRAM
   if (name === undefined) return [...names, ['help'], ['version']]
   if (name === 'help') return names
-  const command = commands.find((it) => it.name === name)
+  const command = commands.find((known) => known.name === name)
   if (!command) return []
   const actions = actionsOf(command)
   const flags = flagsOf(
@@ -77,10 +79,10 @@ function offerFor(before: readonly string[], typed: string, commands: readonly C
       word.startsWith(':') ? word : `${flag}=${word}`,
     ])
   }
-  const offered: Offer = flags.map((it) => [it.flag, it.help])
+  const offered: Offer = flags.map(({ flag, help }) => [flag, help])
   if (typed.startsWith('-')) return offered
   if (actions.length > 0 && parse(rest, command)?.args.length === 0) {
-    return actions.map((it) => [it])
+    return actions.map((action) => [action])
   }
   if (command.usage.includes('FILE')) return FILES
   return offered
@@ -95,7 +97,7 @@ async function complete({ args, commands, out }: CommandContext): Promise<number
     if (word.startsWith(':') || word.startsWith(typed))
       out.write(`${word}\t${description}\n`.replace('\t\n', '\n'))
   }
-  return exitCodes.ok
+  return EXIT_CODES.ok
 }
 
 export const completion: Command = {
@@ -122,6 +124,6 @@ export const completion: Command = {
       throw new UsageError('give one shell: bash, zsh or fish')
     }
     context.out.write(script)
-    return exitCodes.ok
+    return EXIT_CODES.ok
   },
 }

@@ -2,7 +2,7 @@
 
 import { closeSync, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { databaseOptions, oneOf } from '../../config/options'
+import { DATABASE_OPTIONS, oneOf } from '../../config/options'
 import { engineOf, type PlantParts } from '../../engine/engine'
 import { OpenError, UsageError, writeError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
@@ -16,7 +16,7 @@ import {
 } from '../../files/resolve-path'
 import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats/format'
 import { type Writer, writers } from '../../formats/write'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
 import { interruptible } from '../terminal/interrupt'
@@ -78,7 +78,7 @@ function isReplaced(path: string, files: readonly string[]): boolean {
 /** The format to write, by the file's name if no option says it. */
 function formatOf(option: string | null, path: string | undefined): WrittenFormat {
   const byName = path === undefined ? 'ndjson' : formatToWrite(path)
-  const format = writtenFormats.find((it) => it === (option ?? byName))
+  const format = writtenFormats.find((format) => format === (option ?? byName))
   if (format) return format
   throw new UsageError('unknown format; add --format ndjson or csv')
 }
@@ -92,7 +92,7 @@ snapshot of one moment, with exact ids; "plantstore import" recreates the store 
 name once it is complete, and replaces any file of that name. --escape-formulas makes a CSV safe to open in a
 spreadsheet: it prefixes formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which
 Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to the database.`,
-  options: [...databaseOptions, 'format', 'escapeFormulas'],
+  options: [...DATABASE_OPTIONS, 'format', 'escapeFormulas'],
   overrides: {
     format: { ...oneOf(writtenFormats), help: 'ndjson or csv; default: by the file name' },
   },
@@ -133,7 +133,7 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
       err.write(
         `exported ${countOf(plants, 'plant')}${isWhole ? '' : '; the reader closed the pipe'}\n`,
       )
-      return exitCodes.ok
+      return EXIT_CODES.ok
     }
 
     try {

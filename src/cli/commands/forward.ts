@@ -9,8 +9,8 @@ import { readText } from '../../files/input'
 import { checkReplaceable, produceFile } from '../../files/replace-file'
 import { createSendRequest } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
-import { exitCodes } from '../../program'
-import { openSource, sourceOptions, sourceOverrides } from '../change-source'
+import { EXIT_CODES } from '../../program'
+import { openSource, SOURCE_OPTIONS, sourceOverrides } from '../change-source'
 import type { Command, CommandContext } from '../command'
 import { watchInterrupt } from '../terminal/interrupt'
 
@@ -71,7 +71,7 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
       if (outcome !== 'accepted') break
       await keepCursor(cursorFile, change.cursor)
     }
-    return exitCodes.ok
+    return EXIT_CODES.ok
   } finally {
     await source.close()
   }
@@ -92,7 +92,7 @@ obeyed. 410 Gone ends the command, with exit code 0.
 start resumes after it. While it does not exist, forwarding starts with the oldest change, or after --after.
 
 To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
-  options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
+  options: ['cursorFile', 'secretFile', 'after', ...SOURCE_OPTIONS],
   overrides: {
     after: { help: 'until the cursor file exists: after this one, or "now"' },
     ...sourceOverrides,

@@ -5,7 +5,7 @@ import { type Config, namesProxy } from '../../config/config'
 import { readTokenText } from '../../config/configured-token'
 import { safeMessage, UsageError } from '../../errors'
 import { createSendRequest } from '../../outbound/request'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 
 const PATIENCE_SECONDS = 5
@@ -49,7 +49,7 @@ finds the daemon by the same variables as "plantstore serve"; flags of the daemo
     if (answer.status === 200 && config.json) {
       const { problem } = JSON.parse(text)
       if (!config.quiet || problem) out.write(`${text}\n`)
-      return problem ? exitCodes.failure : exitCodes.ok
+      return problem ? EXIT_CODES.failure : EXIT_CODES.ok
     }
     if (answer.status === 200) {
       // The daemon writes, so a supervisor must not restart it.
@@ -58,9 +58,9 @@ finds the daemon by the same variables as "plantstore serve"; flags of the daemo
       } else if (text.includes('"behind"')) {
         err.write(`plantstore: the replica at ${url} lags behind; see GET /status\n`)
       } else if (!config.quiet) out.write(`ok ${url}\n`)
-      return exitCodes.ok
+      return EXIT_CODES.ok
     }
     err.write(`plantstore: ${url} answered ${answer.status}: ${safeMessage(text.slice(0, 200))}\n`)
-    return exitCodes.failure
+    return EXIT_CODES.failure
   },
 }

@@ -1,7 +1,7 @@
 // plantstore import: creates the plants of a file, as clients would.
 
 import type { Config } from '../../config/config'
-import { databaseOptions, toFlag } from '../../config/options'
+import { DATABASE_OPTIONS, toFlag } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { messageOf } from '../../errors'
@@ -13,7 +13,7 @@ import { grouped, readPlants } from '../../formats/plants'
 import type { Entry } from '../../formats/row'
 import { optionWords } from '../../formats/words'
 import { FIELDS, listWords, type OptionalText } from '../../plant/plant'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMNS, READING } from '../import/command-line'
@@ -82,7 +82,7 @@ async function importFile(context: CommandContext): Promise<number> {
   if (signal.aborted) return interruptCode(signal)
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file
-  const groups = grouped(readPlants(table, columns, optionWords, (it) => report.notice(it)))
+  const groups = grouped(readPlants(table, columns, optionWords, (notice) => report.notice(notice)))
 
   // A file that cannot be read creates no database.
   const first = await groups.next()
@@ -108,7 +108,7 @@ async function importFile(context: CommandContext): Promise<number> {
     err.write('interrupted; run it again to complete it\n')
     return interruptCode(signal)
   }
-  return tally.counts.refused > 0 || tally.notRead() !== null ? exitCodes.failure : exitCodes.ok
+  return tally.counts.refused > 0 || tally.notRead() !== null ? EXIT_CODES.failure : EXIT_CODES.ok
 }
 
 export const importPlants: Command = {
@@ -140,7 +140,7 @@ refused or not read, 130 after Ctrl-C.`,
     'refused',
     'strict',
     'replace',
-    ...databaseOptions,
+    ...DATABASE_OPTIONS,
   ],
   run: importFile,
 }

@@ -1,6 +1,6 @@
 // plantstore serve: the options and the help of the daemon.
 
-import { daemonOptions } from '../../config/options'
+import { DAEMON_OPTIONS } from '../../config/options'
 import { IN_DOUBT } from '../../errors'
 import type { Command } from '../command'
 
@@ -18,7 +18,7 @@ once. SIGHUP rereads PLANTSTORE_TOKEN_FILE.
 
 Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended
 by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
-  options: daemonOptions,
+  options: DAEMON_OPTIONS,
   hasLog: true,
   async run({ config, ignoredVariables, unknownVariables, out, err }) {
     const { runDaemon } = await import('../../daemon/daemon')

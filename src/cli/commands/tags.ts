@@ -1,8 +1,8 @@
 // plantstore tags: prints the tags of all plants, each with the number of its plants.
 
-import { databaseOptions } from '../../config/options'
+import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, type PlantParts } from '../../engine/engine'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 
 const PART_LINES = 1000
@@ -31,7 +31,7 @@ export const tags: Command = {
   help: `Prints each tag that plants have, with the number of its plants, as NDJSON in the order of code points. Counts
 the plants as of one moment; those without a tag are not counted. Works while the daemon runs, and writes nothing to the
 database. GET /tags of the daemon has the same.`,
-  options: databaseOptions,
+  options: DATABASE_OPTIONS,
   async run({ config, out }) {
     const { database } = config
     const counts = await engineOf(database).readAll(database, config, 'repeatable', countTags)
@@ -39,6 +39,6 @@ database. GET /tags of the daemon has the same.`,
     for (let start = 0; start < lines.length; start += PART_LINES) {
       if (!out.write(lines.slice(start, start + PART_LINES).join(''))) break
     }
-    return exitCodes.ok
+    return EXIT_CODES.ok
   },
 }

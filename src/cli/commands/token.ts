@@ -1,12 +1,12 @@
 // plantstore token: creates, lists, revokes and prunes the tokens of clients.
 
 import type { Config } from '../../config/config'
-import { databaseOptions, options, toFlag } from '../../config/options'
+import { DATABASE_OPTIONS, options, toFlag } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { cutUrls, UsageError } from '../../errors'
 import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file'
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
 import { type Command, type CommandContext, onlyArgument } from '../command'
@@ -69,7 +69,7 @@ async function create(
   if (file) writeText(file, `${text}\n`)
   if (!(await store.createToken(token))) {
     err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)
-    return exitCodes.failure
+    return EXIT_CODES.failure
   }
   let isPassedOn = false
   try {
@@ -79,9 +79,9 @@ async function create(
     if (!isPassedOn) await store.revokeToken(name, Date.now())
   }
   if (file) out.write(`saved token ${name} to ${file.path}\n`)
-  if (isPassedOn) return exitCodes.ok
+  if (isPassedOn) return EXIT_CODES.ok
   err.write('plantstore: could not print the token, so it was revoked\n')
-  return exitCodes.failure
+  return EXIT_CODES.failure
 }
 
 async function readTokens(config: Config): Promise<readonly Token[]> {
@@ -99,7 +99,7 @@ async function list({ config, out }: CommandContext): Promise<number> {
   if (config.json) {
     const all = tokens.map((token) => tokenToJson(token, now))
     out.write(`${JSON.stringify(all, null, 2)}\n`)
-    return exitCodes.ok
+    return EXIT_CODES.ok
   }
   const rows = tokens.map((token) => [
     token.name,
@@ -115,23 +115,23 @@ async function list({ config, out }: CommandContext): Promise<number> {
   for (const row of table) {
     out.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`)
   }
-  return exitCodes.ok
+  return EXIT_CODES.ok
 }
 
 async function revoke(store: Store, { args, out, err }: CommandContext): Promise<number> {
   const name = oneName(args)
   if (await store.revokeToken(name, Date.now())) {
     out.write(`revoked ${name}\n`)
-    return exitCodes.ok
+    return EXIT_CODES.ok
   }
   err.write(`plantstore: no valid token ${name}; see "plantstore token list"\n`)
-  return exitCodes.failure
+  return EXIT_CODES.failure
 }
 
 async function prune(store: Store, { config, out }: CommandContext): Promise<number> {
   const count = await store.pruneTokens(Date.now() - (config.olderThan ?? 0))
   out.write(`removed ${countOf(count, 'token')}\n`)
-  return exitCodes.ok
+  return EXIT_CODES.ok
 }
 
 /** The actions that change tokens. */
@@ -166,7 +166,7 @@ reused; prune removes such tokens from the list. If none is left, the next start
   plantstore token revoke laptop
   plantstore token list --json
   plantstore token prune --older-than 30d`,
-  options: [...databaseOptions, 'scope', 'expires', 'output', 'json', 'olderThan'],
+  options: [...DATABASE_OPTIONS, 'scope', 'expires', 'output', 'json', 'olderThan'],
   owners,
   async run(context) {
     const { args, config } = context

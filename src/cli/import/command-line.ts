@@ -35,7 +35,7 @@ function wordsOf(values: Values): string[] {
     const name = key as OptionName
     const flag = toFlag(name)
     if (value === null || value === undefined || value === options[name].default) return []
-    if (Array.isArray(value)) return value.flatMap((it) => [flag, quote(it)])
+    if (Array.isArray(value)) return value.flatMap((text) => [flag, quote(text)])
     if (typeof value === 'boolean') return [flag]
     return [flag, quote(value === '\t' ? 'tab' : String(value))]
   })
@@ -122,7 +122,7 @@ export function refusedLine(
   const own = {
     format: formatToRead(path) === format ? null : format,
     idColumn: idColumn === 'id' ? null : idColumn,
-    nameColumn: config.nameColumn && columns.name.map((it) => nameOf(it)),
+    nameColumn: config.nameColumn && columns.name.map((column) => nameOf(column)),
     ...ofColumnOptions((name) => {
       const place = columns[name]
       return place !== null && config[optionOf(name)] ? nameOf(place) : null

@@ -36,15 +36,15 @@ export type ImportFile = {
 
 const listSheets = ({ sheets, sheet }: Table): string =>
   sheets
-    .filter((it) => it !== sheet)
-    .map((it) => JSON.stringify(it))
+    .filter((name) => name !== sheet)
+    .map((name) => JSON.stringify(name))
     .join(', ')
 
 /** The sheet or the list that is read, of several; null: there is only one. */
 export function explainChoice(table: Table): string | null {
   const { sheet, sheets, list } = table
   if (list !== null) return `reading the list ${showText(list)}`
-  if (sheets.every((it) => it === sheet)) return null
+  if (sheets.every((name) => name === sheet)) return null
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
 }
 

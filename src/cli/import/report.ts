@@ -38,7 +38,7 @@ export class Report {
     this.#context = context
     this.#refusedWriter = createRefusedWriter(file.table, file.columns)
     const { table } = file
-    this.#notices = [explainChoice(table), explainHidden(table)].filter((it) => it !== null)
+    this.#notices = [explainChoice(table), explainHidden(table)].filter((notice) => notice !== null)
     this.tally = createTally(
       (line) => this.#write(line),
       (entry, problem, place) => this.#keep(entry, problem, place),

@@ -1,6 +1,6 @@
 // A command that copies a database, with a progress bar, and interruptible by Ctrl-C.
 
-import { exitCodes } from '../../program'
+import { EXIT_CODES } from '../../program'
 import type { Output } from '../command'
 import { interruptible } from './interrupt'
 import { createProgress, inMegabytes } from './progress'
@@ -21,5 +21,5 @@ export const copying = (
       progress.update(done, done, total)
     }
     out.write(await copy(onBytes).finally(progress.end))
-    return exitCodes.ok
+    return EXIT_CODES.ok
   })

@@ -1,7 +1,7 @@
 // Ctrl-C, or a terminal that was closed: the first signal ends a command cleanly, the second at once.
 
 import { readFileSync } from 'node:fs'
-import { signalExitCodes, stopSignals } from '../../program'
+import { SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
 
 // The signals that a process ignores: a mask, of which bit 0 is signal 1, SIGHUP (proc_pid_status(5)).
 const IGNORED = /^SigIgn:\s*([\da-f]+)$/m
@@ -18,14 +18,14 @@ function ignoresHangup(): boolean {
 
 /** The exit code of a command that was interrupted. */
 export const interruptCode = ({ reason }: AbortSignal): number =>
-  signalExitCodes[reason as keyof typeof signalExitCodes]
+  SIGNAL_EXIT_CODES[reason as keyof typeof SIGNAL_EXIT_CODES]
 
 /**
  * Aborted by the first signal to stop, or by SIGHUP. After that, or once disposed, the signals have their default
  * behaviour.
  */
 export function watchInterrupt(): AbortSignal & Disposable {
-  const signals = ignoresHangup() ? stopSignals : (['SIGHUP', ...stopSignals] as const)
+  const signals = ignoresHangup() ? STOP_SIGNALS : (['SIGHUP', ...STOP_SIGNALS] as const)
   const controller = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
     end()

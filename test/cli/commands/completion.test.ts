@@ -113,7 +113,7 @@ async function completedByZsh(line: string): Promise<string[]> {
     .toString()
     .trim()
     .split('\n')
-    .map((it) => it.split(':')[0] ?? '')
+    .map((line) => line.split(':')[0] ?? '')
 }
 
 test.skipIf(Bun.which('zsh') === null)('completes the same in zsh', async () => {
@@ -136,7 +136,7 @@ async function completedByFish(line: string): Promise<string[]> {
     .toString()
     .trim()
     .split('\n')
-    .map((it) => it.split('\t')[0] ?? '')
+    .map((line) => line.split('\t')[0] ?? '')
 }
 
 test.skipIf(Bun.which('fish') === null)('completes the same in fish', async () => {

@@ -402,7 +402,7 @@ test('exports what it imports, for every string that JSON can hold', async () =>
   using folder = temporaryFolder()
   const text = fc
     .string({ unit: 'binary', maxLength: 40 })
-    .filter((it) => it.isWellFormed() && !it.includes('\0'))
+    .filter((text) => text.isWellFormed() && !text.includes('\0'))
   const awkward = fc.constantFrom(
     '',
     ' ',

@@ -31,7 +31,7 @@ test('tags prints every tag and its plants in the order of code points, beside t
     ].join('\n'),
   )
   const page = (await (await daemon.fetch('/tags')).json()) as { readonly tags: unknown[] }
-  expect(out.trimEnd().split('\n')).toEqual(page.tags.map((it) => JSON.stringify(it)))
+  expect(out.trimEnd().split('\n')).toEqual(page.tags.map((tag) => JSON.stringify(tag)))
 })
 
 test('tags ends with 74 if it cannot write, and with 1 where there is no database', async () => {

@@ -52,9 +52,9 @@ async function startTokens(more: readonly Partial<Token>[] = tokens) {
 const printed = (out: string) => ({ out, err: '', code: 0 })
 
 test('lists tokens with the hour of their last use', async () => {
-  using it = await startTokens()
+  using store = await startTokens()
 
-  expect(await it.token('list')).toEqual(
+  expect(await store.token('list')).toEqual(
     printed(`\
 NAME        SCOPE  CREATED (UTC)     LAST USED       STATE
 laptop      write  2024-01-31 23:59  2024-11-22 12h  valid
@@ -66,9 +66,9 @@ lost        write  2024-02-01 00:00  2024-02-01 00h  revoked 2024-02-01 23:59
 })
 
 test('lists tokens as a JSON array, without their hashes', async () => {
-  using it = await startTokens()
+  using store = await startTokens()
 
-  const { out, err, code } = await it.token('list', '--json')
+  const { out, err, code } = await store.token('list', '--json')
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
   const none = { lastUsedAt: null, expiresAt: null, revokedAt: null }
@@ -119,41 +119,43 @@ test('lists tokens as a JSON array, without their hashes', async () => {
 })
 
 test('lists no tokens as a heading, or as an empty array', async () => {
-  using it = await startTokens([])
+  using store = await startTokens([])
 
-  expect(await it.token('list')).toEqual(printed('NAME  SCOPE  CREATED (UTC)  LAST USED  STATE\n'))
-  expect(await it.token('list', '--json')).toEqual(printed('[]\n'))
+  expect(await store.token('list')).toEqual(
+    printed('NAME  SCOPE  CREATED (UTC)  LAST USED  STATE\n'),
+  )
+  expect(await store.token('list', '--json')).toEqual(printed('[]\n'))
 })
 
 test('prunes revoked and expired tokens, and says how many', async () => {
-  using it = await startTokens()
+  using store = await startTokens()
 
-  expect(await it.token('prune', '--older-than', '1000y')).toEqual(printed('removed 0 tokens\n'))
-  expect(await it.token('prune')).toEqual(printed('removed 2 tokens\n'))
-  expect((await it.token('list')).out.match(/^\w+/gm)).toEqual(['NAME', 'laptop', 'until'])
-  expect(await it.token('prune')).toEqual(printed('removed 0 tokens\n'))
+  expect(await store.token('prune', '--older-than', '1000y')).toEqual(printed('removed 0 tokens\n'))
+  expect(await store.token('prune')).toEqual(printed('removed 2 tokens\n'))
+  expect((await store.token('list')).out.match(/^\w+/gm)).toEqual(['NAME', 'laptop', 'until'])
+  expect(await store.token('prune')).toEqual(printed('removed 0 tokens\n'))
 })
 
 test('prunes only tokens that ended long ago', async () => {
-  using it = await startTokens()
-  await it.token('revoke', 'laptop')
+  using store = await startTokens()
+  await store.token('revoke', 'laptop')
 
-  expect(await it.token('prune', '--older-than', '1h')).toEqual(printed('removed 2 tokens\n'))
-  expect(await it.token('prune', '--older-than', '1h')).toEqual(printed('removed 0 tokens\n'))
-  expect(await it.token('prune')).toEqual(printed('removed 1 token\n'))
+  expect(await store.token('prune', '--older-than', '1h')).toEqual(printed('removed 2 tokens\n'))
+  expect(await store.token('prune', '--older-than', '1h')).toEqual(printed('removed 0 tokens\n'))
+  expect(await store.token('prune')).toEqual(printed('removed 1 token\n'))
 })
 
 test('the name of an expired token can be used again, and that of a valid one cannot', async () => {
-  using it = await startTokens()
+  using store = await startTokens()
 
-  expect(await it.token('create', 'guest')).toMatchObject({ code: 0 })
-  expect(await it.token('create', 'guest')).toEqual({
+  expect(await store.token('create', 'guest')).toMatchObject({ code: 0 })
+  expect(await store.token('create', 'guest')).toEqual({
     out: '',
     err: 'plantstore: token guest already exists; choose another name, or revoke it first\n',
     code: 1,
   })
 
-  const { out } = await it.token('list', '--json')
+  const { out } = await store.token('list', '--json')
   const guests = JSON.parse(out).filter((token: { name: string }) => token.name === 'guest')
   expect(guests).toMatchObject([
     { state: 'expired', expiresAt: '2024-02-01T23:59:59.999Z', revokedAt: null },
@@ -162,23 +164,23 @@ test('the name of an expired token can be used again, and that of a valid one ca
 })
 
 test('a daemon adds the last use to a database of the second schema, and keeps its tokens', async () => {
-  using it = await startTokens()
-  const old = await it.token('list', '--json')
-  const db = new Database(it.database)
+  using store = await startTokens()
+  const old = await store.token('list', '--json')
+  const db = new Database(store.database)
   db.run('ALTER TABLE tokens DROP COLUMN last_used_at')
   db.run('DROP TABLE changes; DROP TABLE change_log')
   db.run('PRAGMA user_version = 2')
   db.close(true)
 
   const before = Date.now()
-  await using daemon = await startDaemon({ database: it.database })
-  const text = (await it.token('create', 'phone')).out.trim()
-  const unused = JSON.parse((await it.token('list', '--json')).out)
+  await using daemon = await startDaemon({ database: store.database })
+  const text = (await store.token('create', 'phone')).out.trim()
+  const unused = JSON.parse((await store.token('list', '--json')).out)
   const headers = { authorization: `Bearer ${text}` }
   for (const _ of [1, 2]) expect((await daemon.fetch('/plants', { headers })).status).toBe(200)
   // A change is durable after what was handed over before it.
   await daemon.create('{"id":100,"name":"Rose"}')
-  const used = JSON.parse((await it.token('list', '--json')).out)
+  const used = JSON.parse((await store.token('list', '--json')).out)
 
   const lastUsedAt = null
   expect(unused).toMatchObject([
