@@ -8,6 +8,7 @@ import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
 import { engineOf, openStore } from '../engine/engine'
 import { storeOwner, storeReader } from '../engine/store-user'
 import { UsageError } from '../errors'
+import { isReadByOthers } from '../files/input'
 import { createCors } from '../http/access/cors'
 import { createApp } from '../http/app'
 import { createLog, formatEvent, type Log } from '../log'
@@ -64,6 +65,13 @@ async function openBackups(config: Config, log: Log) {
 async function warnOfStoredToken(store: Store, configured: Token | null, log: Log): Promise<void> {
   const stored = configured && (await store.findToken(configured.hash).catch(() => null))
   if (stored) log('warn', 'token-also-stored', { token: stored.name, source: configured.name })
+}
+
+/** Warns of files with secrets that every user can read. Not an error: Kubernetes mounts them so. */
+function warnOfReaders({ tokenFile, databasePasswordFile }: Config, log: Log): void {
+  for (const file of [tokenFile, databasePasswordFile]) {
+    if (file !== null && isReadByOthers(file)) log('warn', 'secret-readable', { file })
+  }
 }
 
 /** The policy of a daemon towards its store. */
@@ -130,6 +138,7 @@ class Daemon {
     const { config, log, token, tls, backups } = this.#parts
     const store = await this.#opening
     await warnOfStoredToken(store, token.current(), log)
+    warnOfReaders(config, log)
     const countFiles = await watchOpenFiles(log)
     if (this.#stop.signal.aborted) return
     this.#server = await openServer(this.#app(store, countFiles), config, log, tls)

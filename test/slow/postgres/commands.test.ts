@@ -174,6 +174,14 @@ describeServers('the commands with %s', (started) => {
     }
   })
 
+  async function expectUnseen(url: string, args: readonly string[]): Promise<void> {
+    const { err, code } = await runWith(url, args)
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      /^plantstore: user "weak" sees no plantstore in [^\n]+; check search_path, or run GRANT USAGE[^\n]+\n$/,
+    )
+  }
+
   test('a user without rights is told what to grant', async () => {
     const server = await started()
     await server.query(`CREATE ROLE weak LOGIN PASSWORD '${PASSWORD}'`)
@@ -185,6 +193,13 @@ describeServers('the commands with %s', (started) => {
 
     expect(code).toBe(1)
     expect(err).toMatch(/^plantstore: the user cannot create tables \(.+\); run GRANT CREATE.+\n$/)
+    // Whether there is one or not, this user cannot see it.
+    for (const args of [['check'], ['export'], ['token', 'list']]) {
+      await expectUnseen(url, args)
+      await server.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC', 'rights')
+      await expectUnseen(url, args)
+      await server.query('GRANT USAGE ON SCHEMA public TO PUBLIC', 'rights')
+    }
     await importAll(server.url('rights'), hardPlants[0] ?? '')
     for (const args of [['check'], ['export'], ['token', 'list']]) {
       const refused = await runWith(url, args)

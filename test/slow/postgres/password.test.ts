@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { PASSWORD } from '../../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
@@ -51,6 +51,17 @@ describeServers('the password of %s is shown nowhere', (started) => {
       heard.push(daemon.out(), daemon.err())
       expect(daemon.err()).toContain('"listening"')
       expect(heard.join('\n')).not.toContain(PASSWORD)
+    }
+  })
+
+  test('and a file that every user can read is in the log', async () => {
+    const [, , env = {}] = await environments()
+    for (const mode of [0o644, 0o640]) {
+      chmodSync(folder.file('password'), mode)
+      await using daemon = await startDaemon({ program, env })
+      await daemon.stop()
+
+      expect(daemon.err().includes('"secret-readable"')).toBe(mode === 0o644)
     }
   })
 

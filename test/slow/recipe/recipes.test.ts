@@ -29,6 +29,7 @@ import {
 import { ownServer } from '../../harness/own-server'
 import { run } from '../../harness/process'
 import { copySource } from '../../harness/source-copy'
+import { until } from '../../harness/until'
 
 // It builds the executable.
 setDefaultTimeout(300_000)
@@ -395,5 +396,64 @@ describe('PostgreSQL', () => {
   if (installation) {
     const started = ownServer(installation)
     describeEngine(async (name) => (await started()).createDatabase(name))
+
+    test('an older plantstore beside a newer one refuses writes, says why, and reads on', async () => {
+      const env = { PLANTSTORE_DATABASE: await (await started()).createDatabase('upgrade') }
+      const newer = { program: [join(copy, 'dist/plantstore')], env }
+      await using old = await startDaemon({ program: builtProgram(), env })
+      await old.create('{"id":1,"name":"Rose"}')
+      await using daemon = await startDaemon(newer)
+
+      await until('the older one to be unwell', async () => {
+        return (await old.fetch('/health')).status === 503
+      })
+      expect(old.err()).toContain('written by a newer plantstore')
+      expect((await old.create('{"id":2,"name":"Fern"}')).status).toBe(503)
+      expect(await read(old, '/plants/1')).toEqual({ id: 1, name: 'Rose' })
+      await old.stop()
+      const fields = { name: 'Ivy', species: 'Hedera helix' }
+      await daemon.fetch('/plants', { json: { id: 3, ...fields } })
+      expect(await read(daemon, '/plants?limit=5')).toMatchObject({
+        plants: [
+          { id: 1, name: 'Rose' },
+          { id: 3, ...fields },
+        ],
+      })
+    })
+
+    test('an upgrade with the shortest stop loses no write, and answers each within 10 seconds', async () => {
+      const env = { PLANTSTORE_DATABASE: await (await started()).createDatabase('stop') }
+      const old = await startDaemon({ program: builtProgram(), env })
+      const daemons = [old]
+      const stored: number[] = []
+      let longestMs = 0
+      const isOver = () => stored.length > 200
+      const write = async () => {
+        for (let id = 1; !isOver(); id++) {
+          const startedAt = performance.now()
+          const body = `{"id":${id},"name":"n"}`
+          await until('an answer', async () => {
+            const answer = await daemons
+              .at(-1)
+              ?.create(body)
+              .catch(() => null)
+            return answer?.status === 200 || answer?.status === 409
+          })
+          stored.push(id)
+          longestMs = Math.max(longestMs, performance.now() - startedAt)
+          await Bun.sleep(5)
+        }
+      }
+      const writing = write()
+      await until('writes', () => stored.length > 50)
+      await old.stop()
+      await using daemon = await startDaemon({ program: [join(copy, 'dist/plantstore')], env })
+      daemons.push(daemon)
+      await writing
+
+      expect(longestMs).toBeLessThan(10_000)
+      const { plants } = await read<Page>(daemon, '/plants?limit=1000')
+      expect(plants).toHaveLength(stored.length)
+    })
   } else test.skip('is not tested: it is not installed', () => {})
 })

@@ -61,10 +61,18 @@ function explainFailedRead(error: unknown, { host }: Connection): unknown {
   )
 }
 
+const MAY_CREATE = `SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"`
+
 /** The schema version. Rejects with an `OpenError` if there is no plantstore. */
-export async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
+export async function requireSchema(ask: Ask, { redacted, user }: PostgresTarget): Promise<number> {
   const version = await ask(schemaVersion)
   if (version > 0) return version
+  const [row] = await ask((sql) => sql.unsafe<{ mayCreate: boolean }[]>(MAY_CREATE))
+  if (!row?.mayCreate) {
+    throw new OpenError(
+      `user ${JSON.stringify(user)} sees no plantstore in ${redacted}; check search_path, or run GRANT USAGE ON SCHEMA … TO the user`,
+    )
+  }
   throw new OpenError(
     `no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import"`,
   )
