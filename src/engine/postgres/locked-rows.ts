@@ -45,14 +45,12 @@ export class LockedRows {
       if (at > now - KEPT_MS) break
       this.#foundAt.delete(id)
     }
-    // The first time, another plantstore may have been about to commit.
-    const again = ids.find((id) => this.#foundAt.has(id))
     for (const id of ids) {
       this.#foundAt.delete(id)
       this.#foundAt.set(id, now)
     }
-    if (again === undefined || now < this.#loggedAt + LOGGED_EVERY_MS) return
+    if (now < this.#loggedAt + LOGGED_EVERY_MS) return
     this.#loggedAt = now
-    this.log('warn', 'plant-locked', { id: String(again) })
+    this.log('warn', 'plant-locked', { id: String(ids[0]) })
   }
 }

@@ -4,7 +4,7 @@
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
 import { type Events, type StorageFailure, StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
-import { errorNameOf, hasWaited, isDataError, isRetried, sqlStateOf } from './errors'
+import { errorNameOf, hasWaited, isDataError, isLockTimeout, isRetried, sqlStateOf } from './errors'
 
 // A server that confirms nothing for this long is unhealthy.
 const STALLED_MS = 3000
@@ -51,9 +51,15 @@ export function failureOf(error: unknown): StorageFailure {
   return { kind: 'barred', detail, sqlstate: sqlStateOf(error) || codeOf(error) }
 }
 
-/** True if a refusal is neither the fault of the data nor of other processes. */
+/**
+ * True if a refusal is the fault neither of the data nor of a single statement, such as one that took too long. A lock
+ * that is not granted here is a table's: locked rows are left out.
+ */
 const isOfServer = (error: unknown): boolean =>
-  sqlStateOf(error) !== '' && !isRetried(error) && !isDataError(error) && !hasWaited(error)
+  sqlStateOf(error) !== '' &&
+  !isRetried(error) &&
+  !isDataError(error) &&
+  (!hasWaited(error) || isLockTimeout(error))
 
 /** Returns the error shown to a client or a user when the server refuses a statement. */
 export type Refuse = (error: unknown, access?: FailedAccess) => RequestError
