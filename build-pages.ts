@@ -112,6 +112,7 @@ async function writeCompressed(page: string, { name, bytes }: Built): Promise<vo
   for (const [extension, compress] of Object.entries(compressions)) {
     await put(join(built, `${page}/${name}.${extension}`), await compress(bytes))
   }
+  process.stdout.write('.')
 }
 
 /** Writes a page's files; returns the lines of the table that imports them. */
@@ -167,18 +168,20 @@ export async function updatePages(): Promise<void> {
 
 /** Builds every page of src/web; resolves to the sources that were bundled, as a metafile names them. */
 export async function buildPages(): Promise<Record<string, unknown>> {
-  console.log(`building the pages: ${PAGES.join(', ')}`)
+  process.stdout.write('building the pages:')
   const sourceHash = await hashOfSource()
   const imports: string[] = []
   const rows: string[] = []
   const sources: Record<string, unknown> = {}
   for (const page of PAGES) {
+    process.stdout.write(` ${page} `)
     const { files, inputs } = await bundle(page)
     const lines = await write(page, files)
     imports.push(...lines.imports)
     rows.push(...lines.rows)
     Object.assign(sources, inputs)
   }
+  process.stdout.write('\n')
   const lines = [...imports, 'export const pages = [', ...rows, ']', '']
   await put(table, Buffer.from((await markOf(sourceHash)) + lines.join('\n')))
   return sources
