@@ -76,7 +76,7 @@ async function copyright(): Promise<string> {
 }
 
 // The folders in which Debian's shells look for packaged completions.
-const completions = {
+const COMPLETIONS = {
   bash: 'usr/share/bash-completion/completions/plantstore',
   zsh: 'usr/share/zsh/vendor-completions/_plantstore',
   fish: 'usr/share/fish/vendor_completions.d/plantstore.fish',
@@ -118,7 +118,7 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     }
     await add('usr/share/lintian/overrides/plantstore', Bun.file(join(here, 'debian/overrides')))
     await add('usr/share/man/man1/plantstore.1.gz', gzip(await manualPage(options.epoch)))
-    for (const [shell, path] of Object.entries(completions)) {
+    for (const [shell, path] of Object.entries(COMPLETIONS)) {
       await add(path, new Blob([print('completion', shell)]))
     }
 

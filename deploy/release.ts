@@ -19,7 +19,7 @@ const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
 const { name, version, description, license } = packageJson
 
-const targets = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
+const TARGETS = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +38,7 @@ if (Bun.version !== wanted) throw new Error(`a release needs Bun ${wanted}, not 
 
 // The time of a release is that of its commit.
 const epoch = Number(Bun.env.SOURCE_DATE_EPOCH || inRoot('git', 'log', '-1', '--format=%ct'))
-// Whoever makes the release again from the same commit gives the same, or nothing.
+// A rebuild of the same commit needs the same --maintainer, or none, for the same bytes.
 const maintainer = values.maintainer ?? inRoot('git', 'log', '-1', '--format=%cn <%ce>').trim()
 const homepage = values.homepage ?? null
 const made: string[] = []
@@ -56,7 +56,7 @@ for (const file of readdirSync(dist)) {
 const work = mkdtempSync(join(dist, '.release-'))
 try {
   const metafile = join(work, 'meta.json')
-  for (const target of targets) {
+  for (const target of TARGETS) {
     // The name of the output is in the executable: it is the same for all.
     const outfile = join(work, 'plantstore')
     const build = ['--target', `bun-linux-${target}`, '--outfile', outfile, '--metafile', metafile]

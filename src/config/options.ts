@@ -3,7 +3,7 @@
 import type { KeepChanges } from '../change-log/change-log'
 import { parseDatabase } from '../engine/database-url'
 import { isEncoding } from '../formats/encoding/encoding'
-import { formats } from '../formats/format'
+import { FORMATS } from '../formats/format'
 import { ofColumnOptions } from '../formats/header'
 import { LEVELS, type Level, LOG_FORMATS, type LogFormat } from '../log'
 import { MAX_BODY_BYTES } from '../plant/json'
@@ -195,7 +195,7 @@ const ofOneRun = {
   json: flag('print a JSON array'),
   olderThan: optional(duration(), 'DURATION', 'only tokens inactive for at least this long'),
   format: optional(
-    oneOf(formats),
+    oneOf(FORMATS),
     'FORMAT',
     'csv, ndjson, json or xlsx; default: by the file name',
   ),

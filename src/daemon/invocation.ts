@@ -16,7 +16,7 @@ export type Surroundings = {
 }
 
 // Files that reveal a container engine, and its command for running another in the container.
-const containers = [
+const CONTAINERS = [
   ['/var/run/secrets/kubernetes.io', 'kubectl exec', '--'],
   ['/run/.containerenv', 'podman exec', ''],
   ['/.dockerenv', 'docker exec', ''],
@@ -34,7 +34,7 @@ export function invocation(
   const [executable = '', ...source] = program
   const words = (...all: string[]) => all.filter(Boolean).join(' ')
   const isInstalled = executable === INSTALLED
-  const container = isInstalled && containers.find(([mark]) => exists(mark))
+  const container = isInstalled && CONTAINERS.find(([mark]) => exists(mark))
   // The container's environment has the secret.
   if (container) return words(container[1], quote(host), container[2], 'plantstore')
   const bun = executable.includes(NPX) ? `npx --yes bun@${Bun.version}` : quote(executable)

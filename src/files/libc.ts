@@ -4,7 +4,7 @@ import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
 import { codeOf, messageOf, OpenError } from '../errors'
 
-const symbols = {
+const SYMBOLS = {
   fcntl: { args: ['i32', 'i32', 'ptr'], returns: 'i32' },
   flock: { args: ['i32', 'i32'], returns: 'i32' },
   setenv: { args: ['cstring', 'cstring', 'i32'], returns: 'i32' },
@@ -16,7 +16,7 @@ const symbols = {
 } as const
 
 // The file names of the C library: glibc's and musl's.
-const names = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
+const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
 
 const LOCK_EX = 2
 const LOCK_NB = 4
@@ -42,7 +42,7 @@ const STATX_ATTR_MOUNT_ROOT = 0x2000n
 export function openLibc<Symbols extends Record<string, FFIFunction>>(
   symbols: Symbols,
 ): Library<Symbols>['symbols'] {
-  for (const name of names) {
+  for (const name of LIBRARIES) {
     try {
       return dlopen(name, symbols).symbols
     } catch (error) {
@@ -54,13 +54,13 @@ export function openLibc<Symbols extends Record<string, FFIFunction>>(
       // Tries the next name.
     }
   }
-  throw new Error(`none of these C libraries can be loaded: ${names.join(', ')}`)
+  throw new Error(`none of these C libraries can be loaded: ${LIBRARIES.join(', ')}`)
 }
 
-let opened: Library<typeof symbols>['symbols'] | undefined
+let opened: Library<typeof SYMBOLS>['symbols'] | undefined
 
-function libc(): Library<typeof symbols>['symbols'] {
-  opened ??= openLibc(symbols)
+function libc(): Library<typeof SYMBOLS>['symbols'] {
+  opened ??= openLibc(SYMBOLS)
   return opened
 }
 
@@ -93,7 +93,7 @@ export function tryLock(fd: number): boolean {
 /** Releases the lock of an open file. */
 export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
 
-const rangeLocks = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
+const RANGE_LOCKS = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
 
 // struct flock: l_type, l_whence, l_start, l_len, l_pid; the same layout on every 64-bit machine.
 function lockRange(type: number, start: number, length: number): DataView<ArrayBuffer> {
@@ -110,11 +110,11 @@ function lockRange(type: number, start: number, length: number): DataView<ArrayB
  */
 export function setRangeLock(
   fd: number,
-  lock: keyof typeof rangeLocks,
+  lock: keyof typeof RANGE_LOCKS,
   start: number,
   length: number,
 ): boolean {
-  const { buffer } = lockRange(rangeLocks[lock], start, length)
+  const { buffer } = lockRange(RANGE_LOCKS[lock], start, length)
   return libc().fcntl(fd, F_OFD_SETLK, new Uint8Array(buffer)) === 0
 }
 

@@ -98,10 +98,7 @@ function readRow(
 const isBlank = (cells: Cells): boolean =>
   cells.every((cell) => cell === null || cell === '' || cell.trim() === '')
 
-/**
- * Takes the next part of a text, and returns the rows that end in it, without those whose cells are all empty. Nothing follows a
- * stop.
- */
+/** Parses the next part of a text into the rows that end in it, without empty rows. No row follows a stop. */
 type CsvReader = (part: string, isWhole: boolean) => Line[]
 
 // A quoted cell of a file of tabs has at most this length: a quote may as well be a character.
@@ -219,7 +216,7 @@ function bestDelimiter(widths: readonly (readonly [string, readonly number[]])[]
 export function findDelimiter(sample: string): string {
   const widths = DELIMITERS.map((delimiter) => {
     const rows = createCsvReader(sample.length, delimiter)(sample, true)
-    // A row that this delimiter makes no sense of says nothing of it.
+    // Rows that this delimiter cannot parse are no evidence.
     const cells = rows.flatMap((row) => ('cells' in row && Array.isArray(row.cells) ? [row] : []))
     return [delimiter, cells] as const
   })

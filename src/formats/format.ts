@@ -4,12 +4,12 @@ import { OpenError } from '../errors'
 import type { Words } from './words'
 
 /** CSV with any delimiter, JSON values one after another, a JSON document with a list, or a workbook of any kind. */
-export const formats = ['csv', 'ndjson', 'json', 'xlsx'] as const
-export type Format = (typeof formats)[number]
+export const FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const
+export type Format = (typeof FORMATS)[number]
 
 /** The formats that are written. */
-export const writtenFormats = ['ndjson', 'csv'] as const
-export type WrittenFormat = (typeof writtenFormats)[number]
+export const WRITTEN_FORMATS = ['ndjson', 'csv'] as const
+export type WrittenFormat = (typeof WRITTEN_FORMATS)[number]
 
 const ENDINGS: readonly (readonly [ending: RegExp, Format])[] = [
   [/\.(csv|tsv|tab|psv|txt)$/i, 'csv'],

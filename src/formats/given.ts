@@ -1,4 +1,4 @@
-// What a row says of a plant: a text for which its file has no column stays as it is stored; an empty cell removes it.
+// The change that a row asks for: a text without a column in its file stays as stored; an empty cell removes it.
 
 import {
   OPTIONAL_TEXTS,

@@ -230,7 +230,7 @@ function findHeader(
   guesses: readonly Guess[],
 ): number | null {
   const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
-  // Its headings are not known: the first row that is as wide as those that follow, after narrower ones.
+  // Without known headings, the header is the first of the widest rows, after narrower ones.
   const widest = Math.max(...rows.map(filledOf))
   const place = named >= 0 ? named : rows.findIndex((row) => filledOf(row) === widest)
   const header = rows[place] ?? []

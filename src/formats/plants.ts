@@ -245,7 +245,7 @@ function explainSpace(_: Source, { line }: FileRow, values: Values): string | nu
   return null
 }
 
-/** Makes a search for a key of JSON that no earlier object had, and that is not read. */
+/** Returns a search for unused keys of JSON that no earlier object had. */
 function createKeyWatch({ header, lateTexts }: Source) {
   const known = new Set([
     ...header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]),

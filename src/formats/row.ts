@@ -37,7 +37,7 @@ export type Entry =
   | { readonly line: number; readonly problem: string; readonly source: FileRow | Unreadable }
   | Stop
 
-/** A cell as a text that is shown: the first characters, without those that could change how a terminal shows the others. */
+/** The first characters of a cell, quoted, without those that change how a terminal shows the others. */
 export const showText = (text: string): string =>
   JSON.stringify(text.slice(0, MAX_SHOWN)).replace(INVISIBLE, toEscape)
 

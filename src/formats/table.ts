@@ -1,4 +1,4 @@
-// A file of plants, opened: its rows, what their columns are called, and how they were told apart.
+// An opened file of plants: its rows, the names of its columns, and its format.
 
 import { OpenError } from '../errors'
 import { MAX_BODY_BYTES } from '../plant/json'
@@ -42,7 +42,7 @@ export type Table = {
   readonly isNamed: boolean
   /** The first rows, for a guess and a preview. */
   readonly sample: readonly FileRow[]
-  /** All rows, those that are read together in one array. They can be read once. */
+  /** All rows, in arrays; they can be read once. */
   readonly lines: AsyncIterable<readonly Line[]>
   /** Of CSV. */
   readonly delimiter: string | null
@@ -152,8 +152,8 @@ async function headOf(open: Opener): Promise<Uint8Array | null> {
 }
 
 /**
- * Checks a file before anything of it is stored: by its first bytes, and a text to its end. Throws an `OpenError` if it is of
- * another kind or in another encoding.
+ * Checks a file before any plant is stored: its first bytes, and all of a text. Throws an `OpenError` for another kind of
+ * file, or another encoding.
  */
 export async function checkFile(
   format: Format,

@@ -41,7 +41,7 @@ const inertCsvLine = (plant: PlantToWrite): string => {
 /** A writer of plants: the beginning of its file, and the line of each plant. */
 export type Writer = { readonly header: string; readonly line: (plant: PlantToWrite) => string }
 
-export const writers = {
+export const WRITERS = {
   ndjson: { header: '', line: ndjsonLine },
   csv: { header: csvHeader, line: csvLine },
   /** CSV for spreadsheets: nothing in it is run as a formula. Excel takes CSV without a byte order mark for its own code page. */

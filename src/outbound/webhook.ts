@@ -82,7 +82,7 @@ async function attempt(
     const { retryAfter = 0 } = retryAfterOf(answer.headers)
     return { status: answer.status, retryAfter, reason: `${url.host} answered ${answer.status}` }
   } catch (error) {
-    return { status: 0, retryAfter: 0, reason: safeMessage(error, [url.href]) }
+    return { status: 0, retryAfter: 0, reason: safeMessage(error) }
   }
 }
 

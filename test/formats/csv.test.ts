@@ -196,7 +196,7 @@ describe('the delimiter', () => {
     expect(findDelimiter(text)).toBe(delimiter)
   })
 
-  test('is told by the same first lines, wherever a text is cut', async () => {
+  test('is detected from the same first lines, wherever a text is cut', async () => {
     const text = `\n\nNr;Name\n${'1;a\n'.repeat(25)}2,x,y,z,;\n`
     for (const length of [1, 7, 1000]) {
       async function* parts() {

@@ -245,7 +245,7 @@ describe('a guess', () => {
     expect(guessTable(first, sample, true).headerRow).toBeNull()
   })
 
-  test('of a header with a number is that of a row of plants', () => {
+  test('takes a header with a number for a row of plants', () => {
     const rows: FileRow[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
     try {
       resolveColumns(['Tomato', 'Solanaceae', '12'], rows, USUAL_COLUMNS)

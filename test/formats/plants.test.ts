@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { getSchemaValidator } from 'elysia'
 import fc from 'fast-check'
-import { writtenFormats } from '../../src/formats/format'
-import { writers } from '../../src/formats/write'
+import { WRITTEN_FORMATS } from '../../src/formats/format'
+import { WRITERS } from '../../src/formats/write'
 import { parseJson } from '../../src/plant/json'
 import { listMismatches } from '../../src/plant/mismatch'
 import { Plant } from '../../src/plant/plant'
@@ -22,11 +22,11 @@ const plants = fc.array(
   { minLength: 1, maxLength: 20 },
 )
 
-describe.each([...writtenFormats])('a file of %s', (format) => {
+describe.each([...WRITTEN_FORMATS])('a file of %s', (format) => {
   test('is read as it was written, wherever it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(plants, fc.integer({ min: 1, max: 40 }), async (all, length) => {
-        const { header, line } = writers[format]
+        const { header, line } = WRITERS[format]
         const { entries } = await read(format, header + all.map(line).join(''), { length })
         expect(entries.map((entry) => ('plant' in entry ? entry.plant : entry))).toEqual(all)
       }),

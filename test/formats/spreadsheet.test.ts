@@ -118,7 +118,7 @@ test.each([
   )
 })
 
-test('of an old workbook, its author and title are not read, whatever number of them it claims', async () => {
+test('skips author and title of an old workbook, however many it claims', async () => {
   const file = CFB.read(bytesOf(workbook([['name'], ['Fern']]), 'biff8'), { type: 'array' })
   const summary = new DataView(new ArrayBuffer(4096))
   const kind = Buffer.from('e0859ff2f94f6810ab9108002b27b3d9', 'hex')
@@ -136,7 +136,7 @@ test('of an old workbook, its author and title are not read, whatever number of 
   expect(performance.now() - from).toBeLessThan(500)
 })
 
-test('a part in another encoding than its own is refused, not read with other characters', async () => {
+test('refuses a part in an encoding that it does not declare', async () => {
   const sheet = `<worksheet xmlns="${MAIN}"><sheetData><row>${inlineText('Caf\u00e9')}</row></sheetData></worksheet>`
   const name = 'xl/worksheets/sheet1.xml'
 
@@ -186,19 +186,16 @@ test('names the sheets that are not hidden, and reads the one that is asked for'
   )
 })
 
-test.each(['xlsx', 'xlsb', 'biff8'] as const)(
-  'a hidden sheet before another is passed over in %s',
-  async (type) => {
-    const sheet = (text: string) => utils.aoa_to_sheet([['name'], [text]])
-    const book: WorkBook = {
-      SheetNames: ['Lists', 'Plants'],
-      Sheets: { Lists: sheet('x'), Plants: sheet('Fern') },
-      Workbook: { Sheets: [{ Hidden: 1 }, { Hidden: 0 }] },
-    }
+test.each(['xlsx', 'xlsb', 'biff8'] as const)('skips a hidden first sheet in %s', async (type) => {
+  const sheet = (text: string) => utils.aoa_to_sheet([['name'], [text]])
+  const book: WorkBook = {
+    SheetNames: ['Lists', 'Plants'],
+    Sheets: { Lists: sheet('x'), Plants: sheet('Fern') },
+    Workbook: { Sheets: [{ Hidden: 1 }, { Hidden: 0 }] },
+  }
 
-    expect(await textsOf(bytesOf(book, type))).toEqual([['Fern']])
-  },
-)
+  expect(await textsOf(bytesOf(book, type))).toEqual([['Fern']])
+})
 
 test('a sheet whose texts are lost is refused, not read as an empty one', async () => {
   const shared = (place: number) => `<c t="s"><v>${place}</v></c>`
@@ -215,7 +212,7 @@ describe('a part that is cut off is refused, wherever it ends', () => {
     ['xlsb', 'xl/worksheets/sheet1.bin'],
     ['xlsb', 'xl/sharedStrings.bin'],
     ['ods', 'content.xml'],
-  ] as const)('of %s: %s', async (bookType, name) => {
+  ] as const)('%s: %s', async (bookType, name) => {
     const book = workbook([['id', 'name'], ...rows])
     const whole = new Uint8Array(write(book, { bookType, bookSST: true, type: 'array' }))
     const parts = unzipSync(whole)
@@ -373,7 +370,7 @@ describe('a cell of OpenDocument', () => {
     expect(await textsOf(bytes)).toEqual([['x', text, 'x']])
   })
 
-  test('that is repeated is in each of its places', async () => {
+  test('is read in each of its places if repeated', async () => {
     const repeated = cell(
       'office:value-type="string" office:string-value="Fern" table:number-columns-repeated="2"',
     )
@@ -456,7 +453,7 @@ test.each([
   ['', 'this is not a workbook'],
   ['id,name', 'this is not a workbook'],
   ['\ufeff\r\n<html><table>', 'this is a web page or another XML file'],
-])('what only has the name of a workbook is refused: %p', async (text, message) => {
+])('refuses a file that is a workbook only by name: %p', async (text, message) => {
   expect(await open('xlsx', text).catch(String)).toContain(message)
 })
 

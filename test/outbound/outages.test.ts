@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { tellOutages } from '../../src/outbound/outages'
 
-test('tells an outage at once, then ever more rarely, and its end once', async () => {
+test('reports an outage at once, then less and less often, and its end once', async () => {
   const told: string[] = []
   let time = 0
   let status: number | null = 200
@@ -40,7 +40,7 @@ test('tells an outage at once, then ever more rarely, and its end once', async (
   ])
 })
 
-test('tells nothing of a request that was given up', async () => {
+test('reports nothing for an aborted request', async () => {
   const told: string[] = []
   const ask = tellOutages(
     () => Promise.reject(new Error('aborted')),

@@ -67,14 +67,14 @@ const copy = (data: string, port: number) => [
   `host=127.0.0.1 port=${port} user=admin password=${PASSWORD} application_name=standby`,
 ]
 
-/** Gives a file or a folder to the user of the server. */
-function give(path: string): void {
+/** Makes the server's user the owner of a file or folder. */
+function handOver(path: string): void {
   if (isRoot) chownSync(path, NOBODY, NOBODY)
 }
 
 function put(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 })
-  give(path)
+  handOver(path)
 }
 
 /** Makes what a server has in its folder: its data, and a folder for its socket. */
@@ -82,9 +82,9 @@ async function makeFiles(bin: string, folder: string, { standbyOf, files = {} }:
   const data = join(folder, 'data')
   const socket = join(folder, 'socket')
   const passwords = join(folder, 'password')
-  give(folder)
+  handOver(folder)
   mkdirSync(socket, { mode: 0o755 })
-  give(socket)
+  handOver(socket)
   put(passwords, PASSWORD)
   const [maker = '', ...words] = standbyOf ? copy(data, standbyOf.port) : initdb(data, passwords)
   const made = Bun.spawn([...under, join(bin, maker), ...words], {

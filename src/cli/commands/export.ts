@@ -14,8 +14,8 @@ import {
   requireUnused,
   targetOf,
 } from '../../files/resolve-path'
-import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats/format'
-import { type Writer, writers } from '../../formats/write'
+import { formatToWrite, WRITTEN_FORMATS, type WrittenFormat } from '../../formats/format'
+import { WRITERS, type Writer } from '../../formats/write'
 import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
@@ -78,7 +78,7 @@ function isReplaced(path: string, files: readonly string[]): boolean {
 /** The format to write, by the file's name if no option says it. */
 function formatOf(option: string | null, path: string | undefined): WrittenFormat {
   const byName = path === undefined ? 'ndjson' : formatToWrite(path)
-  const format = writtenFormats.find((format) => format === (option ?? byName))
+  const format = WRITTEN_FORMATS.find((format) => format === (option ?? byName))
   if (format) return format
   throw new UsageError('unknown format; add --format ndjson or csv')
 }
@@ -94,7 +94,7 @@ spreadsheet: it prefixes formulas with an apostrophe, which an import keeps, and
 Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to the database.`,
   options: [...DATABASE_OPTIONS, 'format', 'escapeFormulas'],
   overrides: {
-    format: { ...oneOf(writtenFormats), help: 'ndjson or csv; default: by the file name' },
+    format: { ...oneOf(WRITTEN_FORMATS), help: 'ndjson or csv; default: by the file name' },
   },
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
@@ -103,7 +103,7 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
     const { database } = config
     if (config.escapeFormulas && format !== 'csv')
       throw new UsageError('--escape-formulas is for CSV')
-    const writer = writers[config.escapeFormulas ? 'inert' : format]
+    const writer = WRITERS[config.escapeFormulas ? 'inert' : format]
     const engine = engineOf(database)
     const { files } = engine.locate(database)
     // No progress bar among plants printed on a terminal.

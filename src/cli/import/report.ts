@@ -6,7 +6,7 @@ import { explainKept, keptTexts } from '../../formats/given'
 import { listColumns } from '../../formats/header'
 import { createRefusedWriter, type RefusedWriter } from '../../formats/refused'
 import type { Entry } from '../../formats/row'
-import { writers } from '../../formats/write'
+import { WRITERS } from '../../formats/write'
 import type { CommandContext } from '../command'
 import type { createProgress } from '../terminal/progress'
 import { refusedLine } from './command-line'
@@ -67,7 +67,7 @@ export class Report {
     const { config, out } = this.#context
     const { table, columns } = this.#file
     this.#progress.end()
-    const examples = this.#examples.list().map(writers.ndjson.line)
+    const examples = this.#examples.list().map(WRITERS.ndjson.line)
     if (examples.length > 0) out.write(`preview:\n${examples.join('')}`)
     this.tally.end()
     const used = usedColumns(columns)

@@ -1,5 +1,5 @@
-// Bytes -> their encoding: right, or absent. A detector tells the scripts of the world apart; that a text reads well tells the
-// encodings of Latin letters apart, those of Macintosh and DOS among them.
+// Bytes -> their encoding: right, or absent. A detector distinguishes the scripts of the world; how plausible a text is
+// distinguishes the encodings of Latin letters, Macintosh and DOS included.
 
 import { showText } from '../row'
 import { guessEncoding, type Loader } from './chardetng'
@@ -36,7 +36,7 @@ function readAs(bytes: Uint8Array, encoding: string): Candidate | null {
   }
 }
 
-/** The different texts that a sample may be, of those that read best. */
+/** The most plausible decodings of a sample, each text once. */
 function bestOf(sample: Uint8Array, encodings: readonly string[], isForeign: boolean) {
   const readings = encodings.flatMap((encoding) => readAs(sample, encoding) ?? [])
   const readable = readings.filter(

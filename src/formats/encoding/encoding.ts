@@ -1,5 +1,5 @@
-// Bytes -> text. Files are UTF-8, with or without a byte order mark, UTF-16 as spreadsheets write it, or in an encoding that
-// somebody names.
+// Bytes -> text. Files are UTF-8, with or without a byte order mark, UTF-16 as spreadsheets write it, or in the
+// encoding that the user names.
 
 import { OpenError } from '../../errors'
 import { concat } from '../bytes'
@@ -205,7 +205,7 @@ export async function* decodeText(
 }
 
 /**
- * Reads a text to its end, before anything of it is stored. Throws an `OpenError` if it is not in its encoding: an
+ * Reads a whole text, before any plant is stored. Throws an `OpenError` if it is not in its encoding: an
  * {@link EncodingError} with all lines beyond ASCII, up to a limit, if it should be UTF-8.
  */
 export async function checkText(

@@ -46,7 +46,7 @@ function decodeLines(bytes: Uint8Array, words: Words): LineText[] {
   return [...lines, decodeLine(bytes.subarray(start), words)]
 }
 
-/** Reads the lines of UTF-8, except blank ones, those that end in a chunk together. A line has at most about `limit` bytes. */
+/** Reads lines of UTF-8, except blank ones, an array per chunk. A line has at most about `limit` bytes. */
 async function* readLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
@@ -58,7 +58,7 @@ async function* readLines(
   let rest: Uint8Array[] = []
   let length = 0
 
-  /** Takes whole lines, of which the first may have begun earlier. */
+  /** Adds whole lines; the first may have begun earlier. */
   function take(bytes: Uint8Array): Line[] {
     const end = bytes.indexOf(NEWLINE)
     const isTooLong = length > 0 && length + (end < 0 ? bytes.length : end) > limit

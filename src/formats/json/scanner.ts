@@ -61,7 +61,7 @@ function findTextEnd(span: Span, part: string, from: number): number {
     const end = quote < 0 ? part.length : quote
     let first = end
     while (first > at && part[first - 1] === '\\') first -= 1
-    // What an odd number of backslashes precedes is a character.
+    // A quote after an odd number of backslashes is a character.
     span.isEscaped = (end - first) % 2 === 1
     if (quote < 0) return -1
     at = quote + 1
@@ -96,7 +96,7 @@ function findEnd(span: Span, part: string, from: number): number {
 /** Reads the text of a document, or of several one after another. A row or a key has at most `limit` characters. */
 export class JsonScanner {
   line: number
-  /** The values that ended, of those that are not within another. */
+  /** The number of outermost values that have ended. */
   values = 0
   #frames: Frame[] = []
   #document: 'array' | 'object' = 'object'
@@ -144,7 +144,7 @@ export class JsonScanner {
     return { line: this.line, stop: `the ${this.#document} does not end` }
   }
 
-  /** Takes a character that begins or separates values. */
+  /** Handles a character that begins or separates values. */
   #step(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
     switch (this.#wanted) {

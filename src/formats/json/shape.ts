@@ -32,7 +32,7 @@ type Survey = {
   readonly keys: ReadonlyMap<string, string>
 }
 
-/** A document has several lists, and none is named: the paths that name one, and the one that names all (null: none does). */
+/** The error of a document with several lists, none of them named: their paths, and one pattern for all, or null. */
 export class ListsError extends OpenError {
   constructor(
     message: string,

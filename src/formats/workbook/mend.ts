@@ -1,4 +1,4 @@
-// What SheetJS misreads in the parts of a workbook, mended in their text.
+// Rewrites the parts of a workbook that SheetJS misreads.
 
 import { xmlEncoding } from './whole-part'
 
@@ -12,11 +12,11 @@ function resolveReference(reference: string, hex?: string, decimal?: string): st
   return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference
 }
 
-/** A cell of Excel with a formula, but no value: programs write it that do not calculate. */
+/** A cell of Excel with a formula, but no value, as programs write that do not calculate. */
 const UNCALCULATED =
   /<(\w+:)?c( [^<>]*)?>\s*<(?:\w+:)?f(?: [^<>]*)?(?:\/>|>[^<]*<\/(?:\w+:)?f>)(?:\s*<(?:\w+:)?v(?: ?\/>|><\/(?:\w+:)?v>))?\s*<\/(?:\w+:)?c>/g
 
-/** Makes an error of it, which refuses its row. A text may be empty. */
+/** Turns it into an error cell, which refuses its row. A text may be empty. */
 const mendUncalculated = (cell: string, prefix = '', attributes = ''): string =>
   / t="(?!n")/.test(attributes)
     ? cell

@@ -19,7 +19,7 @@ declare module '@e965/xlsx' {
 }
 
 const ROWS_AT_ONCE = 1000
-/** The most cells that merged ones cover. */
+/** Maximum number of cells that merged cells may cover. */
 const MAX_COVERED = 5_000_000
 
 const OPTIONS = {
@@ -27,7 +27,7 @@ const OPTIONS = {
   cellNF: true,
   cellHTML: false,
   cellFormula: false,
-  // Only so does it tell which rows are hidden.
+  // Without it, hidden rows are not marked.
   cellStyles: true,
 } as const
 
@@ -74,7 +74,7 @@ function toCell(cell: CellObject, is1904: boolean): Cell {
   if (type === 'b') return value ? 'TRUE' : 'FALSE'
   if (typeof value === 'number') {
     const isDate = SSF.is_date(String(format))
-    // Excel shows so what it has no date for: before 1900, or after 9999.
+    // Excel shows ##### for dates before 1900 or after 9999.
     if (isDate && (cell.w === '' || Math.abs(value) >= YEAR_10000)) return { error: '#####' }
     const isDuration = DURATION.test(String(format)) || cell.w?.startsWith('-')
     if (isDate && !isDuration) return showDate(value, is1904)
@@ -172,8 +172,7 @@ function choose(
 }
 
 /**
- * Reads a sheet of a workbook, in one long call. `hidden`: the places of sheets that are hidden, besides those that
- * SheetJS finds. Throws an `OpenError` if it is damaged, or a chart.
+ * Reads a sheet of a workbook, in one long call. `hidden`: the places of hidden sheets that SheetJS does not find. Throws an `OpenError` if it is damaged, or a chart.
  */
 export function readSheet(content: Content, wanted: string | null, hidden: ReadonlySet<number>) {
   let book = parse(content, wanted ?? 0)

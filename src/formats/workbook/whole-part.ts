@@ -1,4 +1,4 @@
-// Whether a part of a workbook is whole: of one that is cut off, SheetJS reads what is left.
+// Detects parts of a workbook that are cut off, which SheetJS would read in silence.
 
 /** The records that end a binary sheet and binary texts: BrtEndSheet and BrtEndSst ([MS-XLSB] 2.3.2). */
 const LAST_RECORDS = [

@@ -57,10 +57,7 @@ const NO_CELLS =
 
 const utf8 = new TextDecoder()
 
-/**
- * The places of the sheets of an OpenDocument spreadsheet that are hidden by their styles, which SheetJS does not look
- * at. `content`: its part `content.xml`.
- */
+/** The places of sheets that OpenDocument hides by style, which SheetJS ignores. `content`: the part `content.xml`. */
 function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
   const [styles = '', ...tables] = utf8.decode(content).split('<table:table ')
   const hidden = new Set(

@@ -43,7 +43,7 @@ describe('a text that is not UTF-8', () => {
   const lines = (end: string) => Array.from({ length: 5001 }, (_, n) => `${n},plant${end}`).join('')
 
   test.each(['\n', '\r\n', '\r'])(
-    'is named with its true line, and its bad line is the sample: %j',
+    'is reported with its true line, and the bad line as the sample: %j',
     async (end) => {
       const text = `${lines(end)}7,Caf\xe9 fern,x${end}8,more${end}9,No\xebl${end}`
       for (const length of [5, 64, 65_536]) {

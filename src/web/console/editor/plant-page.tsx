@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
-import { writers } from '../../../formats/write.ts'
+import { WRITERS } from '../../../formats/write.ts'
 import { sentenceOf } from '../../sentence.ts'
 import { Copy } from '../controls/copy.tsx'
 import { Menu } from '../controls/menu.tsx'
@@ -91,7 +91,7 @@ const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionPr
     )}
     <Menu id="copies" label="Copy">
       <Copy label="Copy ID" text={String(plant.id)} />
-      <Copy label="Copy JSON" text={writers.ndjson.line(plant)} />
+      <Copy label="Copy JSON" text={WRITERS.ndjson.line(plant)} />
       <Copy label="Copy as curl" text={curlOf(base, plant.id)} />
     </Menu>
   </div>

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
-import { writers } from '../../../formats/write.ts'
+import { WRITERS } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { plantsOf } from '../counts.ts'
 import { ASCENDING } from '../list/id-order.ts'
@@ -37,7 +37,7 @@ type Content = {
 }
 
 function openText(format: 'csv' | 'ndjson'): Content {
-  const { header, line } = writers[format]
+  const { header, line } = WRITERS[format]
   const add = (plants: readonly NewPlant[]) => plants.map(line).join('')
   return { start: header, add, end: () => '', close() {} }
 }
