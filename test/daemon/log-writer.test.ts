@@ -82,7 +82,7 @@ test('does not wait for a reader that stops, and says how many lines it dropped'
   expect(await pipe.readUntil(/last\n$/)).toBe('last\n')
 })
 
-test('writes no more at a time than a pipe takes whole, so that lines of programs do not mix', async () => {
+test('writes at most what a pipe accepts whole, so that lines of two programs do not mix', async () => {
   using folder = temporaryFolder()
   using pipe = openPipe(folder.file('pipe'))
   const writers = ['a', 'b'].map((name) => ({ name, writer: createLogWriter(pipe.fd, notice) }))
@@ -113,7 +113,7 @@ test('waits for a pipe that another program made non-blocking', async () => {
   expect(writer.dropped()).toBe(0)
 })
 
-test('counts what a full disk does not take', async () => {
+test('counts the lines that a full disk rejects', async () => {
   const fd = openSync('/dev/full', 'w')
   const writer = createLogWriter(fd, notice)
   writer.write('one\n')

@@ -41,7 +41,7 @@ test('drains, then closes, then ends with 0', async () => {
   expect(steps).toEqual(['drained', 'closed'])
 })
 
-test('ends with 74 where the disk hangs while the database closes', async () => {
+test('ends with 74 if the disk hangs while the database closes', async () => {
   const close = () => never
 
   expect(await shutDownWith({ close, milliseconds: 0 })).toEqual({
@@ -71,7 +71,7 @@ test.each([
   }
 })
 
-test('leaves time for closing the database behind clients that do not finish', async () => {
+test('leaves time to close the database if clients do not finish', async () => {
   let drainMs = 0
   const drain = async (milliseconds: number) => {
     drainMs = milliseconds

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../harness/daemon'
 const CHUNKS = 40
 const CHUNK_BYTES = 100_000
 
-test('keeps nothing of what was read, however long the input', async () => {
+test('keeps no input in memory once it is read, however long', async () => {
   const read: WeakRef<Uint8Array>[] = []
   async function* chunks() {
     for (let n = 0; n < CHUNKS; n++) {
@@ -50,7 +50,7 @@ test('ends when it is interrupted, also while it waits for more', async () => {
   expect(parts).toEqual(['one'])
 })
 
-test('passes on why the input cannot be read', async () => {
+test('reports why the input cannot be read', async () => {
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('one')
     throw Object.assign(new Error('EIO'), { code: 'EIO' })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const hosts = ['127.0.0.1', '127.1.2.3', 'localhost', ...(hasIpv6 ? ['[::1]'] : [])]
 
-test.each(hosts)('neither the token nor a request for %s', async (host) => {
+test.each(hosts)('sends neither a token nor a request for %s to the proxy', async (host) => {
   using proxy = await startProxy()
   const url = `http://${host}:${daemon.port}`
   const env = { ...proxy.env, PLANTSTORE_TOKEN: TOKEN }
@@ -62,7 +62,7 @@ test.each(hosts)('neither the token nor a request for %s', async (host) => {
   expect(proxy.seen()).toBe('')
 })
 
-test('the test sees what does go through the proxy', async () => {
+test('sends a token for another machine through the proxy', async () => {
   using proxy = await startProxy()
   const env = { ...proxy.env, PLANTSTORE_TOKEN: TOKEN }
   await runProgram(['changes', '--url', 'http://plants.invalid'], { env })

@@ -47,22 +47,25 @@ async function open(daemon: Daemon): Promise<TLSSocket> {
   return socket
 }
 
-test.skipIf(!hasOpenssl)('says HSTS with --hsts, on every answer, and not without', async () => {
-  using folder = temporaryFolder()
-  const args = flagsOf(makePair(folder, 'first'))
-  const header = 'strict-transport-security'
-  {
-    await using daemon = await startDaemon({ args, database: folder.file('plants.db') })
-    const answer = await fetch(`${daemon.url}/health`, insecure)
-    expect(answer.headers.has(header)).toBeFalse()
-  }
-  const flags = [...args, '--hsts', '1y']
-  await using daemon = await startDaemon({ args: flags, database: folder.file('plants.db') })
-  for (const path of ['/health', '/plants', '/', '/nowhere']) {
-    const answer = await fetch(daemon.url + path, insecure)
-    expect(answer.headers.get(header)).toBe('max-age=31536000')
-  }
-})
+test.skipIf(!hasOpenssl)(
+  'sends HSTS in every answer with --hsts, and in none without',
+  async () => {
+    using folder = temporaryFolder()
+    const args = flagsOf(makePair(folder, 'first'))
+    const header = 'strict-transport-security'
+    {
+      await using daemon = await startDaemon({ args, database: folder.file('plants.db') })
+      const answer = await fetch(`${daemon.url}/health`, insecure)
+      expect(answer.headers.has(header)).toBeFalse()
+    }
+    const flags = [...args, '--hsts', '1y']
+    await using daemon = await startDaemon({ args: flags, database: folder.file('plants.db') })
+    for (const path of ['/health', '/plants', '/', '/nowhere']) {
+      const answer = await fetch(daemon.url + path, insecure)
+      expect(answer.headers.get(header)).toBe('max-age=31536000')
+    }
+  },
+)
 
 test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
   using folder = temporaryFolder()
