@@ -52,7 +52,7 @@ const end = async (store: Store) => (await changeLogOf(store).read({ after: 'now
 async function expectRefusal(error: ErrorName, act: () => Promise<unknown>): Promise<string> {
   const reason: unknown = await act().then(
     () => null,
-    (it) => it,
+    (value) => value,
   )
   expect(reason).toBeInstanceOf(RequestError)
   expect(reason).toHaveProperty('error', error)
@@ -207,8 +207,8 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
       if (kind === 3) return store.patchPlant(id, { tag: `t${index}` })
       return store.createPlants([plant, ...range(1000 + index, 1)])
     })
-    for (const it of await Promise.allSettled<unknown>(attempts))
-      if (it.status === 'fulfilled') done += 1
+    for (const result of await Promise.allSettled<unknown>(attempts))
+      if (result.status === 'fulfilled') done += 1
     const batches = (await allPlants(store)).filter(({ id }) => id >= 1000n).length
 
     const entries = await follow(store, undefined, 7)

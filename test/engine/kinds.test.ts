@@ -21,7 +21,7 @@ const name = fc.constantFrom('a', 'b', '')
 const tag = fc.constantFrom(null, 'x', '')
 const row: fc.Arbitrary<PlantRow> = fc.tuple(id, name, tag)
 const entityTag = fc.oneof(
-  row.map((it) => [entityTagOf(toPlant(it))]),
+  row.map((each) => [entityTagOf(toPlant(each))]),
   fc.constant<'*'>('*'),
 )
 const precondition = fc.option(
@@ -58,7 +58,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
       db
         .query<PlantRecord, []>('SELECT * FROM plants')
         .all()
-        .map((it): [RowId, PlantRow] => [toRow(it)[0], toRow(it)]),
+        .map((plant): [RowId, PlantRow] => [toRow(plant)[0], toRow(plant)]),
     )
 
   fc.assert(
@@ -67,16 +67,18 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
       fc.array(write, { maxLength: 12 }),
       (rows, batch) => {
         db.run('BEGIN')
-        for (const it of rows) apply({ kind: 'create', row: it, origin: null })
+        for (const row of rows) apply({ kind: 'create', row: row, origin: null })
         const before = stored()
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
         const changeLog: NewEntry[] = []
-        const outcomes = batch.map((it) => (isPlantWrite(it) ? decide(it, state, changeLog) : DONE))
+        const outcomes = batch.map((write) =>
+          isPlantWrite(write) ? decide(write, state, changeLog) : DONE,
+        )
         const net = netOf(changed, before)
 
         const entries: NewEntry[] = []
-        expect(outcomes).toEqual(batch.map((it) => apply(it, entries)))
+        expect(outcomes).toEqual(batch.map((write) => apply(write, entries)))
         expect(entries).toEqual(changeLog)
         const replayed = new Map(before)
         for (const entry of entries) {
@@ -86,18 +88,18 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         }
         expect(replayed).toEqual(stored())
         const after = new Map(before)
-        for (const it of net.inserted) {
-          expect(before.has(it[0])).toBeFalse()
-          after.set(it[0], it)
+        for (const row of net.inserted) {
+          expect(before.has(row[0])).toBeFalse()
+          after.set(row[0], row)
         }
-        for (const it of net.updated) {
-          expect(before.get(it[0])).not.toEqual(it)
-          expect(before.has(it[0])).toBeTrue()
-          after.set(it[0], it)
+        for (const row of net.updated) {
+          expect(before.get(row[0])).not.toEqual(row)
+          expect(before.has(row[0])).toBeTrue()
+          after.set(row[0], row)
         }
-        for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
+        for (const id of net.deleted) expect(after.delete(id)).toBeTrue()
         expect(after).toEqual(stored())
-        const growths = batch.map((it, place) => countDelta(it, outcomes[place] ?? DONE))
+        const growths = batch.map((write, place) => countDelta(write, outcomes[place] ?? DONE))
         expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(after.size - before.size)
         db.run('ROLLBACK')
         // No row is written that the outcomes do not account for.

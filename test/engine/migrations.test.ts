@@ -21,7 +21,7 @@ test.each([
   expect(imports.map(([, name = '']) => name)).toEqual(
     used
       .split(',')
-      .map((it) => it.trim())
+      .map((name) => name.trim())
       .filter(Boolean),
   )
   expect(version).toBe(names.length)

@@ -22,22 +22,22 @@ async function wakings(
   return woken
 }
 
-const put = (it: PlantChanges) => it.putPlants(range(1, 3))
-const patchAll = (it: PlantChanges) => it.patchPlants(range(1, 3))
-const deleteAll = (it: PlantChanges) => it.deletePlants(range(1, 3))
+const put = (store: PlantChanges) => store.putPlants(range(1, 3))
+const patchAll = (store: PlantChanges) => store.patchPlants(range(1, 3))
+const deleteAll = (store: PlantChanges) => store.deletePlants(range(1, 3))
 const none = { created: 0, written: [], deleted: [], changed: [2], missing: [1] }
 
 test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
-  ['a create', (it) => it.createPlant({ id: 1n, name: 'a' }), DONE],
-  ['a batch of creates', (it) => it.createPlants(range(1, 3)), DONE],
+  ['a create', (store) => store.createPlant({ id: 1n, name: 'a' }), DONE],
+  ['a batch of creates', (store) => store.createPlants(range(1, 3)), DONE],
   ['a batch of puts that creates', put, { created: 1, replaced: 0, unchanged: 2 }],
   ['a batch of puts that replaces', put, { created: 0, replaced: 1, unchanged: 2 }],
   ['a batch of patches', patchAll, { ...none, written: [[1, 'a', null]] }],
   ['a batch of deletes', deleteAll, { ...none, deleted: [3] }],
-  ['a replacement', (it) => it.replacePlant({ id: 1n, name: 'a' }), DONE],
-  ['a patch', (it) => it.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],
-  ['a delete', (it) => it.deletePlant(1n), DONE],
-  ['accepted edits', (it) => it.accept([], 0), DONE],
+  ['a replacement', (store) => store.replacePlant({ id: 1n, name: 'a' }), DONE],
+  ['a patch', (store) => store.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],
+  ['a delete', (store) => store.deletePlant(1n), DONE],
+  ['accepted edits', (store) => store.accept([], 0), DONE],
 ])('followers of the change log are woken by %s', async (_, change, outcome) => {
   expect(await wakings(change, outcome)).toBe(1)
 })
@@ -55,15 +55,15 @@ const name = 'n'.repeat(1000)
 const edit = { id: 1, logged: null, stored: null }
 
 test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
-  ['a create', (it) => it.createPlant({ id: 1n, name })],
-  ['a batch of creates', (it) => it.createPlants(range(1, 10))],
-  ['a batch of puts', (it) => it.putPlants(range(1, 10))],
-  ['a batch of patches', (it) => it.patchPlants(range(1, 10))],
-  ['a condition of a patch', (it) => it.patchPlants([{ id: 1n, was: { name } }])],
-  ['a batch of deletes', (it) => it.deletePlants(range(1, 10))],
-  ['a replacement', (it) => it.replacePlant({ id: 1n, name })],
-  ['a patch', (it) => it.patchPlant(1n, { name })],
-  ['a batch of edits', (it) => it.accept(Array(9).fill(edit), 0)],
+  ['a create', (store) => store.createPlant({ id: 1n, name })],
+  ['a batch of creates', (store) => store.createPlants(range(1, 10))],
+  ['a batch of puts', (store) => store.putPlants(range(1, 10))],
+  ['a batch of patches', (store) => store.patchPlants(range(1, 10))],
+  ['a condition of a patch', (store) => store.patchPlants([{ id: 1n, was: { name } }])],
+  ['a batch of deletes', (store) => store.deletePlants(range(1, 10))],
+  ['a replacement', (store) => store.replacePlant({ id: 1n, name })],
+  ['a patch', (store) => store.patchPlant(1n, { name })],
+  ['a batch of edits', (store) => store.accept(Array(9).fill(edit), 0)],
 ])('the size of the queue includes %s', async (_, change) => {
   const limits = { queuedWrites: 10, queuedBytes: 1000, batchWrites: 10 }
   const changes = plantChanges(new GroupCommit<Write>(async () => [], limits))

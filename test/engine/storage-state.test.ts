@@ -48,7 +48,7 @@ const nameOf = (causes: Causes): string =>
   }).join()
 
 function heal(causes: Causes): Causes {
-  let healed = BY_THEMSELVES.reduce((it, event) => transition(it, event, 0), causes)
+  let healed = BY_THEMSELVES.reduce((states, event) => transition(states, event, 0), causes)
   for (let tries = 0; tries < CAUSES.length; tries++) {
     const attempt = attemptOf(healed)
     if (!attempt) break

@@ -16,7 +16,7 @@ async function refused(store: Store, error: ErrorName, change: () => Promise<unk
   const before = await allPlants(store)
   const reason = await change().then(
     () => null,
-    (it: unknown) => it,
+    (value: unknown) => value,
   )
   expect(reason).toBeInstanceOf(RequestError)
   expect(reason).toHaveProperty('error', error)
@@ -112,7 +112,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
   test('puts 1000 plants, and the last of those that share an id', async () => {
     await using tested = await open()
     const { store } = tested
-    await store.createPlants(range(500, 1000).map((it) => ({ ...it, name: 'other' })))
+    await store.createPlants(range(500, 1000).map((plant) => ({ ...plant, name: 'other' })))
 
     const counts = { created: 500, replaced: 500, unchanged: 0 }
     expect(await store.putPlants(range(0, 1000))).toEqual(counts)
@@ -302,7 +302,9 @@ function testConditions(open: () => Promise<TestedStore>): void {
     expect(await store.patchPlant(id, { name: 'd', tag: '' })).toEqual({ id, name: 'd', tag: '' })
     await refused(store, 'no such plant', () => store.patchPlant(6n, { name: 'a' }))
     const left = [{ id, name: 'd', tag: '' }]
-    expect((await allPlants(await tested.reopen())).filter((it) => it.id !== 5n)).toEqual(left)
+    expect((await allPlants(await tested.reopen())).filter((plant) => plant.id !== 5n)).toEqual(
+      left,
+    )
   })
 
   test.each(ids)('changes plant %s only as it was read, where that is required', async (id) => {
@@ -368,7 +370,9 @@ function testConditions(open: () => Promise<TestedStore>): void {
       range(0, 50).map(({ name }) => store.patchPlant(1n, { name }, { precondition })),
     )
 
-    const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
+    const errors = results.map((result) =>
+      result.status === 'rejected' ? result.reason.error : null,
+    )
     expect(errors).toEqual([null, ...Array(49).fill('precondition failed')])
     expect(await allPlants(store)).toEqual([{ id: 1n, name: 'n0' }])
   })
@@ -405,7 +409,9 @@ function testOrder(open: () => Promise<TestedStore>): void {
       store.deletePlant(2n),
     ])
 
-    const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
+    const errors = results.map((result) =>
+      result.status === 'rejected' ? result.reason.error : null,
+    )
     const made = ['no such plant', null, 'taken', null, 'stored already', null, null, null]
     expect(errors).toEqual([...made, null, null, null, null, null, 'no such plant'])
     expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
@@ -429,16 +435,18 @@ function testOrder(open: () => Promise<TestedStore>): void {
     const { store } = tested
     await store.createPlant({ id: 50n, name: 'first' })
 
-    const results = await Promise.allSettled(range(0, 100).map((it) => store.createPlant(it)))
+    const results = await Promise.allSettled(range(0, 100).map((plant) => store.createPlant(plant)))
 
-    const failed = results.flatMap((it, index) => (it.status === 'rejected' ? [index] : []))
+    const failed = results.flatMap((result, index) => (result.status === 'rejected' ? [index] : []))
     expect(failed).toEqual([50])
     expect(await allPlants(store)).toHaveLength(100)
   })
 
   test('answers the queue when it closes', async () => {
     await using tested = await open()
-    const results = Promise.allSettled(range(0, 500).map((it) => tested.store.createPlant(it)))
+    const results = Promise.allSettled(
+      range(0, 500).map((plant) => tested.store.createPlant(plant)),
+    )
 
     const reopened = await tested.reopen()
 

@@ -6,10 +6,10 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { runProgram } from './daemon'
 
-/** NDJSON of plants with ids from `from` up to `to`. */
-export const lines = (from: number, to: number): string =>
+/** NDJSON of plants with the ids from `from` on, below `end`. */
+export const lines = (from: number, end: number): string =>
   Array.from(
-    { length: to - from },
+    { length: end - from },
     (_, i) => `{"id":${from + i},"name":"plant ${from + i}"}\n`,
   ).join('')
 

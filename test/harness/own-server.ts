@@ -31,12 +31,15 @@ export function describeServers(
   tests: (started: () => Promise<PostgresServer>, installation: Installation) => void,
   { canRun = true, ...options }: ServerOptions & { readonly canRun?: boolean } = {},
 ): void {
-  describe.each(installations.map((it) => [it.name, it] as const))(title, (_, it) => {
-    if (canRun && isInstalled(it))
-      tests(
-        ownServer(it, () => options),
-        it,
-      )
-    else test.skip('is not tested: it is not installed', () => {})
-  })
+  describe.each(installations.map((installation) => [installation.name, installation] as const))(
+    title,
+    (_, installation) => {
+      if (canRun && isInstalled(installation))
+        tests(
+          ownServer(installation, () => options),
+          installation,
+        )
+      else test.skip('is not tested: it is not installed', () => {})
+    },
+  )
 }

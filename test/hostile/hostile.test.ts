@@ -129,7 +129,7 @@ async function play(sent: Case): Promise<boolean> {
 
 /** A name without control characters, which a log or a terminal would obey. */
 const printable = ({ name }: Case): string =>
-  name.replace(/\p{Cc}/gu, (it) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  name.replace(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
 
 for (const [theme, cases] of Object.entries(catalogue)) {
   describe(theme, () => {

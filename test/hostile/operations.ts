@@ -89,13 +89,15 @@ const update = (id: bigint): ModelUpdate => ({
 })
 
 const bodyOf = (value: { readonly id?: bigint }): string =>
-  JSON.stringify(value, (_, it) => (typeof it === 'bigint' ? JSON.rawJSON(String(it)) : it))
+  JSON.stringify(value, (_, field) =>
+    typeof field === 'bigint' ? JSON.rawJSON(String(field)) : field,
+  )
 const batchOf = (plants: readonly object[]) => `{"plants":[${plants.map(bodyOf).join(',')}]}`
 
 const searchOf = (query: Readonly<Record<string, unknown>>): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    for (const it of [value ?? []].flat()) search.append(name, String(it))
+    for (const each of [value ?? []].flat()) search.append(name, String(each))
   }
   return search.toString()
 }
@@ -168,16 +170,16 @@ const kinds: readonly (() => Operation)[] = [
     return at('PUT', `/plants/${one.id}`, model.replace(one), bodyOf(one))
   },
   () => {
-    const [it, fields] = [id(), change()]
-    return at('PATCH', `/plants/${it}`, model.patch(it, fields), bodyOf(fields as object))
+    const [plantId, fields] = [id(), change()]
+    return at('PATCH', `/plants/${plantId}`, model.patch(plantId, fields), bodyOf(fields as object))
   },
   () => {
-    const it = id()
-    return at('DELETE', `/plants/${it}`, model.delete(it))
+    const plantId = id()
+    return at('DELETE', `/plants/${plantId}`, model.delete(plantId))
   },
   () => {
-    const it = id()
-    return at('GET', `/plants/${it}`, model.read(it))
+    const plantId = id()
+    return at('GET', `/plants/${plantId}`, model.read(plantId))
   },
   ...Array<() => Operation>(3).fill(list),
   ...Array<() => Operation>(2).fill(tags),

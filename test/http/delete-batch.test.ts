@@ -64,7 +64,7 @@ test('of many requests that delete the same plants, exactly one deletes each', a
     ),
   )
 
-  const deleted = answers.map((it) => (it as { deleted: number }).deleted)
+  const deleted = answers.map((answer) => (answer as { deleted: number }).deleted)
   expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(50)
   expect(storedPlants(database).filter(({ id }) => id >= 6000n && id < 6050n)).toEqual([])
 })

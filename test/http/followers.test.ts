@@ -81,7 +81,7 @@ test('a change is read once, however many follow', async () => {
 test('of simultaneous clients, no more than the limit are served', async () => {
   const followers = create({ most: 2 })
   const all = await Promise.allSettled(Array.from({ length: 10 }, () => open(followers)))
-  const letIn = all.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+  const letIn = all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 
   expect(letIn).toHaveLength(2)
   expect(followers.count()).toBe(2)
@@ -93,7 +93,7 @@ test('a client that is refused, or has gone before it is answered, is not counte
   const url = 'http://localhost/plants/changes'
   const refusal = await followers
     .follow(changeLog, 'junk', new Request(url), token)
-    .catch((it) => it)
+    .catch((error) => error)
   await followers.follow(changeLog, 'now', new Request(url, { method: 'HEAD' }), token)
   const gone = new Request(url, { signal: AbortSignal.abort() })
   // Refused, if it has to wait for its turn.

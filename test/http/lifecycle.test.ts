@@ -25,7 +25,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
     expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
     expect(storedPlants(folder.file('plants.db'))).toHaveLength(1)
-    expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
+    expect(daemon.events().map((line) => line.event)).toEqual(['listening', 'stopping', 'stopped'])
     expect(daemon.events()[1]).toMatchObject({ signal })
   },
 )
@@ -141,7 +141,7 @@ test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)(
     expect(await daemon.stop()).toBe(0)
     const reread = signal === 'SIGHUP' ? ['nothing-to-reread'] : []
     const events = ['listening', ...reread, 'stopping', 'stopped']
-    expect(daemon.events().map((it) => it.event)).toEqual(events)
+    expect(daemon.events().map((line) => line.event)).toEqual(events)
   },
 )
 
@@ -158,7 +158,8 @@ test('reads the token file again on SIGHUP, and keeps the old token if it cannot
   const reload = async () => {
     process.kill(daemon.pid, 'SIGHUP')
     reloads += 1
-    const count = () => daemon.events().filter((it) => it.event.startsWith('token-file-')).length
+    const count = () =>
+      daemon.events().filter((line) => line.event.startsWith('token-file-')).length
     await until('an event of the token file', () => count() >= reloads)
   }
 
@@ -172,7 +173,7 @@ test('reads the token file again on SIGHUP, and keeps the old token if it cannot
   rmSync(file)
   await reload()
   expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
-  const levels = daemon.events().filter((it) => it.event.startsWith('token-file-'))
+  const levels = daemon.events().filter((line) => line.event.startsWith('token-file-'))
   expect(levels.map(({ event, level }) => `${event} ${level}`)).toEqual([
     'token-file-read info',
     'token-file-refused error',

@@ -22,7 +22,7 @@ test.each([
   ['/token', ['GET', 'HEAD']],
   ['/status', ['GET', 'HEAD']],
 ])('%s has the methods that Allow names, and no others', async (path, methods) => {
-  for (const method of METHODS.filter((it) => !methods.includes(it))) {
+  for (const method of METHODS.filter((other) => !methods.includes(other))) {
     const answer = await daemon.fetch(path, { method })
 
     expect({ method, status: answer.status }).toEqual({ method, status: 405 })

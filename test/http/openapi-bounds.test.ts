@@ -54,14 +54,16 @@ function allows(schema: Schema, value: unknown): boolean {
     const name = schema.$ref.replace('#/components/schemas/', '')
     return allows(description.components.schemas[name] ?? {}, value)
   }
-  expect(Object.keys(schema).filter((it) => ![...KEYWORDS, ...NOTES].includes(it))).toEqual([])
+  expect(
+    Object.keys(schema).filter((keyword) => ![...KEYWORDS, ...NOTES].includes(keyword)),
+  ).toEqual([])
   if (schema.items && Array.isArray(value)) {
     const { items, maxItems = value.length } = schema
-    return value.length <= maxItems && value.every((it) => allows(items, it))
+    return value.length <= maxItems && value.every((item) => allows(items, item))
   }
   const type = value === null ? 'null' : typeof value === 'bigint' ? 'integer' : typeof value
   if (![schema.type ?? type].flat().includes(type)) return false
-  if (schema.enum && !schema.enum.some((it) => it === value)) return false
+  if (schema.enum && !schema.enum.some((allowed) => allowed === value)) return false
   if (typeof value === 'bigint')
     return value >= (schema.minimum ?? value) && value <= (schema.maximum ?? value)
   if (typeof value !== 'string') return true
@@ -79,7 +81,7 @@ const NUMBERS = [
 const textsAround = (next: string) => [
   ...['', 'x', ' 1', '1 ', 'now', 'NOW', 'asc', 'desc', 'ASC', 'a\nb', 'a\0b', '%', '"', 'é'],
   ...[next, next.toUpperCase(), `${next}0`, `x${next}`, next.slice(1), `${next.slice(0, 17)}`],
-  ...['a', '🌱'].flatMap((it) => [it.repeat(200), it.repeat(201)]),
+  ...['a', '🌱'].flatMap((text) => [text.repeat(200), text.repeat(201)]),
 ]
 const CONDITIONS = [
   ...['*', '**', '"a"', 'W/"a"', 'w/"a"', '"a", "b"', '"a","b",W/"c"', '"a" "b"', '"a b"', 'a'],
@@ -134,7 +136,7 @@ test('a parameter is accepted exactly if the description allows it', async () =>
 
 const FIELDS = ['id', 'name', 'tag']
 const VALUES = [
-  ...NUMBERS.filter((it) => it !== '+1'),
+  ...NUMBERS.filter((number) => number !== '+1'),
   ...['1.0', '1e18', '1e19', '-1e30', '"5"', 'null', 'true', '[]', '{}', '""', '"a"', '"a\\u0000"'],
 ]
 
@@ -149,7 +151,7 @@ test.each([
       const value = parse(json)
       const id = field === 'id' && typeof value === 'bigint' ? String(value) : '1'
       const others = Object.entries({ id, name: '"Rose"' }).filter(([it]) => it !== field)
-      const fields = [...others, [field, json]].map(([it, text]) => `"${it}":${text}`)
+      const fields = [...others, [field, json]].map(([name, text]) => `"${name}":${text}`)
       const isInPath = allows(properties.id ?? {}, BigInt(id))
       const url = path.replace('ID', isInPath ? id : '1')
       const answer = await daemon.fetch(url, { method, body: `{${fields}}` })

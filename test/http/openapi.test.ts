@@ -86,8 +86,8 @@ test('describes every operation, every answer, every parameter and every field',
     if (/\/(properties|parameters|responses|headers|schemas)\/[^/]+$/.test(path) && !isTold) {
       undescribed.push(path)
     }
-    for (const [key, it] of Object.entries(value)) {
-      if (!/^examples?$/.test(key)) look(it, `${path}/${key}`)
+    for (const [key, part] of Object.entries(value)) {
+      if (!/^examples?$/.test(key)) look(part, `${path}/${key}`)
     }
   }
   const { paths, components } = describe()

@@ -40,7 +40,7 @@ test('says that a change log is kept', async () => {
 test('names a token of the configuration as the log does', async () => {
   const name = async (answer: Response) => ((await answer.json()) as { name: string }).name
   expect(await name(await read(TOKEN))).toBe('PLANTSTORE_TOKEN')
-  const isLogged = () => daemon.events().some((it) => it.token === 'PLANTSTORE_TOKEN')
+  const isLogged = () => daemon.events().some((line) => line.token === 'PLANTSTORE_TOKEN')
   expect(await daemon.prints(isLogged)).toBe(true)
 
   writeFileSync(folder.file('token'), `${TOKEN}\n`)

@@ -19,7 +19,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 // The console's own. The name of what main.js imports has a hash.
 const FILES = [
   '/',
-  ...['main.js', 'part-*.js', 'style.css', 'icon.svg'].map((it) => `/console/${it}`),
+  ...['main.js', 'part-*.js', 'style.css', 'icon.svg'].map((name) => `/console/${name}`),
 ]
 
 let index = ''
@@ -130,7 +130,7 @@ describe('the console', () => {
     const policy = String(headers.get('content-security-policy')).split('; ')
 
     expect(policy).toContain("require-trusted-types-for 'script'")
-    const of = (name: string) => policy.filter((it) => it.startsWith(`${name} `))
+    const of = (name: string) => policy.filter((directive) => directive.startsWith(`${name} `))
     expect([of('worker-src'), of('trusted-types')]).toEqual([[threads], [trusted]])
   })
 

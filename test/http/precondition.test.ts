@@ -25,15 +25,15 @@ const OTHER = '"AAAAAAAAAAAAAAAAAAAAAA"'
 
 /** The forms that compressing proxies give an entity tag. */
 const formsOf = (tag: string): string[] => {
-  const coded = ['gzip', 'br', 'zstd', 'deflate'].map((it) => `"${tag.slice(1, -1)}-${it}"`)
-  return [tag, ...coded].flatMap((it) => [it, `W/${it}`])
+  const coded = ['gzip', 'br', 'zstd', 'deflate'].map((coding) => `"${tag.slice(1, -1)}-${coding}"`)
+  return [tag, ...coded].flatMap((form) => [form, `W/${form}`])
 }
 /** Entity tags that only look like such forms. */
 const strangersOf = (tag: string): string[] => {
   const text = tag.slice(1, -1)
   const endings = ['-', '-GZIP', '-xz', 'gzip', '--gzip', ';gzip', '-gzip-br', '-gzip-gzip', ':br']
-  return [...endings.map((it) => text + it), `${text}x`, `W/${text}`, '-gzip']
-    .flatMap((it) => [`"${it}"`, `W/"${it}"`])
+  return [...endings.map((ending) => text + ending), `${text}x`, `W/${text}`, '-gzip']
+    .flatMap((form) => [`"${form}"`, `W/"${form}"`])
     .concat(formsOf(OTHER))
 }
 
@@ -131,7 +131,9 @@ const holding: Record<string, string>[] = [
   { 'if-match': 'TAG', 'if-none-match': OTHER },
 ]
 const fill = (headers: Record<string, string>, tag: string) =>
-  Object.fromEntries(Object.entries(headers).map(([name, it]) => [name, it.replace(/TAG/g, tag)]))
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.replace(/TAG/g, tag)]),
+  )
 
 test.each(failing)('changes nothing if %j fails', async (headers) => {
   await daemon.create('{"id":3,"name":"Oak"}')
@@ -233,7 +235,7 @@ describe.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s of one plant', (method) => 
   const hasBody = method === 'PUT' || method === 'PATCH'
   const body = hasBody ? { body: '{"name":"Elm"}' } : {}
 
-  test.each(faults.filter(([, , , it]) => hasBody || !it.body))(
+  test.each(faults.filter(([, , , init]) => hasBody || !init.body))(
     'refuses %s: %d',
     async (_, error, id, init) => {
       await daemon.create('{"id":400,"name":"Oak"}')

@@ -52,7 +52,7 @@ test.each(['next', 'link'] as const)(
     }
 
     expect(found.flat()).toEqual(counts)
-    expect(found.map((it) => it.length)).toEqual([3, 3, 2])
+    expect(found.map((page) => page.length)).toEqual([3, 3, 2])
   },
 )
 

@@ -84,8 +84,8 @@ test('refuses reads beyond a queue of a thousand, and continues with those', asy
   const ended = await Promise.all(all)
   await Promise.all(first)
 
-  expect(ended.filter((it) => it === 200)).toHaveLength(999)
-  expect(ended.filter((it) => it === 'busy')).toHaveLength(201)
+  expect(ended.filter((status) => status === 200)).toHaveLength(999)
+  expect(ended.filter((status) => status === 'busy')).toHaveLength(201)
   expect(reads).toBe(999)
 })
 

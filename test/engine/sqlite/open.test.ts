@@ -68,7 +68,7 @@ async function killedStore(folder: ReturnType<typeof temporaryFolder>) {
   for (let id = 0; id < 20; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
   await daemon.stop('SIGKILL')
   const paths: Record<string, string> = { BACKUP: backup, NEW: folder.file('new.db') }
-  return { database, backup, place: (words: string[]) => words.map((it) => paths[it] ?? it) }
+  return { database, backup, place: (words: string[]) => words.map((word) => paths[word] ?? word) }
 }
 
 test.each(commands)('%j refuses a file with more than one link', async (words) => {
