@@ -8,15 +8,22 @@ import { actionsOf, type Driver } from './driver'
 
 // Once its page has crashed, the driver answers nothing any more.
 const PATIENCE_MS = 15_000
+// With two other browsers on two cores, WebKit takes half a minute to start.
+const START_MS = 50_000
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 
 type Value<T> = { readonly value: T & { readonly message?: string } }
 
 /** Sends a command to a driver; resolves to its value. */
-async function command<T>(method: string, url: string, body?: object): Promise<T> {
+async function command<T>(
+  method: string,
+  url: string,
+  body?: object,
+  withinMs = PATIENCE_MS,
+): Promise<T> {
   const sent = JSON.stringify(body)
   const asking = fetch(url, { method, ...(body ? { body: sent } : {}) })
-  const answer = await inTime(() => `${method} ${url} ${sent}`, asking, PATIENCE_MS)
+  const answer = await inTime(() => `${method} ${url} ${sent}`, asking, withinMs)
   const { value }: Value<T> = await answer.json()
   if (!answer.ok) throw new Error(`${method} ${url}: ${value.message}`)
   return value
@@ -59,9 +66,12 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
     )
   // It prints nothing when it listens.
   await until('WebKitWebDriver', async () => !driver.alive() || (await isReady()))
-  const { sessionId, capabilities } = await command<Session>('POST', `${base}/session`, {
-    capabilities: {},
-  })
+  const { sessionId, capabilities } = await command<Session>(
+    'POST',
+    `${base}/session`,
+    { capabilities: {} },
+    START_MS,
+  )
   const session = `${base}/session/${sessionId}`
   const send = <T>(path: string, body: object) => command<T>('POST', session + path, body)
   await send('/window/rect', { width: 1280, height: 1000 })
