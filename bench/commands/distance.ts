@@ -10,7 +10,7 @@ import { decimals, table, thousands } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
 const flags = readFlags('Starts, pages and creates by the distance of the PostgreSQL server.', {
-  'round-trip-ms': { default: '5,50,200', help: 'milliseconds of round trip' },
+  'round-trip-ms': { default: '5,50,200,500', help: 'milliseconds of round trip' },
   samples: { default: '10', help: 'requests, one after another' },
   seconds: { default: '4', help: 'seconds of load with 64 connections' },
 })

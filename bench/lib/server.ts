@@ -51,13 +51,17 @@ function answers(port: number): Promise<boolean> {
   })
 }
 
-/** Resolves at the first answer, of any status. Throws if the process ends, or after 30 s. */
+// A first start before a far server prepares each statement in two round trips.
+const START_MS = 120_000
+
+/** Resolves at the first answer, of any status. Throws if the process ends, or after {@link START_MS}. */
 export async function untilFirstAnswer(port: number, child: Subprocess, log: string) {
-  const deadline = performance.now() + 30_000
+  const deadline = performance.now() + START_MS
   // Not `fetch`: its failures cost CPU that the server needs to start.
   while (!(await answers(port))) {
     if (child.exitCode !== null) throw new Error(`did not start\n${readLog(log)}`)
-    if (performance.now() > deadline) throw new Error(`no answer in 30 s\n${readLog(log)}`)
+    if (performance.now() > deadline)
+      throw new Error(`no answer in ${START_MS / 1000} s\n${readLog(log)}`)
     await Bun.sleep(1)
   }
 }

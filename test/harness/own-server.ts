@@ -22,24 +22,40 @@ export function ownServer(
   }
 }
 
+type Tests = (started: () => Promise<PostgresServer>, installation: Installation) => void
+type Options = ServerOptions & { readonly canRun?: boolean }
+
+function describeOn(
+  servers: readonly Installation[],
+  title: string,
+  tests: Tests,
+  { canRun = true, ...options }: Options,
+): void {
+  const named = servers.map((server) => [server.name, server] as const)
+  describe.each(named)(title, (_, server) => {
+    if (canRun && isInstalled(server))
+      tests(
+        ownServer(server, () => options),
+        server,
+      )
+    else test.skip('is not tested: it is not installed', () => {})
+  })
+}
+
 /**
  * Groups tests for each version of PostgreSQL, with one server for all of them; %s is its name. Skips what is not
  * installed.
  */
-export function describeServers(
-  title: string,
-  tests: (started: () => Promise<PostgresServer>, installation: Installation) => void,
-  { canRun = true, ...options }: ServerOptions & { readonly canRun?: boolean } = {},
-): void {
-  describe.each(installations.map((installation) => [installation.name, installation] as const))(
+export const describeServers = (title: string, tests: Tests, options: Options = {}): void =>
+  describeOn(installations, title, tests, options)
+
+/** The same for the newest version that is installed: of what does not depend on the version. */
+export const describeServer = (title: string, tests: Tests, options: Options = {}): void =>
+  describeOn(
+    [installations.findLast(isInstalled) ?? installations[0]].filter(
+      (server) => server !== undefined,
+    ),
     title,
-    (_, installation) => {
-      if (canRun && isInstalled(installation))
-        tests(
-          ownServer(installation, () => options),
-          installation,
-        )
-      else test.skip('is not tested: it is not installed', () => {})
-    },
+    tests,
+    options,
   )
-}

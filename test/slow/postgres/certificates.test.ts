@@ -13,7 +13,7 @@ import {
 } from '../../harness/daemon'
 import { own } from '../../harness/own'
 import { ownFolder } from '../../harness/own-folder'
-import { describeServers } from '../../harness/own-server'
+import { describeServer } from '../../harness/own-server'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
@@ -50,7 +50,7 @@ const isLostFor = (daemon: Daemon, reason: string) =>
     .events()
     .some(({ event, detail }) => event === 'server-still-lost' && `${detail}`.includes(reason))
 
-describeServers(
+describeServer(
   'the certificate of %s',
   (_, it) => {
     const folder = ownFolder()

@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { PASSWORD, psql } from '../../../tools/postgres/server'
 import { root } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
+import { describeServer } from '../../harness/own-server'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(600_000)
@@ -35,7 +35,7 @@ const files = [
   'cli/commands/import-csv',
 ]
 
-describeServers(
+describeServer(
   'on %s',
   (started) => {
     test.each(files)('test/%s.test.ts passes', async (file) => {

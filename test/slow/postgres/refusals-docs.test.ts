@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { SQL } from 'bun'
 import { ERRORS } from '../../../src/errors'
 import { PATIENCE_MS, root } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
+import { describeServer } from '../../harness/own-server'
 import { openPlain } from '../../harness/plain-role'
 import { errorOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
@@ -90,7 +90,7 @@ test('every row of the table is tried', () => {
   expect(found).toEqual(Object.keys(causes))
 })
 
-describeServers('the docs of what %s refuses', (started) => {
+describeServer('the docs of what %s refuses', (started) => {
   test.concurrent.each(rows)(
     '%s',
     async (what, log = '', clients = '', health = '', check = '') => {

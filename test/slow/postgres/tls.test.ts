@@ -6,13 +6,13 @@ import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root } from '../../harness/daemon'
 import { own } from '../../harness/own'
 import { ownFolder } from '../../harness/own-folder'
-import { describeServers, ownServer } from '../../harness/own-server'
+import { describeServer, ownServer } from '../../harness/own-server'
 import { targetOf } from '../../harness/postgres-store'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
 
-describeServers(
+describeServer(
   '%s with TLS',
   (_, it) => {
     const folder = ownFolder()
