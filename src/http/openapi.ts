@@ -23,13 +23,13 @@ const TAGS = [
   {
     name: 'plants',
     // What every script needs, for the reference at /docs, too.
-    description:
-      `Create, read, list, replace and delete plants. Pages: send \`next\` as \`after\` until it is \`null\`. Lost
-updates: send the \`ETag\` of a plant as \`If-Match\`; 41201 means that another client changed it meanwhile. Retries: a change that got no
-answer may be stored, so send it again; 40901 then means that it was. After 42901 and 50301, wait for \`Retry-After\`.`.replaceAll(
-        '\n',
-        ' ',
-      ),
+    description: [
+      'Create, read, list, replace and delete plants.',
+      'Pages: send `next` as `after` until it is `null`.',
+      'Lost updates: send the `ETag` of a plant as `If-Match`; 41201 means that another client changed it meanwhile.',
+      'Retries: a change that got no answer may be stored, so send it again; 40901 then means that it was.',
+      'After 42901 and 50301, wait for `Retry-After`.',
+    ].join(' '),
   },
   { name: 'operations', description: 'For operators of the service.' },
 ]
