@@ -9,7 +9,7 @@ import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { turns } from '../../harness/ledger'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { errorOf, type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
 
@@ -222,8 +222,10 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
 
     const ended = endsOf([it.store.patchPlant(1n, { tag: 'new' })])
     await it.proxy.untilHeld()
-    // The row is locked, until the server finds that nothing comes any more: nobody waits for this process for ever.
-    await it.other.patchPlant(1n, { name: 'other' })
+    // The row is locked until the server finds that nothing comes any more.
+    await until('the lock to end', async () => {
+      return (await errorOf(it.other.patchPlant(1n, { name: 'other' }))) === null
+    })
     it.proxy.cut()
 
     expect(await ended).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
