@@ -129,8 +129,9 @@ describe('a read-only daemon on a backup', () => {
     await back(path)
     expect((await reading.fetch('/plants/20')).status).toBe(200)
     expect((await reading.fetch('/health')).status).toBe(200)
-    const events = reading.events().map(({ event }) => event)
-    expect(events.filter((event) => event.startsWith('storage-'))).toEqual([
+    const events = () => reading.events().map(({ event }) => event)
+    await until('the recovery', () => events().includes('storage-recovered'))
+    expect(events().filter((event) => event.startsWith('storage-'))).toEqual([
       'storage-failed',
       'storage-recovered',
     ])
