@@ -22,6 +22,15 @@ const idsOn = async (server: PostgresServer): Promise<number[]> => {
   return rows.map(({ id }: { id: number }) => id)
 }
 
+/** Resolves once a standby has the first plant; before that it may lack its table. */
+const untilReplayed = (standby: PostgresServer): Promise<unknown> =>
+  until('the plant', () =>
+    idsOn(standby).then(
+      ({ length }) => length,
+      () => 0,
+    ),
+  )
+
 const promote = async (standby: PostgresServer): Promise<void> => {
   await standby.query('SELECT pg_promote()')
 }
@@ -57,7 +66,7 @@ describeServers('an old primary of %s', (started, it) => {
   test.skipIf(!canCopy)('does not take a daemon back', async () => {
     await using pair = await startPair()
     const { primary, standby, store } = pair
-    await until('the plant', async () => (await idsOn(standby)).length)
+    await untilReplayed(standby)
     await primary.stop('SIGQUIT')
     await promote(standby)
     for (const plant of range(10, 5)) await store.createPlant(plant)
@@ -79,7 +88,7 @@ describeServers('an old primary of %s', (started, it) => {
   test.skipIf(!canCopy)('is not used while the new one restarts', async () => {
     await using pair = await startPair()
     const { primary, standby, store } = pair
-    await until('the plant', async () => (await idsOn(standby)).length)
+    await untilReplayed(standby)
     await primary.stop('SIGQUIT')
     await promote(standby)
     await store.createPlant({ id: 2n, name: 'two' })
