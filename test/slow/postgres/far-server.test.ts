@@ -3,13 +3,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
+import { describeServer } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-describeServers('a store with %s', (started) => {
+describeServer('a store with %s', (started) => {
   // Milliseconds each way; the connecting of a session takes eight round trips.
   test.concurrent.each([100, 250])('%i ms away keeps its connections', async (delay) => {
     const server = await started()

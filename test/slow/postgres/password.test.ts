@@ -3,14 +3,14 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { PASSWORD } from '../../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
-import { describeServers } from '../../harness/own-server'
+import { describeServer } from '../../harness/own-server'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const program = builtProgram()
 
-describeServers('the password of %s is shown nowhere', (started) => {
+describeServer('the password of %s is shown nowhere', (started) => {
   const folder = ownFolder()
 
   /** The three ways to hand it over. */
