@@ -141,7 +141,8 @@ async function underLoad(about: string, isSynchronous: boolean, hurt: Hurt): Pro
   await own.stop()
   const isEqual = async () => (await statusOf(reading)).plants === (await statusOf(writing)).plants
   if (!(await until(HEALED_MS, isEqual))) problems.push('the replica lacks plants')
-  if ((await healthOf(reading)) !== 'ok') problems.push('health stays bad')
+  const isWell = async () => (await healthOf(reading)) === 'ok'
+  if (!(await until(HEALED_MS, isWell))) problems.push('health stays bad')
   await following.stop()
   for (const daemon of [reading, writing]) {
     if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
