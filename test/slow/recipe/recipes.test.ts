@@ -407,7 +407,7 @@ describe('PostgreSQL', () => {
       await until('the older one to be unwell', async () => {
         return (await old.fetch('/health')).status === 503
       })
-      expect(old.err()).toContain('written by a newer plantstore')
+      await until('the reason', () => old.err().includes('written by a newer plantstore'))
       expect((await old.create('{"id":2,"name":"Fern"}')).status).toBe(503)
       expect(await read(old, '/plants/1')).toEqual({ id: 1, name: 'Rose' })
       await old.stop()
