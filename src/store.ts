@@ -54,7 +54,7 @@ export type StoreStats = {
   readonly freeBytes: number | null
   /** Only for a server. */
   readonly server?: ServerStats
-  /** Only for a store that is read alone. */
+  /** Only for a read-only store. */
   readonly replica?: ReplicaStats
 }
 

@@ -78,7 +78,7 @@ function isReplaced(path: string, files: readonly string[]): boolean {
 /** The format to write, by the file's name if no option says it. */
 function formatOf(option: string | null, path: string | undefined): WrittenFormat {
   const byName = path === undefined ? 'ndjson' : formatToWrite(path)
-  const format = WRITTEN_FORMATS.find((format) => format === (option ?? byName))
+  const format = WRITTEN_FORMATS.find((known) => known === (option ?? byName))
   if (format) return format
   throw new UsageError('unknown format; add --format ndjson or csv')
 }

@@ -20,8 +20,9 @@ export const health: Command = {
   name: 'health',
   usage: '',
   summary: 'check that the daemon can write to its database',
-  help: `Requests GET /health. Exit code 0 if the daemon can write, or a read-only one can read; 1 if not. For containers, supervisors and cron. It
-finds the daemon by the same variables as "plantstore serve"; flags of the daemon must be given here, too.
+  help: `Requests GET /health. Exit code 0 if the daemon can write, or a read-only one can read; 1 if not. For
+containers, supervisors and cron. It finds the daemon by the same variables as "plantstore serve"; flags of the daemon
+must be given here, too.
 --json prints GET /status instead: also the version, the plants, the last backup and the change log.`,
   options: ['host', 'port', 'unix', 'tlsCert', 'quiet', 'json', 'token', 'tokenFile'],
   overrides: {
