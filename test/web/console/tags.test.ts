@@ -17,11 +17,14 @@ beforeAll(async () => {
   }
 })
 
-/** The paths that an action asks for. */
+/** The paths of the daemon that an action asks for. Another file's tests may still send requests elsewhere. */
 async function requestsOf(act: () => Promise<void>): Promise<string[]> {
   using fetched = spyOn(globalThis, 'fetch')
   await act()
-  return fetched.mock.calls.map(([url]) => new URL(String(url)).pathname)
+  return fetched.mock.calls
+    .map(([url]) => new URL(String(url)))
+    .filter(({ origin }) => origin === daemon.url)
+    .map(({ pathname }) => pathname)
 }
 
 describe('the tags of the console', () => {
