@@ -51,19 +51,26 @@ const plants = (round: number) =>
     tag: `${round}/${id}`,
   }))
 
+/** The deadline is absolute: a machine that is busy with something else may need it all for its own disk. */
+const ATTEMPTS = { retry: 2 }
+
 describeServers('%s', (started) => {
-  test('confirms the largest batches over 200 Mbit/s and 8 ms of round trip', async () => {
-    const url = await newDatabase(await started())
-    using network = startNetwork(Number(new URL(url).port))
-    const events: Logged[] = []
-    const store = await openAt(url.replace(/:\d+\//, `:${network.port}/`), events)
+  test(
+    'confirms the largest batches over 200 Mbit/s and 8 ms of round trip',
+    async () => {
+      const url = await newDatabase(await started())
+      using network = startNetwork(Number(new URL(url).port))
+      const events: Logged[] = []
+      const store = await openAt(url.replace(/:\d+\//, `:${network.port}/`), events)
 
-    await Promise.all(plants(1).map((plant) => store.createPlant(plant)))
-    await Promise.all(plants(2).map((plant) => store.replacePlant(plant)))
+      await Promise.all(plants(1).map((plant) => store.createPlant(plant)))
+      await Promise.all(plants(2).map((plant) => store.replacePlant(plant)))
 
-    expect(events).toEqual([])
-    expect(store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 0 })
-    expect((await store.readPlant(7n))?.tag).toBe('2/7')
-    await store.close()
-  })
+      expect(events).toEqual([])
+      expect(store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 0 })
+      expect((await store.readPlant(7n))?.tag).toBe('2/7')
+      await store.close()
+    },
+    ATTEMPTS,
+  )
 })
