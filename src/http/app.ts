@@ -75,14 +75,14 @@ function addHeaders(
   request: Request,
   response: Response,
 ): void {
-  const { ok, headers } = response
-  const cursor = ok && !UNREAD_METHODS.has(request.method) && store.changeLog?.lastCursor?.()
-  if (cursor) headers.set(CURSOR_HEADER, cursor)
+  const { method } = request
+  const cursor = !UNREAD_METHODS.has(method) && response.ok && store.changeLog?.lastCursor?.()
+  if (cursor) response.headers.set(CURSOR_HEADER, cursor)
   cors?.expose(request, response)
   // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
-  if (request.method === 'HEAD') headers.set('date', new Date(now()).toUTCString())
+  if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
   if (hsts !== null) {
-    headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
+    response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
   }
 }
 
@@ -120,11 +120,11 @@ export function createApp(deps: AppDeps) {
   const app = newApp()
     // Elysia inspects the source of each hook and prepares only the destructured fields.
     .onTransform({ as: 'global' }, (context) => {
-      const { request } = context
+      const { request, headers } = context
       context.started = performance.now()
       context.entry = requestLog?.begin(request)
       // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
-      if (request.headers.get('host')?.includes(', ')) throw repeatedHost()
+      if (headers.host?.includes(', ')) throw repeatedHost()
     })
     .onAfterHandle({ as: 'global' }, ({ request, route, token, started, entry, responseValue }) => {
       if (responseValue instanceof Response)
