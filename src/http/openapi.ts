@@ -101,15 +101,23 @@ const AWAITED_CHANGE = {
   example: CURSOR_EXAMPLE,
 }
 
+/** Refusals of requests with that header. */
+const OF_AWAITED_CHANGE = ['invalid', 'no change log', 'cursor expired', 'busy'] as const
+
 const isOfPlants = ({ path }: DescribedRoute): boolean => /^\/(plants|tags)/.test(path)
 
-function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
+const mayAwaitChange = (route: DescribedRoute): boolean =>
+  route.method === 'GET' && isOfPlants(route)
+
+function refusalsOf(route: DescribedRoute) {
+  const { method, detail, body, params, query } = route
   const { security, refusals = [] } = detail
   const ofToken = method === 'GET' ? READING : WRITING
   const errors = new Set<ErrorName>([
     ...(body ? BODY : []),
     ...(params || query ? ['invalid' as const] : []),
     ...(security ? [] : ofToken),
+    ...(mayAwaitChange(route) ? OF_AWAITED_CHANGE : []),
     ...refusals,
     'unexpected',
   ])
@@ -160,7 +168,7 @@ function answersOf(route: DescribedRoute): Json {
 function operation(route: DescribedRoute): Json {
   const { body, params, query, detail } = route
   const { answers, refusals, media, parameters: more = [], ...rest } = detail
-  const awaited = route.method === 'GET' && isOfPlants(route) ? [AWAITED_CHANGE] : []
+  const awaited = mayAwaitChange(route) ? [AWAITED_CHANGE] : []
   const all = [...parameters('path', params), ...parameters('query', query), ...more, ...awaited]
   const types = media?.types ?? [JSON_TYPE]
   const content = Object.fromEntries(types.map((type) => [type, { schema: body }]))

@@ -160,6 +160,26 @@ test('describes 50301 for every read whose answer may find no room', () => {
   ])
 })
 
+test('describes 41001 for every read that may wait for a change', () => {
+  const { paths } = describe()
+  const reads = Object.entries(paths).filter(([, { get }]) =>
+    JSON.stringify(get ?? {}).includes('"name":"Plantstore-Cursor"'),
+  )
+
+  expect(reads.map(([path]) => path).sort()).toEqual([
+    '/plants',
+    '/plants/changes',
+    '/plants/history',
+    '/plants/{id}',
+    '/plants/{id}/history',
+    '/tags',
+  ])
+  for (const [path, { get }] of reads) {
+    const description = get?.responses['410']?.description
+    expect({ path, description }).toMatchObject({ description: expect.stringContaining('41001') })
+  }
+})
+
 test('describes the headers that options add to answers, as the daemon sends them', async () => {
   const args = ['--log-requests', '--rate-limit', '1000']
   await using daemon = await startDaemon({ database: folder.file('verbose.db'), args })
