@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 // Tries mutants of rooms on their nearest tests, in a copy of the repository, and prints those that survive:
-// `bun tools/mutation/run.ts plant http/bodies --sample 40 --seed 1`. Without a room, tries all.
+// `bun tools/mutation/run.ts plant http/bodies --sample 40 --seed 1`. Without a room, tries all. First come all tests in
+// one process, then at most `--tests` files of those that start daemons.
 
 import {
   cpSync,
@@ -15,8 +16,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import EQUIVALENT from './equivalent.json'
 import { type Mutant, mutantsOf } from './mutants'
-import { createRanking } from './ranking'
+import { createNear } from './near'
 
 const root = resolve(import.meta.dir, '..', '..')
 
@@ -41,16 +43,22 @@ function copyRepository(): string {
   return copy
 }
 
-type End = 'passed' | 'failed' | 'too slow'
+/** The failure of a run, and its test. */
+type End = { readonly how: 'killed' | 'timed out'; readonly test: string }
 
-/** Runs a command in the copy, for at most this time. */
-async function runIn(copy: string, command: readonly string[], limitMs: number): Promise<End> {
+/** Runs a command in the copy, for at most this time; null: it passes. */
+async function runIn(
+  copy: string,
+  command: readonly string[],
+  limitMs: number,
+): Promise<End | null> {
   const child = Bun.spawn([...command], {
     cwd: copy,
     env: { ...Bun.env, TMPDIR: join(copy, 'tmp') },
-    stdio: ['ignore', 'ignore', 'ignore'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   })
+  const output = new Response(child.stderr).text()
   const kill = () => {
     try {
       process.kill(-child.pid, 'SIGKILL')
@@ -65,26 +73,31 @@ async function runIn(copy: string, command: readonly string[], limitMs: number):
   clearTimeout(timer)
   // Daemons of a test that failed.
   kill()
-  return isOver ? 'too slow' : code === 0 ? 'passed' : 'failed'
+  if (code === 0 && !isOver) return null
+  const test = [...(await output).matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? 'tsc'
+  return { how: isOver ? 'timed out' : 'killed', test }
 }
 
 const MAX_MS = 120_000
 // A test that takes longer hangs.
 const slowest = (usualMs: number): number => 8000 + 4 * usualMs
 const TSC = ['node_modules/.bin/tsc']
-const commandOf = (test: string) => [
+const commandOf = (tests: readonly string[]) => [
   ...[process.execPath, 'test', '--bail', '--timeout=60000', '--path-ignore-patterns='],
-  `./${test}`,
+  ...tests.map((test) => `./${test}`),
 ]
 
-/** A repeatable order: of each file, mutants from all of its parts. */
-const shuffled = <T>(items: readonly T[], seed: string): T[] =>
-  items
-    .map((item, index) => ({ item, key: Bun.hash(`${seed} ${index}`) }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ item }) => item)
-
 type Found = Mutant & { readonly file: string }
+
+/** A repeatable order, which changes elsewhere in the code leave alone. */
+const shuffled = (mutants: readonly Found[], seed: string): Found[] =>
+  mutants
+    .map((mutant) => {
+      const { file, before, after } = mutant
+      return { mutant, key: Bun.hash([seed, file, before, after].join(' ')) }
+    })
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ mutant }) => mutant)
 
 function findMutants(copy: string, room: string, only: string): Found[] {
   const files = readdirSync(join(copy, 'src', room), { recursive: true })
@@ -96,11 +109,20 @@ function findMutants(copy: string, room: string, only: string): Found[] {
   )
 }
 
-/** Tries mutants in a copy, on the tests of about this time each. */
-function createTrial(copy: string, budgetMs: number) {
-  const { near, killedBy, took, timeOf } = createRanking(copy)
-  // The times without a mutant of the tests that failed on one; null: they fail without one.
-  const sound = new Map<string, number | null>()
+/** A mutant that no test can notice, by its lines without indentation. */
+type Equivalent = Record<'file' | 'before' | 'after' | 'reason', string>
+
+const isEquivalent = ({ file, before, after }: Found): boolean =>
+  EQUIVALENT.some(
+    (it: Equivalent) =>
+      it.file === file && it.before === before.trim() && it.after === after.trim(),
+  )
+
+/** Tries mutants in a copy. */
+function createTrial(copy: string, maxFiles: number) {
+  const near = createNear(copy)
+  // The times of tests without a mutant; null: they fail.
+  const usual = new Map<string, number | null>()
 
   async function runOn({ file, mutated }: Found, command: readonly string[], limitMs: number) {
     const path = join(copy, file)
@@ -113,44 +135,39 @@ function createTrial(copy: string, budgetMs: number) {
     }
   }
 
-  /** The time of a test without a mutant; null if it fails. */
-  async function measure(test: string): Promise<number | null> {
-    const known = sound.get(test)
+  /** Runs tests without a mutant, unless their time is known; null if they fail. */
+  async function measure(tests: readonly string[]): Promise<number | null> {
+    const key = tests.join(' ')
+    const known = usual.get(key)
     if (known !== undefined) return known
     const begin = performance.now()
-    const isPassed = (await runIn(copy, commandOf(test), MAX_MS)) === 'passed'
-    const time = isPassed ? performance.now() - begin : null
-    sound.set(test, time)
-    if (time === null) console.log(`left out: ${test} fails without a mutant`)
-    else took(test, time)
+    const end = await runIn(copy, commandOf(tests), MAX_MS)
+    const time = end ? null : performance.now() - begin
+    if (end) console.log(`left out, as ${end.test} fails without a mutant: ${key}`)
+    usual.set(key, time)
     return time
   }
 
-  /** True if a test fails on a mutant, or hangs; and again, as a loaded machine may fail it. */
-  async function isKilled(mutant: Found, test: string, limitMs: number): Promise<boolean> {
-    const begin = performance.now()
-    if ((await runOn(mutant, commandOf(test), limitMs)) === 'passed') {
-      took(test, performance.now() - begin)
-      return false
-    }
-    const usual = await measure(test)
-    if (usual === null) return false
-    return (await runOn(mutant, commandOf(test), slowest(usual))) !== 'passed'
+  /** How these tests end on a mutant; one that fails is run again, as a loaded machine may fail it. */
+  async function tryOn(mutant: Found, tests: readonly string[]): Promise<End | null> {
+    const known = usual.get(tests.join(' '))
+    if (tests.length === 0 || known === null) return null
+    const limit = known === undefined ? MAX_MS : slowest(known)
+    if (!(await runOn(mutant, commandOf(tests), limit))) return null
+    const time = await measure(tests)
+    return time === null ? null : runOn(mutant, commandOf(tests), slowest(time))
   }
 
-  /** The test that notices a mutant; null: none. */
-  return async (mutant: Found): Promise<string | null> => {
-    let left = budgetMs
-    for (const test of near(mutant.file)) {
-      if (sound.get(test) === null || (timeOf(test) ?? 0) > left) continue
-      const time = timeOf(test)
-      if (await isKilled(mutant, test, time === undefined ? left : slowest(time))) {
-        killedBy(test)
-        return test
-      }
-      left -= timeOf(test) ?? 0
+  /** How a mutant is noticed; null: it is not. */
+  return async (mutant: Found): Promise<End | null> => {
+    const { inProcess, withDaemons } = near(mutant.file)
+    const end = await tryOn(mutant, inProcess)
+    if (end) return end
+    for (const test of withDaemons.slice(0, maxFiles)) {
+      const end = await tryOn(mutant, [test])
+      if (end) return end
     }
-    return (await runOn(mutant, TSC, MAX_MS)) === 'passed' ? null : 'tsc'
+    return runOn(mutant, TSC, MAX_MS)
   }
 }
 
@@ -161,28 +178,31 @@ async function run(): Promise<void> {
       sample: { type: 'string', default: '40' },
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
-      seconds: { type: 'string', default: '30' },
+      tests: { type: 'string', default: '20' },
     },
   })
   const copy = copyRepository()
   try {
-    const tryMutant = createTrial(copy, Number(values.seconds) * 1000)
+    const tryMutant = createTrial(copy, Number(values.tests))
     const table: Record<string, string | number>[] = []
     for (const room of positionals.length > 0 ? positionals : ROOMS) {
       const all = findMutants(copy, room, values.only)
       const sample = shuffled(all, values.seed).slice(0, Number(values.sample))
-      let killed = 0
+      const ends = { killed: 0, 'timed out': 0, equivalent: 0, survived: 0 }
       for (const mutant of sample) {
         const { file, line, before, after } = mutant
-        const killer = await tryMutant(mutant)
-        if (killer) killed += 1
+        const end = isEquivalent(mutant) ? null : await tryMutant(mutant)
+        const how = end ? end.how : isEquivalent(mutant) ? 'equivalent' : 'survived'
+        ends[how] += 1
         console.log(
-          killer
-            ? `killed ${file}:${line} by ${killer}`
-            : `survived ${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`,
+          end
+            ? `${how} ${file}:${line} by ${end.test}`
+            : `${how} ${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`,
         )
       }
-      table.push({ room, mutants: all.length, tried: sample.length, killed })
+      const judged = sample.length - ends.equivalent
+      const score = Math.round((100 * (judged - ends.survived)) / judged)
+      table.push({ room, mutants: all.length, tried: sample.length, ...ends, score })
     }
     console.table(table)
   } finally {
