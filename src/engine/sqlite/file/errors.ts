@@ -103,14 +103,15 @@ function statOf(path: string): Stats | undefined {
 export const lockedByAnother = (path: string): OpenError =>
   new OpenError(`${path} is locked by another program`)
 
+const diskFull = (path: string): OpenError =>
+  new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
+
 const noFolder = (folder: string): OpenError =>
   new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
 
 /** The reason that a database could not be opened for writing. */
 export function explainFailedOpen(error: unknown, path: string): OpenError {
   if (error instanceof OpenError) return error
-  const refusal = /^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) ? noFreeInodes(path) : null
-  if (refusal) return refusal
   switch (codeOf(error)) {
     case 'ENOENT':
       return noFolder(dirname(targetOf(path)))
@@ -129,6 +130,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
       )
     case 'SQLITE_CANTOPEN':
       return (
+        noFreeInodes(path) ??
         denied([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(
           `cannot open ${path} and its write-ahead log: the file system is read-only, or too few files may be open (ulimit -n)`,
@@ -148,9 +150,10 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
     case 'SQLITE_BUSY_SNAPSHOT':
       return lockedByAnother(path)
     case 'ENOSPC':
+      return noFreeInodes(path) ?? diskFull(path)
     case 'EDQUOT':
     case 'SQLITE_FULL':
-      return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
+      return diskFull(path)
     default:
       return new OpenError(`cannot open ${path}: ${reasonOf(error)}`, true)
   }
