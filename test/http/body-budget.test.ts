@@ -116,3 +116,11 @@ test('a body whose client has gone is read to its end', async () => {
 
   expect(await createDiscarder(MIB).discardRest(request)).toBeTrue()
 })
+
+test('a body of which nothing comes for a second is given up', async () => {
+  const { request } = pending(1)
+  const started = performance.now()
+
+  expect(await createDiscarder(MIB).discardRest(request)).toBeFalse()
+  expect(performance.now() - started).toBeGreaterThan(950)
+})

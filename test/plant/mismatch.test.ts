@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { listMismatches, listProblems } from '../../src/plant/mismatch'
+import { Kind } from '@sinclair/typebox'
+import { expectation, listMismatches, listProblems } from '../../src/plant/mismatch'
 
 /** A validator that finds this many wrong fields, and counts how many were asked for. */
 function wrong(fields: number) {
@@ -34,4 +35,18 @@ test('names ten problems', () => {
 
   expect(listProblems(problems.slice(0, 10))).toEndWith('p9')
   expect(listProblems(problems)).toEndWith('p9; and more')
+})
+
+test.each([
+  ['a text of another type', { type: 'string', error: 'no' }, 5, 'no, found a number'],
+  ['a text that is malformed', { type: 'string', error: 'no' }, '\0', 'no'],
+  ['a number in a query', { [Kind]: 'Limit', type: 'integer', error: 'no' }, 'many', 'no'],
+  [
+    'a patch with an object',
+    { [Kind]: 'TextOrNull', type: ['string', 'null'], error: 'no' },
+    {},
+    'expected a string or null, found an object',
+  ],
+])('says what is expected instead of %s', (_, rule, value, expected) => {
+  expect(expectation(rule, value)).toBe(expected)
 })
