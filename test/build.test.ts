@@ -35,7 +35,7 @@ function hostileFolder() {
   return { ...folder, names: readdirSync(folder.path) }
 }
 
-test.skipIf(!isBuilt)('takes nothing from the folder that it is started in', async () => {
+test.skipIf(!isBuilt)('reads no setting or module from the working folder', async () => {
   using folder = hostileFolder()
   const env = { PLANTSTORE_TOKEN: '' }
   await using daemon = await startDaemon({ cwd: folder.path, env })
@@ -57,7 +57,7 @@ test.skipIf(!isBuilt)('takes nothing from the folder that it is started in', asy
   expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'Rose', tag: null }])
 })
 
-test.skipIf(!isBuilt)('runs as one file, wherever it is and without an environment', async () => {
+test.skipIf(!isBuilt)('runs as one file, anywhere and without an environment', async () => {
   using folder = temporaryFolder()
   const binary = folder.file('a plant store')
   cpSync(program[0] ?? '', binary)

@@ -17,14 +17,14 @@ test.each(['deploy/plantstore.service', 'deploy/plantstore-forward@.service'])(
   },
 )
 
-test('the image has them empty, and hosting.md and SECURITY.md name them', () => {
+test("the image unsets Bun's variables, and hosting.md and SECURITY.md name them", () => {
   expect(read('Dockerfile')).toContain(`\nENV ${VARIABLES.map((it) => `${it}=`).join(' ')}\n`)
   for (const page of ['docs/hosting.md', 'SECURITY.md']) {
     for (const name of VARIABLES) expect(read(page)).toContain(`\`${name}\``)
   }
 })
 
-test.skipIf(faultOf(builtPath) !== null)('an empty one counts as unset', async () => {
+test.skipIf(faultOf(builtPath) !== null)('an empty variable counts as unset', async () => {
   const env = Object.fromEntries(VARIABLES.map((name) => [name, '']))
   const { out, code } = await runProgram(['version'], { env, program: builtProgram() })
 

@@ -14,7 +14,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-test('logs its life as lines of JSON on standard error', async () => {
+test('logs start and stop as lines of JSON on standard error', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
@@ -31,7 +31,7 @@ test('logs its life as lines of JSON on standard error', async () => {
   expect(events[0]).toMatchObject({ url: daemon.url, database })
 })
 
-test('writes nothing else, whichever route is asked first', async () => {
+test('writes nothing else, whichever route is requested first', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const json = { id: 1, name: 'Rose' }

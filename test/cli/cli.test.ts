@@ -107,7 +107,7 @@ test('no option has a variable that Kubernetes sets for a Service of any name, b
   expect(taken).toEqual(['PLANTSTORE_PORT'])
 })
 
-test('passes over what Kubernetes sets for a Service named plantstore', async () => {
+test('ignores what Kubernetes sets for a Service named plantstore', async () => {
   using folder = temporaryFolder()
   const env = linkVariables('PLANTSTORE')
   const args = ['--unix', folder.file('socket')]
@@ -202,7 +202,7 @@ test.each([
   expect(readdirSync(folder.path)).toEqual([])
 })
 
-test('takes a file whose name has quotes by its path', async () => {
+test('opens a file whose name has quotes', async () => {
   using folder = temporaryFolder()
   const create = (database: string) =>
     runProgram(['import', '--format', 'csv', '-', '--database', database], { cwd: folder.path })
@@ -332,7 +332,7 @@ test.each(['backup', 'restore'])('offers no server to a command of files: %s', a
   expect(out).not.toContain('postgres')
 })
 
-test('says of health that the daemon listens, not health', async () => {
+test('says that the daemon, not the command health, listens on an address', async () => {
   expect((await runProgram(['health', '--help'])).out).toContain(
     '--host ADDRESS         address that the daemon listens on\n',
   )
@@ -365,7 +365,7 @@ test.each([
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
-test('makes no database for a port that another program has', async () => {
+test('creates no database if the port is in use', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
@@ -377,7 +377,7 @@ test('makes no database for a port that another program has', async () => {
   expect(existsSync(folder.file('other.db'))).toBe(false)
 })
 
-test('takes what follows "--" as arguments', async () => {
+test('treats words after "--" as arguments', async () => {
   const { err } = await runProgram(['serve', '--', '--port'])
 
   expect(err).toContain('serve takes no arguments, only options: "--port"')

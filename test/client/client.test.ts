@@ -23,7 +23,7 @@ test('writes and reads plants exactly, at both ends of int64', async () => {
   expect(await exercise(client)).toEqual([])
 })
 
-test('gives a refusal as a value with its number', async () => {
+test('resolves to a refusal with its number', async () => {
   const reader = createClient({
     url: daemon.url,
     token: await createToken('reader', '--scope', 'read'),
@@ -62,7 +62,7 @@ test('keeps the path of its URL', async () => {
   }
 })
 
-test('refuses what would be rounded, and what no header can hold, before it sends anything', async () => {
+test('refuses ids that would be rounded, and values that no header can hold, before it sends anything', async () => {
   // @ts-expect-error: a program without types may send a number.
   const created = client.createPlant({ id: 5, name: 'a' })
   await expect(created).rejects.toThrow('an id must be a bigint, such as 1n')
@@ -162,7 +162,7 @@ test('makes no change if its condition has no value, as behind a proxy that remo
   expect(stored(70n)).toEqual({ id: 70n, name: 'a', tag: null })
 })
 
-test('reads null if the plant still has the etag that is known', async () => {
+test('reads null if the plant still has the known etag', async () => {
   await client.createPlant({ id: 80n, name: 'a' })
   const read = await client.readPlant(80n)
   const etag = (read.ok && read.etag) || ''
@@ -194,7 +194,7 @@ test('sends the cursor of a change with a read that must see it', async () => {
   expect(end).toMatchObject({ value: { next: cursor } })
 })
 
-test('takes no 304 for an answer that it did not ask for', async () => {
+test('does not accept a 304 that it did not ask for', async () => {
   await using proxy = serve(() => new Response(null, { status: 304 }))
 
   const read = await createClient({ url: proxy.url, token: TOKEN }).readPlant(1n)
@@ -282,7 +282,7 @@ const FORMS: [name: string, change: (tag: string) => string][] = [
   ]),
 ]
 
-test.each(FORMS)('knows the etag that a compressing proxy changed: %s', async (_, change) => {
+test.each(FORMS)('recognizes an etag that a compressing proxy changed: %s', async (_, change) => {
   await using proxy = serve(async (request) => {
     const { pathname } = new URL(request.url)
     const answer = await fetch(`${daemon.url}${pathname}`, request)
@@ -388,7 +388,7 @@ test('creates any number of plants in batches, and says which were refused', asy
   expect(found).toEqual(plants.slice(0, -1).filter(({ id }) => id !== taken.id))
 })
 
-test('gives back the object of a refused plant, with whatever else it has', async () => {
+test('returns the very object of a refused plant', async () => {
   const lines = [{ id: 250_000n, name: '\0', line: 7 }]
 
   const [outcome] = await Array.fromAsync(client.createAll(lines))
@@ -406,7 +406,7 @@ test('cuts batches so that a body is not too large', async () => {
   expect(outcomes.length).toBeGreaterThan(2)
 })
 
-test('ends batches with what refuses them all', async () => {
+test('ends with the error that refuses every batch', async () => {
   const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
   const all = Array.fromAsync(stranger.createAll(rowOf(300_000n, 2, 'none')))
 
@@ -414,7 +414,7 @@ test('ends batches with what refuses them all', async () => {
   expect(stored(300_000n)).toBeUndefined()
 })
 
-test('takes a signal everywhere', async () => {
+test('accepts a signal in every method', async () => {
   const signal = AbortSignal.abort(new Error('changed my mind'))
   const options = { signal }
   const plant = { id: 400_000n, name: 'a' }

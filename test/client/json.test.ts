@@ -17,7 +17,7 @@ const plant = fc.record(
 )
 const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/)
 
-test('reads what it writes', () => {
+test('reads the JSON that it writes', () => {
   fc.assert(
     fc.property(plant, (sample) => {
       expect(toNewPlant(parseJson(plantText(sample)))).toEqual(sample)
@@ -63,7 +63,7 @@ test('marks the integers of ids, and of nothing else', () => {
   })
 })
 
-test('takes no id that is not exact', () => {
+test('reads no id that is not exact', () => {
   for (const id of ['1.5', '1e3', '9007199254740993.0', '"a"', 'null', '12345678901234567890123']) {
     expect(toNewPlant(parseJson(`{"id":${id},"name":"a"}`))).toBeUndefined()
   }

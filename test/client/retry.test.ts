@@ -76,7 +76,7 @@ test('gives up after some tries, and where it would wait too long', async () => 
   expect(full.sent).toHaveLength(1)
 })
 
-test('sends as often as it may, with pauses of up to 30 seconds', async () => {
+test('retries as often as allowed, with pauses of up to 30 seconds', async () => {
   const { setTimeout } = globalThis
   const pauses: unknown[] = []
   const clock = spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms = 0) => {
@@ -91,7 +91,7 @@ test('sends as often as it may, with pauses of up to 30 seconds', async () => {
   expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
 })
 
-test('understands a Retry-After that is a date, and does without one', async () => {
+test('understands a Retry-After that is a date, and a missing one', async () => {
   const date = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString()
   const soon = faulty([refuse(42901, { 'retry-after': date(-5) })])
   const none = faulty([refuse(42901)])
@@ -103,7 +103,7 @@ test('understands a Retry-After that is a date, and does without one', async () 
   expect(result.ok || (result.retryAfter ?? 0)).toBeWithin(7000, 7201)
 })
 
-test('ends the wait for another try when the signal says so', async () => {
+test('ends the wait for another try when its signal is aborted', async () => {
   const { client, sent } = faulty([refuse(50301, { 'retry-after': '25' })])
   const started = performance.now()
 
@@ -114,7 +114,7 @@ test('ends the wait for another try when the signal says so', async () => {
   expect(performance.now() - started).toBeLessThan(20_000)
 })
 
-test('knows that a create whose answer was lost has landed', async () => {
+test('recognizes that a create whose answer was lost was stored', async () => {
   const lost = faulty([loseAnswer])
   const unsent = faulty([loseRequest, loseRequest])
 
@@ -131,14 +131,14 @@ test('knows that a create whose answer was lost has landed', async () => {
   expect(await other.client.createPlant({ id: 11n, name: 'b' })).toMatchObject({ error: 40902 })
 })
 
-test('does not call a create refused that may have landed', async () => {
+test('does not report a create as refused that may have been stored', async () => {
   const { client } = faulty([loseAnswer, refuse(40102)])
 
   expect(await client.createPlant({ id: 21n, name: 'a' })).toMatchObject({ error: 0, status: 0 })
   expect(stored(21n)).toBeDefined()
 })
 
-test('sends no other change again whose answer was lost', async () => {
+test('repeats no other change whose answer was lost', async () => {
   await faulty([]).client.createPlant({ id: 31n, name: 'a' })
   const replaced = faulty([loseAnswer])
   const batch = faulty([loseAnswer])
@@ -150,7 +150,7 @@ test('sends no other change again whose answer was lost', async () => {
   expect([...replaced.sent, ...batch.sent, ...deleted.sent]).toEqual(['PUT', 'POST', 'DELETE'])
 })
 
-test('reads again, also where a proxy had no answer', async () => {
+test("repeats a read, also after a proxy's error", async () => {
   await faulty([]).client.createPlant({ id: 41n, name: 'a' })
   const gateway: Fault = async () => new Response('<h1>Bad gateway</h1>', { status: 502 })
   const { client, sent } = faulty([loseAnswer, gateway])

@@ -29,7 +29,7 @@ async function shutDownWith(part: {
   return { code, events }
 }
 
-test('drains, then closes, then ends with 0', async () => {
+test('drains, closes the database, then exits with 0', async () => {
   const steps: string[] = []
   const drain = async () => {
     await Bun.sleep(5)
@@ -41,7 +41,7 @@ test('drains, then closes, then ends with 0', async () => {
   expect(steps).toEqual(['drained', 'closed'])
 })
 
-test('ends with 74 if the disk hangs while the database closes', async () => {
+test('exits with 74 if the disk hangs while the database closes', async () => {
   const close = () => never
 
   expect(await shutDownWith({ close, milliseconds: 0 })).toEqual({

@@ -75,7 +75,7 @@ test('commits a batch as soon as it is full, however many writes are expected', 
   await all
 })
 
-test('does not hold a lone change', async () => {
+test('does not delay a lone change', async () => {
   const { submit, batches, advance, end } = createLedger()
   for (const change of ['a', 'b', 'c']) {
     const answer = submit(change)

@@ -46,7 +46,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: kind('probe') }),
 )
 
-test('decides in memory as in SQLite, and writes the net of it', () => {
+test('decides a batch in memory as SQLite would, and writes its net effect', () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   writeFileSync(path, '')

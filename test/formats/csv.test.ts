@@ -93,11 +93,11 @@ test('tells an empty cell from an empty text in quotes', () => {
   expect(cellsOf(readAll('a,,"",\n', 3))).toEqual([['a', null, '', null]])
 })
 
-test('leaves out rows whose cells are all empty', () => {
+test('skips rows whose cells are all empty', () => {
   expect(cellsOf(readAll(',,\n\n ,"",\na,b\n;\n', 2))).toEqual([['a', 'b'], [';']])
 })
 
-test('takes a quote within a cell for a character', () => {
+test('reads a quote within a cell as a character', () => {
   expect(cellsOf(readAll('fern in a 6" pot,b"c"\n', 4))).toEqual([['fern in a 6" pot', 'b"c"']])
 })
 
@@ -110,7 +110,7 @@ test('refuses the row of a quoted cell that text follows, and reads on', () => {
   ])
 })
 
-test('says which lines a quote has made one row', () => {
+test('says which lines a quote joined into one row', () => {
   expect(readAll('a,b\n1,"c\n2,d\n3,"e",f\n4,g\n', 3)).toEqual([
     { line: 1, cells: ['a', 'b'] },
     {

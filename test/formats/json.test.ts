@@ -234,7 +234,7 @@ describe('the first value says what a document is', () => {
     expect(await rowsOf(text, { length: 3 }).catch(String)).toContain(message)
   })
 
-  test('a list that is not there is refused', async () => {
+  test('a missing list is refused', async () => {
     expect(await rowsOf('{"a":[{}]}', { list: 'b' }).catch(String)).toContain('no list "b"')
   })
 

@@ -182,7 +182,7 @@ test('numbers no row beyond the largest id', async () => {
   expect(entries[1]).toHaveProperty('problem', expect.stringContaining('id: expected an integer'))
 })
 
-test('takes rows that are shorter than the header, and longer if nothing is there', async () => {
+test('accepts rows shorter than the header, and longer ones with empty cells', async () => {
   const { entries } = await read('csv', 'id,name,tag\n1,a\n2,b,x,,\n3,c,x,y,z,\n4\n')
 
   expect(entries).toEqual([
@@ -193,7 +193,7 @@ test('takes rows that are shorter than the header, and longer if nothing is ther
   ])
 })
 
-test('takes a tag of null in JSON for none', async () => {
+test('reads a tag of null in JSON as none', async () => {
   expect((await read('ndjson', '{"id":1,"name":"a","tag":null}')).entries).toEqual([
     { line: 1, plant: { id: 1n, name: 'a' } },
   ])

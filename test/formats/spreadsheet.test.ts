@@ -268,7 +268,7 @@ test.each([
   expect(isWholePart('a.xml', strToU8(text))).toBe(expected)
 })
 
-test('a chart is no sheet to read', async () => {
+test('does not read a chart as a sheet', async () => {
   const relation = (id: string, type: string) =>
     `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${type}s/sheet1.xml"/>`
   const bytes = packed(`<row>${inlineText('name')}</row><row>${inlineText('Fern')}</row>`, {
@@ -288,7 +288,7 @@ test('a chart is no sheet to read', async () => {
 const odfText = (text: string, attributes = '') =>
   `<table:table-cell office:value-type="string"${attributes}><text:p>${text}</text:p></table:table-cell>`
 
-test('a damaged workbook is refused in words, not in those of its reader', async () => {
+test('refuses a damaged workbook in plain words, not in those of its reader', async () => {
   const broken = [
     '<table:table table:name="A"><table:shapes></table:table>',
     '</table:table></a:b></office:p>',
@@ -431,7 +431,7 @@ test('a number that its format hides is an empty cell, but for its digits as an 
   ])
 })
 
-test('a workbook with a password is refused in a sentence', async () => {
+test('refuses a workbook with a password in a sentence', async () => {
   const excel = CFB.utils.cfb_new()
   CFB.utils.cfb_add(excel, '/EncryptionInfo', new Uint8Array(64))
   CFB.utils.cfb_add(excel, '/EncryptedPackage', new Uint8Array(64))

@@ -58,7 +58,7 @@ test.each(['', '[{"id":10,"name":"a"}]', '{"plants":[{"id":10,"name":"a"}]', '5'
   },
 )
 
-test('creates none where one exists with other fields, and names it', async () => {
+test('creates none if one exists with other fields, and names it', async () => {
   await daemon.create('{"id":9007199254740995,"name":"Yew"}')
   const message = await expectRefused(
     '{"plants":[{"id":20,"name":"a"},{"id":9007199254740995,"name":"Box"},{"id":21,"name":"c"}]}',
@@ -69,7 +69,7 @@ test('creates none where one exists with other fields, and names it', async () =
   expect(message).toContain('9007199254740995')
 })
 
-test('creates none where one exists with the same fields, and names it', async () => {
+test('creates none if one exists with the same fields, and names it', async () => {
   await daemon.create('{"id":30,"name":"Yew"}')
   const message = await expectRefused(
     '{"plants":[{"id":31,"name":"a"},{"id":32,"name":"b"},{"id":30,"name":"Yew"}]}',
@@ -80,7 +80,7 @@ test('creates none where one exists with the same fields, and names it', async (
   expect(message).toContain('id 30')
 })
 
-test('creates none where it repeats an id, and names both places', async () => {
+test('creates none if it repeats an id, and names both places', async () => {
   const big = '{"id":9223372036854775807,"name":"a"}'
   const other = '{"id":9223372036854775806,"name":"a"}'
 
@@ -115,7 +115,7 @@ test('refuses a repeated id, taken or not', async () => {
   expect(await expectRefused(`{"plants":[${same},${same}]}`, 40002)).toContain('plants[0]')
 })
 
-test('creates none where some are wrong, and names each with its position and id', async () => {
+test('creates none if some are invalid, and names each with its position and id', async () => {
   const message = await expectRefused(
     '{"plants":[{"id":50,"name":"a"},{"id":9007199254740993,"name":5},{"id":"x","name":"a"},7]}',
     40002,

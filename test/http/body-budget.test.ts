@@ -20,7 +20,7 @@ function pending(bytes: number, headers: Record<string, string> = {}) {
   return { request, end: () => end.resolve() }
 }
 
-test('reads bodies of 16 MiB at the same time, and refuses what is beyond', async () => {
+test('reads 16 MiB of bodies at once, and refuses more', async () => {
   const { none } = createBodies(MIB)
   const reading = Array.from({ length: 16 }, () => pending(MIB))
   const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
@@ -36,7 +36,7 @@ test('reads bodies of 16 MiB at the same time, and refuses what is beyond', asyn
   await none.transform({ request: later.request, headers: {} })
 })
 
-test('a body that exceeds what all may have is refused while it is read', async () => {
+test('refuses a body while it is read if all bodies exceed their limit', async () => {
   const { none } = createBodies(MIB)
   const reading = Array.from({ length: 15 }, () => pending(MIB))
   const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
@@ -50,7 +50,7 @@ test('a body that exceeds what all may have is refused while it is read', async 
   await Promise.all(ends)
 })
 
-test('discards sixteen refused bodies at the same time, whatever their length', async () => {
+test('discards sixteen refused bodies at once, whatever their length', async () => {
   const { discardRest } = createDiscarder(MIB)
   const bodies = [
     ...Array.from({ length: 15 }, () => pending(1, { 'content-length': String(8 * MIB) })),
@@ -105,7 +105,7 @@ test('memory is collected after 16 MiB of refused bodies, at most ten times a se
   expect(counts).toEqual([0, 1, 1, 2, 2])
 })
 
-test('a body whose client has gone is read to its end', async () => {
+test('reads the body of a disconnected client to its end', async () => {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(10))
@@ -117,7 +117,7 @@ test('a body whose client has gone is read to its end', async () => {
   expect(await createDiscarder(MIB).discardRest(request)).toBeTrue()
 })
 
-test('a body of which nothing comes for a second is given up', async () => {
+test('gives up a body that stalls for a second', async () => {
   const { request } = pending(1)
   const started = performance.now()
 

@@ -231,7 +231,7 @@ test.each([
   await expectError(await daemon.fetch(`/plants/1/history${query}`), error)
 })
 
-test('a cursor of another store, and one of the future, are gone', async () => {
+test('a cursor of another store, or of the future, is 41001', async () => {
   await using other = await startDaemon({ args: KEEP, database: folder.file('other.db') })
   const { next: foreign } = await read('?after=now', other)
   const future = (await now()).replace(/\d+$/, '900000000')
@@ -244,7 +244,7 @@ test('a cursor of another store, and one of the future, are gone', async () => {
   }
 })
 
-test('a URL of 10 MB does not get as far as the store', async () => {
+test('rejects a URL of 10 MB before it reaches the store', async () => {
   const answer = await daemon.fetch(`/plants/changes?after=${'a'.repeat(10_000_000)}`).then(
     ({ status }) => status,
     () => 0,
@@ -254,7 +254,7 @@ test('a URL of 10 MB does not get as far as the store', async () => {
   expect((await daemon.fetch('/health')).status).toBe(200)
 })
 
-test('without a log, both are 40403, and say which option keeps one', async () => {
+test('without a change log, pages and streams are 40403, and name the option', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 
   for (const path of ['/plants/changes', '/plants/history', '/plants/1/history']) {
@@ -280,7 +280,7 @@ test('a daemon without the option keeps the log as it was', async () => {
   }
 })
 
-test('only "off" ends the log, and says how many entries it had; a later log does not know the cursors of this one', async () => {
+test('only "off" ends the change log, and says how many entries it had; a later one refuses its cursors', async () => {
   const database = folder.file('ended.db')
   const first = await startDaemon({ args: KEEP, database })
   for (const id of [1, 2, 3]) await first.create(`{"id":${id},"name":"Rose"}`)

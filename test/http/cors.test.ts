@@ -94,12 +94,12 @@ test.each([
   expect(corsOf(answer)).toEqual({ vary: 'Origin' })
 })
 
-test('says that answers differ by origin, also where there is none', async () => {
+test('says that answers vary by origin, also without one', async () => {
   expect(corsOf(await ask('GET /plants/1'))).toEqual({ vary: 'Origin' })
   expect(corsOf(await ask('GET /nowhere'))).toEqual({ vary: 'Origin' })
 })
 
-test('still answers 405 to an OPTIONS that is no question of a browser', async () => {
+test('answers 405 to an OPTIONS that is no preflight', async () => {
   const answer = await ask('OPTIONS /plants', { origin: APP })
 
   expect(answer.status).toBe(405)
@@ -170,7 +170,7 @@ test('lets a page read an unexpected error', async () => {
   expect(answer.headers['access-control-allow-origin']).toBe(DEV)
 })
 
-test('exposes every header that an answer has beside those that a page may always read', async () => {
+test('exposes every header that a page may not read by default', async () => {
   const always = ['cache-control', 'content-length', 'content-type', 'connection', 'date', 'vary']
   const page = await ask('GET /plants?limit=1', { origin: APP, 'x-request-id': 'a-1' })
   const plant = await ask('GET /plants/1', { origin: APP })

@@ -139,7 +139,7 @@ test.each(rows)('answers $error where $when', async ({ error, request, headers =
   expect(storedPlants(database)).toEqual(before)
 })
 
-test('answers 50301 with Retry-After where more bodies come in than it can hold', async () => {
+test('answers 50301 with Retry-After if more bodies arrive than it can hold', async () => {
   const large = 16 * 1024 * 1024
   await using busy = await startDaemon({
     database: folder.file('busy.db'),

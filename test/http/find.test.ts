@@ -126,7 +126,7 @@ test('finds the plants without a tag, or with any', async () => {
   expect((await list('tagged=true&name=white&after=91999')).ids).toEqual([])
 })
 
-test('looks for up to 200 characters, be they one or two units of UTF-16', async () => {
+test('searches for up to 200 characters, of one or two UTF-16 units each', async () => {
   const name = '🌱'.repeat(200)
   await daemon.fetch('/plants', { json: { id: 91_000, name } })
   expect((await list(`name=${encodeURIComponent(name)}&after=90999`)).ids).toEqual([91_000])

@@ -105,7 +105,7 @@ test('a client that is refused, or has gone before it is answered, is not counte
   expect(followers.count()).toBe(0)
 })
 
-test('clients that go while they wait for their first page are not read for, nor counted', async () => {
+test('reads nothing for clients that disconnect before their first page, and does not count them', async () => {
   const busy: ChangeLog = {
     history: changeLog.history,
     watch: changeLog.watch,

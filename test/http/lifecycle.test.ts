@@ -199,7 +199,7 @@ test.skipIf(!canBePid1)('stops on SIGTERM as process 1 of a container', async ()
   expect(storedPlants(database)).toHaveLength(1)
 })
 
-test('takes a signal that is sent to the process and to its group for one', async () => {
+test('counts a signal that is sent to the process and to its group once', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   process.kill(daemon.pid, 'SIGTERM')

@@ -9,7 +9,7 @@ import { until } from '../harness/until'
 
 const log = () => {}
 
-test('the store learns that the client of a list has gone', async () => {
+test('the store learns that the client of a list has disconnected', async () => {
   using folder = temporaryFolder()
   const store = await openStore(folder.file('plants.db'), storeOwner(log, log))
   const { text, token } = issueToken('reader', 'read', null, Date.now())

@@ -137,7 +137,7 @@ test('finds the largest id with one request', async () => {
   )
 })
 
-test('links to the next page under whatever path a proxy serves it', async () => {
+test("links to the next page relative to a proxy's path", async () => {
   const link = (await daemon.fetch('/plants?limit=1')).headers.get('link')
   const target = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1] ?? ''
 
@@ -166,7 +166,7 @@ test('starts after `after`, whether or not it is stored', async () => {
   expect(await after(MAX)).toEqual([])
 })
 
-test('lists 100 plants where no limit is given', async () => {
+test('lists 100 plants by default', async () => {
   await using other = await startDaemon({ database: folder.file('many.db') })
   const plants = Array.from({ length: 101 }, (_, id) => ({ id, name: '' }))
   await other.fetch('/plants/batch', { json: { plants } })

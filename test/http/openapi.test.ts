@@ -63,7 +63,7 @@ test('describes texts without U+0000, cursors as strings, and plants in one plac
   })
 })
 
-test('leads from a create to what can be done with the plant, and to itself under any prefix', () => {
+test('links from a create to the operations on the plant, and to itself under any prefix', () => {
   const { paths, servers } = describe()
 
   const links = paths['/plants']?.post?.responses['200']?.links

@@ -43,7 +43,7 @@ describe('the console', () => {
     expect(index).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
   })
 
-  test('needs no credentials, and takes no notice of bad ones', async () => {
+  test('needs no credentials, and ignores bad ones', async () => {
     expect((await get('/')).status).toBe(200)
     expect((await get('/', { authorization: 'Bearer wrong' })).status).toBe(200)
   })
@@ -195,7 +195,7 @@ test.each([
   expect((await bare.fetch('/health')).status).toBe(200)
 })
 
-test('a file that could not be read is read again', async () => {
+test('reads a file again after a failure', async () => {
   const path = folder.file('index.html.gz')
   const file = { page: 'console', name: 'index.html', type: 'text/html', hash: 'a' }
   const loadPages = async () => [{ ...file, brotli: path, gzip: path }]

@@ -87,7 +87,7 @@ test.each([
   expect(stored(8n)?.name).toBe('Bay')
 })
 
-test('refuses an encoded patch, and says that its type is not at fault', async () => {
+test('refuses an encoded patch, and does not blame its type', async () => {
   const answer = await patch(8n, '{"name":"a"}', { 'content-encoding': 'gzip' })
 
   expect(answer.headers.get('accept-encoding')).toBe('identity')

@@ -97,7 +97,7 @@ test('the time limit covers the body, unless it is a stream', async () => {
   expect(await answer.text()).toBe('x')
 })
 
-test('a signal ends it with its own reason', async () => {
+test('a signal ends a request with its own reason', async () => {
   using silent = Bun.listen({ port: 0, hostname: '127.0.0.1', socket: { data() {} } })
   const controller = new AbortController()
   const asked = createSendRequest(false)(`http://127.0.0.1:${silent.port}`, {

@@ -28,7 +28,7 @@ test('backs up a database while a daemon serves it, tokens included', async () =
   ])
 })
 
-test('says in words that a name is too long', async () => {
+test('says that a file name is too long', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 1))
@@ -65,7 +65,7 @@ test('never writes over a file with a backup', async () => {
   expect(readFileSync(copy, 'utf8')).toBe('precious')
 })
 
-test('says in one line that there is no folder for a file', async () => {
+test('says in one line that the folder of a file is missing', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 3))
@@ -84,7 +84,7 @@ test('says in one line that there is no folder for a file', async () => {
   }
 })
 
-test('finds a damaged page, and neither backs it up nor restores it', async () => {
+test('finds a damaged page, and refuses to back it up or restore it', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 5000))
@@ -108,7 +108,7 @@ test('finds a damaged page, and neither backs it up nor restores it', async () =
   expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
 })
 
-test('refuses to check or back up what is not there or is no database', async () => {
+test('refuses to check or back up a missing file, or one that is no database', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('junk.db'), 'x'.repeat(5000))
 

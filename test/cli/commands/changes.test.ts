@@ -75,7 +75,7 @@ test('prints more than a page', async () => {
   expect(linesOf(out).filter(({ id }) => id < 0)).toHaveLength(2000)
 })
 
-test('ends where the log ended when it began, though others go on', async () => {
+test('ends where the change log ended at its start, while others add to it', async () => {
   let id = 2e9
   await using proxy = Bun.serve({
     port: 0,

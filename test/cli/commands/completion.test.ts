@@ -50,7 +50,7 @@ test('completes nothing but files after --database, and folders after --backup-f
   expect(await completed('plantstore serve --backup-folder ')).toEqual(['folder'])
 })
 
-test('completes no files where a word or a number is meant', async () => {
+test('completes no files for an option that takes a word or a number', async () => {
   expect(await completed('plantstore token ')).toEqual(['create', 'list', 'revoke', 'prune'])
   expect(await completed('plantstore token create my')).toEqual([''])
   expect(await completed('plantstore serve --port ')).toEqual([''])
@@ -159,7 +159,7 @@ test('says for each shell where its script goes', async () => {
   }
 })
 
-test('installs its scripts where there is no folder for them yet, by the lines of its help', async () => {
+test('the lines of its help install the scripts, creating their folder', async () => {
   using folder = temporaryFolder()
   const { out } = await runProgram(['completion', '--help'])
   const lines = out.split('\n').filter((line) => line.startsWith('  '))

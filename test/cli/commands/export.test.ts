@@ -166,7 +166,7 @@ test('replaces the file behind a link, and keeps the link', async () => {
   expect(readdirSync(folder.file('exports'))).toEqual(['plants.ndjson'])
 })
 
-test('writes texts that a spreadsheet would run as formulas with an apostrophe, if it is told to', async () => {
+test('prefixes formulas with an apostrophe if --escape-formulas is given', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const names = ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1', 'a=1', "'=1", '']

@@ -92,7 +92,7 @@ test.each([
   },
 )
 
-test('tries again what is not taken, waits as long as Retry-After says, and loses no change', async () => {
+test('retries a refused change after Retry-After, and loses none', async () => {
   using receiver = receive(500, 302, { status: 429, headers: { 'retry-after': '3' } })
   const { child } = forward(receiver.url, ['--database', database], await now())
   await create(2_000_000_001)
@@ -124,7 +124,7 @@ test('pauses grow from a second to an hour, with jitter, whatever Retry-After sa
   expect(pauseAfter(0, 86_400, 0.5)).toBe(3600)
 })
 
-test('410 ends it, and the change counts as not taken', async () => {
+test('ends at 410, and counts the change as not delivered', async () => {
   using receiver = receive(410)
   const start = await now()
   const { child, cursorFile } = forward(receiver.url, ['--database', database], start)
@@ -237,7 +237,7 @@ test('refuses wrong usage in one line', async () => {
   ])
 })
 
-test('says at once that its source is down, and that it is back', async () => {
+test('says at once that its source is down, and later that it is back', async () => {
   using receiver = receive()
   // Whatever had the port a moment ago.
   const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })

@@ -46,7 +46,7 @@ test('refuses a row with text after a closing quote alone', async () => {
   expect(err).toBe('line 3: stray quote in "name"\n')
 })
 
-test('takes line ends of any system and names in any case, and names a column that was not used', async () => {
+test('accepts any line ends and headings in any case, and names a column that was not used', async () => {
   using folder = temporaryFolder()
 
   const csv = 'Id, NAME ,Tag,note\n1,a,x,?\r\n2,b,y,?\n3,c,,?\r\n'
@@ -60,7 +60,7 @@ test('takes line ends of any system and names in any case, and names a column th
   ])
 })
 
-test('names columns that were not used in a way that changes no terminal', async () => {
+test('prints no control characters of columns that were not used', async () => {
   using folder = temporaryFolder()
   const odd = ['\x1b[31mred', 'a\u202eb', '\u2028', '\x9b2J', '', 'x'.repeat(50), ...'abcdefg']
   const csv = `id,name,${odd.join(',')}\n1,a,${odd.map(() => '').join(',')}\n`
@@ -108,7 +108,7 @@ test.each([
   expect(storedPlants(folder.file('plants.db'))).toEqual(stored)
 })
 
-test('takes the word of --delimiter even if the header fits another', async () => {
+test('obeys --delimiter even if the header fits another', async () => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), 'id,name\n1,a\n', '--delimiter=;')
@@ -225,7 +225,7 @@ test.each([
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
-test('tells where a quote was opened that is never closed', async () => {
+test('says where an unterminated quote was opened', async () => {
   using folder = temporaryFolder()
   const lines = ['id,name,tag', '1,"two', 'lines",x', '2,"never closed,x', '3,ok,x', '']
 
@@ -237,7 +237,7 @@ test('tells where a quote was opened that is never closed', async () => {
   expect({ err, code }).toEqual({ err: '', code: 1 })
 })
 
-test('tells what was created where the rest of a file cannot be read', async () => {
+test('says what was created if the rest of a file cannot be read', async () => {
   using folder = temporaryFolder()
   const rows = Array.from({ length: 100_000 }, (_, id) => `${id},plant ${id}\n`).join('')
   const bytes = Buffer.from(`id,name\n${rows}100000,caf\xe9\n`, 'latin1')

@@ -11,7 +11,7 @@ import { until } from '../../harness/until'
 
 const asNobody = unprivileged()
 
-test('imports NDJSON into a new database, and skips what is there when it is run again', async () => {
+test('imports NDJSON into a new database, and skips stored plants when run again', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const file = folder.file('plants.ndjson')
@@ -72,7 +72,7 @@ test.each([
   expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'né🌵', tag: null }])
 })
 
-test('takes the byte order mark that some editors put before a text', async () => {
+test('accepts a byte order mark', async () => {
   using folder = temporaryFolder()
   const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
 
@@ -271,7 +271,7 @@ test('continues with --replace if a client deletes the plant about to be replace
   expect(counts[4]).toBe(400)
 })
 
-test('refuses a file that does not exist, and a format that nothing tells; makes no database', async () => {
+test('refuses a missing file and an unknown format, and creates no database', async () => {
   using folder = temporaryFolder()
   const database = ['--database', folder.file('plants.db')]
 
@@ -449,7 +449,7 @@ test('exports what it imports, for every string that JSON can hold', async () =>
   }
 })
 
-test('exports to standard output, and refuses a database that is not there', async () => {
+test('exports to standard output, and refuses a missing database', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const none = await runProgram(['export', ...args])
@@ -492,7 +492,7 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
   expect(await plantsCounted(daemon)).toBe(20_000 + created)
 })
 
-test('takes a device for a file: /dev/null is an empty one', async () => {
+test('reads a device as a file: /dev/null is an empty one', async () => {
   using folder = temporaryFolder()
 
   const words = ['import', '/dev/null', '--format', 'csv', '--database', folder.file('plants.db')]

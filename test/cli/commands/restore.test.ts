@@ -107,7 +107,7 @@ test('restores to a name that ends like the log of a folder beside it', async ()
   expect((await restore(copy, folder.file('garden-journal'))).code).toBe(0)
 })
 
-test('restores in the place of a damaged database, whose log it does not take over', async () => {
+test('restores over a damaged database, without its write-ahead log', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 3))
@@ -124,7 +124,7 @@ test('restores in the place of a damaged database, whose log it does not take ov
   ])
 })
 
-test('restores in the place of a database that SQLite cannot open, which is kept as it is', async () => {
+test('restores over a database that SQLite cannot open, which is kept unchanged', async () => {
   using folder = temporaryFolder()
   const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
   await (await openStore(database, storeGuest({ makesDatabase: true }))).close()
@@ -152,7 +152,7 @@ test('restores where there is no database yet', async () => {
   )
 })
 
-test('says in words that a path leads through a file', async () => {
+test('says that a path leads through a file', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('file'), '')
 
@@ -163,7 +163,7 @@ test('says in words that a path leads through a file', async () => {
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
-test('restores where only the log of a database is left, which it keeps and does not take over', async () => {
+test('restores where only a write-ahead log is left, which is kept and not applied', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(folder.file('other.db'), lines(0, 10))
@@ -336,7 +336,7 @@ test.skipIf(!isRoot)('gives a new database to the owner of its folder', async ()
   expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 65_534, gid: 65_534, mode: 0o600 })
 })
 
-test('serve removes what a killed command has left beside the database', async () => {
+test('serve removes the leftovers of a killed command beside the database', async () => {
   using folder = temporaryFolder()
   mkdirSync(folder.file('.plantstore-killed'))
 
@@ -345,7 +345,7 @@ test('serve removes what a killed command has left beside the database', async (
   expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
 })
 
-test('removes what a process that was killed has left, and nothing that is used', async () => {
+test('removes the leftovers of a killed process, and no file in use', async () => {
   using folder = temporaryFolder()
   const { database, copy } = await makeBackup(folder)
   for (const name of ['.plantstore-killed', '.plantstore-used']) {

@@ -24,7 +24,7 @@ test.each([
   expect(process.listenerCount(signal)).toBe(0)
 })
 
-test('passes on an error, and what was done in time', async () => {
+test('passes on an error, and a result that came in time', async () => {
   await expect(interruptible(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await interruptible(async () => 7)).toBe(7)
 })

@@ -20,6 +20,6 @@ test.each([
   expect(layOut(0.45, FACTS, columns)).toBe(line)
 })
 
-test('shows no bar where the end is not known', () => {
+test('shows no bar if the total is unknown', () => {
   expect(layOut(null, ['', '12 plants', '3 plants/s', ''], 79)).toBe('12 plants  3 plants/s')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { watchOpenFiles } from '../../../src/daemon/listening/open-files.ts'
 
-test('counts open files once for all who ask at the same time', async () => {
+test('counts open files once for simultaneous calls', async () => {
   const count = await watchOpenFiles(() => {})
   const [one, other] = [count(), count()]
   expect(other).toBe(one)

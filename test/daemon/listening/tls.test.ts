@@ -118,7 +118,7 @@ test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
   },
 )
 
-test.skipIf(!hasOpenssl)('has a metric of the expiry', async () => {
+test.skipIf(!hasOpenssl)('reports the expiry as a metric', async () => {
   using folder = temporaryFolder()
   const args = flagsOf(makePair(folder, 'one', 30))
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })

@@ -50,7 +50,7 @@ test('prints a curl line that works in any folder', async () => {
   expect(curl).toContain(` --unix-socket ${realpathSync(folder.path)}/plants.sock `)
 })
 
-test('is found by health, by flag and by environment', async () => {
+test('health finds the socket, by flag and by environment', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const health = () => runProgram(['health', '--unix', unix])
@@ -136,7 +136,7 @@ test('refuses a socket on which another program listens, and leaves it', async (
   expect(existsSync(unix)).toBeFalse()
 })
 
-test('is taken over by one of several daemons that start at once', async () => {
+test('exactly one of several daemons that start at once takes over a socket', async () => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const killed = await startDaemon({ database: folder.file('0.db'), args: ['--unix', unix] })

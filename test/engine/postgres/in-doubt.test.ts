@@ -6,7 +6,7 @@ import { isInDoubt } from '../../../src/engine/postgres/connecting/errors'
 const answered = (errno: string, severity: string) =>
   new SQL.PostgresError('x', { code: 'ERR_POSTGRES_SERVER_ERROR', errno, severity })
 
-test('what the server answers to a statement ends it', () => {
+test("a server's answer ends a statement", () => {
   for (const state of ['53100', '58030', '40001', '23505', '57014']) {
     expect(isInDoubt(answered(state, 'ERROR'))).toBeFalse()
   }

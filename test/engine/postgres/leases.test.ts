@@ -31,7 +31,7 @@ function setUp() {
   }
 }
 
-test('those who ask for a token at the same time share a query', async () => {
+test('simultaneous look-ups of a token share a query', async () => {
   const { find, queries, pass } = setUp()
   const found = [find(), find()]
   pass(LEASE_MS - 1)
@@ -43,7 +43,7 @@ test('those who ask for a token at the same time share a query', async () => {
   expect(queries).toHaveLength(1)
 })
 
-test('an answer that is late does not count for who asks when its lease has ended', async () => {
+test('a late answer does not count for a look-up after its lease', async () => {
   const { find, queries, pass } = setUp()
   const early = find()
   // The answer is on its way when another process revokes the token, and waits until the lease has ended.
@@ -56,7 +56,7 @@ test('an answer that is late does not count for who asks when its lease has ende
   expect(await late).toHaveProperty('revokedAt', 2)
 })
 
-test('an answer that is older than what this process has changed is not kept', async () => {
+test("an answer older than this process's own change is not kept", async () => {
   const { find, forget, queries } = setUp()
   const early = find()
   forget()
@@ -71,7 +71,7 @@ test('an answer that is older than what this process has changed is not kept', a
   expect(queries).toHaveLength(2)
 })
 
-test('a token that was not found is asked for again', async () => {
+test('a token that was not found is looked up again', async () => {
   const { find, queries } = setUp()
   const [early, waiting] = [find(), find()]
   queries[0]?.(null)

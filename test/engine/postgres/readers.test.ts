@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { limitWaiting } from '../../../src/engine/postgres/connecting/readers'
 
-test('refuses a read behind a thousand that wait, and takes one for each that ends', async () => {
+test('refuses a read behind a thousand that wait, and accepts one for each that ends', async () => {
   const answers: (() => void)[] = []
   const ask = limitWaiting(
     // A connection that answers when it is told to.

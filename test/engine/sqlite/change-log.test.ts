@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../harness/folder'
 
 const ignore = () => {}
 
-test('counts the bytes of the entries that are left, and names the one before them', async () => {
+test('counts the bytes of the remaining entries, and names the one before them', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const store = await openStore(path, storeOwner(ignore, ignore, 1))

@@ -15,7 +15,7 @@ async function makeDatabase(path: string): Promise<void> {
     SELECT id, 'plant number ' || id, 'tag ' || id % 1000 FROM ids`)
 }
 
-test('the check of a copy can be given up', async () => {
+test('the check of a copy can be aborted', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await makeDatabase(database)

@@ -89,7 +89,7 @@ test('refuses reads beyond a queue of a thousand, and continues with those', asy
   expect(reads).toBe(999)
 })
 
-test('does not read for a disconnected client, which makes room for another', async () => {
+test('skips a disconnected client, and makes room for another', async () => {
   const { readLong, block } = create()
   const client = new AbortController()
   let reads = 0

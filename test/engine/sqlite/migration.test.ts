@@ -111,7 +111,7 @@ test.each(['token', 'import'])(
   },
 )
 
-test('a migration is left to the older daemon that serves the database', async () => {
+test('does not migrate a database that an older daemon serves', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   makeOld(database, 2).close(true)

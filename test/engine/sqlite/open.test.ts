@@ -256,7 +256,7 @@ test.each([
   await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
 })
 
-test('leaves a file alone that only has the name of a journal', async () => {
+test('leaves a file alone that only looks like a journal by its name', async () => {
   using folder = temporaryFolder()
   const file = folder.file('notes')
   writeFileSync(file, 'a note')

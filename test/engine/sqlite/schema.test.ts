@@ -55,7 +55,7 @@ test.each([
   expect(files).toEqual(filesBefore)
 })
 
-test('finds a wrong number of plants, which no backup or restore suffers from', async () => {
+test('finds a wrong number of plants, which fails no backup or restore', async () => {
   using folder = temporaryFolder()
   const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
   await importLines(database, lines(0, 5))

@@ -141,7 +141,7 @@ test('triggers of other tables and of views are left alone', async () => {
   expect(code).toBe(0)
 })
 
-test('a change that a constraint of another program discards is not called made', async () => {
+test("a change that another program's constraint discards is not reported as made", async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 3))

@@ -26,14 +26,14 @@ test.each(['utf-16le', 'utf-16be', 'utf-8'])(
   },
 )
 
-test('a file is read in the encoding that is named', async () => {
+test('reads a file in the named encoding', async () => {
   const bytes = Buffer.from('Caf\x8e \x96', 'latin1')
 
   expect(await decode(bytes, 2, 'macintosh')).toBe('Café ñ')
   expect(await decode(bytes, 2, 'windows-1252')).toBe('CafŽ –')
 })
 
-test('knows the names of encodings', () => {
+test('accepts the names of encodings', () => {
   for (const name of ['macintosh', 'Windows-1252', 'shift_jis', 'utf-8'])
     expect(isEncoding(name)).toBeTrue()
   expect(isEncoding('klingon')).toBeFalse()
@@ -74,7 +74,7 @@ describe('a text that is not UTF-8', () => {
   })
 })
 
-test('a file that is not in the encoding that is named is refused', async () => {
+test('refuses a file that is not in the named encoding', async () => {
   const bytes = Buffer.from('id,name\n1,a\n'.repeat(3), 'utf16le')
 
   expect(await decode(bytes.subarray(0, -1), 100, 'utf-16le').catch(String)).toContain(

@@ -62,7 +62,7 @@ test(
   PATIENCE_MS,
 )
 
-test('of a very long name, the table shows the beginning', async () => {
+test('the table shows the beginning of a very long name', async () => {
   await using store = await openStore(`{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
   const { console } = store
   await console.row(1).waitFor()
@@ -71,7 +71,7 @@ test('of a very long name, the table shows the beginning', async () => {
   expect((await console.row(1).locator('.name').getAttribute('title'))?.length).toBeLessThan(SHOWN)
 })
 
-test('of a very long heading and cell, the preview of a file shows the beginning', async () => {
+test('the preview of a file shows the beginning of a very long heading and cell', async () => {
   await using store = await openStore()
   const { console, chooseFile } = store
   await chooseFile('plants.csv', Buffer.from(`Nr,${LONG}\n7,${LONG}\n`))
@@ -85,7 +85,7 @@ test('of a very long heading and cell, the preview of a file shows the beginning
   await console.isClean()
 })
 
-test('of a workbook of very many sheets, the first ones are looked through for names', async () => {
+test('searches the first sheets of a workbook of very many for names', async () => {
   await using store = await openStore()
   const { console, chooseFile } = store
   const { page } = console

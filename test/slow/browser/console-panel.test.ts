@@ -22,7 +22,7 @@ const plantPage = (page: Page, id: number | string) =>
 const plantInAddress = (page: Page) => new URL(page.url()).searchParams.get('plant')
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
-test('it stands beside the table, whose next pressed row takes its place', async () => {
+test('the panel stands beside the table, and shows the next pressed row', async () => {
   await using console = await open()
   const { page, grid } = console
   await console.button('Edit plant 4').click()
@@ -137,7 +137,7 @@ test('a long name has four lines, and all of them at a press; in the history too
   expect(await plantPage(page, 7).getByRole('button', { name: /^Show/ }).count()).toBe(0)
 })
 
-test('it follows what others change, and keeps what was typed', async () => {
+test('the panel follows the changes of others, and keeps typed text', async () => {
   await using console = await open()
   const { page } = console
   await console.row(21).click()
@@ -161,7 +161,7 @@ test('it follows what others change, and keeps what was typed', async () => {
   await console.isClean()
 })
 
-test('it asks at once about a field that was typed and changed elsewhere, and says when the plant is gone', async () => {
+test('the panel asks at once about a field that was typed and changed elsewhere, and says when the plant is gone', async () => {
   await using console = await open()
   const { page } = console
   await console.button('Edit plant 22').click()
@@ -198,7 +198,7 @@ test('a plant that is deleted elsewhere while it is only looked at offers no Edi
   await console.isClean()
 })
 
-test('the focus goes into it and back to where it was opened', async () => {
+test('the focus goes into the panel, and back to where it was opened', async () => {
   await using console = await open()
   const { page, grid } = console
   const focused = () => page.evaluate(() => document.activeElement?.id)
@@ -222,7 +222,7 @@ test('the focus goes into it and back to where it was opened', async () => {
   await console.isClean()
 })
 
-test('what was typed is asked about before another plant, a new one or a step takes its place', async () => {
+test('the panel asks about typed text before it shows another plant', async () => {
   await using console = await open()
   const { page } = console
   await console.button('Edit plant 4').click()
@@ -286,7 +286,7 @@ test.each([true, false])(
   },
 )
 
-test('its Delete can be undone, and closes it', async () => {
+test('Delete closes the panel, and can be undone', async () => {
   await using console = await open()
   const { page } = console
   await console.row(9).click()
@@ -333,7 +333,7 @@ describe('the address', () => {
   })
 })
 
-test('with a read-only token it shows the plant and its history, and offers no change', async () => {
+test('with a read-only token the panel shows the plant and its history, and offers no change', async () => {
   await using console = await open({ token: await createToken('reader', '--scope', 'read') })
   const { page } = console
   await console.row(5).click()

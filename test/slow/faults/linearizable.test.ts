@@ -574,7 +574,7 @@ const anyWrongHistory = fc
     })
   })
 
-test('decides as trying every order does', () => {
+test('decides as a trial of every order does', () => {
   const verdicts = { linearizable: 0, violated: 0, undecided: 0 }
   fc.assert(
     fc.property(fc.oneof(anyHistory, anyWrongHistory), (operations) => {

@@ -322,7 +322,7 @@ test('a damaged database gets no backup, and no old one is removed', async () =>
   expect((await daemon.fetch('/health')).status).toBe(200)
 })
 
-test('continues after the folder was gone for a while', async () => {
+test('continues after the folder was missing for a while', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)
 

@@ -69,7 +69,7 @@ async function makeLogged(path: string): Promise<string> {
   return cursor ?? ''
 }
 
-test('check finds a change log that does not tell how the plants came to be', async () => {
+test('check finds a change log that does not explain the plants', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await makeLogged(path)

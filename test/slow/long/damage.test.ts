@@ -6,7 +6,7 @@ import { damageLeaf } from '../../harness/damage'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-test('damage is said until the daemon finds the file whole', async () => {
+test('reports damage until the daemon finds the file whole', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 3000))

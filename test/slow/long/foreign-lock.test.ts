@@ -30,7 +30,7 @@ function linkOf(pid: number, fd: string): string | null {
 const lockEvents = (daemon: Daemon) =>
   daemon.events().filter(({ event }) => event.startsWith('database-'))
 
-test('a lock that another program keeps is told within 10 seconds, and heals', async () => {
+test("reports another program's lock within 10 seconds, and recovers", async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })

@@ -892,7 +892,7 @@ describe('--refused', () => {
   })
 })
 
-test('a proposed line stores nothing that the first would not have stored', async () => {
+test('a proposed command stores nothing that the first would not have stored', async () => {
   using folder = temporaryFolder()
   const words = ['--dry-run', '--refused', 'refused.csv', '--strict', '--replace']
 

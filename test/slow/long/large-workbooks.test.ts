@@ -6,7 +6,7 @@ import { inlineText, packed, rowsOf } from '../../formats/workbook'
 describe('a workbook that is too large', () => {
   const bomb: [Uint8Array, { level: 1 }] = [new Uint8Array(260_000_000), { level: 1 }]
 
-  test('when it is unpacked is refused before that', async () => {
+  test('is refused before it is unpacked', async () => {
     const bytes = packed('', { 'xl/worksheets/sheet2.xml': bomb })
 
     expect(bytes.length).toBeLessThan(3_000_000)
@@ -25,7 +25,7 @@ describe('a workbook that is too large', () => {
     expect(await readWorkbook(bytes, null).catch(String)).toContain('sheet2.xml is damaged')
   })
 
-  test('because of a picture is read: pictures are not unpacked', async () => {
+  test('is read if only a picture makes it so: pictures are not unpacked', async () => {
     const bytes = packed(`<row r="1">${inlineText('name')}</row>`, { 'xl/media/image1.bmp': bomb })
     const from = performance.now()
 

@@ -42,7 +42,7 @@ test('refuses to serve a file that another daemon serves, by whatever name', asy
   expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
 })
 
-test('serves a file again that a daemon has let go of', async () => {
+test('serves a file again once another daemon has closed it', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(text)
 }, 60_000)
 
-test('describes itself in OpenAPI 3.1 that a validator accepts', async () => {
+test('describes itself in valid OpenAPI 3.1', async () => {
   const document = JSON.parse(text)
 
   const result = await run([process.execPath, 'validate.js'], tools, text)
@@ -49,7 +49,7 @@ test('describes itself in OpenAPI 3.1 that a validator accepts', async () => {
   expect(document.components.schemas.NewPlant?.properties).toMatchObject({ id })
 })
 
-test('describes itself in a way that a linter has nothing against', async () => {
+test('describes itself without a warning of a linter', async () => {
   const lint = (source: string) => run([process.execPath, 'lint.js'], tools, source)
 
   expect(await lint(text)).toEqual({ code: 0, text: '' })

@@ -81,7 +81,7 @@ test('a store that is closed while it recovers leaves nothing open', async () =>
   expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
 })
 
-test('attempts to recover in vain leave nothing open', async () => {
+test('failed attempts to recover leave nothing open', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   let attempts = 0

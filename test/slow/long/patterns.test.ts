@@ -96,7 +96,7 @@ test.each(patterns)('$file: $pattern takes time in proportion to its text', ({ p
   expect(findSteep(pattern)).toBeNull()
 })
 
-test('has no pattern that is put together, which this test would not find', () => {
+test('builds no pattern at run time, which this test would not find', () => {
   const made = files.filter((file) => readFileSync(join(root, file), 'utf8').includes('RegExp('))
 
   expect(made).toEqual([])

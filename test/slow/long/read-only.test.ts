@@ -177,7 +177,7 @@ test('reads a closed database again if another process wrote to it meanwhile', a
   expect(readdirSync(folder.path)).toEqual(['plants.db'])
 })
 
-test('waits for a daemon that takes its time to close the database', async () => {
+test('waits for a daemon that closes the database slowly', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))

@@ -325,7 +325,7 @@ describeServers('%s', (started, it) => {
     await migrated.close()
   })
 
-  test('check finds a change log that does not tell how the plants came to be', async () => {
+  test('check finds a change log that does not explain the plants', async () => {
     const server = await started()
     const url = await newDatabase(server)
     const store = await openKeeping(url, 1e9)

@@ -88,7 +88,7 @@ describe('a deletion', () => {
     expect(acts.done.value).toEqual([])
   })
 
-  test('of more than a request may have is sent in parts, and of one that no batch has room for alone', async () => {
+  test('is split if it exceeds one request; a plant too long for a batch goes alone', async () => {
     const long = { id: 100n, name: 'x'.repeat(2048 - '{"id":100,"name":""}'.length) }
     const plants = [...numbered(1, 90), long]
     await create(narrow.daemon, plants)
@@ -121,7 +121,7 @@ describe('a tag of several plants', () => {
   })
 })
 
-test('where nothing is left to undo, or it cannot be undone, it says so', async () => {
+test('says so if nothing is left to undo, or it cannot be undone', async () => {
   const { acts, sentence } = actsOn(await openList(daemon))
   const said: string[] = []
   acts.record({ what: 'the import of x.csv', steps: [], lasting: 'it has too many plants' })

@@ -23,7 +23,7 @@ async function analysisOf(rowsRead: number) {
   return analysis.value
 }
 
-test('is a reason, with what was read before', async () => {
+test('an aborted analysis has a reason, with what was read before', async () => {
   const none = await analysisOf(0)
   const some = await analysisOf(1)
 

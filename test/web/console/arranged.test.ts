@@ -43,7 +43,7 @@ test('has each plant in its place after any changes, one by one or all at once',
   )
 })
 
-test('very many are to be sorted again, but none is lost', () => {
+test('very many changes need a new sort, but lose none', () => {
   const plants = Array.from({ length: 6000 }, (_, at) => ({
     id: BigInt(at),
     name: `plant ${(at * 7919) % 6000}`,

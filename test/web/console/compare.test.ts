@@ -72,7 +72,7 @@ test('reads each stored plant about once, in whatever order the file has them', 
   expect(counted.calls).toBeLessThanOrEqual(8)
 })
 
-test('counts an id that comes again, however far apart', async () => {
+test('counts a repeated id, however far apart', async () => {
   const { session } = await start()
   const fresh = Array.from({ length: 2 * GROUP }, (_, at) => plantOf(100_000 + at))
   const again = [plantOf(100_000), { id: 100_001n, name: 'other' }]
@@ -84,7 +84,7 @@ test('counts an id that comes again, however far apart', async () => {
   })
 })
 
-test('a text for which the file has no column is no difference', async () => {
+test('a field without a column in the file is no difference', async () => {
   const { session } = await start()
   await daemon.create('{"id":-5,"name":"Fern","tag":"shade"}')
   await daemon.create('{"id":-4,"name":"Ivy","tag":"shade"}')

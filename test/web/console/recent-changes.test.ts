@@ -86,7 +86,7 @@ test('restores once if the button is pressed twice', async () => {
   expect(recent.restored.value).toStartWith('Plant 1002 was restored')
 })
 
-test('begins anew after more changes than fit a page', async () => {
+test('starts over after more changes than fit a page', async () => {
   await daemon.fetch('/plants/1003', { method: 'DELETE' })
   const recent = await open()
   await recent.read()

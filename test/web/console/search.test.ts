@@ -244,7 +244,7 @@ describe('plants without a tag', () => {
   })
 })
 
-test('plants that are about to be tagged are shown so, also those that are read later', async () => {
+test('plants that are being tagged are shown with the tag, also those that are read later', async () => {
   const { list } = await openList(PLANTS, { tag: 'odd' })
   const odd = Array.from({ length: PLANTS / 2 }, (_, at) => ({
     id: BigInt(2 * at + 1),

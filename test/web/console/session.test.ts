@@ -6,7 +6,7 @@ import { ownDaemon } from '../../harness/own-daemon'
 
 const { daemon } = ownDaemon()
 
-test('does not take a token that is forgotten before the service has answered', async () => {
+test('does not connect with a token that was forgotten before the service answered', async () => {
   const session = createSession(new URL(`${daemon.url}/`))
 
   const connecting = session.connect(TOKEN)
@@ -18,7 +18,7 @@ test('does not take a token that is forgotten before the service has answered', 
   expect(session.token()).toBeNull()
 })
 
-test('says nothing of a token that was given before the one of now', async () => {
+test('ignores refusals of a replaced token', async () => {
   const session = createSession(new URL(`${daemon.url}/`))
 
   await Promise.all([session.connect('wrong-but-first'), session.connect(TOKEN)])
@@ -39,7 +39,7 @@ test.each([
   expect(session.token()).toBe(TOKEN)
 })
 
-test('says of a text that is too short that it is no token, and sends nothing', async () => {
+test('says that a text is too short for a token, and sends nothing', async () => {
   const session = createSession(new URL(`${daemon.url}/`))
   using sent = spyOn(globalThis, 'fetch')
 

@@ -152,7 +152,7 @@ describe('JSON', () => {
     ])
   })
 
-  test('of any kind is the same after it is indented', () => {
+  test('indenting preserves every value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
         const text = JSON.stringify(value, null, space)
@@ -186,7 +186,7 @@ describe('schemas', () => {
     expect(limitsOf(NewPlant?.properties?.name ?? {})).toEqual(['any text without U+0000'])
   })
 
-  test('have no pattern that is not told in words', async () => {
+  test('put every pattern into words', async () => {
     const patterns: string[] = []
     JSON.parse(await (await daemon.fetch('/openapi.json')).text(), (key, value) => {
       if (key === 'pattern') patterns.push(value)

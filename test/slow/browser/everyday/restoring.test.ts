@@ -20,7 +20,7 @@ await inEachBrowser((person, browser) => {
     await person.focus(labels.table)
   })
 
-  test('the deletion of many, but for an id that is taken', async () => {
+  test('undo restores many deleted plants, but for an id that is taken', async () => {
     const MANY = 200
     const others = Array.from({ length: MANY - 2 }, (_, at) => ({ id: at + 3, name: 'plant' }))
     await daemon.fetch('/plants/batch', { json: { plants: others } })

@@ -36,7 +36,7 @@ await inEachBrowser((person, browser) => {
     await person.focus(labels.table)
   })
 
-  test('a deletion and its undo once, with the way to undo it', async () => {
+  test('a deletion and its undo are spoken once, with the way to undo it', async () => {
     await person.press('Delete')
     await hears('Deleted plant 1; Ctrl+Z undoes it')
     await person.press('Control', 'z')
@@ -46,7 +46,7 @@ await inEachBrowser((person, browser) => {
     )
   })
 
-  test('a tag of many once, with the way to undo it', async () => {
+  test('a tag of many plants is spoken once, with the way to undo it', async () => {
     await person.press('Control', 'a')
     await person.find(labels.selected('All 4 selected'))
     await person.fill(labels.tagForAll, 'fern')
