@@ -8,7 +8,7 @@ test('refuses the write beyond the limit of the queue with "busy", and commits t
   taken.push(submit('b'), submit('c'))
 
   await expect(submit('d')).rejects.toHaveProperty('error', 'busy')
-  expect(group.queued).toBe(2)
+  expect(group.queueLength).toBe(2)
   await end()
   await end()
   await Promise.all(taken)
@@ -45,12 +45,12 @@ test('commits no more changes at once than the limit', async () => {
 
 test('the queue is drained when no write waits or commits', async () => {
   const { group, submit, batches, run, end } = createLedger()
-  await group.drained()
+  await group.whenIdle()
   const first = submit('a')
   await turns()
   const second = submit('b')
   let isDrained = false
-  const drained = group.drained().then(() => {
+  const drained = group.whenIdle().then(() => {
     isDrained = true
   })
 

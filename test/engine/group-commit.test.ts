@@ -35,14 +35,14 @@ test('commits writes that arrive during a commit with the next one', async () =>
   await turns()
   rest.push(submit('d'))
   expect(batches).toEqual([['a']])
-  expect(group.queued).toBe(3)
+  expect(group.queueLength).toBe(3)
 
   await end()
   await first
   await end()
   await Promise.all(rest)
   expect(batches).toEqual([['a'], ['b', 'c', 'd']])
-  expect(group.queued).toBe(0)
+  expect(group.queueLength).toBe(0)
 })
 
 test('answers a commit first, so that returning clients join the next one', async () => {
@@ -215,7 +215,7 @@ test('commits a burst whole after a pause', async () => {
   const { group, submit, batches, run, advance, end } = createLedger()
   for (let burst = 1; burst <= 3; burst++) {
     const changes = Promise.all(Array.from({ length: CLIENTS }, () => submit('a')))
-    await run(() => group.queued > 0)
+    await run(() => group.queueLength > 0)
     await end()
     await changes
     expect(batches).toHaveLength(burst)
@@ -301,7 +301,7 @@ test('makes no commit if every client has gone', async () => {
   client.abort()
 
   await expect(submitted).rejects.toHaveProperty('error', 'busy')
-  await group.drained()
+  await group.whenIdle()
   expect(batches).toEqual([])
 })
 

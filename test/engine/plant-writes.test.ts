@@ -32,7 +32,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a batch of creates', (store) => store.createPlants(range(1, 3)), DONE],
   ['a batch of puts that creates', put, { created: 1, replaced: 0, unchanged: 2 }],
   ['a batch of puts that replaces', put, { created: 0, replaced: 1, unchanged: 2 }],
-  ['a batch of patches', patchAll, { ...none, written: [[1, 'a', null]] }],
+  ['a batch of patches', patchAll, { ...none, writtenRows: [[1, 'a', null]] }],
   ['a batch of deletes', deleteAll, { ...none, deleted: [3] }],
   ['a replacement', (store) => store.replacePlant({ id: 1n, name: 'a' }), DONE],
   ['a patch', (store) => store.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],

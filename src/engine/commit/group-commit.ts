@@ -5,7 +5,7 @@
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
 import { clientGone, RequestError } from '../../errors'
-import { type Done, isDone, type Outcome, type ReportOf } from './write'
+import { isDone, type Outcome, type Report, type ReportOf } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
 export type CommitResult = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -27,22 +27,22 @@ export type Clock = {
   /** Monotonic time in milliseconds. */
   now(): number
   /** Calls `act` after this many milliseconds. Returns a function that cancels it. */
-  after(milliseconds: number, act: () => void): () => void
+  after(milliseconds: number, callback: () => void): () => void
 }
 
-const monotonic: Clock = {
+const MONOTONIC_CLOCK: Clock = {
   now: () => performance.now(),
-  after(milliseconds, act) {
-    const timer = setTimeout(act, milliseconds)
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, milliseconds)
     return () => clearTimeout(timer)
   },
 }
 
-type Waiting<Write> = {
+type QueuedWrite<Write> = {
   readonly write: Write
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: (done: Done) => void
+  readonly resolve: (report: Report) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -57,7 +57,7 @@ const SMALLEST_SPLIT = 32
 // Clients that return later than this were idle; their delay is not counted as serving time.
 const PAUSE_MS = 50
 
-function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
+function answer(batch: readonly QueuedWrite<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
     if (isDone(outcome)) resolve(outcome)
@@ -66,14 +66,14 @@ function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]
   }
 }
 
-const bytesOf = (writes: readonly Waiting<unknown>[]): number =>
+const bytesOf = (writes: readonly QueuedWrite<unknown>[]): number =>
   writes.reduce((sum, { bytes }) => sum + bytes, 0)
 
-function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
+function refuse(batch: readonly QueuedWrite<unknown>[], reason: unknown): void {
   for (const { reject } of batch) reject(reason)
 }
 
-function isWanted({ signal, reject }: Waiting<unknown>): boolean {
+function isWanted({ signal, reject }: QueuedWrite<unknown>): boolean {
   if (!signal?.aborted) return true
   reject(clientGone())
   return false
@@ -87,34 +87,34 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
  * answered and read.
  */
 export class GroupCommit<Write> {
-  #waiting: Waiting<Write>[] = []
-  #waitingBytes = 0
+  #queue: QueuedWrite<Write>[] = []
+  #queueBytes = 0
   /** 'gathering': a batch is about to be committed; 'committing': a commit is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
   /** Minimum and maximum size of the next batch, and the end of the wait for the minimum. */
-  #least = 0
-  #most: number
+  #minBatch = 0
+  #maxBatch: number
   #holdUntil = 0
   /** Times of the last answer and of the last arrival. */
   #answeredAt = Number.NEGATIVE_INFINITY
   #arrivedAt = 0
   /** Milliseconds per client between an answer and its next write. */
-  #serving = 0
+  #servingMs = 0
   /** Cancels the timer of a held batch. */
   #cancelHold: (() => void) | undefined
-  #drained: (() => void)[] = []
+  #idleWaiters: (() => void)[] = []
 
   constructor(
     private readonly commit: Commit<Write>,
     private readonly limits: GroupCommitLimits,
-    private readonly clock: Clock = monotonic,
+    private readonly clock: Clock = MONOTONIC_CLOCK,
   ) {
-    this.#most = limits.batchWrites
+    this.#maxBatch = limits.batchWrites
   }
 
   /** Number of queued writes. */
-  get queued(): number {
-    return this.#waiting.length
+  get queueLength(): number {
+    return this.#queue.length
   }
 
   /**
@@ -122,29 +122,30 @@ export class GroupCommit<Write> {
    * full or the signal is aborted before the commit.
    */
   submit<W extends Write>(write: W, bytes: number, signal?: AbortSignal): Promise<ReportOf<W>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    const { promise, resolve, reject } = Promise.withResolvers<Report>()
     this.#enqueue({ write, bytes, signal, resolve, reject })
     // Each kind of write is answered with its own report.
     return promise as Promise<ReportOf<W>>
   }
 
   /** Resolves when the queue is empty and no commit is in progress. */
-  drained(): Promise<void> {
+  whenIdle(): Promise<void> {
     if (this.#state === 'idle') return Promise.resolve()
-    return new Promise((resolve) => this.#drained.push(resolve))
+    return new Promise((resolve) => this.#idleWaiters.push(resolve))
   }
 
-  #enqueue(waiting: Waiting<Write>): void {
+  #enqueue(queuedWrite: QueuedWrite<Write>): void {
     const { queuedWrites, queuedBytes } = this.limits
-    const { bytes, reject } = waiting
+    const { bytes, reject } = queuedWrite
     const isFull =
-      this.queued >= queuedWrites || (this.#waitingBytes + bytes > queuedBytes && this.queued > 0)
+      this.queueLength >= queuedWrites ||
+      (this.#queueBytes + bytes > queuedBytes && this.queueLength > 0)
     if (isFull) {
       reject(new RequestError('busy'))
       return
     }
-    this.#waiting.push(waiting)
-    this.#waitingBytes += bytes
+    this.#queue.push(queuedWrite)
+    this.#queueBytes += bytes
     this.#arrivedAt = this.clock.now()
     if (this.#state === 'idle') this.#gather()
     else if (this.#cancelHold && this.#isWhole()) this.#endHold()
@@ -152,7 +153,7 @@ export class GroupCommit<Write> {
 
   // True if the next batch is as large as can be expected.
   #isWhole(): boolean {
-    return this.#waiting.length >= Math.min(this.#least, this.#most)
+    return this.#queue.length >= Math.min(this.#minBatch, this.#maxBatch)
   }
 
   #gather(): void {
@@ -171,59 +172,59 @@ export class GroupCommit<Write> {
 
   #gatherInTurns(): void {
     const end = this.clock.now() + TIMER_MS
-    let gathered = this.#waiting.length
+    let lastLength = this.#queue.length
     let quietTurns = 0
-    const look = () => {
-      const { length } = this.#waiting
-      quietTurns = length > gathered ? 0 : quietTurns + 1
-      gathered = length
+    const checkQueue = () => {
+      const { length } = this.#queue
+      quietTurns = length > lastLength ? 0 : quietTurns + 1
+      lastLength = length
       const isOver = quietTurns > QUIET_TURNS || this.clock.now() > end
       if (isOver || this.#isWhole()) this.#flush()
-      else setImmediate(look)
+      else setImmediate(checkQueue)
     }
     // Runs after this turn, so that the batch has every write read in it.
-    setImmediate(look)
+    setImmediate(checkQueue)
   }
 
-  #takeBatch(): Waiting<Write>[] {
-    const batch = this.#waiting.splice(0, this.#most)
-    this.#waitingBytes = bytesOf(this.#waiting)
+  #takeBatch(): QueuedWrite<Write>[] {
+    const batch = this.#queue.splice(0, this.#maxBatch)
+    this.#queueBytes = bytesOf(this.#queue)
     return batch.filter(isWanted)
   }
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
-    const returned = this.#arrivedAt - this.#answeredAt
-    this.#serving = returned > PAUSE_MS ? 0 : returned / this.#waiting.length
+    const roundTripMs = this.#arrivedAt - this.#answeredAt
+    this.#servingMs = roundTripMs > PAUSE_MS ? 0 : roundTripMs / this.#queue.length
     const batch = this.#takeBatch()
-    const started = this.clock.now()
+    const startedAt = this.clock.now()
     const [result] = await Promise.allSettled([
       batch.length > 0 ? this.commit(batch.map(({ write }) => write)) : [],
     ])
     const now = this.clock.now()
-    this.#ended(batch.length, now, now - started)
+    this.#planNextBatch(batch.length, now, now - startedAt)
     this.#answeredAt = now
     if (result.status === 'rejected') refuse(batch, result.reason)
     else if ('inDoubt' in result.value) {
       result.value.inDoubt.then(
-        (settled) => answer(batch, settled),
+        (outcomes) => answer(batch, outcomes),
         (reason) => refuse(batch, reason),
       )
     } else answer(batch, result.value)
   }
 
-  #ended(writes: number, now: number, milliseconds: number): void {
+  #planNextBatch(writes: number, now: number, milliseconds: number): void {
     const { batchWrites } = this.limits
-    const round = writes + this.#waiting.length
+    const round = writes + this.#queue.length
     // Committing half a round takes almost as long as the whole.
-    const takesTurns = round >= SMALLEST_SPLIT && round * this.#serving > 1.5 * milliseconds
+    const takesTurns = round >= SMALLEST_SPLIT && round * this.#servingMs > 1.5 * milliseconds
     // Some of the clients just answered are still sending: fewer than half may be queued.
-    this.#least = takesTurns ? round / 4 : round
-    this.#most = takesTurns ? Math.min(Math.ceil(round / 2), batchWrites) : batchWrites
+    this.#minBatch = takesTurns ? round / 4 : round
+    this.#maxBatch = takesTurns ? Math.min(Math.ceil(round / 2), batchWrites) : batchWrites
     this.#holdUntil = now + Math.min(milliseconds / 2, MAX_HOLD_MS)
     this.#state = 'idle'
-    if (this.queued === 0) for (const resolve of this.#drained.splice(0)) resolve()
-    if (this.#waiting.length === 0) return
+    if (this.queueLength === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve()
+    if (this.#queue.length === 0) return
     if (this.#isWhole()) this.#flush()
     else this.#gather()
   }

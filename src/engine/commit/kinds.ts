@@ -14,15 +14,15 @@ import {
   toPlant,
 } from '../../plant/row'
 import {
-  type DeletedRows,
+  type DeleteReport,
   DONE,
-  type Done,
   isDone,
   type KindName,
   type Outcome,
-  type PatchedRows,
+  type PatchReport,
   type PlantWrite,
   type Refusal,
+  type Report,
   type Reports,
   type Write,
   type WriteOf,
@@ -36,7 +36,7 @@ export type State = {
   update(row: PlantRow): void
   remove(id: RowId): void
   /** Undoes what `act` has changed if it ends with a refusal. */
-  allOrNone<T extends Done>(act: (state: State) => Refusal | T): Refusal | T
+  allOrNone<T extends Report>(act: (state: State) => Refusal | T): Refusal | T
 }
 
 /** The row of a plant after a write; null: it was removed. */
@@ -59,11 +59,11 @@ type Kind<K extends KindName> = {
 const idsOfRows = ({ rows }: { readonly rows: readonly PlantRow[] }): RowId[] =>
   rows.map(([id]) => id)
 const rowAfter = (row: PlantRow): RowAfter => [row[0], row]
-const removed = (id: RowId): RowAfter => [id, null]
+const removal = (id: RowId): RowAfter => [id, null]
 
 /** The refusal of a row whose id is taken by a stored row. */
-export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal => ({
-  error: stored && isSame(row, stored) ? 'stored already' : 'taken',
+export const refuseCreate = (row: PlantRow, storedRow: PlantRow | null): Refusal => ({
+  error: storedRow && isSame(row, storedRow) ? 'stored already' : 'taken',
 })
 
 /** The entry of a plant that was created. */
@@ -76,14 +76,14 @@ export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
 })
 
 /** Makes a write of several plants, all or none. It has no entries if it is refused. */
-function makeAll<T extends Done>(
+function makeAll<T extends Report>(
   state: State,
   entries: NewEntry[] | undefined,
-  make: (within: State, added: NewEntry[]) => Refusal | T,
+  make: (savepoint: State, newEntries: NewEntry[]) => Refusal | T,
 ): Refusal | T {
-  const added: NewEntry[] = []
-  const outcome = state.allOrNone((within) => make(within, added))
-  if (isDone(outcome)) for (const entry of added) entries?.push(entry)
+  const newEntries: NewEntry[] = []
+  const outcome = state.allOrNone((savepoint) => make(savepoint, newEntries))
+  if (isDone(outcome)) for (const entry of newEntries) entries?.push(entry)
   return outcome
 }
 
@@ -99,8 +99,8 @@ const create: Kind<'create'> = {
   rowsAfter: ({ row }) => [rowAfter(row)],
 }
 
-function refuseAt(index: number, row: PlantRow, stored: PlantRow | null): Refusal {
-  const { error } = refuseCreate(row, stored)
+function refuseAt(index: number, row: PlantRow, storedRow: PlantRow | null): Refusal {
+  const { error } = refuseCreate(row, storedRow)
   const reason =
     error === 'stored already'
       ? 'is already stored, with the same fields'
@@ -111,10 +111,10 @@ function refuseAt(index: number, row: PlantRow, stored: PlantRow | null): Refusa
 const createAll: Kind<'createAll'> = {
   ids: idsOfRows,
   decide: ({ rows, origin }, state, entries) =>
-    makeAll(state, entries, (within, added) => {
+    makeAll(state, entries, (savepoint, newEntries) => {
       for (const [index, row] of rows.entries()) {
-        if (!within.insert(row)) return refuseAt(index, row, within.read(row[0]))
-        added.push(creation(row, origin))
+        if (!savepoint.insert(row)) return refuseAt(index, row, savepoint.read(row[0]))
+        newEntries.push(creation(row, origin))
       }
       return DONE
     }),
@@ -123,17 +123,17 @@ const createAll: Kind<'createAll'> = {
   rowsAfter: ({ rows }) => rows.map(rowAfter),
 }
 
-type Stored = 'created' | 'changed' | 'unchanged'
+type RowChange = 'created' | 'changed' | 'unchanged'
 
 /** Creates a row, or changes it if it differs. */
-function store(
+function storeRow(
   before: PlantRow | null,
   after: PlantRow,
   action: Action,
   origin: Origin | null,
   state: State,
   entries: NewEntry[],
-): Refusal | Stored {
+): Refusal | RowChange {
   if (!before) {
     // Only a trigger of another program discards it.
     if (!state.insert(after)) return { error: 'unexpected' }
@@ -149,12 +149,19 @@ function store(
 const putAll: Kind<'putAll'> = {
   ids: idsOfRows,
   decide: ({ rows, origin }, state, entries) =>
-    makeAll<PutCounts>(state, entries, (within, added) => {
+    makeAll<PutCounts>(state, entries, (savepoint, newEntries) => {
       const counts = { created: 0, changed: 0, unchanged: 0 }
       for (const row of rows) {
-        const stored = store(within.read(row[0]), row, 'replace', origin, within, added)
-        if (typeof stored !== 'string') return stored
-        counts[stored] += 1
+        const rowChange = storeRow(
+          savepoint.read(row[0]),
+          row,
+          'replace',
+          origin,
+          savepoint,
+          newEntries,
+        )
+        if (typeof rowChange !== 'string') return rowChange
+        counts[rowChange] += 1
       }
       const { created, changed, unchanged } = counts
       return { created, replaced: changed, unchanged }
@@ -167,51 +174,51 @@ const putAll: Kind<'putAll'> = {
 const patchAll: Kind<'patchAll'> = {
   ids: ({ rows }) => rows.map(([id]) => id),
   decide: ({ rows, origin }, state, entries) =>
-    makeAll<PatchedRows>(state, entries, (within, added) => {
+    makeAll<PatchReport>(state, entries, (savepoint, newEntries) => {
       const changed: RowId[] = []
       const missing: RowId[] = []
-      const written: PlantRow[] = []
+      const writtenRows: PlantRow[] = []
       let created = 0
       for (const [id, patch, was] of rows) {
-        const before = within.read(id)
+        const before = savepoint.read(id)
         const after = before ? patchRow(before, patch) : was ? null : newRow(id, patch)
         if (!after) missing.push(id)
         else if (before && was && !hasTexts(before, was)) changed.push(id)
         else {
-          const stored = store(before, after, 'patch', origin, within, added)
-          if (typeof stored !== 'string') return stored
-          if (stored === 'created') created += 1
-          if (stored !== 'unchanged') written.push(after)
+          const rowChange = storeRow(before, after, 'patch', origin, savepoint, newEntries)
+          if (typeof rowChange !== 'string') return rowChange
+          if (rowChange === 'created') created += 1
+          if (rowChange !== 'unchanged') writtenRows.push(after)
         }
       }
-      return { created, written, changed, missing }
+      return { created, writtenRows, changed, missing }
     }),
   growth: (_, { created }) => created,
-  hasWritten: ({ written }) => written.length > 0,
-  rowsAfter: (_, { written }) => written.map(rowAfter),
+  hasWritten: ({ writtenRows }) => writtenRows.length > 0,
+  rowsAfter: (_, { writtenRows }) => writtenRows.map(rowAfter),
 }
 
 const deleteAll: Kind<'deleteAll'> = {
   ids: idsOfRows,
   decide: ({ rows, origin }, state, entries) =>
-    makeAll<DeletedRows>(state, entries, (within, added) => {
+    makeAll<DeleteReport>(state, entries, (savepoint, newEntries) => {
       const deletions = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
       for (const row of rows) {
         const [plant] = row
-        const before = within.read(plant)
+        const before = savepoint.read(plant)
         if (!before) deletions.missing.push(plant)
         else if (!isSame(row, before)) deletions.changed.push(plant)
         else {
-          within.remove(plant)
+          savepoint.remove(plant)
           deletions.deleted.push(plant)
-          added.push({ action: 'delete', plant, before, after: null, origin })
+          newEntries.push({ action: 'delete', plant, before, after: null, origin })
         }
       }
       return deletions
     }),
   growth: (_, { deleted }) => -deleted.length,
   hasWritten: ({ deleted }) => deleted.length > 0,
-  rowsAfter: (_, { deleted }) => deleted.map(removed),
+  rowsAfter: (_, { deleted }) => deleted.map(removal),
 }
 
 /** Changes a stored plant to the row that `change` makes of it; null: removes it. */
@@ -236,8 +243,8 @@ function changeStored<Row extends PlantRow | null>(
 const replace: Kind<'replace'> = {
   ids: ({ row }) => [row[0]],
   decide(write, state, entries) {
-    const changed = changeStored(write.row[0], write, () => write.row, state, entries)
-    return 'error' in changed ? changed : DONE
+    const result = changeStored(write.row[0], write, () => write.row, state, entries)
+    return 'error' in result ? result : DONE
   },
   growth: () => 0,
   hasWritten: () => true,
@@ -256,12 +263,12 @@ const patch: Kind<'patch'> = {
 const deletion: Kind<'delete'> = {
   ids: ({ id }) => [id],
   decide(write, state, entries) {
-    const changed = changeStored(write.id, write, () => null, state, entries)
-    return 'error' in changed ? changed : DONE
+    const result = changeStored(write.id, write, () => null, state, entries)
+    return 'error' in result ? result : DONE
   },
   growth: () => -1,
   hasWritten: () => true,
-  rowsAfter: ({ id }) => [removed(id)],
+  rowsAfter: ({ id }) => [removal(id)],
 }
 
 const accept: Kind<'accept'> = {

@@ -9,16 +9,16 @@ import { hourOf, type Token } from '../../token/token'
 export function createUseRecorder(write: (hash: string, hour: number) => Promise<void>) {
   let latest = 0
   // Tokens whose use in the latest hour was already passed to `write`.
-  const recorded = new Set<string>()
+  const recordedHashes = new Set<string>()
 
   return ({ hash, lastUsedAt }: Token, now: number): void => {
     const hour = hourOf(now)
     if (hour > latest) {
       latest = hour
-      recorded.clear()
+      recordedHashes.clear()
     }
-    if ((lastUsedAt !== null && lastUsedAt >= hour) || recorded.has(hash)) return
-    recorded.add(hash)
+    if ((lastUsedAt !== null && lastUsedAt >= hour) || recordedHashes.has(hash)) return
+    recordedHashes.add(hash)
     // Not awaited: the storage reports its own failures.
     write(hash, hour).catch(() => {})
   }

@@ -64,11 +64,11 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
     const rows = updates.map(toRowPatch)
     const size = sizeOfAll(updates) + sizeOfAll(updates.flatMap(({ was = [] }) => was))
     const report = await writes.submit({ kind: 'patchAll', rows, origin }, size, signal)
-    const { created, written, changed, missing } = report
+    const { created, writtenRows, changed, missing } = report
     return {
       created,
-      patched: written.length - created,
-      unchanged: rows.length - written.length - changed.length - missing.length,
+      patched: writtenRows.length - created,
+      unchanged: rows.length - writtenRows.length - changed.length - missing.length,
       changed: changed.map(BigInt),
       missing: missing.map(BigInt),
     }
@@ -115,11 +115,11 @@ export function createWrites(
 ) {
   const { wake, watch } = createChangeLogWatch(readChangeLog)
   const writes = new GroupCommit<Write>(async (batch) => {
-    const committed = await commit(batch)
+    const result = await commit(batch)
     const isMade =
-      'inDoubt' in committed || batch.some((write, at) => hasWritten(write, committed[at]))
+      'inDoubt' in result || batch.some((write, index) => hasWritten(write, result[index]))
     if (isMade) wake()
-    return committed
+    return result
   }, LIMITS)
   const recordUse = createUseRecorder(async (hash, hour) => {
     await writes.submit({ kind: 'recordUse', hash, hour }, WRITE_BYTES)

@@ -63,16 +63,16 @@ export type Refusal = {
 export const DONE = 'done' as const
 
 /** The ids of a batch of deletes: deleted, stored with other fields, and not stored. */
-export type DeletedRows = {
+export type DeleteReport = {
   readonly deleted: readonly RowId[]
   readonly changed: readonly RowId[]
   readonly missing: readonly RowId[]
 }
 
-/** The rows of a batch of patches: the number created, all that were written, and the ids as in {@link DeletedRows}. */
-export type PatchedRows = Pick<DeletedRows, 'changed' | 'missing'> & {
+/** The report of a batch of patches: the number created, the rows written, and the ids as in {@link DeleteReport}. */
+export type PatchReport = Pick<DeleteReport, 'changed' | 'missing'> & {
   readonly created: number
-  readonly written: readonly PlantRow[]
+  readonly writtenRows: readonly PlantRow[]
 }
 
 /** The report of each kind of write, once it is durable. */
@@ -80,8 +80,8 @@ export type Reports = {
   create: typeof DONE
   createAll: typeof DONE
   putAll: PutCounts
-  patchAll: PatchedRows
-  deleteAll: DeletedRows
+  patchAll: PatchReport
+  deleteAll: DeleteReport
   replace: typeof DONE
   patch: { readonly row: PlantRow }
   delete: typeof DONE
@@ -89,7 +89,7 @@ export type Reports = {
 }
 
 /** The report of any durable write. */
-export type Done = Reports[KindName]
+export type Report = Reports[KindName]
 
 /** The report of a write of this type. */
 export type ReportOf<W> = W extends { readonly kind: infer K extends KindName }
@@ -97,8 +97,8 @@ export type ReportOf<W> = W extends { readonly kind: infer K extends KindName }
   : typeof DONE
 
 /** The end of a write: done, or refused. */
-export type Outcome = Refusal | Done
+export type Outcome = Refusal | Report
 
 /** True if a write was made. */
-export const isDone = (outcome: Outcome | undefined): outcome is Done =>
+export const isDone = (outcome: Outcome | undefined): outcome is Report =>
   outcome === DONE || (typeof outcome === 'object' && !('error' in outcome))

@@ -113,7 +113,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     },
     stats: () => ({
       problem: storage.problem(),
-      queued: writes.queued,
+      queued: writes.queueLength,
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
@@ -129,7 +129,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
       storage.close()
       endRetention?.()
       // During an outage the queue may never drain.
-      if (!primary.isLost) await writes.drained()
+      if (!primary.isLost) await writes.whenIdle()
       await closeConnections(primary, writer, lane, storage)
     },
   }

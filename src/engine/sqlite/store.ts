@@ -128,7 +128,7 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     stats: () => ({
       problem: state.problem(),
       isDamaged: state.isDamaged,
-      queued: writes.queued,
+      queued: writes.queueLength,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),
       freeBytes: freeBytes(storage.path),
@@ -136,7 +136,7 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     async close() {
       endRetention?.()
       // During an outage the queue may never drain.
-      if (!state.refusal('trial')) await writes.drained()
+      if (!state.refusal('trial')) await writes.whenIdle()
       await storage.close()
       if (storeUser.usesReserve) tryReserve(storage.path)
     },

@@ -2,7 +2,7 @@
 
 import { isSame, type PlantRow, type RowId } from '../../../plant/row'
 import type { State } from '../../commit/kinds'
-import { type Done, isDone, type Refusal } from '../../commit/write'
+import { isDone, type Refusal, type Report } from '../../commit/write'
 
 /** Stored rows by id. */
 export type Rows = ReadonlyMap<RowId, PlantRow>
@@ -32,7 +32,7 @@ export function overlay(below: (id: RowId) => PlantRow | null) {
     },
     update: (row) => void changed.set(row[0], row),
     remove: (id) => void changed.set(id, null),
-    allOrNone<T extends Done>(act: (state: State) => Refusal | T) {
+    allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
       const within = overlay(read)
       const outcome = act(within.state)
       if (isDone(outcome)) for (const [id, row] of within.changed) changed.set(id, row)

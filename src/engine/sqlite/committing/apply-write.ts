@@ -5,7 +5,14 @@ import type { NewEntry } from '../../../change-log/entry'
 import { FIELDS, TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../../plant/row'
 import { decide, isPlantWrite, type State } from '../../commit/kinds'
-import { DONE, type Done, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
+import {
+  DONE,
+  isDone,
+  type Outcome,
+  type Refusal,
+  type Report,
+  type Write,
+} from '../../commit/write'
 import { AlteredSchema } from '../file/errors'
 import { APPLICATION_ID } from '../file/migrations'
 import { requireOne } from '../file/own-schema'
@@ -41,7 +48,7 @@ function prepareState(db: Database): State {
     remove(id) {
       requireOne(remove.run(BigInt(id)))
     },
-    allOrNone<T extends Done>(act: (state: State) => Refusal | T) {
+    allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
       db.run('SAVEPOINT all_or_none')
       let outcome: Refusal | T | undefined
       try {
