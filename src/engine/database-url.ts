@@ -32,9 +32,9 @@ export function withoutPassword(database: string): string {
   // An @ in the parameters belongs to a password only if the password begins before any other @.
   const isFirst = rest[rest.search(/[:@]/)] === ':'
   const place = isFirst ? rest : (rest.split('?')[0] ?? '')
-  const [colon, at] = [place.indexOf(':'), place.lastIndexOf('@')]
-  if (colon === -1 || at < colon) return database
-  return database.slice(0, start) + rest.slice(0, colon) + rest.slice(at)
+  const [colon, atSign] = [place.indexOf(':'), place.lastIndexOf('@')]
+  if (colon === -1 || atSign < colon) return database
+  return database.slice(0, start) + rest.slice(0, colon) + rest.slice(atSign)
 }
 
 /** Throws a {@link UsageError} for a password on the command line, which every user of the machine can see. */
@@ -53,5 +53,5 @@ export function refusePasswords(argv: readonly string[]): void {
 export const SERVER_BACKUPS = 'pg_dump, point-in-time recovery, or "plantstore export"'
 
 /** The error of a command that does not work on a server. */
-export const worksOnFiles = (name: string, instead: string): UsageError =>
-  new UsageError(`${name} works on a database file; for PostgreSQL use ${instead}`)
+export const worksOnFiles = (name: string, alternative: string): UsageError =>
+  new UsageError(`${name} works on a database file; for PostgreSQL use ${alternative}`)

@@ -10,7 +10,7 @@ import { copyDatabase } from './sqlite/copies/backup'
 import { checkDatabase } from './sqlite/copies/check'
 import { restoreDatabase } from './sqlite/copies/restore'
 import { filesOf } from './sqlite/file/sidecars'
-import { readDatabase, type Way } from './sqlite/read-only/read'
+import { type ReadMode, readDatabase } from './sqlite/read-only/read'
 import { openReadOnly } from './sqlite/read-only/store'
 import { allPlants } from './sqlite/reading/plants'
 import { openSqlite } from './sqlite/store'
@@ -46,7 +46,7 @@ type Engine = {
   readAll<T>(
     database: string,
     secrets: DatabaseSecrets,
-    way: Way,
+    mode: ReadMode,
     read: (plants: PlantParts) => Promise<T>,
   ): Promise<T>
   /** Copies a database to a file, and checks the copy. */
@@ -64,7 +64,7 @@ const sqlite: Engine = {
   open: (database, _, storeUser) => openSqlite(database, storeUser),
   openReadOnly: async (database) => openReadOnly(database),
   check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
-  readAll: (database, _, way, read) => readDatabase(database, way, (db) => read(allPlants(db))),
+  readAll: (database, _, mode, read) => readDatabase(database, mode, (db) => read(allPlants(db))),
   backup: copyDatabase,
   restore: restoreDatabase,
 }

@@ -4,7 +4,7 @@ import { RequestError } from '../errors'
 
 const PROBE_PATIENCE_MS = 1000
 
-type Watched = {
+type HealthSource = {
   /** True if the known state is not enough. */
   readonly isProbeDue: () => boolean
   /** The known reason that the storage cannot write; null if there is none. */
@@ -17,22 +17,22 @@ type Watched = {
  * Returns the probe of one storage: it rejects with the reason if the storage cannot write. It waits briefly, even for
  * a full queue or a stall.
  */
-export function watchHealth({ isProbeDue, problem, write }: Watched): () => Promise<void> {
+export function watchHealth({ isProbeDue, problem, write }: HealthSource): () => Promise<void> {
   // Shared by all callers until the write ends: each race with a stalled write would otherwise leave a promise behind.
-  let probing: Promise<unknown> | undefined
+  let currentProbe: Promise<unknown> | undefined
 
   function writeBriefly(): Promise<unknown> {
-    const written = write().finally(() => {
-      probing = undefined
+    const result = write().finally(() => {
+      currentProbe = undefined
     })
-    return Promise.race([written, Bun.sleep(PROBE_PATIENCE_MS)])
+    return Promise.race([result, Bun.sleep(PROBE_PATIENCE_MS)])
   }
 
   return async () => {
     let refusal: unknown
     if (isProbeDue()) {
-      probing ??= writeBriefly()
-      await probing.catch((error) => {
+      currentProbe ??= writeBriefly()
+      await currentProbe.catch((error) => {
         refusal = error
       })
     }

@@ -34,9 +34,9 @@ export const SQL_ORDERS = {
 export type FilterDialect = {
   readonly placeholder: (place: number) => string
   /** Plants with a tag, by its index. */
-  readonly ofTag: (value: string) => string
+  readonly tagEquals: (value: string) => string
   /** Plants whose name has a part, in any case of A to Z. */
-  readonly named: (value: string) => string
+  readonly nameContains: (value: string) => string
 }
 
 /** A filter in SQL. */
@@ -54,14 +54,14 @@ export type CompiledFilter = {
 /** Compiles a query's filter. `places`: the number of placeholders before it. */
 export function compileFilter(
   filter: PlantFilter & Pick<PlantQuery, 'limit'>,
-  { placeholder, ofTag, named }: FilterDialect,
+  { placeholder, tagEquals, nameContains }: FilterDialect,
   places: number,
 ): CompiledFilter {
   const { limit, tag, names = [] } = filter
   const values = [...(tag === undefined ? [] : [tag]), ...names]
   const placeholders = values.map((_, index) => placeholder(places + index + 1))
-  const range = tag === undefined ? '' : ` AND ${ofTag(placeholders[0] ?? '')}`
-  const hits = placeholders.slice(tag === undefined ? 0 : 1).map(named)
+  const range = tag === undefined ? '' : ` AND ${tagEquals(placeholders[0] ?? '')}`
+  const hits = placeholders.slice(tag === undefined ? 0 : 1).map(nameContains)
   if (filter.tagged !== undefined) hits.push(filter.tagged ? 'tag IS NOT NULL' : 'tag IS NULL')
   if (hits.length === 0) return { range, hit: null, values, maxWalked: limit }
   const maxWalked = tag === undefined ? MAX_WALKED : MAX_WALKED_OF_TAG

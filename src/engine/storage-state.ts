@@ -98,7 +98,7 @@ const ENDS = {
   unlocked: ['locked'],
   /** The tables are as expected. */
   safe: ['unsafe'],
-  /** As much as a create was written, and rolled back. */
+  /** A trial as large as a create was written and rolled back. */
   tried: ['full', 'refused', 'locked'],
   checkpointed: ['checkpoint'],
   answered: ['stalled'],
@@ -135,21 +135,21 @@ const REFUSES = {
 
 export type Act = keyof typeof REFUSES
 
-type Begun = { readonly failure: StorageFailure; readonly since: number }
+type ActiveCause = { readonly failure: StorageFailure; readonly since: number }
 
 /** The causes of a state. */
-export type Causes = Readonly<Partial<Record<Cause, Begun>>>
+export type Causes = Readonly<Partial<Record<Cause, ActiveCause>>>
 
-/** The causes after an event. A failure that goes on keeps its beginning. */
+/** The causes after an event. A continuing failure keeps its start time. */
 export function transition(causes: Causes, event: StorageEvent, now: number): Causes {
   if (typeof event === 'string') {
-    const ended: readonly Cause[] = ENDS[event]
-    if (!ended.some((cause) => causes[cause])) return causes
-    const rest = Object.entries(causes).filter(([cause]) => !ended.includes(cause as Cause))
+    const endedCauses: readonly Cause[] = ENDS[event]
+    if (!endedCauses.some((cause) => causes[cause])) return causes
+    const rest = Object.entries(causes).filter(([cause]) => !endedCauses.includes(cause as Cause))
     return Object.fromEntries(rest)
   }
   const { failed, failure, since = now } = event
-  const next: Partial<Record<Cause, Begun>> = { ...causes }
+  const next: Partial<Record<Cause, ActiveCause>> = { ...causes }
   for (const cause of BEGINS[failed][failure.kind] ?? []) {
     next[cause] = { failure, since: next[cause]?.since ?? since }
   }
@@ -168,8 +168,8 @@ export function stateOf(causes: Causes): State {
 /** The cause for which an act is refused untried; null if it is tried. */
 export function refusalOf(causes: Causes, act: Act): Cause | null {
   const refusing: readonly Cause[] = REFUSES[act]
-  const cause = refusing.find((it) => causes[it])
-  if (cause) return cause
+  const worst = refusing.find((cause) => causes[cause])
+  if (worst) return worst
   // Another try would suspend the storage again.
   return act === 'write' && causes.refused?.failure.kind === 'failed' ? 'refused' : null
 }
@@ -183,10 +183,10 @@ export function attemptOf(causes: Causes): Attempt | null {
   return null
 }
 
-type Logged = readonly [beginLevel: Level, begins: string, endLevel: Level, ends: string]
+type LogEvents = readonly [beginLevel: Level, begins: string, endLevel: Level, ends: string]
 
 /** The events of the log for the begin and the end of each cause. Other causes are logged by their sources. */
-export type Events = Readonly<Partial<Record<Cause, Logged>>>
+export type Events = Readonly<Partial<Record<Cause, LogEvents>>>
 
 /** The events of a file. A doubt is part of a failure. */
 const FILE_EVENTS: Events = {
@@ -228,8 +228,8 @@ export class StorageState {
   readonly #now: () => number
   /** The time of the last event of each failure, by its {@link keyOf}. */
   readonly #loggedAt = new Map<string, number>()
-  #waiting = 0
-  #waitingSince = 0
+  #pendingWrites = 0
+  #pendingSince = 0
   #confirmedAt = Number.NEGATIVE_INFINITY
   #stallTimer: Timer | undefined
 
@@ -272,22 +272,22 @@ export class StorageState {
     return cause === 'damaged' ? null : this.#errorOf(cause)
   }
 
-  /** Notes that a write was sent. */
-  sent(): void {
-    if (this.#waiting === 0) this.#waitingSince = this.#now()
-    this.#waiting += 1
-    this.#stallTimer ??= this.#lookAfter(this.#settings.stalledMs)
+  /** Counts a pending write, and watches it for a stall. */
+  beginWrite(): void {
+    if (this.#pendingWrites === 0) this.#pendingSince = this.#now()
+    this.#pendingWrites += 1
+    this.#stallTimer ??= this.#checkStallAfter(this.#settings.stalledMs)
   }
 
-  /** Notes that a write was answered, successfully or not. */
-  answered(): void {
-    this.#waiting -= 1
-    this.#waitingSince = this.#now()
+  /** Ends a pending write, successful or not. */
+  endWrite(): void {
+    this.#pendingWrites -= 1
+    this.#pendingSince = this.#now()
     if (this.#causes.stalled) this.report('answered')
   }
 
-  /** Notes that the storage has confirmed a write. */
-  confirmed(): void {
+  /** Records the time of a confirmed write. */
+  confirmWrite(): void {
     this.#confirmedAt = this.#now()
   }
 
@@ -300,61 +300,61 @@ export class StorageState {
     clearTimeout(this.#stallTimer)
   }
 
-  // One timer for many writes: it looks again if the oldest has not waited long enough.
-  #lookAfter(milliseconds: number): Timer {
+  // One timer for many writes: it is set again if the oldest has not waited long enough.
+  #checkStallAfter(milliseconds: number): Timer {
     const timer = setTimeout(() => {
       this.#stallTimer = undefined
-      if (this.#waiting === 0 || this.#causes.stalled) return
-      const waited = this.#now() - this.#waitingSince
-      const left = this.#settings.stalledMs - waited
-      if (left > 0) this.#stallTimer = this.#lookAfter(left)
-      else this.#stall(waited)
+      if (this.#pendingWrites === 0 || this.#causes.stalled) return
+      const waitMs = this.#now() - this.#pendingSince
+      const remainingMs = this.#settings.stalledMs - waitMs
+      if (remainingMs > 0) this.#stallTimer = this.#checkStallAfter(remainingMs)
+      else this.#stall(waitMs)
     }, milliseconds)
     timer.unref()
     return timer
   }
 
-  #stall(waited: number): void {
+  #stall(waitMs: number): void {
     const failure: StorageFailure = { kind: 'failed', detail: this.#stallMessage() }
-    this.report({ failed: 'stall', failure, since: this.#now() - waited })
+    this.report({ failed: 'stall', failure, since: this.#now() - waitMs })
   }
 
   #stallMessage(): string {
-    const seconds = Math.floor((this.#now() - this.#waitingSince) / 1000)
+    const seconds = Math.floor((this.#now() - this.#pendingSince) / 1000)
     return `${this.#settings.storage} has confirmed no write for ${seconds} s`
   }
 
   #errorOf(cause: Cause | null): RequestError | null {
     if (cause === 'stalled') return new RequestError('cannot write', this.#stallMessage())
-    const begun = cause && this.#causes[cause]
-    return begun ? this.#settings.toError(begun.failure, this.#secondsSince(begun)) : null
+    const active = cause && this.#causes[cause]
+    return active ? this.#settings.toError(active.failure, this.#secondsSince(active)) : null
   }
 
-  #secondsSince({ since }: Begun): number {
+  #secondsSince({ since }: ActiveCause): number {
     return Math.floor((this.#now() - since) / 1000)
   }
 
-  #logBegin(cause: Cause, { failure }: Begun, isNew: boolean): void {
+  #logBegin(cause: Cause, { failure }: ActiveCause, isNew: boolean): void {
     const { log, events = FILE_EVENTS } = this.#settings
     const isRepeated = REPEATED.includes(cause)
     const isDue = isRepeated
       ? this.#now() >= this.#lastLogged(cause, failure) + LOGGED_EVERY_MS
       : isNew
-    const logged = events[cause]
-    if (!isDue || !logged) return
-    const [level, event] = logged
+    const logEvents = events[cause]
+    if (!isDue || !logEvents) return
+    const [level, event] = logEvents
     const { detail, sqlstate } = failure
     this.#loggedAt.set(keyOf(cause, failure), this.#now())
     log(level, event, sqlstate === undefined ? { detail } : { sqlstate, detail })
   }
 
-  #logEnd(cause: Cause, begun: Begun): void {
+  #logEnd(cause: Cause, active: ActiveCause): void {
     const { log, events = FILE_EVENTS } = this.#settings
-    const logged = events[cause]
-    if (!logged) return
-    if (REPEATED.includes(cause) && this.#lastLogged(cause, begun.failure) < begun.since) return
-    const [, , level, event] = logged
-    log(level, event, { seconds: Math.round((this.#now() - begun.since) / 1000) })
+    const logEvents = events[cause]
+    if (!logEvents) return
+    if (REPEATED.includes(cause) && this.#lastLogged(cause, active.failure) < active.since) return
+    const [, , level, event] = logEvents
+    log(level, event, { seconds: Math.round((this.#now() - active.since) / 1000) })
   }
 
   #lastLogged(cause: Cause, failure: StorageFailure): number {

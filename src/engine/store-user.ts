@@ -28,7 +28,7 @@ export type StoreUser = {
   readonly stopping: AbortSignal
   readonly log: Log
   /** Runs a commit. Defers Ctrl-Z until the commit ends, so that a stopped command holds no lock. */
-  readonly uninterrupted: <T>(commit: () => Promise<T>) => Promise<T>
+  readonly deferSuspend: <T>(commit: () => Promise<T>) => Promise<T>
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
 }
@@ -49,19 +49,19 @@ export const storeOwner = (
   usesReserve: false,
   keepChanges,
   stopping,
-  uninterrupted: (commit) => commit(),
+  deferSuspend: (commit) => commit(),
   log,
   onCommit,
 })
 
 type Guest = Pick<StoreUser, 'makesDatabase'> &
-  Partial<Pick<StoreUser, 'uninterrupted' | 'log' | 'usesReserve'>>
+  Partial<Pick<StoreUser, 'deferSuspend' | 'log' | 'usesReserve'>>
 
 /** A process that uses a store briefly, and does not interfere with a daemon. */
 export const storeGuest = ({
   makesDatabase,
   usesReserve = false,
-  uninterrupted = (commit) => commit(),
+  deferSuspend = (commit) => commit(),
   log = () => {},
 }: Guest): StoreUser => ({
   refusal: null,
@@ -72,7 +72,7 @@ export const storeGuest = ({
   keepChanges: null,
   // Ctrl-C ends the process at once.
   stopping: NEVER,
-  uninterrupted,
+  deferSuspend,
   log,
   onCommit: () => {},
 })
@@ -99,7 +99,7 @@ export const storeReader = ({
   usesReserve: false,
   keepChanges: null,
   stopping,
-  uninterrupted: (commit) => commit(),
+  deferSuspend: (commit) => commit(),
   log,
   onCommit: () => {},
 })
@@ -111,13 +111,13 @@ export function observeCommit(
   outcomes: readonly Outcome[],
   milliseconds: number,
 ): void {
-  let changed = 0
+  let changes = 0
   for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
-    if (hasWritten(write, outcome)) changed += 1
+    if (hasWritten(write, outcome)) changes += 1
     if (typeof outcome === 'object' && 'detail' in outcome) {
       log('error', 'unexpected', { detail: outcome.detail })
     }
   }
-  if (changed > 0) onCommit(changed, milliseconds)
+  if (changes > 0) onCommit(changes, milliseconds)
 }

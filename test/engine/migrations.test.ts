@@ -14,7 +14,7 @@ test.each([
   const names = readdirSync(join(folder, 'migrations')).sort()
   const source = readFileSync(join(folder, 'migrations.ts'), 'utf8')
   const imports = [...source.matchAll(/import (\w+) from '\.\/migrations\/(.+)' with/g)]
-  const [, used = ''] = /const migrations = \[([^\]]+)\]/.exec(source) ?? []
+  const [, used = ''] = /const MIGRATIONS = \[([^\]]+)\]/.exec(source) ?? []
 
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, index) => index + 1))
   expect(imports.map(([, , name]) => name)).toEqual(names)

@@ -202,17 +202,17 @@ test('a write that is not answered stalls the storage, until it is', async () =>
     storage: 'the disk',
     stalledMs: 100,
   })
-  state.sent()
+  state.beginWrite()
   // The one behind it does not make the first one younger.
   await Bun.sleep(60)
-  state.sent()
+  state.beginWrite()
   expect(state.problem()).toBeNull()
   await until('the stall', () => state.state === 'stalled', 5000)
   expect(state.problem()?.message).toBe('the disk has confirmed no write for 0 s')
   expect(state.refusal('write')).toBeNull()
-  state.answered()
+  state.endWrite()
   expect(state.state).toBe('writable')
-  state.answered()
+  state.endWrite()
   await Bun.sleep(150)
   expect(log).toEqual(['disk-stalled', 'disk-resumed'])
   state.close()

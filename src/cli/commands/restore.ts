@@ -33,8 +33,9 @@ of another store, the tokens are those of the backup, and the valid ones are lis
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     return copying(out, err, async (onBytes) => {
       const restored = await restoreDatabase(path, config.database, suffix, onBytes)
-      const { plants, kept, tokensOfBackup } = restored
-      const made = kept === null ? ', a new database' : `\nprevious database kept as ${kept}`
+      const { plants, keptPath, tokensOfBackup } = restored
+      const made =
+        keptPath === null ? ', a new database' : `\nprevious database kept as ${keptPath}`
       const tokens = describeTokens(tokensOfBackup)
       return `restored ${countOf(plants, 'plant')} to ${resolve(config.database)}${made}\n${tokens}`
     })

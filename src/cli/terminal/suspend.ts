@@ -37,6 +37,6 @@ const tellMigration =
 
 /** Options of an interactive command: it holds no lock while suspended, and reports a migration. */
 export const attended = (err: Output) => ({
-  uninterrupted: suspendBetweenCommits(),
+  deferSuspend: suspendBetweenCommits(),
   log: tellMigration(err),
 })

@@ -1,4 +1,4 @@
-// The kinds of writes of plants: for each, the ids that it concerns, its outcome, and what it leaves. For every engine.
+// The kinds of plant writes: their ids, outcomes and effects, the same for every engine.
 
 import type { Action } from '../../change-log/change-log'
 import type { NewEntry } from '../../change-log/entry'
@@ -52,7 +52,7 @@ type Kind<K extends KindName> = {
   growth(write: WriteOf<K>, report: Reports[K]): number
   /** True if it wrote something. */
   hasWritten(report: Reports[K]): boolean
-  /** The rows that it wrote, as it left them; it may name others that were the same before. */
+  /** The rows after the write; may include unchanged ones. */
   rowsAfter(write: WriteOf<K>, report: Reports[K]): readonly RowAfter[]
 }
 

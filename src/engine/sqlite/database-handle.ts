@@ -35,7 +35,7 @@ import { prepareServing, type ServingConnection } from './serving'
 const COMMIT_YIELD_MS = 4
 // A disk that delays a commit for this long counts as unwritable.
 const STALLED_MS = 10_000
-// A trial writes up to 200 kB, so it is made only while something speaks for one, or after this time without a write.
+// A trial writes up to 200 kB, so it is made only on a sign of trouble, or after this time without a write.
 const TRIAL_EVERY_MS = 300_000
 const MIN_TRIAL_PAUSE_MS = 1000
 // A create of the default limit and its entry in the change log take less.
@@ -130,12 +130,12 @@ export class DatabaseHandle {
   async #commit(batch: readonly Write[]): Promise<CommitResult> {
     this.#requireOpen()
     if (!this.storeUser.holdsLock) await this.#yieldToDaemon()
-    const started = performance.now()
-    const answer = await this.storeUser.uninterrupted(() => this.worker.commit(batch))
+    const startedAt = performance.now()
+    const answer = await this.storeUser.deferSuspend(() => this.worker.commit(batch))
     // Later reads must see this commit.
     this.#connection?.shared.end()
     this.#lastCursor = undefined
-    const milliseconds = performance.now() - started
+    const milliseconds = performance.now() - startedAt
     if (answer === DONE || 'outcomes' in answer) {
       const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
       if (answer !== DONE) this.#inspect(answer.outcomes)
@@ -151,12 +151,12 @@ export class DatabaseHandle {
       )
     }
     const { inDoubt: outcomes, lastEntry } = answer
-    const settled = this.#doubts.promiseOutcomes({ batch, outcomes, lastEntry })
+    const finalOutcomes = this.#doubts.promiseOutcomes({ batch, outcomes, lastEntry })
     this.#report({ failed: 'doubt', failure: answer.failure })
-    return { inDoubt: settled }
+    return { inDoubt: finalOutcomes }
   }
 
-  /** True if something speaks for a trial: a look at the file, its space and its schema, which writes nothing. */
+  /** True if the file, its free space or its schema calls for a trial. Writes nothing. */
   isTrialDue(): boolean {
     const now = performance.now()
     // In any other state, the recovery tries.
@@ -183,8 +183,8 @@ export class DatabaseHandle {
     if (refusal) throw refusal
     this.#triedAt = performance.now()
     this.#triedSchema = this.#requireOpen().schemaVersion()
-    const committed = await this.#commit([{ kind: 'probe' }])
-    if ('inDoubt' in committed) return
+    const result = await this.#commit([{ kind: 'probe' }])
+    if ('inDoubt' in result) return
     this.#requireOpen()
     const failure = await this.#rehearse()
     if (failure) throw this.#toError(failure)
@@ -247,7 +247,7 @@ export class DatabaseHandle {
     }
   }
 
-  /** Tells the state, and begins to end what keeps it from writing. */
+  /** Reports an event to the state, and starts the recovery from a failure. */
   #report(event: StorageEvent): void {
     this.state.report(event)
     if (!this.storeUser.outlivesOutages) return
@@ -290,7 +290,7 @@ export class DatabaseHandle {
   #prepare(db: OpenedDatabase['db']): ServingConnection {
     this.#isIndexReplaced = watchIndex(this.path)
     this.#isMoved = watchFiles(this.path)
-    // A command may wait for the reader of its output: a transaction as long would keep the WAL from shrinking.
+    // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
     const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) =>
       this.#report({ failed: 'read', failure: toReadFailure(error) }),
@@ -298,19 +298,19 @@ export class DatabaseHandle {
   }
 
   #fail(failure: StorageFailure, batch: readonly Write[], milliseconds: number): RequestError {
-    // A command does not try again, so nothing would end it.
+    // A command never retries, so nothing would clear the state.
     if (failure.kind === 'busy' && !this.storeUser.outlivesOutages) return this.#toError(failure)
     // Any other failure may be the fault of this batch alone: trying it again would block all others.
     if (failure.kind === 'full' && batch.some(isPlantWrite))
       this.#refusedChanges = batch.filter(isPlantWrite)
-    const known = failure.kind === 'busy' ? { ...failure, detail: LOCKED } : failure
+    const reportedFailure = failure.kind === 'busy' ? { ...failure, detail: LOCKED } : failure
     const since = performance.now() - milliseconds
-    this.#report({ failed: 'commit', failure: known, since })
+    this.#report({ failed: 'commit', failure: reportedFailure, since })
     if (failure.kind === 'damaged') this.#suspect()
     return this.#toError(failure)
   }
 
-  /** Looks for refusals whose reason may affect others. */
+  /** Reports refusals whose cause may affect other writes. */
   #inspect(outcomes: readonly Outcome[]): void {
     for (const outcome of outcomes) {
       if (isDone(outcome)) continue
@@ -351,8 +351,8 @@ export class DatabaseHandle {
 
   // The committing thread first: if the disk hangs, only that thread blocks.
   async #reopen(): Promise<ServingConnection> {
-    const unclosed = await this.#closeFiles()
-    if (unclosed) this.storeUser.log('warn', 'close-failed', { detail: unclosed.detail })
+    const closeFailure = await this.#closeFiles()
+    if (closeFailure) this.storeUser.log('warn', 'close-failed', { detail: closeFailure.detail })
     const failure =
       (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)

@@ -16,8 +16,8 @@ import { requireSidecars } from './file/sidecars'
 const LOCK_PAUSE_MS = 20
 
 /** Migrates the schema, and begins or ends the change log. Throws SQLITE_BUSY if another program locks the database. */
-function prepare(db: Database, { path, locked }: OpenedFile, storeUser: StoreUser): void {
-  if (!locked && isOld(schemaVersion(db))) {
+function prepare(db: Database, { path, isLocked }: OpenedFile, storeUser: StoreUser): void {
+  if (!isLocked && isOld(schemaVersion(db))) {
     throw new OpenError(
       `an older plantstore is serving ${path}; restart it with this version first`,
     )
@@ -71,11 +71,11 @@ export async function openDatabase(
   try {
     const inodeAt = watchInode(file.path)
     const inode = inodeAt()
-    if (file.locked) distrustPageCache(file.path)
+    if (file.isLocked) distrustPageCache(file.path)
     await requireSidecars(file.path, file.fd)
     const db = await connectUnlocked(file, storeUser)
     if (inodeAt() === inode) return { db, inode }
-    // For example, by a restore that held the lock.
+    // A restore may have held the lock.
     db.close(true)
     throw new OpenError(`${file.path} was replaced while it was being opened; run it again`)
   } catch (error) {
@@ -83,6 +83,6 @@ export async function openDatabase(
     throw explainFailedOpen(error, file.path)
   } finally {
     // A closed file is already unlocked.
-    if (file.locked && !storeUser.holdsLock) unlock(file.fd)
+    if (file.isLocked && !storeUser.holdsLock) unlock(file.fd)
   }
 }

@@ -39,7 +39,7 @@ async function revokeToken(storage: DatabaseHandle, name: string, now: number): 
   }
 }
 
-/** The daemon makes the reserve, a command what it has used of it. On a disk that is still full, there is less. */
+/** Makes the reserve, or refills it after use by a command; it stays smaller on a full disk. */
 function tryReserve(path: string, log: Log = () => {}): void {
   try {
     makeReserve(path)
@@ -74,10 +74,10 @@ async function startServing(storage: DatabaseHandle, log: Log): Promise<void> {
 async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   const file = openFile(path, storeUser)
   if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
-  const copied = await copyBeforeMigration(file, storeUser.stopping)
+  const backupCopy = await copyBeforeMigration(file, storeUser.stopping)
   const storage = new DatabaseHandle(file, await openDatabase(file, storeUser), storeUser)
-  if (copied) {
-    const { schemaVersion: from, path: copy } = copied
+  if (backupCopy) {
+    const { schemaVersion: from, path: copy } = backupCopy
     storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
   }
   const { state } = storage
@@ -102,8 +102,8 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     lastCursor: () => storage.lastCursor(),
   }
 
-  const retained: RetainedLog = {
-    state: () => storage.read(({ changeLog }) => changeLog.retained()),
+  const retainedLog: RetainedLog = {
+    state: () => storage.read(({ changeLog }) => changeLog.retainedRange()),
     times: (after, limit) => storage.read(({ changeLog }) => changeLog.times(after, limit)),
     remove: async (upTo) => {
       await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)
@@ -111,7 +111,9 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
   }
   const endRetention =
     storeUser.holdsLock && storage.keepsChangeLog
-      ? removeOldEntries(retained, (removed) => storeUser.log('info', 'changes-removed', removed))
+      ? removeOldEntries(retainedLog, (removal) =>
+          storeUser.log('info', 'changes-removed', removal),
+        )
       : undefined
 
   return {

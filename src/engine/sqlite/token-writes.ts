@@ -31,8 +31,8 @@ export function prepareTokenWrites(db: Database): TokenWrites {
   return {
     create({ name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt }) {
       retire.run(name, createdAt, hash)
-      const added = insert.run(name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt)
-      return added.changes === 1
+      const result = insert.run(name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt)
+      return result.changes === 1
     },
     prune: (by) => prune.run(by).changes,
     revoke: (name, now) => revoke.run(now, name).changes === 1,

@@ -132,9 +132,9 @@ test('restores over a database that SQLite cannot open, which is kept unchanged'
   overwrite(database, 100, Buffer.alloc(PAGE_BYTES - 100, 0xff))
   const damaged = readFileSync(database)
 
-  const { kept } = await restoreDatabase(copy, database, 'old', () => {})
+  const { keptPath } = await restoreDatabase(copy, database, 'old', () => {})
 
-  expect(kept).toBe(`${database}.old`)
+  expect(keptPath).toBe(`${database}.old`)
   expect(readFileSync(`${database}.old`)).toEqual(damaged)
   expect((await checkDatabase(database)).problems).toEqual([])
 })

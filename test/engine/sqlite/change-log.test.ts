@@ -69,6 +69,6 @@ test('adds nothing for a batch without entries, nor where no change log is kept'
   expect(prepareChangeLogWriter(other).add([entry])).toBeNull()
   for (const it of [db, other])
     expect(it.query('SELECT last, bytes FROM change_log').values()).toEqual([[0n, 0n]])
-  expect(prepareChangeLogReader(db).retained()).toEqual({ keepMs: 60_000, first: 1, last: 0 })
-  expect(prepareChangeLogReader(other).retained()).toBeNull()
+  expect(prepareChangeLogReader(db).retainedRange()).toEqual({ keepMs: 60_000, first: 1, last: 0 })
+  expect(prepareChangeLogReader(other).retainedRange()).toBeNull()
 })

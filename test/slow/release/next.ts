@@ -23,7 +23,7 @@ export async function buildNext(folder: string): Promise<string> {
   const file = join(folder, `${MIGRATIONS}.ts`)
   const text = replaced(
     readFileSync(file, 'utf8'),
-    /(?<=const migrations = \[[^\]]*)\]/,
+    /(?<=const MIGRATIONS = \[[^\]]*)\]/,
     '  next,\n]',
   )
   const imported = "import next from './migrations/9999_next.sql' with { type: 'text' }\n"

@@ -92,14 +92,14 @@ export class Lane {
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
-    this.storage.sent()
+    this.storage.beginWrite()
     try {
       const at = { lane: this.#name ?? '', seq, hasChangeLog: this.#hasChangeLog }
       const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
       if (sent === 'elsewhere' || sent === 'locked') return sent
-      this.storage.confirmed()
+      this.storage.confirmWrite()
       this.#confirmed = seq
       this.lastCursor = sent.cursor ?? this.lastCursor
       return sent
@@ -108,7 +108,7 @@ export class Lane {
       if (this.#isInDoubt) this.#reportDoubt(error)
       throw error
     } finally {
-      this.storage.answered()
+      this.storage.endWrite()
     }
   }
 
@@ -130,7 +130,7 @@ export class Lane {
     const { lane, hasChangeLog } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
     this.#hasChangeLog = hasChangeLog
     this.#confirmed = 0
-    this.storage.confirmed()
+    this.storage.confirmWrite()
     await this.#renameChangeLog(connection)
     this.#name = lane
   }
@@ -145,7 +145,7 @@ export class Lane {
     // No later step was ever sent.
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
-    this.storage.confirmed()
+    this.storage.confirmWrite()
     this.lastCursor = undefined
     if (this.#isInDoubt) this.#verdict = this.#settle(found, top)
     this.#isInDoubt = false

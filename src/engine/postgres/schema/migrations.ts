@@ -13,7 +13,7 @@ import plantCount from './migrations/0004_plant_count.sql' with { type: 'text' }
 import lanesBySeq from './migrations/0005_lanes_by_seq.sql' with { type: 'text' }
 import marksAndKeys from './migrations/0006_marks_and_keys.sql' with { type: 'text' }
 
-const migrations = [
+const MIGRATIONS = [
   plantsTokensAndLanes,
   noPlantsByName,
   changeLog,
@@ -23,7 +23,7 @@ const migrations = [
 ]
 
 /** The migration to each schema version, with several statements each. */
-export const steps: readonly Statement[] = migrations.map((text) => [text])
+export const steps: readonly Statement[] = MIGRATIONS.map((text) => [text])
 
 /** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = steps.length

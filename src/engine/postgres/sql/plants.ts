@@ -79,10 +79,10 @@ type PageRow = PlantRecord & { readonly hit: boolean; readonly more: boolean }
 
 const DIALECT: FilterDialect = {
   placeholder: (place) => `$${place}::text`,
-  ofTag: (value) =>
+  tagEquals: (value) =>
     `left(tag, ${INDEXED_CHARACTERS}) = left(${value}, ${INDEXED_CHARACTERS}) AND tag = ${value}`,
   // With the collation "C", on the column too, lower() changes A to Z only.
-  named: (value) => `strpos(lower(name), lower(${value} COLLATE "C")) > 0`,
+  nameContains: (value) => `strpos(lower(name), lower(${value} COLLATE "C")) > 0`,
 }
 
 // $1: the limit; $2: one row more, which shows whether there is a next page; $3: the first id. The server cuts a page

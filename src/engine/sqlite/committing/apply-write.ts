@@ -33,13 +33,13 @@ function prepareState(db: Database): State {
 
   const state: State = {
     read(id) {
-      const stored = select.get(BigInt(id))
-      return stored && toRow(stored)
+      const row = select.get(BigInt(id))
+      return row && toRow(row)
     },
     insert([id, ...texts]) {
-      const done = insert.run(BigInt(id), ...texts)
-      if (done.changes !== 1 && select.get(BigInt(id))) return false
-      requireOne(done)
+      const result = insert.run(BigInt(id), ...texts)
+      if (result.changes !== 1 && select.get(BigInt(id))) return false
+      requireOne(result)
       return true
     },
     update([id, ...texts]) {

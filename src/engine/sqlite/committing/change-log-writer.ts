@@ -9,8 +9,8 @@ import type { LastEntry } from '../reading/change-log'
 
 // Minimum number of entries per removal. As many are removed as were added since the last one, so that removal keeps
 // up, but at most as many as cost less than a commit of many changes.
-const REMOVED_AT_ONCE = 200
-const MAX_REMOVED_AT_ONCE = 2000
+const MIN_REMOVAL = 200
+const MAX_REMOVAL = 2000
 
 /** Writes the change log, within an open transaction. */
 type ChangeLogWriter = {
@@ -42,23 +42,23 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
     'UPDATE change_log SET start_mark = ?, bytes = bytes - ?',
   )
   // The last number when entries were last removed.
-  let removedAt: number | undefined
+  let lastAtRemoval: number | undefined
 
   return {
     add(entries) {
       const state = entries.length > 0 ? select.get() : null
       if (!state) return null
-      const before = Number(state.last)
+      const lastNumber = Number(state.last)
       const at = Date.now()
       const mark = newMark()
-      let number = before
+      let number = lastNumber
       for (const entry of entries) {
         number += 1
         // A number is cheaper than a bigint.
         const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
         requireOne(insert.run(number, at, mark, plant, ...entryTexts(entry)))
       }
-      requireOne(advance.run(number, before))
+      requireOne(advance.run(number, lastNumber))
       return { number, mark: String(mark) }
     },
     remove(upTo) {
@@ -67,11 +67,11 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
       const last = Number(state.last)
       const now = Date.now()
       const isYoung = (at: number) => at >= now - Number(state.keep_ms) && at <= now
-      const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MAX_REMOVED_AT_ONCE)
-      removedAt = last
+      const limit = Math.min(MIN_REMOVAL + last - (lastAtRemoval ?? last), MAX_REMOVAL)
+      lastAtRemoval = last
       let newest: { number: bigint; mark: bigint } | undefined
       let bytes = 0n
-      for (const entry of oldest.all(most)) {
+      for (const entry of oldest.all(limit)) {
         if (Number(entry.number) > upTo || isYoung(Number(entry.at))) break
         newest = entry
         bytes += entry.bytes

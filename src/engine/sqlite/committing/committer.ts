@@ -27,7 +27,7 @@ import {
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
 
-const NEEDS_DAMAGED: Outcome = { error: 'cannot write', message: DAMAGED_PAGE }
+const ON_DAMAGED_PAGE: Outcome = { error: 'cannot write', message: DAMAGED_PAGE }
 
 const FILE_MOVED: StorageFailure = {
   kind: 'failed',
@@ -154,7 +154,7 @@ function prepareBatch(db: Database, mayKeepChangeLog: boolean) {
   }
 }
 
-/** Commits the batches of one database file, as long as that is at its path. */
+/** Commits the batches of one database file, while the file stays at its path. */
 class Batches {
   readonly #db: Database
   readonly #transactions: Transactions
@@ -177,21 +177,21 @@ class Batches {
   commit(batch: readonly Write[]): CommitReply {
     const reply = this.#commit(batch)
     if (failureOf(reply)?.kind !== 'damaged' || isInDoubt(reply)) return reply
-    const damaged = new Set(this.#findDamaged(batch))
-    if (damaged.size === 0) return reply
-    const rest = batch.filter((write) => !damaged.has(write))
-    const answer = rest.length > 0 ? this.#commit(rest) : DONE
+    const damagedWrites = new Set(this.#findDamaged(batch))
+    if (damagedWrites.size === 0) return reply
+    const rest = batch.filter((write) => !damagedWrites.has(write))
+    const restReply = rest.length > 0 ? this.#commit(rest) : DONE
     const merge = (outcomes: readonly Outcome[]) => {
-      const left = outcomes.values()
+      const restOutcomes = outcomes.values()
       return batch.map((write) =>
-        damaged.has(write) ? NEEDS_DAMAGED : (left.next().value ?? DONE),
+        damagedWrites.has(write) ? ON_DAMAGED_PAGE : (restOutcomes.next().value ?? DONE),
       )
     }
-    if (answer === DONE) return { outcomes: merge([]) }
-    if ('outcomes' in answer) return { outcomes: merge(answer.outcomes) }
-    return 'inDoubt' in answer && answer.inDoubt
-      ? { ...answer, inDoubt: merge(answer.inDoubt) }
-      : answer
+    if (restReply === DONE) return { outcomes: merge([]) }
+    if ('outcomes' in restReply) return { outcomes: merge(restReply.outcomes) }
+    return 'inDoubt' in restReply && restReply.inDoubt
+      ? { ...restReply, inDoubt: merge(restReply.inDoubt) }
+      : restReply
   }
 
   /** The writes that need a damaged page: SQLite ends a transaction that has met one. */
@@ -221,9 +221,9 @@ class Batches {
     try {
       if (this.#isMoved()) return { failure: FILE_MOVED }
       this.#transactions.begin()
-      const applied = this.#apply(batch)
-      lastEntry = applied.lastEntry
-      outcomes = applied.outcomes
+      const result = this.#apply(batch)
+      lastEntry = result.lastEntry
+      outcomes = result.outcomes
       this.#transactions.commit()
       isCommitted = true
       if (this.#isMoved()) return { failure: FILE_MOVED, inDoubt: outcomes, lastEntry }
@@ -249,9 +249,9 @@ class Batches {
       this.#db.run('PRAGMA cache_size = 0')
       this.#transactions.begin()
       const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }
-      const [created = DONE] = this.#apply([sample, ...changes]).outcomes
-      if (isDone(created)) return DONE
-      const detail = created.detail ?? `a create is refused with ${created.error}`
+      const [sampleOutcome = DONE] = this.#apply([sample, ...changes]).outcomes
+      if (isDone(sampleOutcome)) return DONE
+      const detail = sampleOutcome.detail ?? `a create is refused with ${sampleOutcome.error}`
       return { failure: { kind: 'barred', detail } }
     } catch (error) {
       return { failure: toFailure(error) }

@@ -17,7 +17,7 @@ import {
 export class WorkerClient {
   #thread: Worker | undefined
   /** Pending requests; they are answered in order. */
-  #asking: ((answer: CommitReply) => void)[] = []
+  #pendingReplies: ((answer: CommitReply) => void)[] = []
   #opening: Promise<StorageFailure | null> | undefined
 
   constructor(
@@ -39,19 +39,19 @@ export class WorkerClient {
 
   /** Commits a batch. Resolves when the disk has confirmed it, or the commit has failed. */
   async commit(batch: readonly Write[]): Promise<CommitReply> {
-    this.state.sent()
+    this.state.beginWrite()
     const failure = await this.open()
     const answer = failure ? { failure } : await this.#ask({ commit: batch })
-    this.state.answered()
-    if (failureOf(answer) === null) this.state.confirmed()
+    this.state.endWrite()
+    if (failureOf(answer) === null) this.state.confirmWrite()
     return answer
   }
 
   /** Writes the pages of a create and these changes, and rolls back. Resolves to the failure, or null. */
   async rehearse(changes: readonly PlantWrite[]): Promise<StorageFailure | null> {
-    this.state.sent()
+    this.state.beginWrite()
     const failure = (await this.open()) ?? failureOf(await this.#ask({ rehearse: changes }))
-    this.state.answered()
+    this.state.endWrite()
     return failure
   }
 
@@ -88,7 +88,7 @@ export class WorkerClient {
   #ask(request: Request): Promise<CommitReply> {
     this.#thread ??= this.#start()
     const { promise, resolve } = Promise.withResolvers<CommitReply>()
-    this.#asking.push(resolve)
+    this.#pendingReplies.push(resolve)
     this.#thread.postMessage(JSON.stringify(request))
     return promise
   }
@@ -98,7 +98,7 @@ export class WorkerClient {
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const reply: Reply = JSON.parse(data)
       if (isReport(reply)) this.onReport(reply)
-      else this.#asking.shift()?.(reply)
+      else this.#pendingReplies.shift()?.(reply)
     }
     thread.onerror = ({ message }) => {
       // This thread was replaced: the pending requests belong to the new one.
@@ -106,7 +106,7 @@ export class WorkerClient {
       const detail = `the committing thread died: ${message}`
       this.#thread = undefined
       this.#opening = undefined
-      for (const answer of this.#asking.splice(0)) {
+      for (const answer of this.#pendingReplies.splice(0)) {
         answer({ failure: { kind: 'failed', detail }, inDoubt: null, lastEntry: null })
       }
     }

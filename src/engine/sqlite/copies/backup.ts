@@ -10,11 +10,15 @@ import { checkInThread } from './check-thread'
  * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced.
  * Resolves to the findings. Throws an `OpenError` if it is damaged.
  */
-export async function copyDatabase(from: string, to: string, onBytes?: OnBytes): Promise<Findings> {
-  await copyMoment(from, to, onBytes)
-  const bytes = fileSize(to)
-  const found = await checkInThread(to, () => onBytes?.(bytes, bytes))
-  if (found.problems.length > 0)
-    throw new OpenError(`${from} is damaged: ${found.problems[0]}`, true)
-  return found
+export async function copyDatabase(
+  source: string,
+  target: string,
+  onBytes?: OnBytes,
+): Promise<Findings> {
+  await copyMoment(source, target, onBytes)
+  const bytes = fileSize(target)
+  const findings = await checkInThread(target, () => onBytes?.(bytes, bytes))
+  if (findings.problems.length > 0)
+    throw new OpenError(`${source} is damaged: ${findings.problems[0]}`, true)
+  return findings
 }

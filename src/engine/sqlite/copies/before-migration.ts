@@ -38,8 +38,8 @@ export async function copyBeforeMigration(
   file: OpenedFile,
   stopping: AbortSignal,
 ): Promise<KeptCopy | null> {
-  const { path, fd, locked, schemaVersion } = file
-  if (!locked || schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
+  const { path, fd, isLocked, schemaVersion } = file
+  if (!isLocked || schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
   try {
     distrustPageCache(path)
     return await copyOld(path, stopping)

@@ -3,11 +3,11 @@
 import { OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
 
-const LOOK_MS = 100
+const POLL_MS = 100
 
-export type ToCheck = { readonly path: string }
+export type CheckRequest = { readonly path: string }
 
-export type Checked =
+export type CheckReply =
   | { readonly findings: Findings }
   | { readonly message: string; readonly isStorage: boolean }
 
@@ -16,7 +16,7 @@ export type Checked =
  * read.
  */
 export async function checkInThread(path: string, onWait: () => void): Promise<Findings> {
-  const { promise, resolve, reject } = Promise.withResolvers<Checked>()
+  const { promise, resolve, reject } = Promise.withResolvers<CheckReply>()
   const thread = new Worker(new URL('./check-worker.ts', import.meta.url).href, { smol: true })
   thread.onmessage = ({ data }: MessageEvent<string>) => resolve(JSON.parse(data))
   thread.onerror = ({ message }) => reject(new Error(`the checking thread died: ${message}`))
@@ -26,12 +26,12 @@ export async function checkInThread(path: string, onWait: () => void): Promise<F
     } catch (error) {
       reject(error)
     }
-  }, LOOK_MS)
+  }, POLL_MS)
   try {
-    thread.postMessage(JSON.stringify({ path } satisfies ToCheck))
-    const checked = await promise
-    if ('findings' in checked) return checked.findings
-    throw new OpenError(checked.message, checked.isStorage)
+    thread.postMessage(JSON.stringify({ path } satisfies CheckRequest))
+    const reply = await promise
+    if ('findings' in reply) return reply.findings
+    throw new OpenError(reply.message, reply.isStorage)
   } finally {
     clearInterval(timer)
     thread.terminate()

@@ -2,11 +2,11 @@
 
 import { messageOf, OpenError } from '../../../errors'
 import { checkDatabase } from './check'
-import type { Checked, ToCheck } from './check-thread'
+import type { CheckReply, CheckRequest } from './check-thread'
 
 declare const self: Worker
 
-async function answer({ path }: ToCheck): Promise<Checked> {
+async function answer({ path }: CheckRequest): Promise<CheckReply> {
   try {
     return { findings: await checkDatabase(path) }
   } catch (error) {

@@ -37,19 +37,21 @@ const interferes = ({ type, sql }: SchemaEntry): boolean =>
 
 /** Differences from the schema of a version: missing or changed entries, and others that interfere with them. */
 function schemaProblems(db: Database, version: number): string[] {
-  const found = readSchema(db)
+  const actual = readSchema(db)
   const expected = schemaOf(version)
   const match = (entry: SchemaEntry) => (other: SchemaEntry) =>
     other.type === entry.type && other.name === entry.name
   const faulty = expected.flatMap((entry) => {
     const { type, name, sql } = entry
-    const same = found.find(match(entry))
-    if (!same) return [`${type} ${name} is missing`]
-    return withoutLayout(same.sql) === withoutLayout(sql) ? [] : [`${type} ${name} was changed`]
+    const actualEntry = actual.find(match(entry))
+    if (!actualEntry) return [`${type} ${name} is missing`]
+    return withoutLayout(actualEntry.sql) === withoutLayout(sql)
+      ? []
+      : [`${type} ${name} was changed`]
   })
   // SQLite keeps the name of a trigger's table as typed.
   const tables = new Set(expected.map(({ table }) => table))
-  const foreign = found
+  const foreign = actual
     .filter((entry) => interferes(entry) && tables.has(entry.table.toLowerCase()))
     .filter((entry) => !expected.some(match(entry)))
     .map(({ type, name, table }) => describeForeignPart(type, name, table.toLowerCase()))
@@ -65,9 +67,9 @@ const ONE_ROW =
   'table change_log must have one row; to begin a new change log, run DELETE FROM changes; DELETE FROM change_log; INSERT INTO change_log (last, bytes) VALUES (0, 0)'
 
 function differencesOf(db: Database, plants: number, maxEdits: number): Differences {
-  const counted = countPlants(db)
-  if (counted === null) return { ...NO_DIFFERENCES, lines: [ONE_ROW] }
-  return { ...changeLogDifferences(db, maxEdits), uncounted: plants - counted }
+  const plantCount = countPlants(db)
+  if (plantCount === null) return { ...NO_DIFFERENCES, lines: [ONE_ROW] }
+  return { ...changeLogDifferences(db, maxEdits), uncounted: plants - plantCount }
 }
 
 // https://sqlite.org/pragma.html#pragma_integrity_check

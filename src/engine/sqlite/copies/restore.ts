@@ -44,10 +44,10 @@ import { copyDatabase } from './backup'
 import { keepTokens, validTokens } from './restored-tokens'
 
 /** The result of a restore. */
-type Restored = {
+type RestoreResult = {
   readonly plants: number
   /** The path of the old database; null if there was none. */
-  readonly kept: string | null
+  readonly keptPath: string | null
   /**
    * The names of tokens that are valid as in the backup, and may have been revoked since; null if the tokens are those
    * of the old database.
@@ -60,9 +60,9 @@ const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
 // The restoring user may not be the one who serves the database.
 function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
-  const made = statSync(path)
+  const stat = statSync(path)
   try {
-    if (made.uid !== uid || made.gid !== gid) chownSync(path, uid, gid)
+    if (stat.uid !== uid || stat.gid !== gid) chownSync(path, uid, gid)
   } catch {
     throw new OpenError(
       `the database belongs to user ${uid}, group ${gid}; restore it as that user`,
@@ -73,7 +73,7 @@ function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' |
 
 const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
 
-const hold = (path: string): OpenedFile | null =>
+const openLocked = (path: string): OpenedFile | null =>
   existsSync(path)
     ? openFile(path, { holdsLock: true, makesDatabase: false, checksHeader: false })
     : null
@@ -108,82 +108,90 @@ function foldWal(path: string): Database | null {
 }
 
 /** Moves a file to a path, and the old one to `kept`, atomically; copies if the file system cannot do that. */
-async function exchange(made: string, { path, fd }: OpenedFile, kept: string): Promise<void> {
-  renameSync(made, kept)
-  if (!exchangeFiles(kept, path)) {
-    renameSync(kept, made)
-    const copy = `${made}.old`
+async function exchange(
+  newPath: string,
+  { path, fd }: OpenedFile,
+  keptPath: string,
+): Promise<void> {
+  renameSync(newPath, keptPath)
+  if (!exchangeFiles(keptPath, path)) {
+    renameSync(keptPath, newPath)
+    const copy = `${newPath}.old`
     await copyBytes(fd, copy)
     takeOwner(copy, fstatSync(fd))
     await syncFile(copy)
-    renameSync(copy, kept)
+    renameSync(copy, keptPath)
     syncFolder(dirname(path))
-    renameSync(made, path)
+    renameSync(newPath, path)
   }
   syncFolder(dirname(path))
 }
 
 /** Moves the files beside a marker to the old database, then replaces the marker with the new database. */
-function completeMove(made: string, path: string, kept: string): void {
-  for (const suffix of sidecarsOf(path)) renameSync(path + suffix, kept + suffix)
+function completeMove(newPath: string, path: string, keptPath: string): void {
+  for (const suffix of sidecarsOf(path)) renameSync(path + suffix, keptPath + suffix)
   syncFolder(dirname(path))
-  renameSync(made, path)
+  renameSync(newPath, path)
   syncFolder(dirname(path))
 }
 
-async function makeMarker(made: string, kept: string): Promise<string> {
-  const marker = `${made}.marker`
-  writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
+async function makeMarker(newPath: string, keptPath: string): Promise<string> {
+  const marker = `${newPath}.marker`
+  writeFileSync(marker, restoreMarker(basename(keptPath)), { flag: 'wx' })
   await syncFile(marker)
   return marker
 }
 
-type Replaced = Pick<Restored, 'kept'> & { readonly keepsTokens: boolean }
+type ReplaceResult = Pick<RestoreResult, 'keptPath'> & { readonly keepsTokens: boolean }
 
-async function replace(made: string, held: OpenedFile, kept: string): Promise<Replaced> {
-  const { path, fd } = held
-  const interrupted = readRestoreMarker(fd)
-  if (interrupted !== null) {
-    const keptBefore = join(dirname(path), interrupted)
-    completeMove(made, path, keptBefore)
-    return { kept: keptBefore, keepsTokens: false }
+async function replace(
+  newPath: string,
+  oldFile: OpenedFile,
+  keptPath: string,
+): Promise<ReplaceResult> {
+  const { path, fd } = oldFile
+  const markedName = readRestoreMarker(fd)
+  if (markedName !== null) {
+    const markedPath = join(dirname(path), markedName)
+    completeMove(newPath, path, markedPath)
+    return { keptPath: markedPath, keepsTokens: false }
   }
   const old = foldWal(path)
   if (old) {
     try {
       // The WAL must not reappear after a loss of power.
       syncFolder(dirname(path))
-      const keepsTokens = changeCopy(made, (db) => keepTokens(old, db))
-      await syncFile(made)
-      await exchange(made, held, kept)
-      return { kept, keepsTokens }
+      const keepsTokens = changeCopy(newPath, (db) => keepTokens(old, db))
+      await syncFile(newPath)
+      await exchange(newPath, oldFile, keptPath)
+      return { keptPath, keepsTokens }
     } finally {
       old.close(true)
     }
   }
   if (!excludeConnections(fd)) throw lockedByAnother(path)
-  const marker = await makeMarker(made, kept)
-  await exchange(marker, held, kept)
-  completeMove(made, path, kept)
-  return { kept, keepsTokens: false }
+  const marker = await makeMarker(newPath, keptPath)
+  await exchange(marker, oldFile, keptPath)
+  completeMove(newPath, path, keptPath)
+  return { keptPath, keepsTokens: false }
 }
 
 // The database is gone, and only its WAL is left.
-async function keepWal(made: string, path: string, kept: string): Promise<void> {
-  const marker = await makeMarker(made, kept)
+async function keepWal(newPath: string, path: string, keptPath: string): Promise<void> {
+  const marker = await makeMarker(newPath, keptPath)
   placeNew(marker, path)
-  const held = hold(path)
+  const oldFile = openLocked(path)
   try {
     syncFolder(dirname(path))
-    completeMove(made, path, kept)
+    completeMove(newPath, path, keptPath)
   } finally {
-    if (held) closeSync(held.fd)
+    if (oldFile) closeSync(oldFile.fd)
   }
 }
 
 // Neither synced nor in use.
-function changeCopy<T>(made: string, change: (db: Database) => T): T {
-  using db = new Database(made, { readwrite: true, create: false })
+function changeCopy<T>(newPath: string, change: (db: Database) => T): T {
+  using db = new Database(newPath, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
   return change(db)
 }
@@ -193,46 +201,51 @@ function changeCopy<T>(made: string, change: (db: Database) => T): T {
  * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
  */
 export async function restoreDatabase(
-  from: string,
+  backup: string,
   database: string,
   suffix: string,
   onBytes: OnBytes,
-): Promise<Restored> {
+): Promise<RestoreResult> {
   const path = targetOf(database)
   requireDatabaseName(path)
   const folder = dirname(path)
-  const kept = `${path}.${suffix}`
+  const keptPath = `${path}.${suffix}`
   checkFolder(folder)
-  requireRegular(from)
+  requireRegular(backup)
   requireRegular(database)
-  if (isSameFile(from, path)) throw new UsageError(`${from} is the database itself; name a backup`)
-  const held = hold(path)
+  if (isSameFile(backup, path))
+    throw new UsageError(`${backup} is the database itself; name a backup`)
+  const oldFile = openLocked(path)
   try {
     await using own = await makePrivateFolder(folder)
-    const made = join(own.path, 'restored.db')
-    const { plants } = await copyDatabase(from, made, onBytes)
-    const valid = changeCopy(made, (db) => {
+    const newPath = join(own.path, 'restored.db')
+    const { plants } = await copyDatabase(backup, newPath, onBytes)
+    const tokenNames = changeCopy(newPath, (db) => {
       // The entries after the backup are gone from the change log: their cursors must expire.
       renameChangeLog(db)
       return validTokens(db, Date.now())
     })
-    if (held) takeOwner(made, fstatSync(held.fd))
-    else if (process.getuid?.() === 0) takeOwner(made, { ...statSync(folder), mode: 0o600 })
-    await syncFile(made, onBytes)
-    if (held) {
-      const replaced = await replace(made, held, kept)
-      return { plants, kept: replaced.kept, tokensOfBackup: replaced.keepsTokens ? null : valid }
+    if (oldFile) takeOwner(newPath, fstatSync(oldFile.fd))
+    else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
+    await syncFile(newPath, onBytes)
+    if (oldFile) {
+      const result = await replace(newPath, oldFile, keptPath)
+      return {
+        plants,
+        keptPath: result.keptPath,
+        tokensOfBackup: result.keepsTokens ? null : tokenNames,
+      }
     }
     if (sidecarsOf(path).length > 0) {
-      await keepWal(made, path, kept)
-      return { plants, kept, tokensOfBackup: valid }
+      await keepWal(newPath, path, keptPath)
+      return { plants, keptPath, tokensOfBackup: tokenNames }
     }
-    placeNew(made, path)
+    placeNew(newPath, path)
     syncFolder(folder)
-    return { plants, kept: null, tokensOfBackup: valid }
+    return { plants, keptPath: null, tokensOfBackup: tokenNames }
   } catch (error) {
     throw explainFailedWrite(error, path)
   } finally {
-    if (held) closeSync(held.fd)
+    if (oldFile) closeSync(oldFile.fd)
   }
 }

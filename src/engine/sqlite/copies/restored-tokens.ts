@@ -1,5 +1,5 @@
-// The tokens of a restored database. Those of the database that it replaces stay as they are, so that a token that was
-// revoked since the backup stays revoked.
+// The tokens of a restored database. A restore keeps those of the replaced database, so that a token revoked since the
+// backup stays revoked.
 
 import type { Database } from 'bun:sqlite'
 import { TOKEN_COLUMNS } from '../../../token/row'
@@ -12,7 +12,7 @@ const columnsOf = (db: Database): string[] =>
     .all()
     .map(({ name }) => name)
 
-function read(db: Database, columns: readonly string[]): Row[] {
+function readRows(db: Database, columns: readonly string[]): Row[] {
   try {
     return db.query<Row, []>(`SELECT ${columns.join()} FROM tokens`).all()
   } catch {
@@ -22,21 +22,21 @@ function read(db: Database, columns: readonly string[]): Row[] {
 }
 
 /**
- * Gives a restored database the tokens of the one that it replaces; false if that cannot be read, or has no token in
- * common with it, and so may be another store. Either may have an older schema.
+ * Copies the tokens of the old database to the restored one; false if the old one cannot be read, or shares no token
+ * with it and may be another store. Either may have an older schema.
  */
-export function keepTokens(replaced: Database, restored: Database): boolean {
-  const existing = [replaced, restored].map(columnsOf)
+export function keepTokens(oldDb: Database, newDb: Database): boolean {
+  const columnLists = [oldDb, newDb].map(columnsOf)
   const columns = TOKEN_COLUMNS.split(', ').filter((column) =>
-    existing.every((all) => all.includes(column)),
+    columnLists.every((all) => all.includes(column)),
   )
   if (columns.length === 0) return false
-  const tokens = read(replaced, columns)
-  const hashes = new Set(read(restored, ['hash']).map(({ hash }) => hash))
+  const tokens = readRows(oldDb, columns)
+  const hashes = new Set(readRows(newDb, ['hash']).map(({ hash }) => hash))
   if (!tokens.some(({ hash }) => hashes.has(hash))) return false
-  const replaceAll = restored.transaction(() => {
-    restored.run('DELETE FROM tokens')
-    const insert = restored.query(
+  const replaceAll = newDb.transaction(() => {
+    newDb.run('DELETE FROM tokens')
+    const insert = newDb.query(
       `INSERT INTO tokens (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
     )
     for (const token of tokens) insert.run(...columns.map((column) => token[column] ?? null))
@@ -46,8 +46,8 @@ export function keepTokens(replaced: Database, restored: Database): boolean {
 }
 
 /** The names of a restored database's valid tokens. */
-export const validTokens = (restored: Database, now: number): string[] =>
-  restored
+export const validTokens = (newDb: Database, now: number): string[] =>
+  newDb
     .query<{ name: string }, [number]>(
       'SELECT name FROM tokens WHERE revoked_at IS NULL AND ifnull(expires_at > ?, 1) ORDER BY name',
     )

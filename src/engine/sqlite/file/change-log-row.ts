@@ -18,10 +18,10 @@ export const ENTRY_BYTES = `48 + octet_length(action) + ${TEXTS.map(
  */
 export function keepChanges(db: Database, keep: KeepChanges): number | null {
   if (keep === null) return null
-  const isAsAsked = db
-    .query<{ same: bigint }, [number | null]>('SELECT keep_ms IS ? AS same FROM change_log')
+  const current = db
+    .query<{ isSame: bigint }, [number | null]>('SELECT keep_ms IS ? AS isSame FROM change_log')
     .get(keep === 'off' ? null : keep)
-  if (isAsAsked?.same === 1n) return null
+  if (current?.isSame === 1n) return null
   const change = db.transaction(() => {
     refuseTriggers(db)
     if (keep === 'off') {

@@ -50,8 +50,8 @@ export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
 export function requireWhole(path: string): void {
   const db = connect(path)
   try {
-    const [found] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
-    if (found?.integrity_check !== 'ok') throw new Error(found?.integrity_check)
+    const [row] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
+    if (row?.integrity_check !== 'ok') throw new Error(row?.integrity_check)
   } finally {
     db.close(true)
   }

@@ -19,7 +19,7 @@ import { syncFolder } from '../../../files/sync'
 import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
-import { databaseBeside } from './sidecars'
+import { databaseOfSidecar } from './sidecars'
 
 /** The size of a file in bytes; 0 if it does not exist. */
 export function fileSize(path: string): number {
@@ -66,8 +66,8 @@ function checkHeader(fd: number, path: string): number {
       true,
     )
   }
-  const read = readSync(fd, header, 0, 100, 0)
-  const isDatabase = read === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  const bytesRead = readSync(fd, header, 0, 100, 0)
+  const isDatabase = bytesRead === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
   if (!isDatabase && readRestoreMarker(fd) !== null) {
     throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
   }
@@ -102,7 +102,7 @@ function checkHeader(fd: number, path: string): number {
 export function requireDatabaseName(path: string): void {
   if (path !== path.trimEnd())
     throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
-  const database = databaseBeside(path)
+  const database = databaseOfSidecar(path)
   if (database !== null)
     throw new OpenError(`${path} is a part of the database ${database}; name that`)
 }
@@ -180,7 +180,7 @@ export type OpenedFile = {
   readonly path: string
   readonly fd: number
   /** True if this process holds the file's lock. */
-  readonly locked: boolean
+  readonly isLocked: boolean
   /** The schema version of its header; 0: none yet. Its WAL may hold a newer one. */
   readonly schemaVersion: number
 }
@@ -244,15 +244,15 @@ export function openFile(
       )
     }
     // The file may have been replaced between opening and locking.
-    const opened = fstatSync(fd)
-    const inPlace = statSync(full, { throwIfNoEntry: false })
-    if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
+    const fdStat = fstatSync(fd)
+    const pathStat = statSync(full, { throwIfNoEntry: false })
+    if (pathStat?.ino !== fdStat.ino || pathStat.dev !== fdStat.dev) {
       throw new OpenError(`${full} was just replaced; try again`)
     }
     requireOneName(fd, full)
     const schemaVersion = checksHeader ? checkHeader(fd, full) : 0
-    const locked = isFree || (isOld(schemaVersion) && waitForLock(fd))
-    return { path: full, fd, locked, schemaVersion }
+    const isLocked = isFree || (isOld(schemaVersion) && waitForLock(fd))
+    return { path: full, fd, isLocked, schemaVersion }
   } catch (error) {
     closeSync(fd)
     throw explainFailedOpen(error, full)
@@ -262,6 +262,6 @@ export function openFile(
 /** Watches the files of an open database: the returned function is true if one was moved, replaced or deleted since. */
 export function watchFiles(path: string): () => boolean {
   const inodes = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
-  const opened = inodes.map((inode) => inode())
-  return () => inodes.some((inode, index) => inode() !== opened[index])
+  const initialInodes = inodes.map((inode) => inode())
+  return () => inodes.some((inode, index) => inode() !== initialInodes[index])
 }

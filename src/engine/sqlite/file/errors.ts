@@ -15,7 +15,7 @@ import { noFreeInodes, targetOf } from '../../../files/resolve-path'
 import type { StorageFailure } from '../../storage-state'
 import { filesOf } from './sidecars'
 
-/** The schema has something of another program, because of which nothing is written. */
+/** Another program has altered the schema, so nothing is written. */
 export class AlteredSchema extends Error {
   override readonly name = 'AlteredSchema'
 }
@@ -31,7 +31,7 @@ export function toFailure(error: unknown): StorageFailure {
   return { kind: 'failed', detail }
 }
 
-/** Converts an error of a read: a page that the disk cannot read is damaged, as what needs no other page is whole. */
+/** Converts an error of a read: an unreadable page counts as damage, because the other pages may be intact. */
 export function toReadFailure(error: unknown): StorageFailure {
   const failure = toFailure(error)
   return DAMAGED.test(codeOf(error)) ? { ...failure, kind: 'damaged' } : failure
@@ -76,7 +76,10 @@ export const toCommandError = ({ kind, detail }: StorageFailure): RequestError =
   )
 
 /** An error for the first existing file that this user may not read or write; undefined if there is none. */
-export function denied(files: readonly string[], access: 'read' | 'write'): OpenError | undefined {
+export function accessError(
+  files: readonly string[],
+  access: 'read' | 'write',
+): OpenError | undefined {
   for (const file of files) {
     try {
       accessSync(file, access === 'read' ? constants.R_OK : constants.W_OK)
@@ -125,13 +128,13 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
       return (
-        denied([...filesOf(path), dirname(path)], 'write') ??
+        accessError([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
       )
     case 'SQLITE_CANTOPEN':
       return (
         noFreeInodes(path) ??
-        denied([...filesOf(path), dirname(path)], 'write') ??
+        accessError([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(
           `cannot open ${path} and its write-ahead log: the file system is read-only, or too few files may be open (ulimit -n)`,
         )

@@ -20,7 +20,7 @@ export const APPLICATION_ID = 0x706c6e74
  * The migration to each schema version (`PRAGMA user_version`). The first starts from an empty file. Each needs a
  * statement that changes the schema, such as CREATE or ALTER: it is how a running command of an older version notices.
  */
-const migrations = [
+const MIGRATIONS = [
   plantsAndTokens,
   plantsByTag,
   lastUseOfTokens,
@@ -32,7 +32,7 @@ const migrations = [
 ]
 
 /** The newest schema version that this program reads. */
-export const SCHEMA_VERSION = migrations.length
+export const SCHEMA_VERSION = MIGRATIONS.length
 
 /** The path of the copy that is made of a database before it is migrated from a schema. */
 export const copyOfSchema = (path: string, version: number): string => `${path}.schema-${version}`
@@ -40,9 +40,9 @@ export const copyOfSchema = (path: string, version: number): string => `${path}.
 /** Throws an `OpenError` if a database has a newer schema than this program reads; names a copy that it can read. */
 export function requireKnown(version: number, path: string): void {
   if (version <= SCHEMA_VERSION) return
-  const copy = migrations
-    .map((_, index) => copyOfSchema(path, index + 1))
-    .findLast((path) => existsSync(path))
+  const copy = MIGRATIONS.map((_, index) => copyOfSchema(path, index + 1)).findLast((path) =>
+    existsSync(path),
+  )
   const way = copy ? `upgrade, or restore ${copy}, which lacks later writes` : 'upgrade'
   throw new OpenError(
     `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); ${way}`,
@@ -55,7 +55,7 @@ export function schemaVersion(db: Database): number {
 
 /** Migrates a database from one schema version to another, within an open transaction. */
 export function applyMigrations(db: Database, from: number, to: number): void {
-  for (const sql of migrations.slice(from, to)) db.run(sql)
+  for (const sql of MIGRATIONS.slice(from, to)) db.run(sql)
 }
 
 const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null

@@ -1,4 +1,4 @@
-// Finds a schema that another program has altered, before and while this one writes to it.
+// Detects a schema that another program has altered, before and during writes.
 
 import type { Changes, Database } from 'bun:sqlite'
 import { AlteredSchema } from './errors'
@@ -17,14 +17,14 @@ export function requireOne({ changes }: Changes): void {
  */
 export function guardSchema(db: Database): () => void {
   const select = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
-  let guarded: bigint | undefined
+  let guardedVersion: bigint | undefined
 
   return () => {
     const version = select.get()?.schema_version
-    if (version === guarded) return
+    if (version === guardedVersion) return
     // A newer daemon may have started beside a command.
     if (schemaVersion(db) !== SCHEMA_VERSION) throw new Error('a newer plantstore has migrated it')
     refuseTriggers(db)
-    guarded = version
+    guardedVersion = version
   }
 }

@@ -1,4 +1,4 @@
-// A file beside the database that takes up space. On a full disk it gives way to the revocation of a token.
+// A file that reserves space, so that a token can be revoked on a full disk.
 
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { codeOf } from '../../../errors'
@@ -17,7 +17,7 @@ function fill(fd: number): void {
   }
 }
 
-/** Makes the reserve of a database, unless it is there; on a full disk, of what is left. Throws if that fails. */
+/** Makes the reserve of a database, unless it exists; on a full disk, with the space left. Throws if that fails. */
 export function makeReserve(path: string): void {
   const reserve = reserveOf(path)
   if (fileSize(reserve) >= BYTES) return

@@ -13,7 +13,7 @@ export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
 
 /** The database of which a path is a sidecar; null if there is none. */
-export function databaseBeside(path: string): string | null {
+export function databaseOfSidecar(path: string): string | null {
   const suffix = SIDECAR_SUFFIXES.find((end) => path.endsWith(end))
   const database = suffix === undefined ? '' : path.slice(0, -suffix.length)
   return existsSync(database) && kindAt(database) === null ? database : null
@@ -54,10 +54,10 @@ const PAUSE_MS = 20
  * changes in one pair would be lost to the other.
  */
 export async function requireSidecars(path: string, fd: number): Promise<void> {
-  const removed = () => ['-wal', '-shm'].find((suffix) => !existsSync(path + suffix))
+  const missingSuffix = () => ['-wal', '-shm'].find((suffix) => !existsSync(path + suffix))
   const isInUse = () => hasWal(fd) && isRangeLocked(fd, SHARED_FIRST, SHARED_SIZE)
   for (let tries = 1; ; tries++) {
-    const suffix = removed()
+    const suffix = missingSuffix()
     if (suffix === undefined || !isInUse()) return
     if (tries === TRIES) {
       throw new OpenError(

@@ -16,7 +16,7 @@ export class DamageCheck {
     private readonly onWhole: () => void,
   ) {}
 
-  /** Checks soon, unless that is so already. */
+  /** Schedules a check, unless one is scheduled. */
   start(): void {
     this.#timer ??= this.#checkAfter(FIRST_AFTER_MS)
   }
@@ -33,12 +33,12 @@ export class DamageCheck {
   }
 
   async #run(): Promise<void> {
-    const started = performance.now()
+    const startedAt = performance.now()
     const isWhole = await this.check()
     if (this.#isClosed) return
     this.#timer = undefined
     if (isWhole) return this.onWhole()
-    const took = performance.now() - started
-    this.#timer = this.#checkAfter(Math.max(FIRST_AFTER_MS, PAUSE_PER_CHECK * took))
+    const durationMs = performance.now() - startedAt
+    this.#timer = this.#checkAfter(Math.max(FIRST_AFTER_MS, PAUSE_PER_CHECK * durationMs))
   }
 }

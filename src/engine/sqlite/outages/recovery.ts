@@ -1,4 +1,4 @@
-// Tries each second to end what keeps the storage from being written, worst first.
+// Tries every second to recover the storage, beginning with the worst cause.
 
 import type { Attempt, StorageState } from '../../storage-state'
 

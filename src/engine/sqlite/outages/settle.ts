@@ -44,9 +44,9 @@ export class Doubts {
    * get no answer.
    */
   promiseOutcomes(doubt: Doubt): Promise<readonly Outcome[]> {
-    const promised = { ...doubt, ...Promise.withResolvers<readonly Outcome[]>() }
-    this.#doubts.push(promised)
-    return promised.promise
+    const pending = { ...doubt, ...Promise.withResolvers<readonly Outcome[]>() }
+    this.#doubts.push(pending)
+    return pending.promise
   }
 
   /** Settles all of them with a connection that has read the disk again. */

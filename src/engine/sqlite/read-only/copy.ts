@@ -10,10 +10,10 @@ import { atOneMoment, RECOVERY_SUFFIXES } from './moment'
 // Neither of these syncs the copy: it is synced, in parts, before it is renamed.
 
 /** https://sqlite.org/lang_vacuum.html#vacuuminto */
-function vacuumInto(db: Database, to: string): void {
+function vacuumInto(db: Database, target: string): void {
   db.run('COMMIT')
   db.run('PRAGMA synchronous = OFF')
-  db.run('VACUUM INTO ?', [to])
+  db.run('VACUUM INTO ?', [target])
 }
 
 /** Lets SQLite recover a copy from its WAL or rollback journal, which leaves one file. */
@@ -24,40 +24,45 @@ function recover(path: string): void {
 }
 
 /** Copies the files of an idle database. */
-async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes): Promise<void> {
+async function copyFiles(
+  path: string,
+  fd: number,
+  target: string,
+  onBytes: OnBytes,
+): Promise<void> {
   const total = ['', ...RECOVERY_SUFFIXES].reduce((sum, suffix) => sum + fileSize(path + suffix), 0)
-  let copied = 0
+  let copiedBytes = 0
   const count = (bytes: number) => {
-    copied += bytes
-    onBytes(copied, total)
+    copiedBytes += bytes
+    onBytes(copiedBytes, total)
   }
-  await copyBytes(fd, to, count)
+  await copyBytes(fd, target, count)
   for (const suffix of RECOVERY_SUFFIXES) {
     if (fileSize(path + suffix) === 0) continue
-    const from = openSync(path + suffix, 'r')
+    const fd = openSync(path + suffix, 'r')
     try {
-      await copyBytes(from, to + suffix, count)
+      await copyBytes(fd, target + suffix, count)
     } finally {
-      closeSync(from)
+      closeSync(fd)
     }
   }
-  recover(to)
+  recover(target)
 }
 
 /** Called with the bytes done and the total; may throw to cancel. */
-export type OnBytes = (done: number, total: number) => void
+export type OnBytes = (bytes: number, total: number) => void
 
 /**
  * Copies a database as of one moment to a new file in a private folder; neither synced nor checked.
  */
 export async function copyMoment(
-  from: string,
-  to: string,
+  source: string,
+  target: string,
   onBytes: OnBytes = () => {},
 ): Promise<void> {
-  await atOneMoment(from, async ({ path, fd, shared }) => {
-    for (const file of filesOf(to)) rmSync(file, { force: true })
-    if (shared) vacuumInto(shared, to)
-    else await copyFiles(path, fd, to, onBytes)
+  await atOneMoment(source, async ({ path, fd, sharedDb }) => {
+    for (const file of filesOf(target)) rmSync(file, { force: true })
+    if (sharedDb) vacuumInto(sharedDb, target)
+    else await copyFiles(path, fd, target, onBytes)
   })
 }

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../../errors'
 import { prepareOrClose, setPragmas } from '../file/connection'
 import { fileSize, openReadable } from '../file/database-file'
-import { denied, explainFailedRead } from '../file/errors'
+import { accessError, explainFailedRead } from '../file/errors'
 import { requireKnown, schemaVersion } from '../file/migrations'
 import { filesOf, holdSidecars, releaseSidecars, requireSidecars } from '../file/sidecars'
 
@@ -29,7 +29,7 @@ type Moment = {
   readonly path: string
   readonly fd: number
   readonly state: State
-  readonly shared: Database | null
+  readonly sharedDb: Database | null
 }
 
 function stateOf(path: string): State {
@@ -87,7 +87,7 @@ async function openMoment(path: string, fd: number): Promise<Moment> {
   for (let tries = 1; !holdSidecars(fd) && tries < TRIES_TO_HOLD; tries++) await Bun.sleep(PAUSE_MS)
   try {
     const state = stateOf(path)
-    return { path, fd, state, shared: state === 'shared' ? openShared(path) : null }
+    return { path, fd, state, sharedDb: state === 'shared' ? openShared(path) : null }
   } finally {
     releaseSidecars(fd)
   }
@@ -103,15 +103,15 @@ export async function atOneMoment<T>(
 ): Promise<T> {
   if (existsSync(path)) {
     // SQLite would only report that it cannot open the file.
-    const refusal = denied(filesOf(realpathSync(path)), 'read')
+    const refusal = accessError(filesOf(realpathSync(path)), 'read')
     if (refusal) throw refusal
   }
   const { path: full, fd } = openReadable(path)
   try {
     for (let tries = 1; tries <= TRIES; tries++) {
-      const before = fingerprint(full)
+      const initialFingerprint = fingerprint(full)
       let moment: Moment | undefined
-      const isStill = () => moment?.shared !== null || fingerprint(full) === before
+      const isStill = () => moment?.sharedDb !== null || fingerprint(full) === initialFingerprint
       try {
         moment = await openMoment(full, fd)
         const result = await act(moment)
@@ -120,7 +120,7 @@ export async function atOneMoment<T>(
         if (codeOf(error) === UNSETTLED) await Bun.sleep(PAUSE_MS)
         else if (isStill()) throw error
       } finally {
-        moment?.shared?.close(true)
+        moment?.sharedDb?.close(true)
       }
     }
     throw new OpenError(`${full} keeps changing; try again`)

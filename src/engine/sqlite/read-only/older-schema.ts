@@ -14,7 +14,7 @@ const columnsOf = (db: Database): Column[] =>
     )
     .all()
 
-// Where the default would be wrong: migrations compute them, too.
+// The columns whose defaults would be wrong, because migrations compute their values.
 const COMPUTED: Readonly<Record<string, string>> = {
   'change_log.plants': '(SELECT count(*) FROM main.plants)',
 }
@@ -24,14 +24,14 @@ export function showAsNewest(db: Database): void {
   if (schemaVersion(db) === SCHEMA_VERSION) return
   using newest = new Database(':memory:')
   applyMigrations(newest, 0, SCHEMA_VERSION)
-  const stored = columnsOf(db)
+  const storedColumns = columnsOf(db)
   for (const [table, columns] of Map.groupBy(columnsOf(newest), (column) => column.table)) {
-    const inFile = stored.filter((column) => column.table === table).map(({ name }) => name)
+    const inFile = storedColumns.filter((column) => column.table === table).map(({ name }) => name)
     if (columns.every(({ name }) => inFile.includes(name))) continue
     const values = columns.map(({ name, value }) =>
       inFile.includes(name) ? name : `${COMPUTED[`${table}.${name}`] ?? value} AS ${name}`,
     )
-    const from = inFile.length > 0 ? `FROM main.${table}` : 'WHERE false'
-    db.run(`CREATE TEMP VIEW ${table} AS SELECT ${values} ${from}`)
+    const fromClause = inFile.length > 0 ? `FROM main.${table}` : 'WHERE false'
+    db.run(`CREATE TEMP VIEW ${table} AS SELECT ${values} ${fromClause}`)
   }
 }

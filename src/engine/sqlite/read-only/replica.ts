@@ -17,8 +17,8 @@ const modifiedAt = (path: string): number => statSync(path, { throwIfNoEntry: fa
 
 /** Seconds since a database or its write-ahead log was written. */
 function ageOf(path: string): number {
-  const at = Math.max(modifiedAt(path), modifiedAt(`${path}-wal`))
-  return Math.max(0, (Date.now() - at) / 1000)
+  const writtenAt = Math.max(modifiedAt(path), modifiedAt(`${path}-wal`))
+  return Math.max(0, (Date.now() - writtenAt) / 1000)
 }
 
 /** A read, and the function that passes its result on. */
@@ -28,11 +28,11 @@ type Open = <T>(read: (db: Database) => T | Promise<T>) => Promise<T>
 
 /** Returns the function that reads; the reads of one turn share an opening. `onOpened`: called with each. */
 function shareOpenings(open: Open, onOpened: (reader: Reader) => void) {
-  let waiting: { readonly act: Act; readonly reject: (reason: unknown) => void }[] = []
+  let queue: { readonly act: Act; readonly reject: (reason: unknown) => void }[] = []
 
   async function readAll(): Promise<void> {
-    const reads = waiting
-    waiting = []
+    const reads = queue
+    queue = []
     try {
       // Passed on once the file is known not to have changed meanwhile.
       const results = await open((db) => {
@@ -48,8 +48,8 @@ function shareOpenings(open: Open, onOpened: (reader: Reader) => void) {
 
   return <T>(read: (reader: Reader) => T): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
-    if (waiting.length === 0) setImmediate(readAll)
-    waiting.push({
+    if (queue.length === 0) setImmediate(readAll)
+    queue.push({
       act(reader) {
         try {
           const result = read(reader)
@@ -81,7 +81,7 @@ export async function openReplica(
     stalledMs: Number.MAX_SAFE_INTEGER,
   })
   let hasChangeLog = false
-  const look = ({ changeLog }: Reader) => {
+  const noteChangeLog = ({ changeLog }: Reader) => {
     hasChangeLog = changeLog.isKept()
   }
   const open: Open = async (read) => {
@@ -96,7 +96,7 @@ export async function openReplica(
     }
   }
 
-  const read = shareOpenings(open, look)
+  const read = shareOpenings(open, noteChangeLog)
   const snapshots: Snapshots = {
     read: (slicesOf, run, signal) =>
       open(async (db) => {
@@ -108,7 +108,7 @@ export async function openReplica(
         }
       }),
   }
-  await readDatabase(database, 'in place', (db) => look(prepareReader(db)))
+  await readDatabase(database, 'in place', (db) => noteChangeLog(prepareReader(db)))
   const path = realpathSync(database)
   const { readEnd, reads, ...rest } = createReads({ read, snapshots })
   const { watch, methods } = createWrites(refuse, readWhenChanged(path, readEnd))

@@ -54,7 +54,7 @@ export type ChangeLogReader = {
   history(id: Int64 | null, options: ReadOptions): HistoryPage
   stats(): ChangeLogStats
   /** See `RetainedLog`. */
-  retained(): EntryRange | null
+  retainedRange(): EntryRange | null
   times(after: number, limit: number): EntryTime[]
   /** The cursor of the last entry; undefined if there is none. Cheaper than a read. */
   lastCursor(): string | undefined
@@ -70,13 +70,13 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
        (SELECT mark FROM changes WHERE number = ?) AS mark
      FROM change_log LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
   )
-  const after = db.query<EntryRow, [number, number]>(
+  const selectAfter = db.query<EntryRow, [number, number]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
   )
-  const before = db.query<EntryRow, [number, number]>(
+  const selectBefore = db.query<EntryRow, [number, number]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number < ?1 ORDER BY number DESC LIMIT ?2`,
   )
-  const ofPlantBefore = db.query<EntryRow, [number, number, bigint]>(
+  const selectOfPlant = db.query<EntryRow, [number, number, bigint]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?3 AND number < ?1 ORDER BY number DESC LIMIT ?2`,
   )
   const times = db.query<EntryTime, [number, number]>(
@@ -94,7 +94,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       const place = placeOf(cursor, state)
       const rows: EntryRow[] = []
       let length = 0
-      for (const row of after.iterate(place.number, Math.min(limit, MAX_ENTRIES))) {
+      for (const row of selectAfter.iterate(place.number, Math.min(limit, MAX_ENTRIES))) {
         rows.push(row)
         length += entryLength(row)
         if (length > PAGE_LENGTH) break
@@ -103,16 +103,18 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
     },
     history(id, { after: cursor, limit }) {
       const state = toChangeLogState(select.get(numberBefore(cursor)))
-      const most = Math.min(limit, MAX_ENTRIES)
+      const maxEntries = Math.min(limit, MAX_ENTRIES)
       const entries: ChangeLogEntry[] = []
       let length = 0
       const end = endOf(cursor, state)
       // One extra row shows whether there is a next page.
       const rows =
-        id === null ? before.iterate(end, most + 1) : ofPlantBefore.iterate(end, most + 1, id)
+        id === null
+          ? selectBefore.iterate(end, maxEntries + 1)
+          : selectOfPlant.iterate(end, maxEntries + 1, id)
       for (const row of rows) {
         const last = entries.at(-1)
-        if (last && (entries.length === most || length > PAGE_LENGTH)) {
+        if (last && (entries.length === maxEntries || length > PAGE_LENGTH)) {
           return { entries, next: last.cursor }
         }
         entries.push(toChangeLogEntry(state.name, row))
@@ -127,12 +129,12 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       const keepMs = Number(row?.keep_ms)
       return { entries: last.number - start.number, keepMs, oldestAt, bytes: Number(row?.bytes) }
     },
-    retained() {
+    retainedRange() {
       const { keep_ms, first, last } = select.get(null) ?? {}
       if (keep_ms == null || last === undefined) return null
       return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
     },
-    times: (from, limit) => times.all(from, limit),
+    times: (after, limit) => times.all(after, limit),
     lastCursor() {
       const row = last.get()
       return row ? toCursor(row.log, row) : undefined

@@ -9,7 +9,7 @@ const TURN_MS = 4
 const MAX_READS_PER_TURN = 64
 
 /** `run` reads; it rejects instead if the signal is aborted. */
-type Waiting = { readonly signal: AbortSignal | undefined; readonly run: () => void }
+type QueuedRead = { readonly signal: AbortSignal | undefined; readonly run: () => void }
 
 /**
  * Runs a read, at once if possible. Rejects with `busy` if too many are queued, or if the signal is aborted meanwhile.
@@ -18,11 +18,11 @@ type RunLongRead = <T>(read: () => Promise<T>, signal?: AbortSignal) => Promise<
 
 /** `now`: monotonic time in milliseconds. */
 export function createLongReads(now = () => performance.now()): RunLongRead {
-  let waiting: Waiting[] = []
+  let queue: QueuedRead[] = []
   let endsAt = 0
   let isTurning = false
 
-  function isWanted({ signal, run }: Waiting): boolean {
+  function isWanted({ signal, run }: QueuedRead): boolean {
     if (!signal?.aborted) return true
     run()
     return false
@@ -30,18 +30,18 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
 
   // A separate call for each read, because its answer is made before the next one, and counts too.
   function runNext(): void {
-    if (now() < endsAt) waiting.shift()?.run()
+    if (now() < endsAt) queue.shift()?.run()
   }
 
   function beginTurn(): void {
     endsAt = now() + TURN_MS
-    isTurning = waiting.length > 0
+    isTurning = queue.length > 0
     if (isTurning) scheduleTurn()
   }
 
   function scheduleTurn(): void {
     setImmediate(beginTurn)
-    for (let n = Math.min(waiting.length, MAX_READS_PER_TURN); n > 0; n--) setImmediate(runNext)
+    for (let n = Math.min(queue.length, MAX_READS_PER_TURN); n > 0; n--) setImmediate(runNext)
   }
 
   function hasTime(): boolean {
@@ -50,20 +50,20 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
       endsAt = now() + TURN_MS
       scheduleTurn()
     }
-    return waiting.length === 0 && now() < endsAt
+    return queue.length === 0 && now() < endsAt
   }
 
   return (read, signal) => {
     if (hasTime()) return read()
-    if (waiting.length === MAX_WAITING_READS) waiting = waiting.filter(isWanted)
-    if (waiting.length === MAX_WAITING_READS)
+    if (queue.length === MAX_WAITING_READS) queue = queue.filter(isWanted)
+    if (queue.length === MAX_WAITING_READS)
       return Promise.reject(new RequestError('busy', TOO_MANY_READS))
     return new Promise((resolve, reject) => {
       const run = () => {
         if (signal?.aborted) reject(clientGone())
         else read().then(resolve, reject)
       }
-      waiting.push({ signal, run })
+      queue.push({ signal, run })
     })
   }
 }

@@ -11,19 +11,19 @@ const PART_PLANTS = 1000
 const PART_CHARACTERS = 1_000_000
 
 /** A plant read by a query; `hit` is 0 if it does not match the search. */
-type WalkedRow = PlantRecord & { readonly hit?: bigint }
+type ScannedRow = PlantRecord & { readonly hit?: bigint }
 
-function takePage(rows: Iterable<WalkedRow>, limit: number, most: number): Page {
+function takePage(rows: Iterable<ScannedRow>, limit: number, maxRows: number): Page {
   const plants: Plant[] = []
   let next: Int64 | null = null
-  let [walked, length] = [0, 0]
+  let [rowsRead, length] = [0, 0]
   for (const row of rows) {
-    const isFull = plants.length === limit || walked === most || length > PAGE_LENGTH
+    const isFull = plants.length === limit || rowsRead === maxRows || length > PAGE_LENGTH
     if (isFull) return { plants, next }
     const plant = plantOf(row)
     if (row.hit !== 0n) plants.push(plant)
     length += charactersOf(plant)
-    walked += 1
+    rowsRead += 1
     next = plant.id
   }
   return { plants, next: null }
@@ -31,9 +31,9 @@ function takePage(rows: Iterable<WalkedRow>, limit: number, most: number): Page 
 
 const DIALECT: FilterDialect = {
   placeholder: (place) => `?${place}`,
-  ofTag: (value) => `tag = ${value}`,
+  tagEquals: (value) => `tag = ${value}`,
   // SQLite's lower() changes A to Z only.
-  named: (value) => `instr(lower(name), lower(${value})) > 0`,
+  nameContains: (value) => `instr(lower(name), lower(${value})) > 0`,
 }
 
 export type PlantReader = {
@@ -60,7 +60,7 @@ export function preparePlants(db: Database): PlantReader {
       const { range, hit, values, maxWalked } = compileFilter(query, DIALECT, 2)
       const columns = hit === null ? COLUMNS : `${COLUMNS}, ${hit} AS hit`
       // Cached by its text.
-      const page = db.query<WalkedRow, [bigint, number, ...string[]]>(
+      const page = db.query<ScannedRow, [bigint, number, ...string[]]>(
         `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
       )
       // One extra row shows whether there is a next page.

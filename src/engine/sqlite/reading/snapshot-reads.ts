@@ -10,7 +10,7 @@ type Slices<T> = Generator<void, T>
 /** Gives a slice its turn. */
 type RunSlice = <T>(slice: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** How a store is read: `use` refuses while it cannot be, and maps errors. */
+/** Access to a store: `use` refuses while the store cannot be read, and maps errors. */
 type Access = {
   readonly connect: () => Database
   readonly use: <T>(act: () => T) => Promise<T>
@@ -41,12 +41,12 @@ export class SnapshotReads {
     signal?: AbortSignal,
   ): Promise<T> {
     if (this.#waiting === MAX_WAITING_READS) throw new RequestError('busy', TOO_MANY_READS)
-    const before = this.#last
+    const previous = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#last = promise
     this.#waiting += 1
     try {
-      await before
+      await previous
       return await this.#read(inTransaction(this.access.connect, read), run, signal)
     } finally {
       this.#waiting -= 1

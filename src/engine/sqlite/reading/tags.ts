@@ -30,35 +30,35 @@ export function* listTags(
   { after = null, limit }: TagQuery,
 ): Generator<void, TagPage> {
   const first = db.query<TagRow, []>(FIRST)
-  const following = db.query<TagRow, [string]>(NEXT)
+  const selectNext = db.query<TagRow, [string]>(NEXT)
   const countFirst = db.query<CountRow, [string]>(COUNT_FIRST)
   const countMore = db.query<CountRow, [string, bigint]>(COUNT_MORE)
   const tags: TagCount[] = []
   let length = 0
-  let read = 0
-  let row = after === null ? first.get() : following.get(after)
+  let rowsInSlice = 0
+  let row = after === null ? first.get() : selectNext.get(after)
   while (row) {
     const last = tags.at(-1)
     const { tag } = row
     if (last && (tags.length === limit || length > PAGE_LENGTH))
       return { tags, next: placeAfter(last.tag, tag) }
     let plants = 0
-    read += TAG_ROWS
+    rowsInSlice += TAG_ROWS
     let part = countFirst.get(tag)
     for (;;) {
-      const counted = Number(part?.plants)
-      plants += counted
-      read += counted
-      if (read >= SLICE_ROWS) {
+      const rowCount = Number(part?.plants)
+      plants += rowCount
+      rowsInSlice += rowCount
+      if (rowsInSlice >= SLICE_ROWS) {
         yield
-        read = 0
+        rowsInSlice = 0
       }
-      if (counted < SLICE_ROWS || part?.last == null) break
+      if (rowCount < SLICE_ROWS || part?.last == null) break
       part = countMore.get(tag, part.last)
     }
     tags.push({ tag, plants })
     length += tag.length
-    row = following.get(tag)
+    row = selectNext.get(tag)
   }
   return { tags, next: null }
 }
