@@ -46,6 +46,22 @@ test('accepts a merge patch, and no other type', async () => {
   await expectError(await patch(body, 'application/json-patch+json'), 41501)
 })
 
+test('keeps the conditions of a long batch', async () => {
+  await daemon.create('{"id":15,"name":"Ivy","tag":"shade"}')
+  const spaces = ' '.repeat(100_000)
+
+  const answer = await patch(
+    `{"plants":[{"id":15,"tag":"sun","was":{"tag":"bog","x":1}},{"id":16,"name":"Yew","was":{}}]${spaces}}`,
+  )
+
+  expect(await answer.json()).toMatchObject({
+    created: 0,
+    changed: [{ id: 15 }],
+    missing: [{ id: 16 }],
+  })
+  expect(stored(15n)?.tag).toBe('shade')
+})
+
 test('creates no plant under a condition: a missing plant fails it', async () => {
   const answer = await patch('{"plants":[{"id":20,"name":"Yew","was":{}}]}')
 

@@ -4,7 +4,6 @@ import type { TSchema } from '@sinclair/typebox'
 import { RequestError } from '../../errors'
 import { parseBody } from '../../plant/json'
 import { listMismatches } from '../../plant/mismatch'
-import { FIELDS } from '../../plant/plant'
 import { createByteBudget } from '../byte-budget'
 import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
 
@@ -29,22 +28,18 @@ const FIRST_BUFFER_BYTES = 16 * 1024
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
 
-function pick(value: unknown, names: readonly string[]): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const own = names.filter((name) => Object.hasOwn(value, name))
-  return Object.fromEntries(own.map((name) => [name, Reflect.get(value, name)]))
+/** A value with only the fields of a schema. */
+function keepFields(value: unknown, { properties, items }: TSchema): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return items ? value.map((item) => keepFields(item, items)) : value
+  const own = Object.keys(properties ?? {}).filter((name) => Object.hasOwn(value, name))
+  return Object.fromEntries(
+    own.map((name) => [name, keepFields(Reflect.get(value, name), properties[name])]),
+  )
 }
 
-function keepFields(body: unknown): unknown {
-  const fields = pick(body, [...FIELDS, 'plants']) as { plants?: unknown } | null
-  if (Array.isArray(fields?.plants)) {
-    fields.plants = fields.plants.map((plant) => pick(plant, FIELDS))
-  }
-  return fields
-}
-
-const parse = (bytes: Uint8Array): unknown =>
-  bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
+const parse = (bytes: Uint8Array, schema: TSchema): unknown =>
+  bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes), schema) : parseBody(bytes)
 
 /** Collects parts of a body in one buffer: a separate part of one byte would need hundreds. */
 function createBuffer() {
@@ -180,7 +175,7 @@ export function createBodies(limit: number): Bodies {
 
       async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
         requireType(headers, media)
-        const value = parse(await readBytes(request, headers))
+        const value = parse(await readBytes(request, headers), body)
         const schema = validator()
         if (!schema.Check(value)) throw new RequestError('invalid', listMismatches(schema, value))
         return value
