@@ -110,7 +110,7 @@ export class Retention {
     const { keepMs, last } = state
     const wait = this.#startedAt + Math.min(HOUR_MS, keepMs) - this.clock.now()
     if (wait > 0) return Math.min(wait, LOOK_EVERY_MS)
-    if (this.#lookedAt === null) await this.#readTimes(state)
+    if (this.#lookedAt === null) await this.#readTimes(keepMs)
     else {
       const passed = this.clock.now() - this.#lookedAt
       this.#lookedAt += passed
@@ -118,7 +118,7 @@ export class Retention {
       this.#ages.add(last, keepMs)
     }
     const upTo = this.#ages.olderThan(keepMs)
-    if (upTo >= state.first) await this.#remove(state, upTo)
+    await this.#remove(state, upTo)
     return Math.min(Math.max(keepMs / 10, MIN_LOOK_MS), HOUR_MS)
   }
 
@@ -126,12 +126,12 @@ export class Retention {
     this.#isEnded = true
   }
 
-  async #readTimes({ keepMs, last }: EntryRange): Promise<void> {
+  async #readTimes(keepMs: number): Promise<void> {
     const ages = new Ages()
-    while (!this.#isEnded && ages.last < last) {
+    for (;;) {
       const times = await this.log.times(ages.last, TIMES_AT_ONCE)
       for (const time of times) ages.addTime(time, keepMs)
-      if (times.length < TIMES_AT_ONCE) break
+      if (times.length < TIMES_AT_ONCE || this.#isEnded) break
       await this.clock.pause()
     }
     this.#ages = ages

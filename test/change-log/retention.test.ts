@@ -251,3 +251,58 @@ test('retries a removal that failed', async () => {
 
   expect(world.entries).toEqual([])
 })
+
+/** A store with an entry each hour and this period, served until the oldest were removed for a hundred hours. */
+async function hourly(keepMs: number): Promise<World> {
+  const world = new World()
+  world.keepMs = keepMs
+  world.start()
+  await world.run(keepMs + 10 * HOUR, HOUR)
+  world.events = []
+  await world.run(100 * HOUR, HOUR)
+  return world
+}
+
+test('removes each entry alone, if they are a hundredth of the period apart', async () => {
+  const { events, oldest } = await hourly(100 * HOUR)
+
+  expect(events).toHaveLength(100)
+  // The look at the last hour is still to come.
+  expect(oldest).toBe(101 * HOUR)
+})
+
+test('removes entries that are closer together in one step', async () => {
+  const { events, oldest } = await hourly(400 * HOUR)
+
+  expect(events).toHaveLength(25)
+  expect(oldest).toBeLessThanOrEqual(404 * HOUR)
+})
+
+test('a pause between two entries counts for a tenth of the period', async () => {
+  const world = new World()
+  world.keepMs = 100 * HOUR
+  world.write()
+  world.true += 90 * HOUR
+  world.write()
+  world.start()
+  await world.run(90 * HOUR)
+  expect(world.entries).toHaveLength(2)
+  await world.run(2 * HOUR)
+  expect(world.entries).toHaveLength(1)
+})
+
+test('looks at most once in a second, with pauses in between', async () => {
+  const started = performance.now()
+  let first = 1
+  const log: RetainedLog = {
+    state: async () => ({ keepMs: 0, first, last: 5 }),
+    times: async () => [{ number: 5n, at: 0n }],
+    remove: async () => {
+      first += 1
+    },
+  }
+
+  expect(await new Retention(log, () => {}).look()).toBe(1000)
+  expect(first).toBe(6)
+  expect(performance.now() - started).toBeGreaterThan(5 * 15)
+})

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
 import { GroupCommit } from '../../src/engine/commit/group-commit'
 import { createWrites, type PlantChanges, plantChanges } from '../../src/engine/commit/plant-writes'
+import { sampleRow } from '../../src/engine/commit/sample-row'
 import { DONE, type Outcome, type Write } from '../../src/engine/commit/write'
+import { issueToken } from '../../src/token/token'
+import { turns } from '../harness/ledger'
 import { range } from '../harness/tested-store'
 
 /** The number of times that a listener of the change log is woken by a change that ends so. */
@@ -71,4 +74,31 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
 
   await expect(change(changes)).rejects.toHaveProperty('error', 'busy')
   await waiting
+})
+
+test('the recorded use of a token is told once it is durable', async () => {
+  const { token } = issueToken('laptop', 'read', null, 0)
+  const { promise: used, resolve } = Promise.withResolvers<string>()
+  let isDurable = false
+  const { methods } = createWrites(
+    async (batch) => {
+      await turns()
+      isDurable = true
+      return batch.map(() => DONE)
+    },
+    async () => ({ entries: [], next: '' }),
+    (hash) => resolve(`${hash} ${isDurable}`),
+  )
+
+  methods.recordUse(token, Date.now())
+
+  expect(await used).toBe(`${token.hash} true`)
+})
+
+test('a sample takes more pages than a create of 32 KiB, and is new each time', () => {
+  const [[id, name], [otherId, otherName]] = [sampleRow(), sampleRow()]
+
+  expect(Bun.deflateSync(name).length).toBeGreaterThan(32 * 1024)
+  expect(id).not.toBe(otherId)
+  expect(name).not.toBe(otherName)
 })
