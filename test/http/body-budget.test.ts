@@ -105,14 +105,30 @@ test('memory is collected after 16 MiB of refused bodies, at most ten times a se
   expect(counts).toEqual([0, 1, 1, 2, 2])
 })
 
-test('reads the body of a disconnected client to its end', async () => {
+/** A request whose client disconnects after ten bytes. */
+function cutOff(): Request {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(10))
       controller.error(new Error('the connection was closed'))
     },
   })
-  const request = new Request('http://localhost', { method: 'POST', body })
+  return new Request('http://localhost', { method: 'POST', body })
+}
+
+test('reads the refused body of a disconnected client to its end', async () => {
+  expect(await createDiscarder(MIB).discardRest(cutOff())).toBeTrue()
+})
+
+test('a body whose client has gone is not JSON', async () => {
+  const read = createBodies(MIB).none.transform({ request: cutOff(), headers: {} })
+
+  await expect(read).rejects.toMatchObject({ error: 'not JSON', message: 'the body was cut off' })
+})
+
+test('a refused body that is being read is left to its reader', async () => {
+  const { request } = pending(1)
+  request.body?.getReader()
 
   expect(await createDiscarder(MIB).discardRest(request)).toBeTrue()
 })
