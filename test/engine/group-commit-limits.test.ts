@@ -33,6 +33,23 @@ test('refuses a write beyond the bytes of the queue with "busy", but never a lon
   expect(batches.flat()).toEqual(['a', 'b', 'c'])
 })
 
+test('the bytes of what is left in the queue count, once a batch was taken', async () => {
+  const { submit, batches, end } = createLedger({ batchWrites: 1, queuedBytes: 20 })
+  const taken = [submit('a', 5), submit('b', 5), submit('c', 5)]
+  await turns()
+  expect(batches).toEqual([['a']])
+
+  taken.push(submit('d', 10))
+  let refusal: unknown
+  submit('e', 1).catch(({ error }) => {
+    refusal = error
+  })
+  await turns()
+  expect(refusal).toBe('busy')
+  for (let batch = 1; batch <= 4; batch++) await end()
+  await Promise.all(taken)
+})
+
 test('commits no more changes at once than the limit', async () => {
   const { submit, batches, end } = createLedger({ batchWrites: 3 })
   const all = Promise.all(Array.from('abcdefgh', (change) => submit(change)))

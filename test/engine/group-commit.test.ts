@@ -109,6 +109,28 @@ test('holds the next batch on a slow disk until the clients just answered are ba
   await Promise.all(second)
 })
 
+test('a hold ends once, when all clients are back', async () => {
+  const { submit, batches, advance, end } = createLedger()
+  const all = [submit('a'), submit('b')]
+  await turns()
+  advance(200)
+  await end()
+  all.push(submit('a2'), submit('b2'))
+  await turns()
+  all.push(submit('c'))
+  advance(300)
+  await turns(50)
+
+  // The commit of the second round has not ended.
+  expect(batches).toEqual([
+    ['a', 'b'],
+    ['a2', 'b2'],
+  ])
+  await end()
+  await end()
+  await Promise.all(all)
+})
+
 /** For how long a write is held that comes alone after a commit of two which took so long. Milliseconds. */
 async function holdAfter(commit: number): Promise<number> {
   const { submit, batches, advance, clock, run, end } = createLedger()
@@ -204,6 +226,11 @@ test('lets halves of a round alternate if serving takes longer than committing',
 test('commits a round of fewer than 32 whole, however long it takes to serve', async () => {
   const sizes = await load(40, 2, 0.4, 31)
   expect(countWhole(sizes, 31)).toBeGreaterThan(30)
+})
+
+test('lets halves of a round of 32 alternate', async () => {
+  const sizes = await load(40, 2, 0.4, 32)
+  expect(countWhole(sizes, 32)).toBeLessThan(20)
 })
 
 test('commits a round whole if committing takes longer than serving', async () => {

@@ -178,7 +178,7 @@ export class GroupCommit<Write> {
       const { length } = this.#queue
       quietTurns = length > lastLength ? 0 : quietTurns + 1
       lastLength = length
-      const isOver = quietTurns > QUIET_TURNS || this.clock.now() > end
+      const isOver = quietTurns === QUIET_TURNS || this.clock.now() > end
       if (isOver || this.#isWhole()) this.#flush()
       else setImmediate(checkQueue)
     }

@@ -27,9 +27,7 @@ export class DamageCheck {
   }
 
   #checkAfter(milliseconds: number): Timer {
-    const timer = setTimeout(() => this.#run(), milliseconds)
-    timer.unref()
-    return timer
+    return setTimeout(() => this.#run(), milliseconds)
   }
 
   async #run(): Promise<void> {
