@@ -1,13 +1,13 @@
 // The addresses of a daemon: those that it listens on, and the one for a client on the same machine.
 
 // The wildcard addresses, and the addresses that a client uses instead.
-const wildcards = new Map([
+const WILDCARDS = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
 ])
 
 /** True if a daemon with this `--host` listens on all interfaces. */
-export const isWildcard = (host: string): boolean => wildcards.has(host)
+export const isWildcard = (host: string): boolean => WILDCARDS.has(host)
 
 /** The address of the daemon for a client on the same machine. */
 export type LocalAddress = {
@@ -17,10 +17,10 @@ export type LocalAddress = {
 }
 
 /** The host of a daemon with this `--host`, for a client on the same machine. */
-export const localHost = (host: string): string => wildcards.get(host) ?? host
+export const localHost = (host: string): string => WILDCARDS.get(host) ?? host
 
 /** The settings that determine the address of a daemon. */
-type Listening = {
+type ListenOptions = {
   readonly host: string
   readonly port: number
   readonly unix: string | null
@@ -28,7 +28,7 @@ type Listening = {
 }
 
 /** The address of the daemon with a configuration, for a client on the same machine. */
-export function localAddress({ host, port, unix, tlsCert }: Listening): LocalAddress {
+export function localAddress({ host, port, unix, tlsCert }: ListenOptions): LocalAddress {
   if (unix !== null) return { url: 'http://localhost', unix }
   const scheme = tlsCert === null ? 'http' : 'https'
   const address = localHost(host)
@@ -36,5 +36,5 @@ export function localAddress({ host, port, unix, tlsCert }: Listening): LocalAdd
 }
 
 /** An address; an IPv4-mapped one, as listeners on `::` see IPv4 clients, as plain IPv4 (RFC 4291, section 2.5.5.2). */
-export const unmapped = (address: string): string =>
+export const toPlainAddress = (address: string): string =>
   address.includes('.') ? address.replace(/^::ffff:/i, '') : address

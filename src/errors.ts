@@ -135,11 +135,11 @@ const isOwn = (error: unknown): boolean =>
  */
 export function safeMessage(error: unknown, secrets: readonly string[] = []): string {
   if (isOwn(error)) return messageOf(error)
-  const hidden = secrets
+  const redaction = secrets
     .filter(({ length }) => length >= MIN_SECRET_LENGTH)
     .sort((a, b) => b.length - a.length)
     .reduce((text, secret) => text.replaceAll(secret, '…'), messageOf(error))
-  return cutUrls(hidden).replace(CONTROLS, ' ')
+  return cutUrls(redaction).replace(CONTROLS, ' ')
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -36,10 +36,10 @@ export function createLog(
   write: (line: string) => void,
   format: Exclude<LogFormat, 'auto'>,
   now: () => number,
-  least: Level = 'info',
+  minLevel: Level = 'info',
 ): Log {
   return (level, event, fields) => {
-    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(minLevel)) return
     write(formatEvent(format, now(), level, event, fields))
   }
 }

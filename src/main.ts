@@ -7,10 +7,10 @@ import { standardError, standardOutput } from './cli/terminal/output'
 import { parseConfig, type UnknownVariable } from './config/config'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
-import { commit, EXIT_CODES } from './program'
+import { COMMIT, EXIT_CODES } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./cli/commands/serve')).serve,
   token: async () => (await import('./cli/commands/token')).token,
   import: async () => (await import('./cli/commands/import')).importPlants,
@@ -26,11 +26,11 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import('./cli/commands/completion')).completion,
 }
 
-const isCommand = (word: string): boolean => Object.hasOwn(commands, word)
+const isCommand = (word: string): boolean => Object.hasOwn(COMMANDS, word)
 
 /** Loads every command of the program. */
 export const loadCommands = (): Promise<readonly Command[]> =>
-  Promise.all(Object.values(commands).map((load) => load()))
+  Promise.all(Object.values(COMMANDS).map((load) => load()))
 
 const VERSION = ['version', '--version', '-V', '-v']
 // The errors of a database that fails, for the exit code.
@@ -43,10 +43,10 @@ const withHint = (message: string, command: string): string =>
 
 /** Loads a command. `others`: more words to suggest. */
 async function loadCommand(word: string, others: readonly string[] = []): Promise<Command> {
-  const load = isCommand(word) ? commands[word] : undefined
+  const load = isCommand(word) ? COMMANDS[word] : undefined
   if (load) return load()
   const { suggest } = await import('./config/nearest')
-  const names = [...Object.keys(commands), ...others]
+  const names = [...Object.keys(COMMANDS), ...others]
   throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggest(word, names)}`)
 }
 
@@ -100,7 +100,7 @@ async function runProgram(argv: readonly string[], out: Output, err: Output): Pr
     // Checked before any message can repeat a password.
     refusePasswords(argv)
     if (VERSION.includes(name)) {
-      out.write(`plantstore ${packageJson.version} (commit ${commit})\n`)
+      out.write(`plantstore ${packageJson.version} (commit ${COMMIT})\n`)
       return EXIT_CODES.ok
     }
     if (HELP.includes(name)) {

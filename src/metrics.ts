@@ -2,7 +2,7 @@
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
 import type { ChangeLogStats } from './change-log/change-log'
-import { commit } from './program'
+import { COMMIT } from './program'
 import type { StoreStats } from './store'
 
 // Upper bounds of the buckets, in seconds by Prometheus's convention; a create takes about one fsync.
@@ -33,10 +33,10 @@ function createHistogram(bounds: readonly number[]): Histogram {
     },
     samples(labels = '') {
       let total = 0
-      const of = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
+      const labelsOf = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
       const buckets = [...counts].map((count, index): Sample => {
         total += count
-        return [`_bucket${of(String(bounds[index] ?? '+Inf'))}`, total]
+        return [`_bucket${labelsOf(String(bounds[index] ?? '+Inf'))}`, total]
       })
       const own = labels ? `{${labels}}` : ''
       return [...buckets, [`_sum${own}`, sum], [`_count${own}`, total]]
@@ -171,12 +171,12 @@ export type Metrics = {
    * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is
    * `other`.
    */
-  answered(method: string, route: string, status: number, milliseconds: number): void
+  countAnswer(method: string, route: string, status: number, milliseconds: number): void
   /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */
-  committed(changes: number, milliseconds: number): void
-  created(plants: number): void
+  countCommit(changes: number, milliseconds: number): void
+  countCreated(plants: number): void
   /** Counts a token refused with `invalid token`. */
-  failedCredentials(): void
+  countFailedCredentials(): void
   /** All metrics in the Prometheus text format, version 0.0.4. */
   render(stats: StoreStats, gauges?: Partial<LiveGauges>): string
 }
@@ -241,7 +241,7 @@ function valuesOf(
   ]
   const expiry = certificateExpiry && certificateExpiry / 1000
   const lastBackup = backups && backups.lastAt / 1000
-  const build: Sample = [`{version="${version}",commit="${commit}",bun="${Bun.version}"}`, 1]
+  const build: Sample = [`{version="${version}",commit="${COMMIT}",bun="${Bun.version}"}`, 1]
   return {
     plantstore_http_requests_total: requests.totals(),
     plantstore_http_request_duration_seconds: requests.latencies(),
@@ -250,7 +250,7 @@ function valuesOf(
     plantstore_plants: plants,
     plantstore_plants_created_total: created,
     plantstore_credentials_failed_total: failedCredentials,
-    plantstore_queue_changes: stats.queued,
+    plantstore_queue_changes: stats.queuedWrites,
     plantstore_storage_writable: Number(stats.problem === null),
     plantstore_storage_damaged: stats.isDamaged === undefined ? null : Number(stats.isDamaged),
     plantstore_database_bytes: stats.databaseBytes,
@@ -288,17 +288,17 @@ export function createMetrics(about: Partial<About> = {}): Metrics {
   const counters = new Counters()
   const { requests, batches, commits } = counters
   return {
-    answered(method, route, status, milliseconds) {
+    countAnswer(method, route, status, milliseconds) {
       requests.add(method, route, status, milliseconds)
     },
-    committed(changes, milliseconds) {
+    countCommit(changes, milliseconds) {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
     },
-    created(plants) {
+    countCreated(plants) {
       counters.created += plants
     },
-    failedCredentials() {
+    countFailedCredentials() {
       counters.failedCredentials++
     },
     render(stats, gauges = {}) {

@@ -25,14 +25,14 @@ export interface Store extends Plants, Tokens {
   stats(): StoreStats
   /**
    * Accepts edits by other programs: adds an entry of each to the change log, unless the plant has changed since, and
-   * `uncounted` to the recorded number of plants. Changes no plant.
+   * `countDifference` to the recorded number of plants. Changes no plant.
    */
-  accept(edits: readonly Edit[], uncounted: number): Promise<void>
+  accept(edits: readonly Edit[], countDifference: number): Promise<void>
   /** Commits the queue, if the storage works, then closes the store. */
   close(): Promise<void>
 }
 
-/** What commands read of a store, in any schema: nothing is written, and what an older schema lacks is empty. */
+/** The reads of commands, for any schema: nothing is written, and the parts that an older schema lacks are empty. */
 export type ReadOnlyStore = Pick<Store, 'listTokens' | 'close'> & {
   readonly changeLog: Pick<ChangeLog, 'read' | 'watch'>
 }
@@ -46,7 +46,7 @@ export type StoreStats = {
   readonly problem: RequestError | null
   /** True if a page is known to be damaged; not of a server. */
   readonly isDamaged?: boolean
-  readonly queued: number
+  readonly queuedWrites: number
   /** null if unknown, as for a server. */
   readonly databaseBytes: number | null
   readonly walBytes: number | null
@@ -58,7 +58,7 @@ export type StoreStats = {
   readonly replica?: ReplicaStats
 }
 
-/** How far a store may lag behind its primary. */
+/** The lag of a replica behind its primary. */
 export type ReplicaStats = {
   /**
    * Age of the last change, unless the replica is known to have every change; of a file, the time since it was last
@@ -95,7 +95,7 @@ export type Findings = {
   readonly tokens: number
   /** Damage, and a schema that is not plantstore's, one line each; empty if there is none. */
   readonly problems: readonly string[]
-  /** What makes no request fail, one line each. */
+  /** Problems that make no request fail, one line each. */
   readonly warnings?: readonly string[]
   readonly differences: Differences
 }

@@ -6,22 +6,27 @@ import { type EntryRow, fromJson, rowToJson } from './entry'
 /** A plant that another program has changed: as its last entry left it, and as it is stored. null: no plant. */
 export type Edit = {
   readonly id: RowId
-  readonly logged: PlantRow | null
-  readonly stored: PlantRow | null
+  readonly loggedRow: PlantRow | null
+  readonly storedRow: PlantRow | null
 }
 
-/** Where a store differs from what it has recorded of itself. Nothing of it is damage. */
+/** The differences between a store and its records of itself; none of them is damage. */
 export type Differences = {
   /** The differences that {@link Store.accept} does not settle, one line each. */
   readonly lines: readonly string[]
   readonly edits: readonly Edit[]
   /** The number of plants less the recorded one. */
-  readonly uncounted: number
+  readonly countDifference: number
   /** Number of entries that do not follow from the one before: a plant was edited in between, and changed again. */
-  readonly unlogged: number
+  readonly unloggedEdits: number
 }
 
-export const NO_DIFFERENCES: Differences = { lines: [], edits: [], uncounted: 0, unlogged: 0 }
+export const NO_DIFFERENCES: Differences = {
+  lines: [],
+  edits: [],
+  countDifference: 0,
+  unloggedEdits: 0,
+}
 
 /** The number of the last entry; and the smallest, the greatest and the count of the numbers found. */
 export type FoundNumbers = {
@@ -48,16 +53,16 @@ export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
 
 function editOf({ plant, after, ...link }: Link): Edit[] {
   const { name } = link
-  const stored = name === null ? null : toRow({ ...link, id: plant, name })
-  if (rowToJson(stored) === after) return []
+  const storedRow = name === null ? null : toRow({ ...link, id: plant, name })
+  if (rowToJson(storedRow) === after) return []
   const fields = fromJson(after)
-  return [{ id: toRowId(plant), logged: fields && toRow({ ...fields, id: plant }), stored }]
+  return [{ id: toRowId(plant), loggedRow: fields && toRow({ ...fields, id: plant }), storedRow }]
 }
 
 /** Finds the edits in all entries, ordered by plant and number. */
 export function createLinkCheck() {
   const edits: Edit[] = []
-  let unlogged = 0
+  let unloggedEdits = 0
   let last: Link | undefined
 
   function end(): void {
@@ -69,11 +74,11 @@ export function createLinkCheck() {
     end,
     see(link: Link): void {
       if (last?.plant !== link.plant) end()
-      else if (last.after !== link.before) unlogged += 1
+      else if (last.after !== link.before) unloggedEdits += 1
       last = link
     },
     edits,
-    unlogged: () => unlogged,
+    unlogged: () => unloggedEdits,
   }
 }
 
@@ -82,17 +87,17 @@ const sentenceOf = ({ id }: Edit): string =>
 
 /** The differences of a store with this number of plants, one line each: at most {@link MAX_NAMED}, and one of the count. */
 export function describeDifferences(
-  { lines, edits, uncounted }: Differences,
+  { lines, edits, countDifference }: Differences,
   plants: number,
 ): string[] {
-  const named = [...lines, ...edits.map(sentenceOf)].slice(0, MAX_NAMED)
-  if (uncounted === 0) return named
+  const sentences = [...lines, ...edits.map(sentenceOf)].slice(0, MAX_NAMED)
+  if (countDifference === 0) return sentences
   return [
-    ...named,
-    `the recorded number of plants is ${plants - uncounted}, but ${plants} are stored`,
+    ...sentences,
+    `the recorded number of plants is ${plants - countDifference}, but ${plants} are stored`,
   ]
 }
 
 /** True if "plantstore accept" settles a difference. */
-export const canAccept = ({ edits, uncounted }: Differences): boolean =>
-  edits.length > 0 || uncounted !== 0
+export const canAccept = ({ edits, countDifference }: Differences): boolean =>
+  edits.length > 0 || countDifference !== 0

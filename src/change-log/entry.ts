@@ -98,8 +98,8 @@ export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLo
   if (!row || row.log === null) throw new RequestError('no change log')
   const { log: name, mark } = row
   const last = { number: Number(row.last), mark: row.last_mark ?? row.start_mark }
-  const before = row.first === null ? last.number : Number(row.first) - 1
-  return { name, start: { number: before, mark: row.start_mark }, last, mark }
+  const startNumber = row.first === null ? last.number : Number(row.first) - 1
+  return { name, start: { number: startNumber, mark: row.start_mark }, last, mark }
 }
 
 /** Maximum number of entries per read, which blocks the event loop for a few milliseconds. */
@@ -116,13 +116,13 @@ export function toCursor(
   changeLog: string,
   { number, mark }: { readonly number: number | bigint; readonly mark: bigint },
 ): string {
-  const named = BigInt(`0x${changeLog}`) ^ BigInt.asUintN(64, mark)
-  return `${named.toString(16).padStart(16, '0')}-${number}`
+  const bits = BigInt(`0x${changeLog}`) ^ BigInt.asUintN(64, mark)
+  return `${bits.toString(16).padStart(16, '0')}-${number}`
 }
 
-function numberIn(cursor: string, accepted: string): number {
+function numberIn(cursor: string, expectation: string): number {
   const [, , digits] = CURSOR.exec(cursor) ?? []
-  if (digits === undefined) throw new RequestError('invalid', `after: expected ${accepted}`)
+  if (digits === undefined) throw new RequestError('invalid', `after: expected ${expectation}`)
   return Number(digits)
 }
 
@@ -134,7 +134,7 @@ export const numberAfter = (after: string | undefined): number | null =>
 export const numberBefore = (after: string | undefined): number | null =>
   after === undefined ? null : numberIn(after, 'a cursor')
 
-const expired = ({ name, last }: ChangeLogState) =>
+const expiredError = ({ name, last }: ChangeLogState) =>
   new RequestError(
     'cursor expired',
     `this cursor has expired; list the plants again, then follow from ${toCursor(name, last)}`,
@@ -147,11 +147,11 @@ export function placeOf(after: string | undefined, state: ChangeLogState): Place
   if (number === null) return after === NOW ? last : start
   const mark = number === start.number ? start.mark : state.mark
   const place = mark !== null && number <= last.number && { number, mark }
-  if (!place || toCursor(name, place) !== after) throw expired(state)
+  if (!place || toCursor(name, place) !== after) throw expiredError(state)
   return place
 }
 
-/** The number before which a page of a history ends. What was removed meanwhile is not missed. */
+/** The number before which a page of a history ends. Entries removed meanwhile are no error. */
 export function endOf(after: string | undefined, state: ChangeLogState): number {
   const number = numberBefore(after)
   if (number === null) return state.last.number + 1
@@ -182,7 +182,8 @@ export function pageAfter(
   after: string | undefined,
 ): ChangeLogPage {
   const end = rows.at(-1) ?? place
-  if (after !== undefined && Number(end.number) !== place.number + rows.length) throw expired(state)
+  if (after !== undefined && Number(end.number) !== place.number + rows.length)
+    throw expiredError(state)
   const { name } = state
   return { entries: rows.map((row) => toChangeLogEntry(name, row)), next: toCursor(name, end) }
 }

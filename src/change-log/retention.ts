@@ -1,15 +1,15 @@
 // Removes entries of the change log beyond the retention period. A clock that is wrong at one start must not remove
-// what is young, so an entry's age does not rest on the clock alone: it is the time that this process has seen pass,
+// young entries, so an entry's age does not rest on the clock alone: it is the time that this process has seen pass,
 // plus the time between the entries after it. There, a jump of the clock cannot be told from a pause, and counts for a
 // tenth of the period, a day at most.
 
 const HOUR_MS = 3_600_000
 const MAX_GAP_MS = 24 * HOUR_MS
-// Looks for a change log that another process may begin.
-const LOOK_EVERY_MS = 60_000
-const MIN_LOOK_MS = 1000
+// The interval of checks for a change log that another process may begin.
+const CHECK_EVERY_MS = 60_000
+const MIN_CHECK_MS = 1000
 const PAUSE_MS = 20
-const TIMES_AT_ONCE = 2000
+const TIMES_PER_READ = 2000
 
 /** The retention period, and the numbers of the oldest entry and the last; if it is empty, `first` is one more. */
 export type EntryRange = { readonly keepMs: number; readonly first: number; readonly last: number }
@@ -18,7 +18,7 @@ export type EntryRange = { readonly keepMs: number; readonly first: number; read
 export type EntryTime = { readonly number: bigint; readonly at: bigint }
 
 /** The number of entries removed, and of all entries before and after. */
-export type Removed = { readonly removed: number; readonly before: number; readonly after: number }
+export type Removal = { readonly removed: number; readonly before: number; readonly after: number }
 
 /** The change log of an engine, for its retention. */
 export type RetainedLog = {
@@ -39,7 +39,7 @@ type Mark = { number: number; readonly begin: number; end: number }
 /** The ages of entries, by the time that has passed in a change log. */
 class Ages {
   #age = 0
-  #at: number | null = null
+  #lastTime: number | null = null
   #marks: Mark[] = []
 
   /** The number of the last entry that was added. */
@@ -50,8 +50,8 @@ class Ages {
   /** Adds an entry of an earlier time. */
   addTime({ number, at }: EntryTime, keepMs: number): void {
     const time = Number(at)
-    const gap = time - (this.#at ?? time)
-    this.#at = time
+    const gap = time - (this.#lastTime ?? time)
+    this.#lastTime = time
     this.pass(Math.min(Math.max(gap, 0), keepMs / 10, MAX_GAP_MS))
     this.add(Number(number), keepMs)
   }
@@ -86,40 +86,40 @@ export type Clock = {
   pause(): Promise<void>
 }
 
-const monotonic: Clock = { now: () => performance.now(), pause: () => Bun.sleep(PAUSE_MS) }
+const MONOTONIC_CLOCK: Clock = { now: () => performance.now(), pause: () => Bun.sleep(PAUSE_MS) }
 
 /** Removes the old entries of one change log. */
 export class Retention {
   readonly #startedAt: number
   #ages = new Ages()
-  #lookedAt: number | null = null
+  #checkedAt: number | null = null
   #isEnded = false
 
   constructor(
     private readonly log: RetainedLog,
-    private readonly onRemoved: (removed: Removed) => void,
-    private readonly clock: Clock = monotonic,
+    private readonly onRemoved: (removal: Removal) => void,
+    private readonly clock: Clock = MONOTONIC_CLOCK,
   ) {
     this.#startedAt = clock.now()
   }
 
-  /** Removes what is old, a few entries at a time. Resolves to the milliseconds until the next look. */
-  async look(): Promise<number> {
+  /** Removes old entries, a few at a time. Resolves to the milliseconds until the next check. */
+  async check(): Promise<number> {
     const state = await this.log.state()
-    if (!state) return LOOK_EVERY_MS
+    if (!state) return CHECK_EVERY_MS
     const { keepMs, last } = state
     const wait = this.#startedAt + Math.min(HOUR_MS, keepMs) - this.clock.now()
-    if (wait > 0) return Math.min(wait, LOOK_EVERY_MS)
-    if (this.#lookedAt === null) await this.#readTimes(keepMs)
+    if (wait > 0) return Math.min(wait, CHECK_EVERY_MS)
+    if (this.#checkedAt === null) await this.#readTimes(keepMs)
     else {
-      const passed = this.clock.now() - this.#lookedAt
-      this.#lookedAt += passed
-      this.#ages.pass(passed)
+      const elapsedMs = this.clock.now() - this.#checkedAt
+      this.#checkedAt += elapsedMs
+      this.#ages.pass(elapsedMs)
       this.#ages.add(last, keepMs)
     }
     const upTo = this.#ages.olderThan(keepMs)
     await this.#remove(state, upTo)
-    return Math.min(Math.max(keepMs / 10, MIN_LOOK_MS), HOUR_MS)
+    return Math.min(Math.max(keepMs / 10, MIN_CHECK_MS), HOUR_MS)
   }
 
   end(): void {
@@ -129,29 +129,32 @@ export class Retention {
   async #readTimes(keepMs: number): Promise<void> {
     const ages = new Ages()
     for (;;) {
-      const times = await this.log.times(ages.last, TIMES_AT_ONCE)
+      const times = await this.log.times(ages.last, TIMES_PER_READ)
       for (const time of times) ages.addTime(time, keepMs)
-      if (times.length < TIMES_AT_ONCE || this.#isEnded) break
+      if (times.length < TIMES_PER_READ || this.#isEnded) break
       await this.clock.pause()
     }
     this.#ages = ages
-    this.#lookedAt = this.clock.now()
+    this.#checkedAt = this.clock.now()
   }
 
   async #remove(state: EntryRange, upTo: number): Promise<void> {
-    let left: EntryRange | null = state
-    for (let first = 0; left && left.first > first && left.first <= upTo && !this.#isEnded; ) {
-      first = left.first
+    let remaining: EntryRange | null = state
+    for (
+      let first = 0;
+      remaining && remaining.first > first && remaining.first <= upTo && !this.#isEnded;
+    ) {
+      first = remaining.first
       await this.log.remove(upTo)
-      left = await this.log.state()
+      remaining = await this.log.state()
       await this.clock.pause()
     }
     const entries = ({ first, last }: EntryRange) => last - first + 1
-    if (!left || left.first === state.first) return
+    if (!remaining || remaining.first === state.first) return
     this.onRemoved({
-      removed: left.first - state.first,
+      removed: remaining.first - state.first,
       before: entries(state),
-      after: entries(left),
+      after: entries(remaining),
     })
   }
 }
@@ -159,15 +162,15 @@ export class Retention {
 /** Removes old entries until the returned function is called. */
 export function removeOldEntries(
   log: RetainedLog,
-  onRemoved: (removed: Removed) => void,
+  onRemoved: (removal: Removal) => void,
 ): () => void {
   const retention = new Retention(log, onRemoved)
-  let timer = setTimeout(run, MIN_LOOK_MS)
+  let timer = setTimeout(run, MIN_CHECK_MS)
   let isEnded = false
 
   async function run(): Promise<void> {
-    // The storage reports its own failures; the next look tries again.
-    const wait = await retention.look().catch(() => LOOK_EVERY_MS)
+    // The storage reports its own failures; the next check tries again.
+    const wait = await retention.check().catch(() => CHECK_EVERY_MS)
     if (!isEnded) timer = setTimeout(run, wait)
   }
 

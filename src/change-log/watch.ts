@@ -4,7 +4,7 @@
 import { type ChangeLog, NOW } from './change-log'
 
 // Polls only while there are listeners.
-const LOOK_EVERY_MS = 250
+const POLL_MS = 250
 
 /** `read` reads the change log. Call `wake` after each commit of this process. */
 export function createChangeLogWatch(read: ChangeLog['read']) {
@@ -16,7 +16,7 @@ export function createChangeLogWatch(read: ChangeLog['read']) {
     for (const listener of listeners) listener()
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     // On failure, listeners are notified too: their next read reports the error.
     const { next } = await read({ after: NOW, limit: 0 }).catch(() => ({ next: '' }))
     if (next === lastCursor) return
@@ -30,7 +30,7 @@ export function createChangeLogWatch(read: ChangeLog['read']) {
       // Distinct, so that one listener can be added twice.
       const own = () => listener()
       listeners.add(own)
-      timer ??= setInterval(look, LOOK_EVERY_MS)
+      timer ??= setInterval(poll, POLL_MS)
       return () => {
         listeners.delete(own)
         if (listeners.size > 0) return

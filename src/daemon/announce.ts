@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import packageJson from '../../package.json'
 import { isWildcard, type LocalAddress } from '../address'
 import type { Log } from '../log'
-import { commit, quote } from '../program'
+import { COMMIT, quote } from '../program'
 import type { Store } from '../store'
 import { issueToken } from '../token/token'
 import { invocation, surroundings } from './invocation'
@@ -102,7 +102,7 @@ export async function announce(
   const { version } = packageJson
   // One of both says where it listens: the log, or the screen of a person.
   if (!facts.isOnLogsTerminal) {
-    log('info', 'listening', { url: at.url, ...place, database, version, commit })
+    log('info', 'listening', { url: at.url, ...place, database, version, commit: COMMIT })
   }
   if (facts.isTerminal) {
     const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''

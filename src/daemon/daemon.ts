@@ -1,7 +1,7 @@
 // The daemon: assembles its parts, serves until a signal, and stops in order.
 
 import packageJson from '../../package.json'
-import { localAddress, localHost, unmapped } from '../address'
+import { localAddress, localHost, toPlainAddress } from '../address'
 import type { Config, UnknownVariable } from '../config/config'
 import { watchToken } from '../config/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
@@ -75,9 +75,9 @@ function warnOfReaders({ tokenFile, databasePasswordFile }: Config, log: Log): v
 }
 
 /** The policy of a daemon towards its store. */
-function storeUserOf(config: Config, log: Log, { committed }: Metrics, stopping: AbortSignal) {
+function storeUserOf(config: Config, log: Log, { countCommit }: Metrics, stopping: AbortSignal) {
   const { readOnly, primaryUrl, keepChanges } = config
-  if (!readOnly) return storeOwner(log, committed, keepChanges, stopping)
+  if (!readOnly) return storeOwner(log, countCommit, keepChanges, stopping)
   return storeReader({ outlivesOutages: true, primaryUrl, log, stopping })
 }
 
@@ -202,7 +202,7 @@ class Daemon {
       loadPages: config.console ? loadPages : null,
       clientOf: (request) => {
         const peer = this.#server?.peerOf(request) ?? null
-        return findClient(peer && unmapped(peer), request.headers.get('x-forwarded-for'))
+        return findClient(peer && toPlainAddress(peer), request.headers.get('x-forwarded-for'))
       },
       timeOut: (request, seconds) => this.#server?.timeOut(request, seconds),
       stopping: this.#stop.signal,

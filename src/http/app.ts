@@ -58,7 +58,7 @@ export type AppDeps = {
 /** The facts about a request when it is answered. */
 type Exchange = RequestContext & {
   readonly route: string
-  readonly started: number | undefined
+  readonly startedAt: number | undefined
 }
 
 // The status in logs and metrics, as in nginx's; no client receives this answer.
@@ -97,12 +97,12 @@ export function createApp(deps: AppDeps) {
   const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes)
 
   function observe(
-    { request, route, token, entry, started = performance.now() }: Exchange,
+    { request, route, token, entry, startedAt = performance.now() }: Exchange,
     response: Response,
   ): void {
-    const milliseconds = performance.now() - started
+    const milliseconds = performance.now() - startedAt
     const { method } = request
-    metrics.answered(method, route, response.status, milliseconds)
+    metrics.countAnswer(method, route, response.status, milliseconds)
     addHeaders(deps, request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
     // With any other method, the body is read before the answer.
@@ -121,23 +121,26 @@ export function createApp(deps: AppDeps) {
     // Elysia inspects the source of each hook and prepares only the destructured fields.
     .onTransform({ as: 'global' }, (context) => {
       const { request, headers } = context
-      context.started = performance.now()
+      context.startedAt = performance.now()
       context.entry = requestLog?.begin(request)
       // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
       if (headers.host?.includes(', ')) throw repeatedHost()
     })
-    .onAfterHandle({ as: 'global' }, ({ request, route, token, started, entry, responseValue }) => {
-      if (responseValue instanceof Response)
-        observe({ request, route, token, started, entry }, responseValue)
-    })
-    .onError(async ({ request, route, token, started, entry, error }) => {
+    .onAfterHandle(
+      { as: 'global' },
+      ({ request, route, token, startedAt, entry, responseValue }) => {
+        if (responseValue instanceof Response)
+          observe({ request, route, token, startedAt, entry }, responseValue)
+      },
+    )
+    .onError(async ({ request, route, token, startedAt, entry, error }) => {
       const refusal = toRequestError(error, log)
-      if (refusal.error === 'invalid token') metrics.failedCredentials()
+      if (refusal.error === 'invalid token') metrics.countFailedCredentials()
       const isRead = await discardRest(request)
       const isGone = refusal.error === 'busy' && request.signal.aborted
       const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
       if (!isRead) response.headers.set('connection', 'close')
-      observe({ request, route, token, started, entry }, response)
+      observe({ request, route, token, startedAt, entry }, response)
       return response
     })
     .use(health(store))

@@ -10,26 +10,26 @@ export type Holding = {
 type ByteBudget = {
   readonly limit: number
   /** Number of bytes held. */
-  held(): number
+  bytesHeld(): number
   /** Holds bytes. The caller checks first that they fit: without an `await` in between, the limit is exact. */
   hold(bytes?: number): Holding
 }
 
 export function createByteBudget(limit: number): ByteBudget {
-  let held = 0
+  let total = 0
   return {
     limit,
-    held: () => held,
+    bytesHeld: () => total,
     hold(bytes = 0) {
       let own = bytes
-      held += own
+      total += own
       return {
         add(more) {
           own += more
-          held += more
+          total += more
         },
         release() {
-          held -= own
+          total -= own
           own = 0
         },
       }

@@ -113,16 +113,16 @@ export function queryOf<Schema extends TObject>(query: Schema) {
       // Fast path: each parameter is a text, and was given once.
       if (text.split('&').length === names.length && names.every(isText)) return
       const parameters = new URLSearchParams(text)
-      const repeated: string[] = []
+      const repeatedNames: string[] = []
       for (const [name, { type }] of Object.entries(query.properties)) {
         const values = parameters.getAll(name)
         if (type === 'array' && values.length > 0) context.query[name] = values
-        else if (values.length > 1) repeated.push(name)
+        else if (values.length > 1) repeatedNames.push(name)
         else if (type === 'boolean' && /^(true|false)$/.test(values[0] ?? ''))
           context.query[name] = values[0] === 'true'
       }
-      if (repeated.length > 0)
-        throw new RequestError('invalid', `given more than once: ${repeated.join(', ')}`)
+      if (repeatedNames.length > 0)
+        throw new RequestError('invalid', `given more than once: ${repeatedNames.join(', ')}`)
     },
   }
 }

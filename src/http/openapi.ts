@@ -22,7 +22,7 @@ const WRITING = [...READING, 'read-only token', 'read-only service', 'busy', 'di
 const TAGS = [
   {
     name: 'plants',
-    // What every script needs, for the reference at /docs, too.
+    // The rules for every script; the reference at /docs shows them too.
     description: [
       'Create, read, list, replace and delete plants.',
       'Pages: send `next` as `after` until it is `null`.',
@@ -102,7 +102,7 @@ const AWAITED_CHANGE = {
 }
 
 /** Refusals of requests with that header. */
-const OF_AWAITED_CHANGE = ['invalid', 'no change log', 'cursor expired', 'busy'] as const
+const AWAITED_CHANGE_REFUSALS = ['invalid', 'no change log', 'cursor expired', 'busy'] as const
 
 const isOfPlants = ({ path }: DescribedRoute): boolean => /^\/(plants|tags)/.test(path)
 
@@ -117,7 +117,7 @@ function refusalsOf(route: DescribedRoute) {
     ...(body ? BODY : []),
     ...(params || query ? ['invalid' as const] : []),
     ...(security ? [] : ofToken),
-    ...(mayAwaitChange(route) ? OF_AWAITED_CHANGE : []),
+    ...(mayAwaitChange(route) ? AWAITED_CHANGE_REFUSALS : []),
     ...refusals,
     'unexpected',
   ])
@@ -149,9 +149,9 @@ function answersOf(route: DescribedRoute): Json {
   const { answers, media } = route.detail
   const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
   const byStatus = Map.groupBy(refusalsOf(route), statusOf)
-  const refused = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
-  const all = { ...answers?.(), ...Object.fromEntries(refused) }
-  const described = Object.entries<Json>(all).map(([status, answer]) => [
+  const refusals = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
+  const all = { ...answers?.(), ...Object.fromEntries(refusals) }
+  const responses = Object.entries<Json>(all).map(([status, answer]) => [
     status,
     {
       ...answer,
@@ -162,14 +162,19 @@ function answersOf(route: DescribedRoute): Json {
       },
     },
   ])
-  return { ...Object.fromEntries(described), '4XX': MALFORMED }
+  return { ...Object.fromEntries(responses), '4XX': MALFORMED }
 }
 
 function operation(route: DescribedRoute): Json {
   const { body, params, query, detail } = route
   const { answers, refusals, media, parameters: more = [], ...rest } = detail
-  const awaited = mayAwaitChange(route) ? [AWAITED_CHANGE] : []
-  const all = [...parameters('path', params), ...parameters('query', query), ...more, ...awaited]
+  const cursorHeader = mayAwaitChange(route) ? [AWAITED_CHANGE] : []
+  const all = [
+    ...parameters('path', params),
+    ...parameters('query', query),
+    ...more,
+    ...cursorHeader,
+  ]
   const types = media?.types ?? [JSON_TYPE]
   const content = Object.fromEntries(types.map((type) => [type, { schema: body }]))
   return {
@@ -187,8 +192,8 @@ function openapiDocument(app: AnyElysia): Json {
   const paths: Record<string, Json> = {}
   for (const route of describedRoutes(app)) {
     const template = route.path.replace(/:(\w+)/g, '{$1}')
-    const described = { [route.method.toLowerCase()]: schemasToJson(operation(route), components) }
-    paths[template] = { ...paths[template], ...described }
+    const pathItem = { [route.method.toLowerCase()]: schemasToJson(operation(route), components) }
+    paths[template] = { ...paths[template], ...pathItem }
   }
   return {
     openapi: '3.1.0',
@@ -220,17 +225,17 @@ function openapiDocument(app: AnyElysia): Json {
 
 const toBlobs = (text: string) => ({
   plain: new Blob([text]),
-  zipped: new Blob([Bun.gzipSync(text)]),
+  gzip: new Blob([Bun.gzipSync(text)]),
 })
 
 /** `GET /openapi.json`, which describes the routes of its app; needs no credentials. */
 export function openapi(app: App) {
-  let document: { readonly plain: Blob; readonly zipped: Blob } | undefined
+  let document: { readonly plain: Blob; readonly gzip: Blob } | undefined
   return app.get(
     '/openapi.json',
     ({ request }) => {
       document ??= toBlobs(JSON.stringify(openapiDocument(app)))
-      return answerBlob(request, document.plain, document.zipped)
+      return answerBlob(request, document.plain, document.gzip)
     },
     {
       detail: {

@@ -35,7 +35,7 @@ function exactInteger(text: string): bigint | null {
 function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
   if (key !== 'id' || typeof value !== 'number') return value
   if (context?.source !== undefined) return exactInteger(context.source) ?? value
-  // For browsers older than 2025: only an integer this small was certainly not rounded.
+  // Browsers older than 2025 pass no source: only an integer this small was certainly not rounded.
   return Number.isInteger(value) && Math.abs(value) < 2 ** 50 ? BigInt(value) : value
 }
 
@@ -71,7 +71,7 @@ const isExact = (value: unknown): boolean =>
  * Parses JSON like `JSON.parse`, with integers beyond 2^53 as exact bigints, or as texts if they have no exact value.
  */
 export function parseExactly(text: string): unknown {
-  // As in {@link parseJson}, reparsed exactly only if the plain parse may have rounded.
+  // Like {@link parseJson}, reparses exactly only if the plain parse may have rounded.
   if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveNumber)
   const value = JSON.parse(text)
   for (const key in value) if (!isExact(value[key])) return JSON.parse(text, reviveNumber)

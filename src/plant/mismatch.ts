@@ -29,8 +29,8 @@ function nameField(path: string, value: unknown): string {
 
 /** The first problems, in one line. */
 export function listProblems(problems: readonly string[]): string {
-  const named = problems.slice(0, MAX_FIELDS).join('; ')
-  return problems.length > MAX_FIELDS ? `${named}; and more` : named
+  const text = problems.slice(0, MAX_FIELDS).join('; ')
+  return problems.length > MAX_FIELDS ? `${text}; and more` : text
 }
 
 // JSON's types, by their names in schemas.
@@ -54,14 +54,14 @@ const EXPECTED: Readonly<Record<string, string>> = {
   Int64: 'expected an integer',
 }
 // Values in a path or a query are text, whatever type they represent.
-const OF_TEXT = ['Int64Text', 'Limit', 'Flag']
+const TEXT_KINDS = ['Int64Text', 'Limit', 'Flag']
 
 /** The expectation of a schema and, for another type, the type found. Never the value itself. */
 export function expectation(rule: Rule, value: unknown): string {
   const { [Kind]: kind = '', type = [], error = 'does not match' } = rule
-  const found = typeOf(value)
-  if (OF_TEXT.includes(kind) || [type].flat().includes(found)) return String(error)
-  return `${EXPECTED[kind] ?? error}, found ${NAMES[found]}`
+  const actualType = typeOf(value)
+  if (TEXT_KINDS.includes(kind) || [type].flat().includes(actualType)) return String(error)
+  return `${EXPECTED[kind] ?? error}, found ${NAMES[actualType]}`
 }
 
 /** The problem of a field's value; JSON has no undefined. */

@@ -63,11 +63,11 @@ export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
  * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. The rest of the program
  * derives from this list; see "A new field of a plant" in docs/architecture.md.
  */
-const optionalTexts = {
+const OPTIONAL_SCHEMAS = {
   tag: Tag,
 }
-export type OptionalText = keyof typeof optionalTexts
-export const OPTIONAL_TEXTS = Object.keys(optionalTexts) as readonly OptionalText[]
+export type OptionalText = keyof typeof OPTIONAL_SCHEMAS
+export const OPTIONAL_TEXTS = Object.keys(OPTIONAL_SCHEMAS) as readonly OptionalText[]
 
 /** A value for each optional text. */
 export const ofOptionalTexts = <T>(make: (name: OptionalText) => T) =>
@@ -83,11 +83,14 @@ export type Field = (typeof FIELDS)[number]
 export const listWords = (words: readonly string[]): string =>
   words.join(', ').replace(/, ([^,]*)$/, ' and $1')
 
-const texts = { name: Name, ...ofOptionalTexts((name) => t.Optional(optionalTexts[name])) }
-const optionalWords = OPTIONAL_TEXTS.map((name) => `an optional ${name}`)
-const PLANT_RULE = `expected an object with ${listWords(['name', ...optionalWords])}`
+const TEXT_SCHEMAS = {
+  name: Name,
+  ...ofOptionalTexts((name) => t.Optional(OPTIONAL_SCHEMAS[name])),
+}
+const OPTIONAL_WORDS = OPTIONAL_TEXTS.map((name) => `an optional ${name}`)
+const PLANT_RULE = `expected an object with ${listWords(['name', ...OPTIONAL_WORDS])}`
 
-export const PlantFields = t.Object(texts, {
+export const PlantFields = t.Object(TEXT_SCHEMAS, {
   title: 'Plant',
   description: 'A plant as the create operation answers it.',
   additionalProperties: true,
@@ -97,19 +100,19 @@ export type PlantFields = typeof PlantFields.static
 
 /** A plant as sent by clients and kept by the store. */
 export const Plant = t.Object(
-  { id: Int64, ...texts },
+  { id: Int64, ...TEXT_SCHEMAS },
   {
     title: 'NewPlant',
     description: 'A plant with its id.',
     additionalProperties: true,
-    error: `expected an object with ${listWords(['id', 'name', ...optionalWords])}`,
+    error: `expected an object with ${listWords(['id', 'name', ...OPTIONAL_WORDS])}`,
   },
 )
 export type Plant = typeof Plant.static
 
 /** The fields that replace those of a plant. An id must be the plant's own, or left out. */
 export const Replacement = t.Object(
-  { id: t.Optional(Int64), ...texts },
+  { id: t.Optional(Int64), ...TEXT_SCHEMAS },
   {
     title: 'Replacement',
     description: 'All fields of a plant. The id, if sent, must be the one in the path.',
@@ -130,14 +133,14 @@ const removable = (schema: t.TUnsafe<string>) =>
     description: String(schema.description).replace(/\.$/, '; null removes it.'),
   })
 
-const patchTexts = {
+const PATCH_SCHEMAS = {
   name: t.Optional(Name),
-  ...ofOptionalTexts((name) => t.Optional(removable(optionalTexts[name]))),
+  ...ofOptionalTexts((name) => t.Optional(removable(OPTIONAL_SCHEMAS[name]))),
 }
 
 /** The fields changed by a patch (RFC 7396). An id must be the plant's own, or left out. */
 export const PlantPatch = t.Object(
-  { id: t.Optional(Int64), ...patchTexts },
+  { id: t.Optional(Int64), ...PATCH_SCHEMAS },
   {
     title: 'PlantPatch',
     description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
@@ -148,7 +151,7 @@ export const PlantPatch = t.Object(
 export type PlantPatch = typeof PlantPatch.static
 
 /** The fields that a plant must still have in order to be changed. */
-const Was = t.Object(patchTexts, {
+const Was = t.Object(PATCH_SCHEMAS, {
   title: 'StoredFields',
   description: 'Fields that the plant must have, as they are stored; null: there is none.',
   additionalProperties: true,
@@ -157,7 +160,7 @@ const Was = t.Object(patchTexts, {
 
 /** A change of one plant in a batch: the fields to change, and those that it must still have. */
 export const PlantUpdate = t.Object(
-  { id: Int64, ...patchTexts, was: t.Optional(Was) },
+  { id: Int64, ...PATCH_SCHEMAS, was: t.Optional(Was) },
   {
     title: 'PlantUpdate',
     description:
@@ -172,16 +175,16 @@ export type PlantUpdate = typeof PlantUpdate.static
 export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
 
 /** Only the texts of a plant that were sent. */
-export const sentTexts = (sent: ChangedTexts): ChangedTexts =>
+export const sentTexts = (texts: ChangedTexts): ChangedTexts =>
   Object.fromEntries(
-    TEXT_FIELDS.filter((name) => sent[name] !== undefined).map((name) => [name, sent[name]]),
+    TEXT_FIELDS.filter((name) => texts[name] !== undefined).map((name) => [name, texts[name]]),
   )
 
 /** A plant with only the fields of the schema; a text of null is left out. */
-export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): Plant {
-  const plant: Plant = { id, name: from.name }
+export function toNewPlant(id: Int64, fields: ChangedTexts & { readonly name: string }): Plant {
+  const plant: Plant = { id, name: fields.name }
   for (const name of OPTIONAL_TEXTS) {
-    const text = from[name]
+    const text = fields[name]
     if (typeof text === 'string') plant[name] = text
   }
   return plant

@@ -68,7 +68,7 @@ export type PutCounts = {
 }
 
 /** The result of a batch of deletes: the number of deleted plants, and the ids of the others. */
-type Deleted = {
+type DeleteCounts = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */
   readonly changed: readonly Int64[]
@@ -77,8 +77,8 @@ type Deleted = {
 }
 
 /** The result of a batch of patches. */
-type Patched = Pick<PutCounts, 'created' | 'unchanged'> &
-  Pick<Deleted, 'changed'> & {
+type PatchCounts = Pick<PutCounts, 'created' | 'unchanged'> &
+  Pick<DeleteCounts, 'changed'> & {
     /** Plants that differed. */
     readonly patched: number
     /** Not stored, and without a name, or with a condition. */
@@ -101,18 +101,18 @@ export interface Plants {
   /** Adds all plants or none. `stored already` and `taken` name the first plant that could not be added. */
   createPlants(plants: readonly Plant[], options?: CreateOptions): Promise<void>
   /**
-   * Creates those that are new and replaces those that differ: all or none. What is unchanged is not written, and has
-   * no entry in the change log. If plants share an id, the last counts.
+   * Creates new plants and replaces those that differ: all or none. An unchanged plant is not written, and has no entry
+   * in the change log. If plants share an id, the last counts.
    */
   putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
   /**
    * Changes the fields that are given, in one commit: all or none. A plant that is not stored is created if it has a
-   * name and no condition. One whose stored fields differ from those in `was` is left alone. What is unchanged is not
+   * name and no condition. One whose stored fields differ from those in `was` is left alone. An unchanged plant is not
    * written, and has no entry in the change log.
    */
-  patchPlants(updates: readonly PlantUpdate[], options?: CreateOptions): Promise<Patched>
+  patchPlants(updates: readonly PlantUpdate[], options?: CreateOptions): Promise<PatchCounts>
   /** Removes the plants that are stored with exactly these fields, in one commit; leaves those that differ. */
-  deletePlants(plants: readonly Plant[], options?: CreateOptions): Promise<Deleted>
+  deletePlants(plants: readonly Plant[], options?: CreateOptions): Promise<DeleteCounts>
   /**
    * Replaces all fields of the plant with this id. `no such plant`: there is none; `precondition failed`: the
    * precondition fails.

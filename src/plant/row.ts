@@ -40,7 +40,7 @@ export function toRow(plant: Plant | PlantRecord): PlantRow {
   return row
 }
 
-export const plantOf = (stored: PlantRecord): Plant => toNewPlant(stored.id, stored)
+export const plantOf = (record: PlantRecord): Plant => toNewPlant(record.id, record)
 
 function addTexts<P extends PlantFields>(plant: P, [, , ...texts]: PlantRow): P {
   for (const [place, name] of OPTIONAL_TEXTS.entries()) {
@@ -60,15 +60,17 @@ export const isSame = ([, ...texts]: PlantRow, [, ...others]: PlantRow): boolean
   texts.every((text, place) => text === others[place])
 
 /** True if a row has these texts; null: none. */
-export const hasTexts = ([, ...stored]: PlantRow, texts: ChangedTexts): boolean =>
-  TEXT_FIELDS.every((name, place) => texts[name] === undefined || texts[name] === stored[place])
+export const hasTexts = ([, ...storedTexts]: PlantRow, texts: ChangedTexts): boolean =>
+  TEXT_FIELDS.every(
+    (name, place) => texts[name] === undefined || texts[name] === storedTexts[place],
+  )
 
 /** A row after a patch (RFC 7396). */
 export function patchRow([id, name, ...texts]: PlantRow, patch: ChangedTexts): PlantRow {
-  const patched = OPTIONAL_TEXTS.map((text, place) =>
+  const newTexts = OPTIONAL_TEXTS.map((text, place) =>
     patch[text] === undefined ? (texts[place] ?? null) : patch[text],
   )
-  return [id, patch.name ?? name, ...patched]
+  return [id, patch.name ?? name, ...newTexts]
 }
 
 /** The row of a new plant with these texts; null without a name. */

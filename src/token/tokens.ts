@@ -16,7 +16,7 @@ export interface Tokens {
   /** Revokes the token of this name at a time. Resolves to false if there is none, or it is already revoked. */
   revokeToken(name: string, now: number): Promise<boolean>
   /** Removes tokens revoked or expired by a time. Resolves to their number. */
-  pruneTokens(by: number): Promise<number>
+  pruneTokens(time: number): Promise<number>
   /**
    * Records that a token was used, to the hour: one change per token and hour, however often it is called. It is not
    * awaited; if it fails, this hour's use is not recorded.

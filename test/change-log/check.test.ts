@@ -38,12 +38,12 @@ test('each plant is compared with its last entry, and each entry with the one be
   end()
   end()
 
-  expect(edits).toEqual([{ id: 2, logged: [2, 'b', null], stored: [2, 'c', null] }])
+  expect(edits).toEqual([{ id: 2, loggedRow: [2, 'b', null], storedRow: [2, 'c', null] }])
   expect(unlogged()).toBe(1)
 })
 
 test('ten differences are named, and the number of plants besides', () => {
-  const edits = Array.from({ length: 10 }, (_, id) => ({ id, logged: null, stored: null }))
+  const edits = Array.from({ length: 10 }, (_, id) => ({ id, loggedRow: null, storedRow: null }))
   const differences = { ...NO_DIFFERENCES, lines: ['a line'], edits }
 
   const named = describeDifferences(differences, 5)
@@ -52,14 +52,18 @@ test('ten differences are named, and the number of plants besides', () => {
     'a line',
     'plant 0 differs from its last entry in the change log',
   ])
-  expect(describeDifferences({ ...differences, uncounted: 2 }, 5).slice(10)).toEqual([
+  expect(describeDifferences({ ...differences, countDifference: 2 }, 5).slice(10)).toEqual([
     'the recorded number of plants is 3, but 5 are stored',
   ])
 })
 
 test('edits and a wrong number of plants can be accepted', () => {
-  const edits = [{ id: 1, logged: null, stored: null }]
-  const can = [NO_DIFFERENCES, { ...NO_DIFFERENCES, edits }, { ...NO_DIFFERENCES, uncounted: -1 }]
+  const edits = [{ id: 1, loggedRow: null, storedRow: null }]
+  const can = [
+    NO_DIFFERENCES,
+    { ...NO_DIFFERENCES, edits },
+    { ...NO_DIFFERENCES, countDifference: -1 },
+  ]
 
   expect(can.map(canAccept)).toEqual([false, true, true])
 })

@@ -1,6 +1,6 @@
 // Retention over starts of daemons whose clocks are right or wrong.
 import { expect, test } from 'bun:test'
-import { type Removed, type RetainedLog, Retention } from '../../src/change-log/retention'
+import { type Removal, type RetainedLog, Retention } from '../../src/change-log/retention'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -16,7 +16,7 @@ class World {
   wrong = 0
   last = 0
   entries: { number: bigint; at: bigint; written: number }[] = []
-  events: Removed[] = []
+  events: Removal[] = []
   removals = 0
   pauses = 0
   onPause: () => void = () => {
@@ -71,7 +71,7 @@ class World {
     const end = this.true + milliseconds
     let [nextLook, nextEntry] = [this.true, this.true + every]
     while (this.true < end) {
-      if (nextLook <= this.true) nextLook = this.true + ((await this.#retention?.look()) ?? 0)
+      if (nextLook <= this.true) nextLook = this.true + ((await this.#retention?.check()) ?? 0)
       if (nextEntry <= this.true) {
         this.write()
         nextEntry = this.true + every
@@ -302,7 +302,7 @@ test('looks at most once in a second, with pauses in between', async () => {
     },
   }
 
-  expect(await new Retention(log, () => {}).look()).toBe(1000)
+  expect(await new Retention(log, () => {}).check()).toBe(1000)
   expect(first).toBe(6)
   expect(performance.now() - started).toBeGreaterThan(5 * 15)
 })

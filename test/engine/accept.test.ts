@@ -22,9 +22,11 @@ test.each([
 ])('logs %s', (_, logged = null, stored = null, found = null, actions) => {
   const { state, changed } = overlay(() => found)
   const entries: NewEntry[] = []
-  const edits = [{ id: 1, logged, stored }]
+  const edits = [{ id: 1, loggedRow: logged, storedRow: stored }]
 
-  expect(decide({ kind: 'accept', edits, uncounted: 0, origin: null }, state, entries)).toBe(DONE)
+  expect(decide({ kind: 'accept', edits, countDifference: 0, origin: null }, state, entries)).toBe(
+    DONE,
+  )
 
   expect<string[]>(entries.map(({ action }) => action)).toEqual(actions)
   for (const entry of entries) {

@@ -20,7 +20,7 @@ async function startService() {
   const folder = temporaryFolder()
   const log = () => {}
   const metrics = createMetrics()
-  const store = await openStore(folder.file('plants.db'), storeOwner(log, metrics.committed))
+  const store = await openStore(folder.file('plants.db'), storeOwner(log, metrics.countCommit))
   const clock = { now: START }
   const token = configured('configured-token')
   const { url, end } = serveStore(store, {

@@ -55,7 +55,7 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
 })
 
 const name = 'n'.repeat(1000)
-const edit = { id: 1, logged: null, stored: null }
+const edit = { id: 1, loggedRow: null, storedRow: null }
 
 test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
   ['a create', (store) => store.createPlant({ id: 1n, name })],

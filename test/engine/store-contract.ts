@@ -461,8 +461,8 @@ function testOrder(open: () => Promise<TestedStore>): void {
 
     await store.probe()
 
-    const { queued, databaseBytes, walBytes } = store.stats()
-    expect(queued).toBe(0)
+    const { queuedWrites, databaseBytes, walBytes } = store.stats()
+    expect(queuedWrites).toBe(0)
     // A server does not tell.
     if (databaseBytes !== null) expect(databaseBytes + (walBytes ?? 0)).toBeGreaterThan(0)
     expect(await allPlants(store)).toHaveLength(1000)

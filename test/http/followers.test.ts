@@ -79,7 +79,7 @@ test('a change is read once, however many follow', async () => {
 })
 
 test('of simultaneous clients, no more than the limit are served', async () => {
-  const followers = create({ most: 2 })
+  const followers = create({ maxFollowers: 2 })
   const all = await Promise.allSettled(Array.from({ length: 10 }, () => open(followers)))
   const letIn = all.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 
@@ -140,7 +140,7 @@ test('a follower that arrives during a stop gets its page, and its stream ends',
 })
 
 test('a client beyond the limit is refused with 50301, until another has gone', async () => {
-  const followers = create({ most: 2 })
+  const followers = create({ maxFollowers: 2 })
   const first = await open(followers)
   const second = await open(followers)
 

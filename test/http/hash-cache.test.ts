@@ -8,7 +8,7 @@ test('hashes a token once, and again only after as many others were used', () =>
     return `hash of ${token}`
   })
   const use = (token: string) => {
-    const hash = cache.of(token, (sent) => sent)
+    const hash = cache.hashOf(token, (sent) => sent)
     cache.keep(token, hash)
     return hash
   }
@@ -27,7 +27,7 @@ test('does not remember a token that was not found', () => {
   const cache = createHashCache(3, () => `${hashed++}`)
   const check = (sent: string) => sent.trim()
 
-  expect([cache.of(' a', check), cache.of(' a', check)]).toEqual(['0', '1'])
+  expect([cache.hashOf(' a', check), cache.hashOf(' a', check)]).toEqual(['0', '1'])
 })
 
 test('checks a text before it is hashed', () => {
@@ -36,5 +36,5 @@ test('checks a text before it is hashed', () => {
     throw new Error('refused')
   }
 
-  expect(() => cache.of('no token', refuse)).toThrow('refused')
+  expect(() => cache.hashOf('no token', refuse)).toThrow('refused')
 })

@@ -80,7 +80,7 @@ test('GET /status is answered in an outage, with the reason', async () => {
   const stats = {
     problem: new RequestError('disk full'),
     isDamaged: true,
-    queued: 0,
+    queuedWrites: 0,
     databaseBytes: null,
     walBytes: null,
     freeBytes: null,

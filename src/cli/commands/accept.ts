@@ -29,7 +29,7 @@ function* groupsOf(edits: readonly Edit[]): Generator<readonly Edit[]> {
   let characters = 0
   for (const edit of edits) {
     group.push(edit)
-    characters += length(edit.logged) + length(edit.stored)
+    characters += length(edit.loggedRow) + length(edit.storedRow)
     if (group.length < EDITS_AT_ONCE && characters < CHARACTERS_AT_ONCE) continue
     yield group
     group = []
@@ -38,7 +38,7 @@ function* groupsOf(edits: readonly Edit[]): Generator<readonly Edit[]> {
   if (group.length > 0) yield group
 }
 
-type Accepted = { readonly edits: number; readonly uncounted: number }
+type Accepted = { readonly edits: number; readonly countDifference: number }
 
 /** Accepts what one reading of the store finds. */
 async function acceptFound(store: Store, config: Config, check: () => void): Promise<Accepted> {
@@ -46,13 +46,13 @@ async function acceptFound(store: Store, config: Config, check: () => void): Pro
   const found = await engineOf(database).check(database, config, FOUND_AT_ONCE)
   const [problem] = found.problems
   if (problem !== undefined) throw new OpenError(`${problem}; see "plantstore check"`)
-  const { edits, uncounted } = found.differences
-  if (uncounted !== 0) await store.accept([], uncounted)
+  const { edits, countDifference } = found.differences
+  if (countDifference !== 0) await store.accept([], countDifference)
   for (const group of groupsOf(edits)) {
     check()
     await store.accept(group, 0)
   }
-  return { edits: edits.length, uncounted }
+  return { edits: edits.length, countDifference }
 }
 
 export const accept: Command = {
@@ -72,9 +72,9 @@ Works while the daemon runs.`,
       return await interruptible(async (check) => {
         let [entries, counted] = [0, 0]
         for (;;) {
-          const { edits, uncounted } = await acceptFound(store, config, check)
+          const { edits, countDifference } = await acceptFound(store, config, check)
           entries += edits
-          counted += uncounted
+          counted += countDifference
           if (edits < FOUND_AT_ONCE) break
         }
         const sign = counted > 0 ? '+' : ''

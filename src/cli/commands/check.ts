@@ -36,9 +36,9 @@ fails.`,
     for (const line of lines) err.write(`plantstore: ${name}: ${line}\n`)
     if (canAccept(differences)) err.write(HOW_TO_ACCEPT)
     if (lines.length > 0) return EXIT_CODES.failure
-    const { unlogged } = differences
+    const { unloggedEdits } = differences
     const edits =
-      unlogged > 0 ? `; not in the change log: ${countOf(unlogged, 'earlier edit')}` : ''
+      unloggedEdits > 0 ? `; not in the change log: ${countOf(unloggedEdits, 'earlier edit')}` : ''
     out.write(
       `ok: ${countOf(plants, 'plant')}, ${countOf(tokens, 'token')}, schema version ${schemaVersion}${edits}\n`,
     )

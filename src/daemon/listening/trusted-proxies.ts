@@ -1,7 +1,7 @@
 // Determines the address of a client behind the proxies in `--trusted-proxies`.
 
 import { BlockList, isIP } from 'node:net'
-import { unmapped } from '../../address'
+import { toPlainAddress } from '../../address'
 import { UsageError } from '../../errors'
 
 const BITS = { ipv4: 32, ipv6: 128 } as const
@@ -28,7 +28,7 @@ function parse(text: string): BlockList {
 /** The address in an entry, without the port that some proxies add; undefined if there is none. */
 function toAddress(entry: string): string | undefined {
   const [, host] = /^\[([^\]]*)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
-  const address = unmapped(host ?? entry)
+  const address = toPlainAddress(host ?? entry)
   return isIP(address) && !address.includes('%') ? address : undefined
 }
 

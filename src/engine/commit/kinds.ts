@@ -274,17 +274,17 @@ const deletion: Kind<'delete'> = {
 const accept: Kind<'accept'> = {
   ids: ({ edits }) => edits.map(({ id }) => id),
   decide({ edits, origin }, state, entries) {
-    for (const { id, logged, stored } of edits) {
+    for (const { id, loggedRow, storedRow } of edits) {
       const row = state.read(id)
       // A plant that was changed after the edit was found has an entry of that change.
-      const isAsFound = row && stored ? isSame(row, stored) : row === stored
+      const isAsFound = row && storedRow ? isSame(row, storedRow) : row === storedRow
       if (!isAsFound) continue
-      const action = stored ? (logged ? 'replace' : 'create') : 'delete'
-      entries?.push({ action, plant: id, before: logged, after: stored, origin })
+      const action = storedRow ? (loggedRow ? 'replace' : 'create') : 'delete'
+      entries?.push({ action, plant: id, before: loggedRow, after: storedRow, origin })
     }
     return DONE
   },
-  growth: ({ uncounted }) => uncounted,
+  growth: ({ countDifference }) => countDifference,
   hasWritten: () => true,
   rowsAfter: () => [],
 }

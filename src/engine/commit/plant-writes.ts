@@ -98,9 +98,9 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
     const change = { kind: 'delete', id: toRowId(id), precondition, origin } as const
     await writes.submit(change, WRITE_BYTES, signal)
   },
-  async accept(edits, uncounted) {
+  async accept(edits, countDifference) {
     const bytes = WRITE_BYTES * (1 + edits.length)
-    await writes.submit({ kind: 'accept', edits, uncounted, origin: ACCEPTED }, bytes)
+    await writes.submit({ kind: 'accept', edits, countDifference, origin: ACCEPTED }, bytes)
   },
 })
 

@@ -26,7 +26,7 @@ type Data = {
   patch: OfStored & { readonly id: RowId; readonly patch: ChangedTexts }
   delete: OfStored & { readonly id: RowId }
   /** Logs edits by other programs, and adds to the recorded number of plants. Changes no plant. */
-  accept: { readonly edits: readonly Edit[]; readonly uncounted: number }
+  accept: { readonly edits: readonly Edit[]; readonly countDifference: number }
 }
 
 /** The name of a kind of write of plants; `kinds.ts` has the kinds. */

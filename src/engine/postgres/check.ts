@@ -160,7 +160,7 @@ async function differencesOf(ask: Ask, plants: number, maxEdits: number): Promis
   const found = await changeLogDifferences(ask, maxEdits)
   const counted = await ask(countPlants)
   if (counted === null) return { ...found, lines: [...found.lines, ONE_ROW] }
-  return { ...found, uncounted: plants - counted }
+  return { ...found, countDifference: plants - counted }
 }
 
 /**

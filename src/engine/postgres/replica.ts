@@ -143,7 +143,7 @@ export async function openReplica(
     },
     stats: () => ({
       problem: problem(),
-      queued: 0,
+      queuedWrites: 0,
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,

@@ -113,7 +113,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     },
     stats: () => ({
       problem: storage.problem(),
-      queued: writes.queueLength,
+      queuedWrites: writes.queueLength,
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,

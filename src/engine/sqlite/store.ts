@@ -130,7 +130,7 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     stats: () => ({
       problem: state.problem(),
       isDamaged: state.isDamaged,
-      queued: writes.queueLength,
+      queuedWrites: writes.queueLength,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),
       freeBytes: freeBytes(storage.path),

@@ -6,7 +6,7 @@ import type { Scope, Token } from '../../token/token'
 
 export type TokenWrites = {
   create(token: Token): boolean
-  prune(by: number): number
+  prune(time: number): number
   revoke(name: string, now: number): boolean
 }
 
@@ -34,7 +34,7 @@ export function prepareTokenWrites(db: Database): TokenWrites {
       const result = insert.run(name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt)
       return result.changes === 1
     },
-    prune: (by) => prune.run(by).changes,
+    prune: (time) => prune.run(time).changes,
     revoke: (name, now) => revoke.run(now, name).changes === 1,
   }
 }

@@ -27,8 +27,8 @@ type AuthDeps = TokenDeps & {
 
 /** The token with a hash, valid or not; null if there is none. */
 export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
-  const configured = configuredToken()
-  return hash === configured?.hash ? configured : store.findToken(hash)
+  const configToken = configuredToken()
+  return hash === configToken?.hash ? configToken : store.findToken(hash)
 }
 
 /**
@@ -41,8 +41,8 @@ function checkScheme(authorization = ''): string {
 }
 
 /** The credentials after the scheme, trimmed. `invalid token`: they cannot be a token. */
-function checkToken(sent: string): string {
-  const token = CREDENTIALS.exec(sent)?.[1]
+function checkToken(credentials: string): string {
+  const token = CREDENTIALS.exec(credentials)?.[1]
   if (token === undefined || token.length > MAX_TOKEN) throw new RequestError('invalid token')
   return token
 }
@@ -53,16 +53,16 @@ export function authenticate(deps: AuthDeps) {
   const hashes = createHashCache()
   // Cached for one turn of the event loop: simultaneous requests are checked once, and a revoked token is refused from
   // the next request on.
-  const found = new Map<string, Token>()
+  const tokenCache = new Map<string, Token>()
 
-  async function find(sent: string): Promise<Token> {
-    const hash = hashes.of(sent, checkToken)
+  async function find(credentials: string): Promise<Token> {
+    const hash = hashes.hashOf(credentials, checkToken)
     const token = await findToken(deps, hash)
     if (!token) throw new RequestError('invalid token')
-    hashes.keep(sent, hash)
+    hashes.keep(credentials, hash)
     if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
-    if (found.size === 0) setImmediate(() => found.clear())
-    found.set(sent, token)
+    if (tokenCache.size === 0) setImmediate(() => tokenCache.clear())
+    tokenCache.set(credentials, token)
     return token
   }
 
@@ -77,7 +77,7 @@ export function authenticate(deps: AuthDeps) {
       .onTransform(async (context) => {
         const { bearer = '', request, route } = context
         const { method } = request
-        const token = found.get(bearer) ?? (await find(bearer))
+        const token = tokenCache.get(bearer) ?? (await find(bearer))
         // Before the checks: the request log names the token of a refused request too.
         context.token = token
         if (!isValid(token, now())) throw new RequestError('invalid token')

@@ -35,9 +35,9 @@ function parseOrigin(text: string): string {
   if (text === '*') throw new UsageError(NOT_ALL)
   const url = URL.parse(text)
   const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
-  const written = isWeb ? url.origin : OTHER_ORIGIN.test(text) ? text : null
+  const canonical = isWeb ? url.origin : OTHER_ORIGIN.test(text) ? text : null
   // The parser accepts * in a host name, but no browser sends it.
-  const origin = text.includes('*') ? null : written
+  const origin = text.includes('*') ? null : canonical
   if (origin === text) return text
   const hint = origin === null ? '' : `; did you mean "${origin}"?`
   throw new UsageError(

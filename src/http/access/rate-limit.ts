@@ -6,25 +6,25 @@ import type { Token } from '../../token/token'
 // Beyond this many keys, the least recently used one is dropped: its bucket is full again.
 const MAX_KEYS = 10_000
 
-type Bucket = { level: number; at: number }
+type Bucket = { level: number; updatedAt: number }
 
 /** Token buckets, one per key: a rate per second, and a burst of the same number. `now` may jump. */
-export function createBuckets(perSecond: number, now: () => number, most = MAX_KEYS) {
+export function createBuckets(perSecond: number, now: () => number, maxKeys = MAX_KEYS) {
   // Least recently used first.
   const buckets = new Map<string, Bucket>()
 
   return {
     /** Takes one request from a key's bucket; false if it is empty. */
     take(key: string): boolean {
-      const at = now()
-      const bucket = buckets.get(key) ?? { level: perSecond, at }
+      const time = now()
+      const bucket = buckets.get(key) ?? { level: perSecond, updatedAt: time }
       // A clock that is set back neither adds nor removes requests.
-      const gained = (Math.max(0, at - bucket.at) * perSecond) / 1000
-      bucket.level = Math.min(perSecond, bucket.level + gained)
-      bucket.at = at
+      const refill = (Math.max(0, time - bucket.updatedAt) * perSecond) / 1000
+      bucket.level = Math.min(perSecond, bucket.level + refill)
+      bucket.updatedAt = time
       buckets.delete(key)
       buckets.set(key, bucket)
-      if (buckets.size > most) buckets.delete(buckets.keys().next().value ?? '')
+      if (buckets.size > maxKeys) buckets.delete(buckets.keys().next().value ?? '')
       if (bucket.level < 1) return false
       bucket.level -= 1
       return true

@@ -13,18 +13,18 @@ export type RequestContext = {
   readonly entry: RequestLogEntry | undefined
 }
 
-/** Facts that hooks set: `token` once the credentials are checked, `started` and `entry` before. */
-type Noted = {
+/** Facts that hooks set: `token` once the credentials are checked, `startedAt` and `entry` before. */
+type RequestFacts = {
   token: Token | null
   entry: RequestLogEntry | undefined
   /** From `performance.now`. */
-  started: number | undefined
+  startedAt: number | undefined
 }
 
-const NOTHING_NOTED: Noted = { token: null, entry: undefined, started: undefined }
+const NO_FACTS: RequestFacts = { token: null, entry: undefined, startedAt: undefined }
 
-/** An app whose routes and hooks have `token`, `entry` and `started`. */
-export const newApp = () => new Elysia(SETTINGS).decorate(NOTHING_NOTED)
+/** An app whose routes and hooks have `token`, `entry` and `startedAt`. */
+export const newApp = () => new Elysia(SETTINGS).decorate(NO_FACTS)
 
 /** The app that each room adds its routes or hooks to. */
 export type App = ReturnType<typeof newApp>

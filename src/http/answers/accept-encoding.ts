@@ -15,15 +15,15 @@ export function readWeights(header: string): ReadonlyMap<string, number> {
 /** The offered coding with the highest weight in an `Accept-Encoding`, the first of equals; else `identity`. */
 export function chooseCoding<Coding extends string>(
   header: string | null,
-  offered: readonly Coding[],
+  codings: readonly Coding[],
 ): Coding | 'identity' {
   if (header === null) return 'identity'
   const weights = readWeights(header)
-  let chosen: Coding | 'identity' = 'identity'
-  let most = 0
-  for (const coding of offered) {
+  let best: Coding | 'identity' = 'identity'
+  let bestWeight = 0
+  for (const coding of codings) {
     const weight = weights.get(coding) ?? weights.get('*') ?? 0
-    if (weight > most) [chosen, most] = [coding, weight]
+    if (weight > bestWeight) [best, bestWeight] = [coding, weight]
   }
-  return most >= (weights.get('identity') ?? 0) ? chosen : 'identity'
+  return bestWeight >= (weights.get('identity') ?? 0) ? best : 'identity'
 }

@@ -22,7 +22,7 @@ const TOO_MANY = 'busy: too many large responses are still unread; retry shortly
 
 export type AnswerBudget = {
   /** Bytes of long answers that are unread or in the making. */
-  held(): number
+  bytesHeld(): number
   /** Reserves bytes for a stream; null if there is no room. */
   hold(bytes: number): Holding | null
   /**
@@ -72,11 +72,11 @@ export function createAnswerBudget(
   timeOut: (request: Request, seconds: number) => void,
 ): AnswerBudget {
   const budget = createByteBudget(ANSWER_BYTES)
-  let unmeasured = 0
+  let unmeasuredChanges = 0
 
   function hasRoom(bytes: number): boolean {
     if (bytes <= SHORT) return true
-    return budget.held() < (bytes > LONG ? ANSWER_BYTES_BEFORE_LONG : budget.limit)
+    return budget.bytesHeld() < (bytes > LONG ? ANSWER_BYTES_BEFORE_LONG : budget.limit)
   }
 
   function holdWhile<T>(bytes: number, make: () => Promise<T>): Promise<T> {
@@ -111,19 +111,19 @@ export function createAnswerBudget(
     read: () => Promise<Plant | null>,
     make: () => Promise<T>,
   ): Promise<T> {
-    const isMeasured = unmeasured >= UNMEASURED_CHANGES || !hasRoom(LONG + 1)
+    const isMeasured = unmeasuredChanges >= UNMEASURED_CHANGES || !hasRoom(LONG + 1)
     const plant = isMeasured ? await read() : null
     const characters = plant ? charactersOf(plant) : 0
     if (!hasRoom(characters)) throw new RequestError('busy', TOO_MANY)
     if (isMeasured) return holdWhile(characters * COPIES, make)
-    unmeasured++
+    unmeasuredChanges++
     return make().finally(() => {
-      unmeasured--
+      unmeasuredChanges--
     })
   }
 
   return {
-    held: budget.held,
+    bytesHeld: budget.bytesHeld,
     hold: (bytes) => (hasRoom(bytes) ? budget.hold(bytes) : null),
     answer,
     answerZipped(request, text) {

@@ -40,9 +40,9 @@ export function encode(request: Request, text: string): { body: Body; headers: H
 }
 
 /** 200 with one of two blobs of JSON. Their bytes are shared: an unread answer needs no memory. */
-export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Response =>
+export const answerBlob = (request: Request, plain: Blob, gzip: Blob): Response =>
   acceptsGzip(request)
-    ? new Response(compressed, { headers: ZIPPED_HEADERS })
+    ? new Response(gzip, { headers: ZIPPED_HEADERS })
     : new Response(plain, { headers: VARYING_HEADERS })
 
 /**

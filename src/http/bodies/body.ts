@@ -113,7 +113,7 @@ export type Bodies = {
    * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with
    * `unsupported type`, `too large`, `busy`, `not JSON` and `invalid`.
    */
-  of<Schema extends TSchema>(body: Schema, media?: Media): ReturnType<typeof bodyOf<Schema>>
+  json<Schema extends TSchema>(body: Schema, media?: Media): ReturnType<typeof bodyOf<Schema>>
 }
 
 /** Reads the bodies of an app's requests, of at most `limit` bytes each. */
@@ -124,7 +124,7 @@ export function createBodies(limit: number): Bodies {
 
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
   async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
-    if (budget.held() >= budget.limit) throw new RequestError('busy', TOO_MANY)
+    if (budget.bytesHeld() >= budget.limit) throw new RequestError('busy', TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
     const bytes = createBuffer()
@@ -141,7 +141,7 @@ export function createBodies(limit: number): Bodies {
         chunksLeft -= 1
         bytes.add(value)
         holding.add(byteLength)
-        if (budget.held() > budget.limit) throw new RequestError('busy', TOO_MANY)
+        if (budget.bytesHeld() > budget.limit) throw new RequestError('busy', TOO_MANY)
       }
     } finally {
       holding.release()
@@ -151,8 +151,8 @@ export function createBodies(limit: number): Bodies {
   }
 
   async function readBytes(request: Request, headers: SentHeaders): Promise<Uint8Array> {
-    const announced = headers['content-length'] ?? ''
-    const length = DIGITS.test(announced) ? Number(announced) : null
+    const lengthText = headers['content-length'] ?? ''
+    const length = DIGITS.test(lengthText) ? Number(lengthText) : null
     if (length !== null && length > limit) throw new RequestError('too large')
     const isSmall = length !== null && length <= SMALL_BODY_BYTES
     try {
@@ -170,7 +170,7 @@ export function createBodies(limit: number): Bodies {
         if (request.body) await readBytes(request, headers)
       },
     },
-    of(body, media = PLAIN_JSON) {
+    json(body, media = PLAIN_JSON) {
       const validator = validatorOf(body)
 
       async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {

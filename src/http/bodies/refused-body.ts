@@ -34,14 +34,14 @@ export function createDiscarder(limit: number): Discarder {
   const longest = Math.max(MIN_LIMIT_BYTES, limit)
   const budget = createByteBudget(ALL_BUFFERED_BYTES)
 
-  let uncollected = 0
+  let garbageBytes = 0
   let collectedAt = 0
 
   function collectAfter(bytes: number): void {
-    uncollected += bytes
-    if (uncollected < COLLECTED_BYTES || performance.now() - collectedAt < MIN_COLLECT_MS) return
+    garbageBytes += bytes
+    if (garbageBytes < COLLECTED_BYTES || performance.now() - collectedAt < MIN_COLLECT_MS) return
     Bun.gc(true)
-    uncollected = 0
+    garbageBytes = 0
     collectedAt = performance.now()
   }
 
@@ -56,7 +56,7 @@ export function createDiscarder(limit: number): Discarder {
     collectAfter(length)
     if (body.locked) return true
     const own = Math.min(length, BUFFERED_BYTES)
-    if (length > longest || budget.held() + own > budget.limit) return isShort(request)
+    if (length > longest || budget.bytesHeld() + own > budget.limit) return isShort(request)
     const { release } = budget.hold(own)
     return discard(body, longest, isChunked(request) ? EXTENSION_BYTES : 0).finally(release)
   }
@@ -78,10 +78,10 @@ async function discard(
     reader.cancel()
   }, QUIET_MS)
   try {
-    for (let left = longest; left > 0 && performance.now() < end; ) {
+    for (let remaining = longest; remaining > 0 && performance.now() < end; ) {
       const { done, value } = await reader.read()
       if (done) return !isQuiet
-      left -= Math.max(value.byteLength, minBytes)
+      remaining -= Math.max(value.byteLength, minBytes)
       quiet.refresh()
     }
     return false

@@ -47,7 +47,7 @@ export class EventPages {
   }
 
   /** The page after a cursor. Rejects like `ChangeLog.read`; the next call reads again. */
-  after(changeLog: Pick<ChangeLog, 'read'>, cursor: string): Promise<EventPage> {
+  pageAfter(changeLog: Pick<ChangeLog, 'read'>, cursor: string): Promise<EventPage> {
     const pages = this.#pages
     const page = pages.getOrInsertComputed(cursor, () => {
       const reading = readEvents(changeLog, cursor)

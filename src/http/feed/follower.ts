@@ -90,7 +90,7 @@ export class Follower {
     const { growth } = pages
     const { changeLog } = store
     if (!changeLog) return false
-    const { events, next } = await pages.after(changeLog, this.#cursor)
+    const { events, next } = await pages.pageAfter(changeLog, this.#cursor)
     this.#cursor = next
     if (this.#isEnded) return false
     if (events) await this.#send(controller, events)

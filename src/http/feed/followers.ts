@@ -33,7 +33,7 @@ export type FollowersDeps = TokenDeps &
     /** Ends every stream. */
     readonly stopping: AbortSignal
     /** Maximum number of followers. */
-    readonly most?: number
+    readonly maxFollowers?: number
     readonly keepAliveMs?: number
   }
 
@@ -64,7 +64,8 @@ export class Followers {
     request: Request,
     { hash }: Token,
   ): Promise<Response> {
-    if (this.count() >= (this.#deps.most ?? MAX_FOLLOWERS)) throw new RequestError('busy', TOO_MANY)
+    if (this.count() >= (this.#deps.maxFollowers ?? MAX_FOLLOWERS))
+      throw new RequestError('busy', TOO_MANY)
     // Before any `await`, so that the limit binds.
     const follower = this.#add(changeLog, hash)
     let body: ReadableStream | null = null
@@ -113,8 +114,8 @@ export class Followers {
   #wakeSoon(): void {
     if (this.#isWaking) return
     this.#isWaking = true
-    const at = this.#wokenAt + WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER
-    setTimeout(() => this.#wakeAll(), Math.max(0, at - performance.now()))
+    const wakeAt = this.#wokenAt + WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER
+    setTimeout(() => this.#wakeAll(), Math.max(0, wakeAt - performance.now()))
   }
 
   #wakeAll(): void {

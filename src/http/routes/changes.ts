@@ -101,8 +101,10 @@ function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
     const { entries, next = null } = await changeLogOf(store).history(id, options)
     return answerBudget.answerZipped(request, toText(entries, next))
   }
-  const describe = (of: string) =>
-    answers(200, `Changes of ${of}.`, HistoryPage, { example: { changes: [EXAMPLE], next: null } })
+  const describe = (subject: string) =>
+    answers(200, `Changes of ${subject}.`, HistoryPage, {
+      example: { changes: [EXAMPLE], next: null },
+    })
 
   return (app: App) =>
     app

@@ -73,8 +73,8 @@ export function answers(
   status: number,
   description: string,
   schema: TSchema | null,
-  { type = 'application/json', example, headers: sent, links }: DescribedAnswer = {},
+  { type = 'application/json', example, headers: headerExamples, links }: DescribedAnswer = {},
 ) {
   const content = schema ? { [type]: { schema, example } } : undefined
-  return { [status]: { description, headers: headers(sent), content, links } }
+  return { [status]: { description, headers: headers(headerExamples), content, links } }
 }

@@ -18,14 +18,14 @@ import { JSON_HEADERS, notModified } from '../answers/answer'
 import { MERGE_PATCH } from '../bodies/body'
 import type { SentHeaders } from '../elysia'
 import { answers, STORED_PLANT } from './describe'
-import { type PlantDeps, storedExample } from './plants'
+import { type PlantDeps, STORED_EXAMPLE } from './plants'
 import { PlantPath } from './schemas'
 
-const etag = entityTagOf({ ...storedExample, id: 1n })
-const tagged = { example: storedExample, headers: { etag } }
+const EXAMPLE_ETAG = entityTagOf({ ...STORED_EXAMPLE, id: 1n })
+const TAGGED_EXAMPLE = { example: STORED_EXAMPLE, headers: { etag: EXAMPLE_ETAG } }
 
-function requireSameId(sent: Int64 | undefined, id: Int64): void {
-  if (sent !== undefined && sent !== id)
+function requireSameId(bodyId: Int64 | undefined, id: Int64): void {
+  if (bodyId !== undefined && bodyId !== id)
     throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
 }
 
@@ -33,7 +33,7 @@ function requireSameId(sent: Int64 | undefined, id: Int64): void {
 const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
   ifMatch === undefined && ifNoneMatch === '*'
 
-// As the condition was that there is none, the plant that is there is no conflict.
+// The client required absence: 412, not 409.
 function refuseTaken(error: unknown): never {
   const isTaken = error instanceof RequestError && ['stored already', 'taken'].includes(error.error)
   throw isTaken ? new RequestError('precondition failed') : error
@@ -84,8 +84,8 @@ const reading = (deps: PlantDeps) => (app: App) =>
         description: 'Sees every change that was acknowledged before.',
         ...STORED_PLANT,
         answers: () => ({
-          ...answers(200, 'The plant.', Plant, tagged),
-          ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
+          ...answers(200, 'The plant.', Plant, TAGGED_EXAMPLE),
+          ...answers(304, 'If-None-Match names the entity tag of the plant.', null, TAGGED_EXAMPLE),
         }),
       },
     },
@@ -99,7 +99,7 @@ async function createNew(
 ): Promise<Response> {
   const create = () => deps.store.createPlant(plant, options)
   await deps.answerBudget.change(plant, create).catch(refuseTaken)
-  deps.metrics.created(1)
+  deps.metrics.countCreated(1)
   return answerPlant(deps, request, plant, { status: 201 })
 }
 
@@ -116,7 +116,7 @@ const replacing = (deps: PlantDeps) => (app: App) =>
       return answerPlant(deps, request, plant)
     },
     {
-      ...deps.bodies.of(Replacement),
+      ...deps.bodies.json(Replacement),
       params: PlantPath,
       detail: {
         operationId: 'replacePlant',
@@ -125,8 +125,8 @@ const replacing = (deps: PlantDeps) => (app: App) =>
           'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant, or is 412 if there is one.',
         ...STORED_PLANT,
         answers: () => ({
-          ...answers(200, 'The plant as it is stored now.', Plant, tagged),
-          ...answers(201, 'The plant was created, with `If-None-Match: *`.', Plant, tagged),
+          ...answers(200, 'The plant as it is stored now.', Plant, TAGGED_EXAMPLE),
+          ...answers(201, 'The plant was created, with `If-None-Match: *`.', Plant, TAGGED_EXAMPLE),
         }),
       },
     },
@@ -146,7 +146,7 @@ const patching = (deps: PlantDeps) => (app: App) =>
       return answerPlant(deps, request, plant)
     },
     {
-      ...deps.bodies.of(PlantPatch, MERGE_PATCH),
+      ...deps.bodies.json(PlantPatch, MERGE_PATCH),
       params: PlantPath,
       detail: {
         operationId: 'patchPlant',
@@ -155,7 +155,7 @@ const patching = (deps: PlantDeps) => (app: App) =>
           'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
         ...STORED_PLANT,
         media: MERGE_PATCH,
-        answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
+        answers: () => answers(200, 'The plant as it is stored now.', Plant, TAGGED_EXAMPLE),
       },
     },
   )

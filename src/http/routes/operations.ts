@@ -4,7 +4,7 @@ import * as t from '@sinclair/typebox'
 import packageJson from '../../../package.json'
 import { RequestError } from '../../errors'
 import type { BackupStats, Metrics, OpenFiles } from '../../metrics'
-import { commit } from '../../program'
+import { COMMIT } from '../../program'
 import type { Store } from '../../store'
 import type { App } from '../access/request-context'
 import { answerJson } from '../answers/answer'
@@ -89,7 +89,7 @@ async function changeLogOf({ changeLog }: Store) {
   return { entries, bytes, oldest, keepSeconds: Math.round(keepMs / 1000) }
 }
 
-/** `GET /status`, for people and scripts: what is known. It writes nothing. */
+/** `GET /status`, for people and scripts: the known state. It writes nothing. */
 const status =
   ({ store, service, followers, now }: StatusDeps) =>
   (app: App) =>
@@ -104,7 +104,7 @@ const status =
         ])
         return answerJson({
           version: packageJson.version,
-          commit,
+          commit: COMMIT,
           engine: service.engine,
           database: service.database,
           plants,
@@ -153,7 +153,7 @@ const metricsPage =
           store.countPlants().catch(() => null),
         ])
         const gauges = {
-          unsentBytes: answerBudget.held(),
+          unsentBytes: answerBudget.bytesHeld(),
           followers: followers.count(),
           files,
           changeLog,

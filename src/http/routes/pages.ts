@@ -35,17 +35,21 @@ const CONTENT_POLICY = [
   "require-trusted-types-for 'script'",
 ]
 /** Starts no threads, and makes no policy of trusted types. */
-const WITHOUT_THREADS = [...CONTENT_POLICY, "worker-src 'none'", "trusted-types 'none'"].join('; ')
+const PAGE_POLICY = [...CONTENT_POLICY, "worker-src 'none'", "trusted-types 'none'"].join('; ')
 /** Starts the thread for workbooks, by the one policy that has its address. */
-const WITH_THREAD = [...CONTENT_POLICY, "worker-src 'self'", 'trusted-types workbook'].join('; ')
+const THREADED_PAGE_POLICY = [
+  ...CONTENT_POLICY,
+  "worker-src 'self'",
+  'trusted-types workbook',
+].join('; ')
 
 /** The thread detects encodings by WebAssembly; no page may compile any. */
-const OF_THREAD = WITHOUT_THREADS.replace("script-src 'self'", "$& 'wasm-unsafe-eval'")
+const THREAD_POLICY = PAGE_POLICY.replace("script-src 'self'", "$& 'wasm-unsafe-eval'")
 
 function policyOf({ page, name }: PageFile): string {
-  if (page !== 'console') return WITHOUT_THREADS
-  if (name === 'workbook-worker.js') return OF_THREAD
-  return name === 'index.html' ? WITH_THREAD : WITHOUT_THREADS
+  if (page !== 'console') return PAGE_POLICY
+  if (name === 'workbook-worker.js') return THREAD_POLICY
+  return name === 'index.html' ? THREADED_PAGE_POLICY : PAGE_POLICY
 }
 
 const PAGE_HEADERS = {
@@ -65,16 +69,20 @@ async function readPage({ brotli, gzip }: PageFile, coding: Coding): Promise<Blo
   return new Blob([coding === 'identity' ? Bun.gunzipSync(bytes) : bytes])
 }
 
-async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: typeof readPage) {
-  const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
+async function answerFile(
+  file: PageFile,
+  { headers: requestHeaders }: Request,
+  readOnce: typeof readPage,
+) {
+  const coding = chooseCoding(requestHeaders.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({
     ...PAGE_HEADERS,
     'content-security-policy': policyOf(file),
     etag: tag,
   })
-  const known = asked.get('if-none-match')
-  if (known !== null && isAmong(readIfNoneMatch(known), tag)) {
+  const condition = requestHeaders.get('if-none-match')
+  if (condition !== null && isAmong(readIfNoneMatch(condition), tag)) {
     return new Response(null, { status: 304, headers })
   }
   headers.set('content-type', file.type)
@@ -84,7 +92,7 @@ async function answerFile(file: PageFile, { headers: asked }: Request, readOnce:
 
 // Redirects near-miss URLs, whose relative links would break. Relative, so that it works behind a proxy with a path
 // prefix.
-function moved({ url }: Request, path: string): Response {
+function redirect({ url }: Request, path: string): Response {
   const location = path + new URL(url).search
   return new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
 }
@@ -113,12 +121,12 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
   return (app: App) =>
     app
       .get('/', ({ request }) => answer(request, 'console', 'index.html'))
-      .get('/console', ({ request }) => moved(request, './'))
-      .get('/console/', ({ request }) => moved(request, '../'))
-      .get('/console/index.html', ({ request }) => moved(request, '../'))
+      .get('/console', ({ request }) => redirect(request, './'))
+      .get('/console/', ({ request }) => redirect(request, '../'))
+      .get('/console/index.html', ({ request }) => redirect(request, '../'))
       .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
       .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
-      .get('/docs/', ({ request }) => moved(request, '../docs'))
-      .get('/docs/index.html', ({ request }) => moved(request, '../docs'))
+      .get('/docs/', ({ request }) => redirect(request, '../docs'))
+      .get('/docs/index.html', ({ request }) => redirect(request, '../docs'))
       .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
 }

@@ -20,9 +20,9 @@ import { type Bodies, MERGE_PATCH } from '../bodies/body'
 import { queryOf } from '../elysia'
 import { answers } from './describe'
 import {
-  Created,
-  Deleted,
-  Patched,
+  CreateCounts,
+  DeleteCounts,
+  PatchCounts,
   PlantBatch,
   PlantList,
   PlantPage,
@@ -31,19 +31,19 @@ import {
 } from './schemas'
 import { tags } from './tags'
 
-const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
-export const storedExample = { id: 1, ...monstera }
+const MONSTERA = { name: 'Monstera deliciosa', tag: 'aroid' }
+export const STORED_EXAMPLE = { id: 1, ...MONSTERA }
 
 const link = (operationId: string, description: string) => ({
   [operationId]: { operationId, description, parameters: { id: '$request.body#/id' } },
 })
-const toThePlant = {
+const PLANT_LINKS = {
   ...link('readPlant', 'Read the plant.'),
   ...link('replacePlant', 'Replace the plant.'),
   ...link('patchPlant', 'Change some fields of the plant.'),
   ...link('deletePlant', 'Delete the plant.'),
 }
-const toTheNextPage = {
+const NEXT_PAGE_LINK = {
   nextPage: {
     operationId: 'listPlants',
     description: 'List the next page; with the other parameters as they were.',
@@ -63,9 +63,10 @@ function requireDistinctIds(plants: readonly { readonly id: Int64 }[]): void {
   const first = new Map<Int64, number>()
   const repeats: string[] = []
   for (const [index, { id }] of plants.entries()) {
-    const before = first.get(id)
-    if (before === undefined) first.set(id, index)
-    else repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${before}]`)
+    const firstIndex = first.get(id)
+    if (firstIndex === undefined) first.set(id, index)
+    else
+      repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${firstIndex}]`)
   }
   throw new RequestError('invalid', listProblems(repeats))
 }
@@ -110,12 +111,12 @@ const creating = (deps: PlantDeps) => (app: App) =>
         const plant = toNewPlant(body.id, body)
         const options = deps.optionsOf({ request, token, entry })
         await deps.answerBudget.change(plant, () => deps.store.createPlant(plant, options))
-        deps.metrics.created(1)
+        deps.metrics.countCreated(1)
         // The answer omits the id.
         return deps.answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
       },
       {
-        ...deps.bodies.of(Plant),
+        ...deps.bodies.json(Plant),
         detail: {
           operationId: 'createPlant',
           summary: 'Create a plant',
@@ -123,8 +124,8 @@ const creating = (deps: PlantDeps) => (app: App) =>
           refusals: ['stored already', 'taken'],
           answers: () =>
             answers(200, 'The plant is durable.', PlantFields, {
-              example: monstera,
-              links: toThePlant,
+              example: MONSTERA,
+              links: PLANT_LINKS,
             }),
         },
       },
@@ -134,18 +135,18 @@ const creating = (deps: PlantDeps) => (app: App) =>
       async ({ body, request, token, entry }) => {
         const all = plantsOf(body)
         await deps.store.createPlants(all, deps.optionsOf({ request, token, entry }))
-        deps.metrics.created(all.length)
+        deps.metrics.countCreated(all.length)
         return answerJson({ created: all.length })
       },
       {
-        ...deps.bodies.of(PlantBatch),
+        ...deps.bodies.json(PlantBatch),
         detail: {
           operationId: 'createPlants',
           summary: 'Create up to 1000 plants, all or none',
           description: 'Answers once all plants are durable. If one is refused, none is created.',
           refusals: ['stored already', 'taken'],
           answers: () =>
-            answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
+            answers(200, 'All plants are durable.', CreateCounts, { example: { created: 1 } }),
         },
       },
     )
@@ -158,11 +159,11 @@ const putting = (deps: PlantDeps) => (app: App) =>
         plantsOf(body),
         deps.optionsOf({ request, token, entry }),
       )
-      deps.metrics.created(counts.created)
+      deps.metrics.countCreated(counts.created)
       return answerJson(counts)
     },
     {
-      ...deps.bodies.of(PlantBatch),
+      ...deps.bodies.json(PlantBatch),
       detail: {
         operationId: 'putPlants',
         summary: 'Create or replace up to 1000 plants, all or none',
@@ -183,19 +184,19 @@ const patching = (deps: PlantDeps) => (app: App) =>
       const options = deps.optionsOf({ request, token, entry })
       const report = await deps.store.patchPlants(updatesOf(body), options)
       const { changed, missing, ...counts } = report
-      deps.metrics.created(counts.created)
+      deps.metrics.countCreated(counts.created)
       const text = JSON.stringify({ ...counts, changed: toIds(changed), missing: toIds(missing) })
       return deps.answerBudget.answer(request, text)
     },
     {
-      ...deps.bodies.of(PlantUpdates, MERGE_PATCH),
+      ...deps.bodies.json(PlantUpdates, MERGE_PATCH),
       detail: {
         operationId: 'patchPlants',
         summary: 'Create or change up to 1000 plants, all or none',
         description:
           'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left alone. Plants that stay as they are have no entry in the change log.',
         answers: () =>
-          answers(200, 'All changes are durable.', Patched, {
+          answers(200, 'All changes are durable.', PatchCounts, {
             example: { created: 0, patched: 1, unchanged: 0, changed: [], missing: [] },
           }),
       },
@@ -212,14 +213,14 @@ const deleting = (deps: PlantDeps) => (app: App) =>
       return deps.answerBudget.answer(request, text)
     },
     {
-      ...deps.bodies.of(PlantBatch),
+      ...deps.bodies.json(PlantBatch),
       detail: {
         operationId: 'deletePlants',
         summary: 'Delete up to 1000 plants that are as they were sent',
         description:
           'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ: no change by another client is lost. Answers once the deletions are durable.',
         answers: () =>
-          answers(200, 'The plants that matched are gone.', Deleted, {
+          answers(200, 'The plants that matched are gone.', DeleteCounts, {
             example: { deleted: 1, changed: [], missing: [] },
           }),
       },
@@ -255,9 +256,9 @@ const listing = (deps: PlantDeps) => (app: App) =>
         refusals: ['busy'],
         answers: () =>
           answers(200, 'A page of plants.', PlantPage, {
-            example: { plants: [storedExample], next: '1' },
+            example: { plants: [STORED_EXAMPLE], next: '1' },
             headers: { link: '<?limit=1&after=1>; rel="next"' },
-            links: toTheNextPage,
+            links: NEXT_PAGE_LINK,
           }),
       },
     },

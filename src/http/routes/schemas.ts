@@ -45,9 +45,9 @@ export const PlantPath = t.Object(
 
 /** A pattern of the numbers from 0 to a bound, given in digits; a shorter number may have leading zeros. */
 function patternUpTo(bound: string): string {
-  const smaller = [...bound].flatMap((digit, at) => {
-    const rest = bound.length - at - 1
-    return digit === '0' ? [] : [`${bound.slice(0, at)}[0-${Number(digit) - 1}][0-9]{${rest}}`]
+  const smaller = [...bound].flatMap((digit, index) => {
+    const rest = bound.length - index - 1
+    return digit === '0' ? [] : [`${bound.slice(0, index)}[0-${Number(digit) - 1}][0-9]{${rest}}`]
   })
   return [`[0-9]{1,${bound.length - 1}}`, ...smaller, bound].join('|')
 }
@@ -255,7 +255,7 @@ const pageOf = (title: string, order: string, next: t.TSchema) =>
 export const ChangePage = pageOf('ChangePage', 'The oldest first.', LogCursor)
 export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(LogCursor, NEXT))
 
-export const Created = t.Object(
+export const CreateCounts = t.Object(
   { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
   { title: 'Created', description: 'The number of plants that a batch created.' },
 )
@@ -277,7 +277,7 @@ export const PutCounts = t.Object(
 const untouched = (description: string) =>
   t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description })
 
-export const Patched = t.Object(
+export const PatchCounts = t.Object(
   {
     created: putCount('Plants that were new.'),
     patched: putCount('Plants that were changed.'),
@@ -290,7 +290,7 @@ export const Patched = t.Object(
   { title: 'Patched', description: 'The result of a batch of patches.' },
 )
 
-export const Deleted = t.Object(
+export const DeleteCounts = t.Object(
   {
     deleted: putCount('Plants that were deleted.'),
     changed: untouched('Plants that are stored with other fields, and were left alone.'),

@@ -13,7 +13,7 @@ type TagDeps = {
   readonly answerBudget: AnswerBudget
 }
 
-const toTheNextPage = {
+const NEXT_PAGE_LINK = {
   nextPage: {
     operationId: 'listTags',
     description: 'List the next page.',
@@ -46,7 +46,7 @@ export const tags =
             answers(200, 'A page of tags.', TagPage, {
               example: { tags: [{ tag: 'aroid', plants: 1 }], next: 'aroid' },
               headers: { link: '<?limit=1&after=aroid>; rel="next"' },
-              links: toTheNextPage,
+              links: NEXT_PAGE_LINK,
             }),
         },
       },

@@ -89,7 +89,7 @@ test('check finds a change log that does not explain the plants', async () => {
   copyFileSync(path, altered)
   using alteredDb = new Database(altered)
   alteredDb.run(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 3`)
-  expect((await checkDatabase(altered)).differences.unlogged).toBe(1)
+  expect((await checkDatabase(altered)).differences.unloggedEdits).toBe(1)
   for (const [harm, problem] of faults) {
     const harmed = folder.file('harmed.db')
     copyFileSync(path, harmed)

@@ -340,14 +340,14 @@ describeServers('%s', (started, it) => {
     expect(await check()).toBe('')
 
     await server.query(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 4`, url)
-    expect((await find()).differences.unlogged).toBe(1)
+    expect((await find()).differences.unloggedEdits).toBe(1)
     expect(await check()).toBe('')
     await server.query(`UPDATE plants SET name = 'x' WHERE id = 2`, url)
     expect(await check()).toContain('plant 2 differs from its last entry in the change log')
     await server.query("INSERT INTO plants (id, name) VALUES (9, 'added')", url)
-    const { edits, uncounted } = (await find()).differences
+    const { edits, countDifference } = (await find()).differences
     const command = await openStore(url, storeGuest({ makesDatabase: false }))
-    await command.accept(edits, uncounted)
+    await command.accept(edits, countDifference)
     expect(await command.countPlants()).toBe(4)
     await command.close()
     expect(await check()).toBe('')

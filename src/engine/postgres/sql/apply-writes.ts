@@ -192,7 +192,7 @@ function writesOf(
   const deleted = [...net.deleted, ...reserved]
   if (net.updated.length > 0) statements.push(update(sql, net.updated))
   if (deleted.length > 0) statements.push(remove(sql, deleted))
-  const accepted = batch.map((write) => (write.kind === 'accept' ? write.uncounted : 0))
+  const accepted = batch.map((write) => (write.kind === 'accept' ? write.countDifference : 0))
   const growth = accepted.reduce((sum, it) => sum + it, net.inserted.length - net.deleted.length)
   if (growth !== 0) statements.push(addPlants(at, growth))
   for (const write of batch) {

@@ -260,5 +260,5 @@ export async function changeLogDifferences(ask: Ask, maxEdits: number): Promise<
     if (!last) break
   }
   end()
-  return { lines, edits: edits.slice(0, maxEdits), uncounted: 0, unlogged: unlogged() }
+  return { lines, edits: edits.slice(0, maxEdits), countDifference: 0, unloggedEdits: unlogged() }
 }

@@ -69,7 +69,7 @@ const ONE_ROW =
 function differencesOf(db: Database, plants: number, maxEdits: number): Differences {
   const plantCount = countPlants(db)
   if (plantCount === null) return { ...NO_DIFFERENCES, lines: [ONE_ROW] }
-  return { ...changeLogDifferences(db, maxEdits), uncounted: plants - plantCount }
+  return { ...changeLogDifferences(db, maxEdits), countDifference: plants - plantCount }
 }
 
 // https://sqlite.org/pragma.html#pragma_integrity_check

@@ -128,7 +128,7 @@ export async function openReplica(
     },
     stats: () => ({
       problem: state.problem(),
-      queued: 0,
+      queuedWrites: 0,
       databaseBytes: fileSize(path),
       walBytes: fileSize(`${path}-wal`),
       freeBytes: freeBytes(path),

@@ -166,5 +166,5 @@ export function changeLogDifferences(db: Database, maxEdits: number): Difference
     if (edits.length >= maxEdits) break
   }
   if (edits.length < maxEdits) end()
-  return { lines, edits, uncounted: 0, unlogged: unlogged() }
+  return { lines, edits, countDifference: 0, unloggedEdits: unlogged() }
 }
