@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
@@ -27,7 +27,7 @@ import { restoreDatabase } from '../../../src/engine/sqlite/copies/restore'
 import { applyMigrations } from '../../../src/engine/sqlite/file/migrations'
 import { restoreMarker } from '../../../src/engine/sqlite/file/restore-marker'
 import { storeGuest } from '../../../src/engine/store-user'
-import { tryLock } from '../../../src/files/libc'
+import * as libc from '../../../src/files/libc'
 import { issueToken } from '../../../src/token/token'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
@@ -217,25 +217,25 @@ test('restores the database behind a link, and keeps the link', async () => {
   expect((await check(link)).out).toStartWith('ok: 3 plants')
 })
 
-test.skipIf(process.getuid?.() !== 0)(
-  'leaves a restored database to whom the old one belonged',
-  async () => {
+test.skipIf(!isRoot).each([
+  [65_534, 65_534],
+  [65_534, 0],
+  [0, 65_534],
+])(
+  'leaves a restored database to whom the old one belonged: user %d, group %d',
+  async (uid, gid) => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
     await importLines(database, lines(0, 3))
     await runProgram(['backup', folder.file('copy.db'), '--database', database])
-    chownSync(database, 65_534, 65_534)
+    chownSync(database, uid, gid)
     chmodSync(database, 0o640)
 
     const { code } = await restore(folder.file('copy.db'), database)
 
-    const { uid, gid, mode } = statSync(database)
-    expect({ code, uid, gid, mode: mode & 0o777 }).toEqual({
-      code: 0,
-      uid: 65_534,
-      gid: 65_534,
-      mode: 0o640,
-    })
+    const { mode, ...owner } = statSync(database)
+    expect({ code, mode: mode & 0o777 }).toEqual({ code: 0, mode: 0o640 })
+    expect(owner).toMatchObject({ uid, gid })
   },
 )
 
@@ -281,6 +281,23 @@ test('keeps a copy that is a file of its own', async () => {
   expect(statSync(kept).ino).not.toBe(statSync(database).ino)
   expect(fingerprint(folder.path)[kept.slice(folder.path.length + 1)]).toBe(before as string)
   expect((await check(database)).out).toStartWith('ok: 110 plants')
+})
+
+test('restores on a file system that cannot exchange files', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  await importLines(database, lines(10, 20))
+  chmodSync(database, 0o640)
+  const exchange = spyOn(libc, 'exchangeFiles').mockReturnValue(false)
+
+  const { keptPath } = await restoreDatabase(copy, database, 'old', () => {})
+
+  expect(exchange).toHaveBeenCalled()
+  exchange.mockRestore()
+  expect(keptPath).toBe(`${realpathSync(database)}.old`)
+  expect((await check(database)).out).toStartWith('ok: 10 plants')
+  expect((await check(`${database}.old`)).out).toStartWith('ok: 20 plants')
+  expect(statSync(`${database}.old`).mode & 0o777).toBe(0o640)
 })
 
 test('keeps a database without its header together with its log', async () => {
@@ -353,7 +370,7 @@ test('removes the leftovers of a killed process, and no file in use', async () =
     writeFileSync(join(folder.file(name), 'made'), 'half')
   }
   const used = openSync(folder.file('.plantstore-used'), 'r')
-  expect(tryLock(used)).toBeTrue()
+  expect(libc.tryLock(used)).toBeTrue()
 
   await restore(copy, database)
 

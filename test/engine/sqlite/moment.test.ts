@@ -1,22 +1,10 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
 import { readDatabase } from '../../../src/engine/sqlite/read-only/read'
 import { storeOwner } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
-
-/** The files of this process that are open, of a database and beside it. */
-function openFiles(database: string): string[] {
-  return readdirSync('/proc/self/fd')
-    .flatMap((fd) => {
-      try {
-        return [readlinkSync(`/proc/self/fd/${fd}`)]
-      } catch {
-        return []
-      }
-    })
-    .filter((path) => path.startsWith(database))
-}
+import { openFiles } from '../../harness/open-files'
 
 test('a read of a database that a crash has left closes its files', async () => {
   using folder = temporaryFolder()

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
-import { preparePlants } from '../../../src/engine/sqlite/reading/plants'
+import { allPlants, preparePlants } from '../../../src/engine/sqlite/reading/plants'
 import { storeGuest } from '../../../src/engine/store-user'
 import { ORDERS } from '../../../src/plant/plants'
 import { FILTERS, filtersWith } from '../../harness/filters'
@@ -35,4 +35,20 @@ test('every page is a range of an index in its order, and nothing is sorted', as
         : /^SEARCH plants USING INTEGER PRIMARY KEY \(rowid[<>=]\?\)$/,
     )
   }
+})
+
+test('an export is read in parts of a thousand plants, or a million characters', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await openStore(path, storeGuest({ makesDatabase: true }))
+  const names = [...Array.from({ length: 1001 }, () => 'a'), ...Array(3).fill('b'.repeat(500_000))]
+  const plants = names.map((name, index) => ({ id: BigInt(index), name }))
+  await store.createPlants(plants)
+  await store.close()
+  using db = new Database(path, { safeIntegers: true })
+
+  const parts = [...allPlants(db)]
+
+  expect(parts.map(({ length }) => length)).toEqual([1000, 3, 1])
+  expect(parts.flat()).toEqual(plants)
 })

@@ -2,10 +2,10 @@
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { readdirSync, readlinkSync } from 'node:fs'
 import { SnapshotReads } from '../../../src/engine/sqlite/reading/snapshot-reads'
 import { listTags } from '../../../src/engine/sqlite/reading/tags'
 import { RequestError } from '../../../src/errors'
+import { openFiles } from '../../harness/open-files'
 import { ownFolder } from '../../harness/own-folder'
 import { errorOf, openAt } from '../../harness/postgres-store'
 import { range } from '../../harness/tested-store'
@@ -29,16 +29,6 @@ async function create(name: string, plants: number) {
   })
   return { path, store, snapshots, access }
 }
-
-/** The number of open files of this process below a path. */
-const countFiles = (path: string): number =>
-  readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path)
-    } catch {
-      return false
-    }
-  }).length
 
 test('a count of a tag in slices is of one moment, though plants come and go meanwhile', async () => {
   const { store, snapshots } = await create('moment.db', 12_000)
@@ -83,17 +73,17 @@ test('a read in slices ends, and leaves no file open, once the storage fails or 
   const { path, store, snapshots, access } = await create('ends.db', 12_000)
   // SQLite keeps the file of a closed connection for the next one, while another connection is open.
   await readUntil(snapshots, () => {})
-  const files = countFiles(path)
+  const files = openFiles(path).length
   const client = new AbortController()
   expect(await errorOf(readUntil(snapshots, () => client.abort(), client.signal))).toBe('busy')
-  expect(countFiles(path)).toBe(files)
+  expect(openFiles(path).length).toBe(files)
   expect(await errorOf(readUntil(snapshots, () => snapshots.end()))).toBe('cannot read')
-  expect(countFiles(path)).toBe(files)
+  expect(openFiles(path).length).toBe(files)
   const failing = readUntil(snapshots, () => {
     access.isReadable = false
   })
   expect(await errorOf(failing)).toBe('cannot read')
-  expect(countFiles(path)).toBe(files)
+  expect(openFiles(path).length).toBe(files)
   access.isReadable = true
   expect(await readUntil(snapshots, () => {})).toMatchObject({ tags: [{ plants: 12_000 }] })
   await store.close()
@@ -102,11 +92,11 @@ test('a read in slices ends, and leaves no file open, once the storage fails or 
 test('one read in slices is open at a time, in the order of the requests', async () => {
   const { path, store, snapshots } = await create('order.db', 6000)
   const ended: number[] = []
-  const files = countFiles(path)
+  const files = openFiles(path).length
   let most = 0
   const reads = [0, 1, 2, 3].map((n) =>
     readUntil(snapshots, () => {
-      most = Math.max(most, countFiles(path))
+      most = Math.max(most, openFiles(path).length)
     }).then(() => ended.push(n)),
   )
   await Promise.all(reads)

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import {
+  distrustPageCache,
+  fileSize,
+  freeBytes,
+  openFile,
+  openReadable,
+} from '../../../src/engine/sqlite/file/database-file'
+import { temporaryFolder } from '../../harness/folder'
+import { openFiles } from '../../harness/open-files'
+
+test('closes a file that is no database', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('notes.txt')
+  writeFileSync(path, 'not a database')
+
+  expect(() => openReadable(path)).toThrow('is not a database')
+  expect(() => openFile(path, { holdsLock: true, makesDatabase: false })).toThrow(
+    'is not a database',
+  )
+
+  expect(openFiles(path)).toEqual([])
+})
+
+test('reads the pages of a database from the disk again, where there are any', () => {
+  using folder = temporaryFolder()
+
+  expect(() => distrustPageCache(folder.file('plants.db'))).not.toThrow()
+  expect(() => distrustPageCache(folder.path)).toThrow('EISDIR')
+  writeFileSync(folder.file('plants.db'), 'pages')
+  distrustPageCache(folder.file('plants.db'))
+  expect(openFiles(folder.path)).toEqual([])
+})
+
+test('a path without a file has no size, and one without a folder no free space', () => {
+  using folder = temporaryFolder()
+
+  expect(fileSize(folder.file('none'))).toBe(0)
+  expect(freeBytes(folder.file('none'))).toBeGreaterThan(0)
+  expect(freeBytes(folder.file('none/plants.db'))).toBeNull()
+})
