@@ -4,7 +4,7 @@
 import { OpenError } from '../../errors'
 import type { Log } from '../../log'
 import type { StorageState } from '../storage-state'
-import { type Connection, sendWithin } from './connecting/connection'
+import type { Connection } from './connecting/connection'
 import { READER_SILENT_MS } from './connecting/readers'
 import { readAlterations } from './schema/alterations'
 
@@ -19,10 +19,8 @@ export class AlteredTables {
   ) {}
 
   /** Reads the catalog, and reports what it shows. Resolves to the reasons to refuse writes. */
-  async read(connection: Connection): Promise<readonly string[]> {
-    const alterations = await readAlterations((statements) =>
-      sendWithin(connection, READER_SILENT_MS, statements),
-    )
+  async read({ sql, within }: Connection): Promise<readonly string[]> {
+    const alterations = await within(READER_SILENT_MS, readAlterations(sql))
     for (const { text, isUnsafe } of alterations) {
       const level = isUnsafe ? 'error' : 'warn'
       if (!this.#texts.includes(text)) this.log(level, 'tables-altered', { detail: text })

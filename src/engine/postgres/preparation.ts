@@ -5,13 +5,14 @@ import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
 import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
+import { isInDoubt } from './connecting/errors'
 import { chooseHost } from './connecting/hosts'
 import type { Prepared } from './connecting/readers'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
 import { isChangeLogKept, keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
-import { statementsOf, warmUp } from './rehearsal'
+import { sendEach, statementsOf } from './rehearsal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
 
 // Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
@@ -38,6 +39,18 @@ async function openSchema(
     storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION })
 }
 
+/**
+ * Has the session prepare the statements of a commit: at a far server, all in the first commit would take too long.
+ * Refusals are left to the rehearsal.
+ */
+async function warmUp(writer: Connection): Promise<void> {
+  try {
+    await sendEach(writer, statementsOf(writer.sql).points)
+  } catch (error) {
+    if (isInDoubt(error)) throw error
+  }
+}
+
 export class Preparation implements Prepared {
   readonly choose = chooseHost
   #isOpened = false
@@ -61,7 +74,7 @@ export class Preparation implements Prepared {
     await this.#open(connection)
     if (this.target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     if (this.#warm !== connection && this.storeUser.outlivesOutages && this.target.prepare) {
-      await warmUp(connection, statementsOf(connection.sql).points)
+      await warmUp(connection)
     }
     this.#warm = connection
     await this.lane.enter(connection)
@@ -74,9 +87,6 @@ export class Preparation implements Prepared {
   }
 
   hasAll = (connection: Connection): Promise<boolean> => this.lane.hasAll(connection)
-
-  warmUp = (reader: Connection, kind: 'points' | 'pages' | 'tokens'): Promise<void> =>
-    warmUp(reader, statementsOf(reader.sql)[kind])
 
   async #open(connection: Connection): Promise<void> {
     if (this.#isOpened) {

@@ -24,7 +24,6 @@ export async function openReadOnly(target: PostgresTarget): Promise<ReadOnlyStor
       version = await requireSchema((query) => within(SETTING_MS, query(sql)), target)
     },
     hasAll: async () => true,
-    warmUp: async () => {},
   }
   const primary = new Primary(target, user, createServerState(user), prepared, () => {})
   await primary.open()

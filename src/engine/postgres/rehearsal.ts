@@ -34,26 +34,23 @@ export const statementsOf = (sql: SQL) => ({
 })
 
 /**
- * Has a new session prepare the statements of its requests: each takes two round trips, where later ones share one.
- * What the server refuses is left to the rehearsal.
+ * Sends statements one after another, up to the first that the server refuses: each may wait for a locked table, and
+ * all together would take too long. A new session also prepares each, which takes a second round trip.
  */
-export async function warmUp(
+export async function sendEach(
   { within, sql }: Connection,
   statements: readonly Statement[],
 ): Promise<void> {
   for (const statement of statements) {
-    try {
-      await within(READER_SILENT_MS, sendAll(sql, [statement]))
-    } catch (error) {
-      if (isInDoubt(error)) throw error
-      // A locked table would make each of the others wait, too.
-      if (hasWaited(error)) return
-    }
+    await within(READER_SILENT_MS, sendAll(sql, [statement]))
   }
 }
 
-// `/health` is public: a look within the last half second is enough.
-const EVERY_MS = 500
+/** `/health` is public: what was known within this time is enough. */
+export const RECENT_MS = 1000
+const LOOK_EVERY_MS = 2000
+// Maximum wait of a probe for a look.
+const PATIENCE_MS = 1000
 
 /** A look at the server. */
 type Look = (connection: Connection) => Promise<unknown>
@@ -68,13 +65,11 @@ async function rehearse(
   look: Look,
 ): Promise<readonly unknown[] | null> {
   const connections = await primary.ready(0)
-  const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
-    within(READER_SILENT_MS, sendAll(sql, statements))
   const statements = statementsFor(connections.points.sql)
   const asked = await Promise.allSettled([
-    ask(connections.points, statements.points),
-    ask(connections.pages, statements.pages),
-    ask(connections.tokens, statements.tokens),
+    sendEach(connections.points, statements.points),
+    sendEach(connections.pages, statements.pages),
+    sendEach(connections.tokens, statements.tokens),
     look(connections.pages),
   ])
   const errors = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
@@ -98,16 +93,15 @@ async function tryWrite(writer: Writer): Promise<StorageEvent | null> {
 }
 
 /**
- * Returns a function that looks at the server and reports what it finds, unless a look has just ended: a rehearsal, and
- * if something was refused, a write by the writer. Resolves when the last one has ended.
+ * Looks at a server, and reports what it finds: a rehearsal, and if something was refused, a write by the writer.
  */
-export function createLook(
+export function watchServer(
   primary: Primary,
   storage: StorageState,
   statementsFor: (sql: SQL) => Statements,
   also: Look,
   writer: Writer | null,
-): () => Promise<void> {
+) {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()
 
@@ -123,12 +117,22 @@ export function createLook(
     if (tried) storage.report(tried)
   }
 
-  return async () => {
+  async function lookUnlessRecent(): Promise<void> {
     await last
-    if (performance.now() >= begunAt + EVERY_MS) {
+    if (performance.now() >= begunAt + RECENT_MS) {
       begunAt = performance.now()
       last = look().catch(() => {})
     }
     await last
+  }
+
+  return {
+    /** Looks at the server unless that was done recently. Resolves when the last look has ended, or takes too long. */
+    probe: () => Promise.race([lookUnlessRecent(), Bun.sleep(PATIENCE_MS)]),
+    /** Looks at the server regularly. Returns a function that ends this. */
+    begin(): () => void {
+      const timer = setInterval(lookUnlessRecent, LOOK_EVERY_MS)
+      return () => clearInterval(timer)
+    },
   }
 }

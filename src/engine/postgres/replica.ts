@@ -12,13 +12,10 @@ import { type Prepared, READER_SILENT_MS } from './connecting/readers'
 import { createServerState } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { createReads } from './reads'
-import { createLook, READS, warmUp } from './rehearsal'
+import { READS, watchServer } from './rehearsal'
 import { SCHEMA_VERSION, schemaVersion } from './schema/migrations'
 import { createTokens } from './tokens'
 
-const LOOK_EVERY_MS = 1000
-// Maximum wait of a probe for a look.
-const LOOK_PATIENCE_MS = 1000
 // A replica that lacks changes for longer is reported by /health.
 const BEHIND_SECONDS = 10
 
@@ -50,7 +47,7 @@ export function lagOf({
   return { lagSeconds: Math.max(0, seconds), lagBytes: bytes && Math.max(0, bytes) }
 }
 
-/** What a reading process finds on its server: prepares connections, and looks at the server each second. */
+/** What a reading process finds on its server: prepares connections, and shows its lag. */
 class Replica implements Prepared {
   readonly choose
   hasChangeLog = false
@@ -79,9 +76,6 @@ class Replica implements Prepared {
   }
 
   hasAll = async (): Promise<boolean> => true
-
-  warmUp = (reader: Connection, kind: keyof typeof READS): Promise<void> =>
-    warmUp(reader, READS[kind])
 
   async look({ sql, within }: Connection): Promise<void> {
     const [found] = await within(READER_SILENT_MS, sql.unsafe<Look[]>(LOOK))
@@ -117,7 +111,7 @@ export async function openReplica(
   const { watch, methods } = createWrites(refuse, changeLogReader.read, forget)
   const changeLog = { ...changeLogReader, watch }
   const readLag = (connection: Connection) => replica.look(connection)
-  const look = createLook(server, storage, () => READS, readLag, null)
+  const health = watchServer(server, storage, () => READS, readLag, null)
   const lag = () => replica.lag(server.isLost)
 
   function problem(): RequestError | null {
@@ -126,7 +120,7 @@ export async function openReplica(
   }
 
   await server.open()
-  const timer = storeUser.outlivesOutages ? setInterval(look, LOOK_EVERY_MS) : undefined
+  const endLooks = storeUser.outlivesOutages ? health.begin() : undefined
 
   return {
     ...methods,
@@ -136,7 +130,7 @@ export async function openReplica(
       return replica.hasChangeLog ? changeLog : undefined
     },
     async probe() {
-      await Promise.race([look(), Bun.sleep(LOOK_PATIENCE_MS)])
+      await health.probe()
       const reason = problem()
       if (reason) throw reason
       return lag().lagSeconds > BEHIND_SECONDS ? 'behind' : 'ok'
@@ -150,7 +144,7 @@ export async function openReplica(
       replica: lag(),
     }),
     async close() {
-      clearInterval(timer)
+      endLooks?.()
       await server.close()
     },
   }

@@ -19,18 +19,13 @@ import { Writer } from './lane/writer'
 import { LockedRows } from './locked-rows'
 import { Preparation } from './preparation'
 import { createReads } from './reads'
-import { createLook, statementsOf } from './rehearsal'
+import { RECENT_MS, statementsOf, watchServer } from './rehearsal'
 import { openReplica } from './replica'
 import { createRetention } from './retention'
 import { createTokens } from './tokens'
 
-// /health is public, and a probe writes: a write confirmed within the last second is enough.
-const PROBED_EVERY_MS = 1000
-// Interval of the looks at the server, and the maximum wait of a probe for one.
-const LOOK_EVERY_MS = 2000
-const LOOK_PATIENCE_MS = 1000
 // Other processes remove a lane that was not used for 30 days.
-const TOUCH_EVERY_MS = 3_600_000
+const IDLE_MS = 3_600_000
 
 /** Closes the connections. Rejects with an `OpenError` if commits are in doubt. */
 async function closeConnections(
@@ -48,13 +43,6 @@ async function closeConnections(
   await primary.close()
   if (reason) throw new OpenError(`${reason.message}; ${IN_DOUBT}`, true)
 }
-
-type Act = () => Promise<unknown>
-
-const startTimers = (touch: Act, look: Act): Timer[] => [
-  setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
-  setInterval(look, LOOK_EVERY_MS),
-]
 
 /** Commits the steps that change tokens. */
 const changeTokens = (writer: Writer, refuse: Refuse) => (step: Step<number>) =>
@@ -85,17 +73,20 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     forget,
   )
   const changeLog: ChangeLog = { ...changeLogReader, watch, lastCursor: () => lane.lastCursor }
-  const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
-  const readTables = (connection: Connection) => alteredTables.read(connection)
-  const look = createLook(primary, storage, statementsOf, readTables, writer)
+  const write = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
+  const look = (connection: Connection) => {
+    if (storage.sinceConfirmed() >= IDLE_MS) write().catch(() => {})
+    return alteredTables.read(connection)
+  }
+  const server = watchServer(primary, storage, statementsOf, look, writer)
   const probe = watchHealth({
-    isProbeDue: () => storage.sinceConfirmed() >= PROBED_EVERY_MS,
+    isProbeDue: () => storage.sinceConfirmed() >= RECENT_MS,
     problem: () => storage.problem(),
-    write: touch,
+    write,
   })
 
   await primary.open()
-  const timers = storeUser.outlivesOutages ? startTimers(touch, look) : []
+  const endLooks = storeUser.outlivesOutages ? server.begin() : undefined
   const retention = createRetention(primary, storeUser.log, askForPages, preparation)
   const endRetention = storeUser.outlivesOutages ? retention.begin() : undefined
 
@@ -107,7 +98,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     },
     ...reads,
     async probe() {
-      await Promise.race([look(), Bun.sleep(LOOK_PATIENCE_MS)])
+      await server.probe()
       await probe()
       return 'ok'
     },
@@ -125,7 +116,7 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
       },
     }),
     async close() {
-      for (const timer of timers) clearInterval(timer)
+      endLooks?.()
       storage.close()
       endRetention?.()
       // During an outage the queue may never drain.

@@ -138,7 +138,6 @@ describeServers('an outage of %s', (started, it) => {
       choose: chooseHost,
       prepare: nothing,
       hasAll: async () => true,
-      warmUp: nothing,
     }
     const found = () => order.push('found')
     const primary = new Primary(target, role, createServerState(role), prepared, found)

@@ -4,7 +4,6 @@ import { SQL } from 'bun'
 import { readText } from '../../../files/input'
 import { deadlineError, hidePassword } from './errors'
 import { checkSettings, type Standing, startupOf } from './settings'
-import { type SqlResult, type Statement, sendAll } from './statements'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
 /** One session. Once lost, it stays lost: queries never move to another session. */
@@ -26,16 +25,6 @@ export interface Connection {
 
 /** Sends a query, with a deadline. */
 export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
-
-/**
- * Sends statements without waiting in between, each with a deadline of its own: a new session prepares each one first,
- * which takes two round trips.
- */
-export const sendWithin = (
-  { sql, within }: Pick<Connection, 'sql' | 'within'>,
-  milliseconds: number,
-  statements: readonly Statement[],
-): Promise<SqlResult[]> => sendAll(sql, statements, (answer) => within(milliseconds, answer))
 
 const readPem = (parameter: string, path: string): string => readText(path, `${parameter} ${path}`)
 

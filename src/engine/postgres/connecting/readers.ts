@@ -29,8 +29,6 @@ export type Prepared = {
   prepare(writer: Connection): Promise<void>
   /** Resolves to false if a server lacks writes that were acknowledged by this process. */
   hasAll(connection: Connection): Promise<boolean>
-  /** Called with each new reading connection. */
-  warmUp(reader: Connection, kind: keyof Readers): Promise<void>
 }
 
 export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
@@ -46,19 +44,14 @@ export async function openReaders(
   ended: AbortSignal,
 ): Promise<Readers> {
   const opened: Connection[] = []
-  const open = async (kind: keyof Readers) => {
+  const open = async () => {
     const reader = await connect(target, prepared.choose, ended)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
     if (!(await prepared.hasAll(reader))) throw new OpenError(TWO_SERVERS)
-    if (target.prepare) await prepared.warmUp(reader, kind)
     return reader
   }
-  const [points, pages, tokens] = await Promise.allSettled([
-    open('points'),
-    open('pages'),
-    open('tokens'),
-  ])
+  const [points, pages, tokens] = await Promise.allSettled([open(), open(), open()])
   if (
     points.status === 'fulfilled' &&
     pages.status === 'fulfilled' &&

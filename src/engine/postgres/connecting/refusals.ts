@@ -5,9 +5,10 @@ import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../err
 import { type Events, type StorageFailure, StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import { errorNameOf, hasWaited, isDataError, isLockTimeout, isRetried, sqlStateOf } from './errors'
+import { LOCK_MS } from './settings'
 
-// A server that confirms nothing for this long is unhealthy.
-const STALLED_MS = 3000
+// A server that confirms nothing for this long is unhealthy: longer than a write waits for a lock.
+const STALLED_MS = LOCK_MS + 1000
 
 /** What a server refuses. Its connections and its tables are logged where they are looked at. */
 const EVENTS: Events = {

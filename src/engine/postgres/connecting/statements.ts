@@ -22,14 +22,10 @@ function send(sql: SQL, statement: Statement): Promise<SqlResult> {
 
 /**
  * Sends statements without waiting in between. Resolves to their results; rejects, once all have ended, with the first
- * error. `awaiting` may limit the wait for each answer.
+ * error.
  */
-export async function sendAll(
-  sql: SQL,
-  statements: readonly Statement[],
-  awaiting = (answer: Promise<SqlResult>): Promise<SqlResult> => answer,
-): Promise<SqlResult[]> {
-  const results = await Promise.allSettled(statements.map((it) => awaiting(send(sql, it))))
+export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<SqlResult[]> {
+  const results = await Promise.allSettled(statements.map((statement) => send(sql, statement)))
   const answers: SqlResult[] = []
   let consequence: unknown
   for (const result of results) {

@@ -1,8 +1,9 @@
 // What other programs do to the tables, as the server's catalog shows it.
 
+import type { SQL } from 'bun'
 import { FIELDS } from '../../../plant/plant'
 import { describeForeignPart } from '../../foreign-part'
-import { rowsOf, type SqlResult, type Statement } from '../connecting/statements'
+import { rowsOf, sendAll } from '../connecting/statements'
 import { newerSchema, SCHEMA_VERSION } from './migrations'
 
 export type Alteration = {
@@ -83,9 +84,7 @@ function toAlteration(row: Row): Alteration {
 }
 
 /** The alterations of the tables. */
-export async function readAlterations(
-  send: (statements: readonly Statement[]) => Promise<SqlResult[]>,
-): Promise<readonly Alteration[]> {
-  const [found] = await send([[SELECT]])
+export async function readAlterations(sql: SQL): Promise<readonly Alteration[]> {
+  const [found] = await sendAll(sql, [[SELECT]])
   return rowsOf<Row>(found).map(toAlteration)
 }
