@@ -10,17 +10,8 @@ type Lease = { readonly answer: Promise<Token | null>; readonly until: number }
 
 /** `now`: monotonic time in milliseconds. */
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
+  // No larger than the table of tokens: unknown ones are forgotten at once.
   const leases = new Map<string, Lease>()
-
-  let sweptAt = now()
-
-  // Its cost is proportional to the number of leases: once per lease time is enough.
-  function removeExpired(): void {
-    const time = now()
-    if (time < sweptAt + LEASE_MS) return
-    sweptAt = time
-    for (const [hash, lease] of leases) if (lease.until <= time) leases.delete(hash)
-  }
 
   async function ask(hash: string): Promise<Token | null> {
     // Before the query is sent: the token may be revoked while the answer is on its way.
@@ -29,7 +20,6 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
     let token: Token | null = null
     try {
       token = await lease.answer
-      removeExpired()
       return token
     } finally {
       if (!token && leases.get(hash) === lease) leases.delete(hash)
