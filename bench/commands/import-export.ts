@@ -2,7 +2,7 @@
 // PostgreSQL's COPY.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { installations } from '../../tools/postgres/server.ts'
+import { INSTALLATIONS } from '../../tools/postgres/server.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { nthId, type Order } from '../lib/ids.ts'
 import { startServer } from '../lib/postgres.ts'
@@ -44,7 +44,7 @@ async function writeFiles(): Promise<void> {
 console.error(`writing ${thousands(plants)} plants`)
 await writeFiles()
 // psql comes with Debian's.
-const installation = installations.find(({ bin }) => existsSync(join(bin, 'psql')))
+const installation = INSTALLATIONS.find(({ bin }) => existsSync(join(bin, 'psql')))
 if (!installation) console.error('PostgreSQL is missing: its COPY is left out')
 const postgres = installation ? await startServer(installation) : undefined
 // Imports before exports, as these read what those made.

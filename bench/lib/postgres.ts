@@ -1,8 +1,8 @@
 // A PostgreSQL server with its defaults, and what the benchmarks ask of it.
 import { join } from 'node:path'
 import {
+  INSTALLATIONS,
   type Installation,
-  installations,
   isInstalled,
   PASSWORD,
   startPostgres,
@@ -29,7 +29,7 @@ export type Postgres = {
 /** The programs of PostgreSQL in a folder, or the newest that are found. Ends the command if there are none. */
 export async function findPostgres(folder: string): Promise<Installation> {
   await run({ argv: [process.execPath, 'tools/postgres/install.ts'], cwd: project })
-  const found = installations.filter(isInstalled).at(-1)
+  const found = INSTALLATIONS.filter(isInstalled).at(-1)
   if (folder) return { name: 'PostgreSQL', bin: folder }
   if (found) return found
   console.error('PostgreSQL is missing; install it (Debian: apt-get install postgresql)')

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  INSTALLATIONS,
   type Installation,
-  installations,
   isInstalled,
   type PostgresServer,
   startPostgres,
@@ -30,9 +30,9 @@ type Sample = {
 
 /** The newest installation that can copy a server. */
 function installation(): Installation {
-  const found = installations
-    .filter((it) => isInstalled(it) && existsSync(join(it.bin, 'pg_basebackup')))
-    .at(-1)
+  const found = INSTALLATIONS.filter(
+    (it) => isInstalled(it) && existsSync(join(it.bin, 'pg_basebackup')),
+  ).at(-1)
   if (found) return found
   console.error('pg_basebackup is missing; install it (Debian: apt-get install postgresql)')
   process.exit(1)

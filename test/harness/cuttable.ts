@@ -1,4 +1,4 @@
-// A TCP proxy whose connections a test cuts, at the moment that it chooses.
+// A TCP proxy whose connections a test can cut at a chosen moment.
 import type { Socket } from 'bun'
 
 type Pair = {
@@ -10,7 +10,7 @@ type Pair = {
 }
 type Side = { readonly pair: Pair; readonly isClient: boolean }
 
-/** Which way bytes are held back for good: the requests, or the answers. */
+/** The direction in which bytes are held back: requests or answers. */
 export type Held = 'nothing' | 'requests' | 'answers'
 
 /**
@@ -30,13 +30,13 @@ export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', 
   const silent = new Set<Socket<Side>>()
   let held: Held = 'nothing'
   let from = ''
-  let seen = 0
-  let waiting: (() => void)[] = []
+  let recent = 0
+  let waiters: (() => void)[] = []
 
   function isHeld(way: Held, bytes: Buffer): boolean {
-    if (held !== way || (seen === 0 && !bytes.includes(from))) return false
-    seen += 1
-    for (const resolve of waiting.splice(0)) resolve()
+    if (held !== way || (recent === 0 && !bytes.includes(from))) return false
+    recent += 1
+    for (const resolve of waiters.splice(0)) resolve()
     return true
   }
 
@@ -79,25 +79,25 @@ export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', 
 
   return {
     port: listener.port,
-    /** Holds back what is sent one way, from the next bytes that contain a word, until the connections are cut. */
+    /** Holds back one direction, from the next bytes that contain a word until the connections are cut. */
     hold(way: Held, word = ''): void {
       held = way
       from = word
-      seen = 0
+      recent = 0
     },
-    /** Resolves once something was held back. */
+    /** Resolves once bytes were held back. */
     async untilHeld(): Promise<void> {
-      while (seen === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+      while (recent === 0) await new Promise<void>((resolve) => waiters.push(resolve))
     },
-    /** Lets what comes from now on through; what was held back never arrives. */
+    /** Passes later bytes on; those held back never arrive. */
     release(): void {
       held = 'nothing'
     },
-    /** The connections that there are carry nothing any more, and stay open; new ones are let through. */
+    /** Silences the open connections without closing them; new ones work. */
     halfOpen(): void {
       for (const pair of pairs) pair.isHalfOpen = true
     },
-    /** What the server sends on the connections that there are stays unread, even once the client has closed them. */
+    /** Stops reading from the server on the open connections, even once the client has closed them. */
     silence(): void {
       for (const pair of pairs) {
         pair.isSilent = true
@@ -105,7 +105,7 @@ export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', 
         if (pair.server) silent.add(pair.server)
       }
     },
-    /** Cuts every connection of the clients; new ones are let through. `keepServer`: the server does not notice. */
+    /** Cuts every client's connection; new ones work. `keepServer`: the server does not notice. */
     cut(keepServer = false): void {
       held = 'nothing'
       for (const pair of [...pairs]) {
@@ -120,7 +120,7 @@ export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', 
         client.terminate()
         server?.terminate()
       }
-      waiting = []
+      waiters = []
       listener.stop(true)
     },
   }

@@ -1,15 +1,15 @@
-// Tests of each version of PostgreSQL, with a server of their own.
+// Groups of tests for each version of PostgreSQL, with a private server.
 import { afterAll, describe, test } from 'bun:test'
 import {
+  INSTALLATIONS,
   type Installation,
-  installations,
   isInstalled,
   type PostgresServer,
   type ServerOptions,
   startPostgres,
 } from '../../tools/postgres/server'
 
-/** Returns what starts the server, once, for the first test that asks; after the last one it is gone. */
+/** Returns a function that starts the server on its first call. The server ends after the last test. */
 export function ownServer(
   installation: Installation,
   options: () => ServerOptions = () => ({}),
@@ -22,7 +22,7 @@ export function ownServer(
   }
 }
 
-type Tests = (started: () => Promise<PostgresServer>, installation: Installation) => void
+type Tests = (startServer: () => Promise<PostgresServer>, installation: Installation) => void
 type Options = ServerOptions & { readonly canRun?: boolean }
 
 function describeOn(
@@ -31,8 +31,8 @@ function describeOn(
   tests: Tests,
   { canRun = true, ...options }: Options,
 ): void {
-  const named = servers.map((server) => [server.name, server] as const)
-  describe.each(named)(title, (_, server) => {
+  const namedServers = servers.map((server) => [server.name, server] as const)
+  describe.each(namedServers)(title, (_, server) => {
     if (canRun && isInstalled(server))
       tests(
         ownServer(server, () => options),
@@ -47,12 +47,12 @@ function describeOn(
  * installed.
  */
 export const describeServers = (title: string, tests: Tests, options: Options = {}): void =>
-  describeOn(installations, title, tests, options)
+  describeOn(INSTALLATIONS, title, tests, options)
 
-/** The same for the newest version that is installed: of what does not depend on the version. */
+/** The same with the newest installed version, for tests that do not depend on the version. */
 export const describeServer = (title: string, tests: Tests, options: Options = {}): void =>
   describeOn(
-    [installations.findLast(isInstalled) ?? installations[0]].filter(
+    [INSTALLATIONS.findLast(isInstalled) ?? INSTALLATIONS[0]].filter(
       (server) => server !== undefined,
     ),
     title,

@@ -1,4 +1,4 @@
-// PgBouncer in transaction mode, before a PostgreSQL server of a test.
+// PgBouncer in transaction mode in front of a test's PostgreSQL server.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../tools/free-port'
@@ -13,7 +13,7 @@ export const hasPgBouncer = (): boolean => Bun.which('pgbouncer') !== null
 export const poolerDocs = (): string =>
   /^## PgBouncer$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/scaling.md'), 'utf8'))?.[1] ?? ''
 
-/** The statements of the docs that prepare the role, for the user of tests. */
+/** The documented statements that prepare the role, for the user of tests. */
 export const roleStatements = (): string[] =>
   poolerDocs()
     .split('\n')
@@ -24,7 +24,7 @@ export const roleStatements = (): string[] =>
 export async function startPgBouncer(server: PostgresServer, settings: readonly string[] = []) {
   const folder = temporaryFolder()
   const port = freePort()
-  // The folder of the test is made for one user, the pooler runs as another.
+  // The test and the pooler run as different users.
   chmodSync(folder.path, 0o755)
   writeFileSync(folder.file('users'), `"admin" "${PASSWORD}"\n`, { mode: 0o644 })
   const lines = [
@@ -45,9 +45,9 @@ export async function startPgBouncer(server: PostgresServer, settings: readonly 
   const child = startProcess([...under, '/usr/sbin/pgbouncer', folder.file('ini')])
   const isUp = () => child.err().includes('process up')
   const giveUp = setTimeout(() => child.signal('SIGKILL'), PATIENCE_MS)
-  const started = await child.prints(isUp)
+  const startup = await child.prints(isUp)
   clearTimeout(giveUp)
-  if (!started) throw new Error(child.err())
+  if (!startup) throw new Error(child.err())
 
   return {
     url: (database = 'postgres') => `postgres://admin:${PASSWORD}@127.0.0.1:${port}/${database}`,

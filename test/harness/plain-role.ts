@@ -1,4 +1,4 @@
-// Stores of a role that is no superuser, as in production.
+// Stores of a role without superuser rights, as in production.
 
 import type { KeepChanges } from '../../src/change-log/change-log'
 import { checkServer } from '../../src/engine/postgres/check'
@@ -7,7 +7,7 @@ import { errorOf, type Logged, newDatabase, openAt, targetOf } from './postgres-
 
 let roles = 0
 
-/** A store whose role is no superuser, as in production. */
+/** A store whose role has no superuser rights. */
 export async function openPlain(
   server: PostgresServer,
   port = server.port,

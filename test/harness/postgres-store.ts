@@ -1,4 +1,4 @@
-// Stores in databases of a PostgreSQL server of tests.
+// Stores in databases of a test's PostgreSQL server.
 
 import type { KeepChanges } from '../../src/change-log/change-log'
 import type { DatabaseSecrets } from '../../src/engine/database-url'
@@ -14,10 +14,10 @@ export const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePas
 
 export const targetOf = (url: string): PostgresTarget => parsePostgresUrl(url, NO_SECRETS)
 
-/** An event that a store has logged. */
+/** A logged event of a store. */
 export type Logged = { readonly event: string; readonly [field: string]: unknown }
 
-/** Opens a store as a daemon does. */
+/** Opens a store like a daemon. */
 export const openAt = (
   url: string,
   events: Logged[] = [],
@@ -33,8 +33,8 @@ export const openAt = (
   )
 
 /** The name of the error that a store rejects with; null if it resolves. */
-export const errorOf = (asked: Promise<unknown>): Promise<ErrorName | null> =>
-  asked.then(
+export const errorOf = (request: Promise<unknown>): Promise<ErrorName | null> =>
+  request.then(
     () => null,
     ({ error }) => error,
   )
@@ -47,7 +47,7 @@ export function newDatabase(server: PostgresServer): Promise<string> {
   return server.createDatabase(`plants_${databases}`)
 }
 
-/** An empty store in a database of its own. */
+/** An empty store in a new database. */
 export async function openTested(server: PostgresServer): Promise<TestedStore> {
   const url = await newDatabase(server)
   let store = await openAt(url)

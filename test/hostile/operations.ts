@@ -2,7 +2,7 @@
 // `bun test/hostile/operations.ts [--operations 100000] [--seed N] [--engine sqlite|postgres]`.
 
 import { parseArgs } from 'node:util'
-import { installations, isInstalled, startPostgres } from '../../tools/postgres/server'
+import { INSTALLATIONS, isInstalled, startPostgres } from '../../tools/postgres/server'
 import { builtProgram, startDaemon } from '../harness/daemon'
 import { FILTERS } from '../harness/filters'
 import { temporaryFolder } from '../harness/folder'
@@ -189,7 +189,7 @@ const kinds: readonly (() => Operation)[] = [
 const whole = (): Operation =>
   at('GET', '/plants?limit=1000', model.list({ limit: 1000, names: [] }))
 
-const installation = installations.findLast(isInstalled)
+const installation = INSTALLATIONS.findLast(isInstalled)
 if (values.engine === 'postgres' && !installation) throw new Error('PostgreSQL is not installed')
 await using server =
   values.engine === 'postgres' && installation ? await startPostgres(installation) : null

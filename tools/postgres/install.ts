@@ -1,12 +1,12 @@
-// bun tools/postgres/install.ts : installs PostgreSQL for tests and benchmarks, as far as this machine allows.
+// bun tools/postgres/install.ts : installs PostgreSQL for tests and benchmarks, if the machine allows it.
 // As root on Debian: postgresql-15, without starting a server of its own, and PgBouncer. Anywhere: PostgreSQL 18 by
 // npm.
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
-import { installations, isInstalled } from './server'
+import { INSTALLATIONS, isInstalled } from './server'
 
-// Debian starts the daemons that it installs, unless this file says no.
+// Debian starts installed daemons unless this file forbids it.
 const POLICY = '/usr/sbin/policy-rc.d'
-const packages = ['postgresql-15', 'pgbouncer', 'openssl']
+const PACKAGES = ['postgresql-15', 'pgbouncer', 'openssl']
 
 async function run(argv: readonly string[], cwd: string, more: Record<string, string> = {}) {
   const env = { ...process.env, ...more }
@@ -15,9 +15,9 @@ async function run(argv: readonly string[], cwd: string, more: Record<string, st
 }
 
 async function installDebian(): Promise<void> {
-  if (installations.slice(0, 1).every(isInstalled) && Bun.which('pgbouncer')) return
+  if (INSTALLATIONS.slice(0, 1).every(isInstalled) && Bun.which('pgbouncer')) return
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
-    console.error(`not root on Debian: without ${packages.join(', ')}`)
+    console.error(`not root on Debian: without ${PACKAGES.join(', ')}`)
     return
   }
   const isOurs = !existsSync(POLICY)
@@ -26,9 +26,9 @@ async function installDebian(): Promise<void> {
   try {
     const env = { DEBIAN_FRONTEND: 'noninteractive' }
     await run(['apt-get', 'update', '-qq'], '/', env)
-    const install = ['apt-get', 'install', '-qq', '--no-install-recommends', ...packages]
+    const install = ['apt-get', 'install', '-qq', '--no-install-recommends', ...PACKAGES]
     const { err, code } = await run(install, '/', env)
-    if (code !== 0) console.error(`cannot install ${packages.join(', ')}: ${err}`)
+    if (code !== 0) console.error(`cannot install ${PACKAGES.join(', ')}: ${err}`)
   } finally {
     if (isOurs) rmSync(POLICY)
   }

@@ -15,8 +15,8 @@ import { freePort } from '../free-port'
 
 export type Installation = { readonly name: string; readonly bin: string }
 
-/** The versions that plantstore is tested with; `bun run test:postgres` installs them. */
-export const installations: readonly Installation[] = [
+/** The tested versions; `bun run test:postgres` installs them. */
+export const INSTALLATIONS: readonly Installation[] = [
   { name: 'PostgreSQL 15', bin: '/usr/lib/postgresql/15/bin' },
   {
     name: 'PostgreSQL 18',
@@ -25,7 +25,7 @@ export const installations: readonly Installation[] = [
 ]
 
 /** The client of Debian's 15; /usr/bin/psql is a script around it, which takes four times as long. */
-export const psql = '/usr/lib/postgresql/15/bin/psql'
+export const PSQL = '/usr/lib/postgresql/15/bin/psql'
 
 export const isInstalled = ({ bin }: Installation): boolean => existsSync(join(bin, 'postgres'))
 
@@ -33,25 +33,25 @@ export const isInstalled = ({ bin }: Installation): boolean => existsSync(join(b
 export const PASSWORD = 'geheim-0815-passwort'
 
 const NOBODY = 65_534
-const isRoot = process.getuid?.() === 0
-// The server refuses to run as root, and ends with the process that started it, however that ends.
-const under = [
+const IS_ROOT = process.getuid?.() === 0
+// The server refuses to run as root. It ends with its parent process, however that ends.
+const SERVER_USER = [
   'setpriv',
   '--pdeathsig=QUIT',
-  ...(isRoot ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []),
+  ...(IS_ROOT ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []),
 ]
 const STARTS_WITHIN_MS = 60_000
 
 export type ServerOptions = {
   /** Settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Files that are put into the folder of the data, with mode 0600. */
+  /** Files for the data folder, with mode 0600. */
   readonly files?: Readonly<Record<string, string>>
-  /** Another server that it copies, and whose standby of the name `standby` it is then. */
+  /** The primary to copy: the new server becomes its standby, named `standby`. */
   readonly standbyOf?: { readonly port: number }
-  /** The folder in which its own is made. */
+  /** The parent of the server's folder. */
   readonly parent?: string
-  /** Changes the command line that starts it. */
+  /** Wraps the command line that starts the server. */
   readonly wrapped?: (argv: readonly string[]) => readonly string[]
 }
 
@@ -69,7 +69,7 @@ const copy = (data: string, port: number) => [
 
 /** Makes the server's user the owner of a file or folder. */
 function handOver(path: string): void {
-  if (isRoot) chownSync(path, NOBODY, NOBODY)
+  if (IS_ROOT) chownSync(path, NOBODY, NOBODY)
 }
 
 function put(path: string, text: string): void {
@@ -77,7 +77,7 @@ function put(path: string, text: string): void {
   handOver(path)
 }
 
-/** Makes what a server has in its folder: its data, and a folder for its socket. */
+/** Creates the contents of a server's folder: its data, and a folder for its socket. */
 async function makeFiles(bin: string, folder: string, { standbyOf, files = {} }: ServerOptions) {
   const data = join(folder, 'data')
   const socket = join(folder, 'socket')
@@ -87,12 +87,12 @@ async function makeFiles(bin: string, folder: string, { standbyOf, files = {} }:
   handOver(socket)
   put(passwords, PASSWORD)
   const [maker = '', ...words] = standbyOf ? copy(data, standbyOf.port) : initdb(data, passwords)
-  const made = Bun.spawn([...under, join(bin, maker), ...words], {
+  const result = Bun.spawn([...SERVER_USER, join(bin, maker), ...words], {
     cwd: folder,
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  if ((await made.exited) !== 0) throw new Error(await new Response(made.stderr).text())
+  if ((await result.exited) !== 0) throw new Error(await new Response(result.stderr).text())
   for (const [name, text] of Object.entries(files)) put(join(data, name), text)
   return { data, socket }
 }
@@ -111,10 +111,10 @@ function commandOf(
     ...settings,
   }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return [...wrapped([...under, join(bin, 'postgres'), '-D', data, ...flags])]
+  return [...wrapped([...SERVER_USER, join(bin, 'postgres'), '-D', data, ...flags])]
 }
 
-/** Runs statements as `admin` on a connection of their own. */
+/** Runs statements as `admin` on a new connection. */
 async function queryAt(port: number, database: string, statement: string) {
   const sql = new SQL({
     adapter: 'postgres',
@@ -133,7 +133,7 @@ async function queryAt(port: number, database: string, statement: string) {
   }
 }
 
-/** Waits until a server answers. Rejects with the last error if it has ended, or takes too long. */
+/** Waits until a server answers. Rejects with the last error if the server has ended, or takes too long. */
 async function untilAnswer(port: number, isRunning: () => boolean): Promise<void> {
   const end = performance.now() + STARTS_WITHIN_MS
   for (;;) {
@@ -149,10 +149,10 @@ async function untilAnswer(port: number, isRunning: () => boolean): Promise<void
 
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
 
-/** Starts a server on a loopback port and a unix socket. `await using` ends it and removes its folder. */
+/** Starts a server on a loopback port and a unix socket. `await using` stops it and removes its folder. */
 export async function startPostgres({ bin }: Installation, options: ServerOptions = {}) {
   const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'plantstore-postgres-'))
-  // Not in its folder, whose disk a test may fill up.
+  // Outside its folder, whose disk a test may fill.
   const logFile = join(tmpdir(), `${basename(folder)}.log`)
   const port = freePort()
   const files = await makeFiles(bin, folder, options)
@@ -182,7 +182,7 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
       throw new Error(`${log()}\n${error instanceof Error ? error.message : error}`)
     })
 
-  /** Ends the server: SIGINT as a fast stop, SIGQUIT as a crash. */
+  /** Stops the server: SIGINT for a fast stop, SIGQUIT for a crash. */
   async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
     if (isRunning()) process.kill(pid(), signal)
     await child.exited
@@ -203,25 +203,25 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
 
   return {
     port,
-    /** The folder of its unix socket. */
+    /** The folder of the unix socket. */
     socket: files.socket,
     pid,
     query,
     stop,
-    /** Writes a file of its data anew, with the same owner and mode. */
+    /** Overwrites a file of the data folder, with the same owner and mode. */
     rewrite: (name: string, text: string) => writeFileSync(join(files.data, name), text),
-    /** All that it has logged since its last start. */
+    /** The log since the last start. */
     log,
-    /** Starts it again after it was ended. */
+    /** Starts the server again after a stop. */
     async restart(): Promise<void> {
-      // A process that was killed may not be reaped yet, and would count as running.
+      // A killed process that is not reaped yet would count as running.
       rmSync(join(files.data, 'postmaster.pid'), { force: true })
       child = start()
       await untilReady()
     },
     /** A URL, with the password, for PLANTSTORE_DATABASE. */
     url,
-    /** Makes an empty database, and returns its URL with the password. */
+    /** Creates an empty database, and returns its URL with the password. */
     async createDatabase(name: string): Promise<string> {
       await query(`CREATE DATABASE ${name}`)
       return url(name)

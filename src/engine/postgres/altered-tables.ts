@@ -1,5 +1,5 @@
-// What other programs have done to the tables while they are in use. If acknowledged writes may not be kept, writes are
-// refused until it is undone.
+// Detects changes that other programs make to the tables while a process uses them. If acknowledged writes may be lost,
+// writes are refused until the change is undone.
 
 import { OpenError } from '../../errors'
 import type { Log } from '../../log'

@@ -5,7 +5,13 @@ import { DISCARDED, isDataError, isLockTimeout, sqlStateOf } from './connecting/
 import type { Refuse } from './connecting/refusals'
 import { LOCK_MS } from './connecting/settings'
 import { LockedRowError, type Writer } from './lane/writer'
-import { type Attempted, DISCARDS, LOCKED, type stepOf, stepOfFreeRows } from './sql/apply-writes'
+import {
+  type BatchOutcomes,
+  DISCARDS,
+  LOCKED,
+  type stepOf,
+  stepOfFreeRows,
+} from './sql/apply-writes'
 
 export type ToStep = typeof stepOf
 
@@ -26,12 +32,12 @@ export function createAttempts(writer: Writer, refuse: Refuse) {
     batch: readonly Write[],
     toStep: ToStep,
     onDoubt: () => void,
-  ): Promise<Attempted> {
+  ): Promise<BatchOutcomes> {
     const startedAt = performance.now()
     try {
       return await writer.run(toStep(batch), onDoubt)
     } catch (error) {
-      // Not after the longest wait, as for the lock of the table.
+      // A wait of LOCK_MS was for the table, whose free rows are locked as well.
       const isBrief = performance.now() - startedAt < LOCK_MS
       if (isLockTimeout(error) && isBrief && toStep !== stepOfFreeRows) {
         return attempt(batch, stepOfFreeRows, onDoubt)
@@ -50,7 +56,7 @@ export function createAttempts(writer: Writer, refuse: Refuse) {
     batch: readonly Write[],
     toStep: ToStep,
     onDoubt: () => void,
-  ): Promise<Attempted> {
+  ): Promise<BatchOutcomes> {
     try {
       return await attempt(batch, toStep, onDoubt)
     } catch (thrown) {

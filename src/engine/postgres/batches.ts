@@ -29,11 +29,11 @@ export function createBatches(
     onDoubt: () => void,
   ): Promise<Outcome[]> {
     const outcomes = [...(await attempt(batch, toStep, onDoubt))]
-    const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
-    if (open.length > 0) {
-      const missing = batch.filter((_, index) => outcomes[index] === undefined)
-      const again = await attemptRest(missing, transactionStep, onDoubt)
-      for (const [place, index] of open.entries()) outcomes[index] = again[place]
+    const unsettled = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
+    if (unsettled.length > 0) {
+      const retried = batch.filter((_, index) => outcomes[index] === undefined)
+      const settled = await attemptRest(retried, transactionStep, onDoubt)
+      for (const [place, index] of unsettled.entries()) outcomes[index] = settled[place]
     }
     return outcomes.map((outcome) => outcome ?? { error: 'unexpected' })
   }
@@ -41,21 +41,21 @@ export function createBatches(
   /** Commits a batch, without the writes of rows that were just found locked. */
   async function commitAll(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
     const states = batch.map((write) => lockedRows.stateOf(write))
-    const tried = batch.filter((_, index) => states[index] !== 'locked')
-    if (tried.length === 0) return batch.map(() => LOCKED)
+    const attempts = batch.filter((_, index) => states[index] !== 'locked')
+    if (attempts.length === 0) return batch.map(() => LOCKED)
     const outcomes = await complete(
-      tried,
+      attempts,
       states.includes('due') ? stepOfFreeRows : stepOf,
       onDoubt,
     )
-    lockedRows.tried(tried, outcomes)
-    const outcomeOf = new Map(tried.map((write, index) => [write, outcomes[index]]))
+    lockedRows.noteOutcomes(attempts, outcomes)
+    const outcomeOf = new Map(attempts.map((write, index) => [write, outcomes[index]]))
     return batch.map((write) => outcomeOf.get(write) ?? LOCKED)
   }
 
   /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */
   return async (batch: readonly Write[]): Promise<CommitResult> => {
-    const started = performance.now()
+    const startedAt = performance.now()
     const doubt = Promise.withResolvers<null>()
     const onDoubt = () => {
       storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
@@ -65,7 +65,7 @@ export function createBatches(
     if (refusal) throw refusal
     const outcomes = commitAll(batch, onDoubt).then(
       (settled) => {
-        observeCommit(storeUser, batch, settled, performance.now() - started)
+        observeCommit(storeUser, batch, settled, performance.now() - startedAt)
         return settled
       },
       (error) => {

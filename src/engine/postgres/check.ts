@@ -12,7 +12,7 @@ import { limitLocks, rollBack, type Statement, sendAll, texts } from './connecti
 import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
 import { readAlterations } from './schema/alterations'
-import { SCHEMA_VERSION, steps } from './schema/migrations'
+import { MIGRATION_STATEMENTS, SCHEMA_VERSION } from './schema/migrations'
 import { changeLogDifferences } from './sql/change-log'
 import { countPlants } from './sql/plants'
 import { allPlants, beginSnapshot, readAlone, requireSchema } from './sql/snapshot'
@@ -59,7 +59,7 @@ const SELECT_TEMPORARY = `
 /** Makes the schema in temporary tables, which are rolled back. Resolves to the names of its tables, and its parts. */
 async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; parts: Part[] }> {
   try {
-    await sendAll(sql, ['BEGIN', ['SET LOCAL search_path = pg_temp'], ...steps])
+    await sendAll(sql, ['BEGIN', ['SET LOCAL search_path = pg_temp'], ...MIGRATION_STATEMENTS])
     const names = await sql.unsafe<{ name: string }[]>(SELECT_TEMPORARY)
     const tables = names.map(({ name }) => name)
     return { tables, parts: await readParts(sql, tables) }
@@ -73,15 +73,16 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
   const { tables, parts } = await within(DEADLINE_MS, expectedSchema(sql)).catch((error) => {
     throw sqlStateOf(error) === '42501' ? new OpenError(NO_TEMPORARY) : error
   })
-  const found = await within(DEADLINE_MS, readParts(sql, tables))
-  const isNamed = (kind: string, name: string) => (it: Part) => it.kind === kind && it.name === name
-  const faulty = parts.flatMap(({ kind, name, detail }) => {
-    const same = found.find(isNamed(kind, name))
-    if (same?.detail === detail || kind === 'constraint') return []
+  const actual = await within(DEADLINE_MS, readParts(sql, tables))
+  const isNamed = (kind: string, name: string) => (part: Part) =>
+    part.kind === kind && part.name === name
+  const differences = parts.flatMap(({ kind, name, detail }) => {
+    const actualPart = actual.find(isNamed(kind, name))
+    if (actualPart?.detail === detail || kind === 'constraint') return []
     if (kind === 'index') return [`index ${name} is missing or invalid`]
-    return [`column ${name} is ${same?.detail ?? 'missing'}; expected ${detail}`]
+    return [`column ${name} is ${actualPart?.detail ?? 'missing'}; expected ${detail}`]
   })
-  const foreign = found
+  const foreignParts = actual
     .filter(({ kind, name, refuses }) => refuses && !parts.some(isNamed(kind, indexNamed(name))))
     .map(({ kind, name, detail }) =>
       kind === 'column'
@@ -89,12 +90,14 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
         : describeForeignPart(kind === 'index' ? 'unique index' : kind, name, detail),
     )
   const alterations = await within(DEADLINE_MS, readAlterations(sql))
-  const altered = alterations.filter(({ kind }) => kind !== 'column').map(({ text }) => text)
-  return [...faulty, ...foreign, ...altered]
+  const alterationTexts = alterations
+    .filter(({ kind }) => kind !== 'column')
+    .map(({ text }) => text)
+  return [...differences, ...foreignParts, ...alterationTexts]
 }
 
 /**
- * Refusals of the statements that plantstore sends, found without changing anything; up to the first lock that is not
+ * Sends statements without changing anything. Resolves to the server's refusals, up to the first lock that is not
  * granted.
  */
 async function checkStatements(
@@ -104,8 +107,8 @@ async function checkStatements(
   const problems = new Set<string>()
   for (const statement of statements) {
     try {
-      const tried = sendAll(sql, ['BEGIN', limitLocks(LOCK_MS), statement, ['ROLLBACK']])
-      await within(DEADLINE_MS, tried)
+      const trial = sendAll(sql, ['BEGIN', limitLocks(LOCK_MS), statement, ['ROLLBACK']])
+      await within(DEADLINE_MS, trial)
     } catch (error) {
       problems.add(`${messageOf(error)} (${sqlStateOf(error)})`)
       if (isLockTimeout(error)) break
@@ -147,20 +150,20 @@ async function checkUse(connection: Connection): Promise<string[]> {
   return checkStatements(connection, [...points, ...pages, ...tokens])
 }
 
-/** What makes no request fail. */
+/** Problems that make no request fail. */
 async function checkRetention(connection: Connection): Promise<string[]> {
-  const refused = await checkStatements(connection, statementsOf(connection.sql).retention)
-  return refused.map((it) => `old changes cannot be removed: ${it}`)
+  const refusals = await checkStatements(connection, statementsOf(connection.sql).retention)
+  return refusals.map((refusal) => `old changes cannot be removed: ${refusal}`)
 }
 
 const ONE_ROW =
   'table plant_count must have one row; run DELETE FROM plant_count; INSERT INTO plant_count (plants) VALUES (0)'
 
 async function differencesOf(ask: Ask, plants: number, maxEdits: number): Promise<Differences> {
-  const found = await changeLogDifferences(ask, maxEdits)
-  const counted = await ask(countPlants)
-  if (counted === null) return { ...found, lines: [...found.lines, ONE_ROW] }
-  return { ...found, countDifference: plants - counted }
+  const differences = await changeLogDifferences(ask, maxEdits)
+  const plantCount = await ask(countPlants)
+  if (plantCount === null) return { ...differences, lines: [...differences.lines, ONE_ROW] }
+  return { ...differences, countDifference: plants - plantCount }
 }
 
 /**
@@ -174,13 +177,13 @@ export function checkServer(target: PostgresTarget, maxEdits = MAX_NAMED): Promi
     const isCurrent = schemaVersion === SCHEMA_VERSION
     const mayWrite = isCurrent && connection.standing.isWritable
     // First, as neither is possible in a read-only snapshot.
-    const found = mayWrite ? await checkUse(connection) : []
-    const nothing = { schemaVersion, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
-    if (found.length > 0) return { ...nothing, problems: found }
+    const useProblems = mayWrite ? await checkUse(connection) : []
+    const emptyFindings = { schemaVersion, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
+    if (useProblems.length > 0) return { ...emptyFindings, problems: useProblems }
     const warnings = mayWrite ? await checkRetention(connection) : []
     await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
-    if (problems.length > 0) return { ...nothing, problems }
+    if (problems.length > 0) return { ...emptyFindings, problems }
     const differences = isCurrent ? await differencesOf(ask, plants, maxEdits) : NO_DIFFERENCES
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
     return { schemaVersion, plants, tokens: Number(row?.count), problems, warnings, differences }

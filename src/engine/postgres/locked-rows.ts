@@ -1,5 +1,5 @@
-// The rows of plants that another session was found to keep locked. For a while their writes are refused untried, as each
-// try keeps all others waiting.
+// Remembers plants whose rows another session keeps locked. Their writes are refused untried for a while, because each
+// attempt delays all other writes.
 
 import type { Log } from '../../log'
 import type { RowId } from '../../plant/row'
@@ -8,7 +8,7 @@ import type { Outcome, Write } from '../commit/write'
 import { LOCKED } from './sql/apply-writes'
 
 const REFUSED_MS = 500
-// A row that no write has met for this long counts as free.
+// A row that no write has found locked for this long counts as free.
 const KEPT_MS = 10_000
 const LOGGED_EVERY_MS = 60_000
 
@@ -21,7 +21,7 @@ export class LockedRows {
 
   constructor(private readonly log: Log) {}
 
-  /** 'locked': a row of the write was just found locked. 'due': one was found locked some time ago; try again. */
+  /** 'locked': a row of the write was locked just now. 'due': one was locked some time ago; try again. */
   stateOf(write: Write): 'free' | 'locked' | 'due' {
     if (this.#foundAt.size === 0) return 'free'
     const times = rowsOf(write).flatMap((id) => this.#foundAt.get(id) ?? [])
@@ -30,19 +30,19 @@ export class LockedRows {
     return age < KEPT_MS ? 'due' : 'free'
   }
 
-  /** Notes the outcomes of writes that were tried. */
-  tried(writes: readonly Write[], outcomes: readonly Outcome[]): void {
+  /** Notes the outcomes of attempted writes. */
+  noteOutcomes(writes: readonly Write[], outcomes: readonly Outcome[]): void {
     if (this.#foundAt.size === 0 && !outcomes.includes(LOCKED)) return
     for (const [index, write] of writes.entries()) {
-      if (outcomes[index] === LOCKED) this.#found(rowsOf(write))
+      if (outcomes[index] === LOCKED) this.#noteLocked(rowsOf(write))
       else for (const id of rowsOf(write)) this.#foundAt.delete(id)
     }
   }
 
-  #found(ids: readonly RowId[]): void {
+  #noteLocked(ids: readonly RowId[]): void {
     const now = performance.now()
-    for (const [id, at] of this.#foundAt) {
-      if (at > now - KEPT_MS) break
+    for (const [id, foundAt] of this.#foundAt) {
+      if (foundAt > now - KEPT_MS) break
       this.#foundAt.delete(id)
     }
     for (const id of ids) {

@@ -7,7 +7,7 @@ import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
 import { isInDoubt } from './connecting/errors'
 import { chooseHost } from './connecting/hosts'
-import type { Prepared } from './connecting/readers'
+import type { ConnectionPolicy } from './connecting/readers'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
 import { isChangeLogKept, keepChanges } from './lane/change-log-row'
@@ -25,16 +25,19 @@ const MIGRATION_MS = 600_000
  * process may not create one, or if it is newer.
  */
 async function openSchema(
-  it: Connection,
+  connection: Connection,
   target: PostgresTarget,
   storeUser: StoreUser,
 ): Promise<void> {
-  const before = await it.within(SETTING_MS, schemaVersion(it.sql))
-  if (before === 0 && !storeUser.makesDatabase) {
+  const version = await connection.within(SETTING_MS, schemaVersion(connection.sql))
+  if (version === 0 && !storeUser.makesDatabase) {
     throw new OpenError(`no plantstore in ${target.redacted}; create it with "plantstore serve"`)
   }
-  if (before === SCHEMA_VERSION) return
-  const from = await it.within(before > 0 ? MIGRATION_MS : STEP_MS, migrate(it.sql))
+  if (version === SCHEMA_VERSION) return
+  const from = await connection.within(
+    version > 0 ? MIGRATION_MS : STEP_MS,
+    migrate(connection.sql),
+  )
   if (from > 0 && from < SCHEMA_VERSION)
     storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION })
 }
@@ -51,12 +54,12 @@ async function warmUp(writer: Connection): Promise<void> {
   }
 }
 
-export class Preparation implements Prepared {
+export class Preparation implements ConnectionPolicy {
   readonly choose = chooseHost
   #isOpened = false
   #hasChangeLog = false
   /** The last connection that was warmed up. */
-  #warm: Connection | null = null
+  #warmConnection: Connection | null = null
 
   constructor(
     private readonly target: PostgresTarget,
@@ -73,13 +76,17 @@ export class Preparation implements Prepared {
   async prepare(connection: Connection): Promise<void> {
     await this.#open(connection)
     if (this.target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
-    if (this.#warm !== connection && this.storeUser.outlivesOutages && this.target.prepare) {
+    if (
+      this.#warmConnection !== connection &&
+      this.storeUser.outlivesOutages &&
+      this.target.prepare
+    ) {
       await warmUp(connection)
     }
-    this.#warm = connection
+    this.#warmConnection = connection
     await this.lane.enter(connection)
     const hadChangeLog = this.#hasChangeLog
-    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
+    // Read last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
     // anew.
     this.#hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
     // Another process has ended it.

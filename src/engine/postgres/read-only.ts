@@ -18,14 +18,14 @@ const SETTING_MS = 5000
 export async function openReadOnly(target: PostgresTarget): Promise<ReadOnlyStore> {
   const user = storeGuest({ makesDatabase: false })
   let version = 0
-  const prepared = {
+  const policy = {
     choose: chooseForCommand,
     async prepare({ sql, within }: Connection) {
       version = await requireSchema((query) => within(SETTING_MS, query(sql)), target)
     },
     hasAll: async () => true,
   }
-  const primary = new Primary(target, user, createServerState(user), prepared, () => {})
+  const primary = new Primary(target, user, createServerState(user), policy, () => {})
   await primary.open()
   const ask = primary.reader('pages')
   const { read } = createChangeLogReader(ask, () => version)

@@ -10,11 +10,11 @@ import type { Primary } from './connecting/primary'
 import { READER_SILENT_MS } from './connecting/readers'
 import { failureOf } from './connecting/refusals'
 import { type Statement, sendAll } from './connecting/statements'
-import { rehearsal as lanes } from './lane/lane-row'
+import { LANE_STATEMENTS } from './lane/lane-row'
 import type { Writer } from './lane/writer'
-import { rehearsal as plants, trialStep } from './sql/apply-writes'
-import { reads, removal } from './sql/change-log'
-import { FIND, rehearsal as tokens } from './sql/tokens'
+import { trialStep, writeStatements } from './sql/apply-writes'
+import { CHANGE_LOG_READS, CHANGE_LOG_REMOVAL } from './sql/change-log'
+import { FIND, TOKEN_STATEMENTS } from './sql/tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 
@@ -22,15 +22,19 @@ const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 type Statements = Readonly<Record<'points' | 'pages' | 'tokens', readonly Statement[]>>
 
 /** The statements of a store that is only read. */
-export const READS: Statements = { points: [PAGE], pages: [PAGE, ...reads], tokens: [[FIND, '']] }
+export const READS: Statements = {
+  points: [PAGE],
+  pages: [PAGE, ...CHANGE_LOG_READS],
+  tokens: [[FIND, '']],
+}
 
 /** Every kind of statement that plantstore sends, by connection. None changes anything or writes to the disk. */
 export const statementsOf = (sql: SQL) => ({
-  points: [...plants(sql), ...lanes],
-  pages: [PAGE, ...reads],
-  tokens,
+  points: [...writeStatements(sql), ...LANE_STATEMENTS],
+  pages: [PAGE, ...CHANGE_LOG_READS],
+  tokens: TOKEN_STATEMENTS,
   /** On the connection for pages; no request needs it. */
-  retention: [removal],
+  retention: [CHANGE_LOG_REMOVAL],
 })
 
 /**
@@ -66,13 +70,13 @@ async function rehearse(
 ): Promise<readonly unknown[] | null> {
   const connections = await primary.ready(0)
   const statements = statementsFor(connections.points.sql)
-  const asked = await Promise.allSettled([
+  const answers = await Promise.allSettled([
     sendEach(connections.points, statements.points),
     sendEach(connections.pages, statements.pages),
     sendEach(connections.tokens, statements.tokens),
     look(connections.pages),
   ])
-  const errors = asked.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+  const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
   const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
   if (!fatal) return errors
   primary.lose(connections, fatal)
@@ -99,7 +103,7 @@ export function watchServer(
   primary: Primary,
   storage: StorageState,
   statementsFor: (sql: SQL) => Statements,
-  also: Look,
+  extraLook: Look,
   writer: Writer | null,
 ) {
   let begunAt = Number.NEGATIVE_INFINITY
@@ -108,13 +112,13 @@ export function watchServer(
   async function look(): Promise<void> {
     // A refusal that comes later is left to the next look.
     const isRefusing = storage.attempt === 'trial'
-    const errors = await rehearse(primary, statementsFor, also)
+    const errors = await rehearse(primary, statementsFor, extraLook)
     for (const error of errors ?? []) {
       storage.report({ failed: 'trial', failure: failureOf(error) })
     }
     if (!isRefusing || errors?.length !== 0) return
-    const tried = writer ? await tryWrite(writer) : 'tried'
-    if (tried) storage.report(tried)
+    const trial = writer ? await tryWrite(writer) : 'tried'
+    if (trial) storage.report(trial)
   }
 
   async function lookUnlessRecent(): Promise<void> {

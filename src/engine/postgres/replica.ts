@@ -1,5 +1,5 @@
-// A store that is only read: on a standby, or on whichever server of the URL answers. It has no lane and sends no write.
-// A standby that is promoted meanwhile is read on.
+// A read-only store on a standby, or on any server of the URL that answers. It has no lane and sends no write, even after
+// its standby is promoted.
 
 import { OpenError, RequestError } from '../../errors'
 import type { ReplicaStats, Store } from '../../store'
@@ -8,7 +8,7 @@ import type { StoreUser } from '../store-user'
 import type { Connection } from './connecting/connection'
 import { chooseForCommand, chooseReadable } from './connecting/hosts'
 import { Primary } from './connecting/primary'
-import { type Prepared, READER_SILENT_MS } from './connecting/readers'
+import { type ConnectionPolicy, READER_SILENT_MS } from './connecting/readers'
 import { createServerState } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { createReads } from './reads'
@@ -19,8 +19,8 @@ import { createTokens } from './tokens'
 // A replica that lacks changes for longer is reported by /health.
 const BEHIND_SECONDS = 10
 
-// A receiver that has delivered all that was received may lack changes only if its connection is silently cut: it ends
-// then after wal_receiver_timeout. Without privileges, the view has one row with a pid while there is a receiver.
+// With nothing left to replay, a standby lags only if its receiver's connection was silently cut: wal_receiver_timeout
+// then ends the receiver. Without privileges, the view still shows its pid.
 const LOOK = `
   SELECT pg_is_in_recovery() AS "isStandby", (SELECT log IS NOT NULL FROM change_log) AS "hasChangeLog",
     EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL) AS "isFed",
@@ -36,7 +36,7 @@ type Look = {
   readonly seconds: number
 }
 
-/** The lag of a server by what it shows. */
+/** The lag of a server, from a look at it. */
 export function lagOf({
   isStandby,
   isFed,
@@ -47,8 +47,8 @@ export function lagOf({
   return { lagSeconds: Math.max(0, seconds), lagBytes: bytes && Math.max(0, bytes) }
 }
 
-/** What a reading process finds on its server: prepares connections, and shows its lag. */
-class Replica implements Prepared {
+/** The server of a reading process: prepares connections, and measures the lag. */
+class Replica implements ConnectionPolicy {
   readonly choose
   hasChangeLog = false
   #lag: ReplicaStats = { lagSeconds: 0, lagBytes: null }
@@ -78,10 +78,10 @@ class Replica implements Prepared {
   hasAll = async (): Promise<boolean> => true
 
   async look({ sql, within }: Connection): Promise<void> {
-    const [found] = await within(READER_SILENT_MS, sql.unsafe<Look[]>(LOOK))
-    if (!found) return
-    this.hasChangeLog = found.hasChangeLog ?? false
-    this.#lag = lagOf(found)
+    const [row] = await within(READER_SILENT_MS, sql.unsafe<Look[]>(LOOK))
+    if (!row) return
+    this.hasChangeLog = row.hasChangeLog ?? false
+    this.#lag = lagOf(row)
     this.#seenAt = performance.now()
   }
 

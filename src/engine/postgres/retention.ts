@@ -34,7 +34,7 @@ export function createRetention(
     }
   }
 
-  const retained: RetainedLog = {
+  const entries: RetainedLog = {
     state: async () => (preparation.hasChangeLog ? ask(retainedLog) : null),
     times: (after, limit) => ask((sql) => entryTimes(sql, after, limit)),
     remove,
@@ -42,6 +42,6 @@ export function createRetention(
 
   return {
     counts,
-    begin: () => removeOldEntries(retained, (removed) => log('info', 'changes-removed', removed)),
+    begin: () => removeOldEntries(entries, (removed) => log('info', 'changes-removed', removed)),
   }
 }

@@ -37,8 +37,8 @@ async function closeConnections(
   const reason = writer.isBusy() ? storage.refusal('read') : null
   // If that fails, another process removes the row later.
   if (!primary.isLost) {
-    const left = primary.ready(0).then((it) => lane.leave(it.writer))
-    await left.catch(() => {})
+    const leaving = primary.ready(0).then((connections) => lane.leave(connections.writer))
+    await leaving.catch(() => {})
   }
   await primary.close()
   if (reason) throw new OpenError(`${reason.message}; ${IN_DOUBT}`, true)

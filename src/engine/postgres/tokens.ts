@@ -41,6 +41,6 @@ export function createTokens(ask: Ask, run: (step: Step<number>) => Promise<numb
       if (count > 0) await Bun.sleep(LEASE_MS)
       return count > 0
     },
-    pruneTokens: (by) => change(pruneTokensStep(by)),
+    pruneTokens: (endedBy) => change(pruneTokensStep(endedBy)),
   }
 }

@@ -1,9 +1,9 @@
-// Leases of tokens: how long a token that was found may count, once it is revoked.
+// Leases of tokens: how long a found token may be accepted after its revocation.
 import { expect, test } from 'bun:test'
 import { createLeases, LEASE_MS } from '../../../src/engine/postgres/leases'
 import { hashToken, type Token } from '../../../src/token/token'
 
-const token: Token = {
+const TOKEN: Token = {
   name: 'x',
   hash: hashToken('secret'),
   scope: 'read',
@@ -13,7 +13,7 @@ const token: Token = {
   lastUsedAt: null,
 }
 
-/** Leases with a clock of the test, and the queries that wait for their answers. */
+/** Leases with a fake clock, and the unanswered queries. */
 function setUp() {
   let time = 0
   const queries: ((token: Token | null) => void)[] = []
@@ -22,8 +22,8 @@ function setUp() {
     () => time,
   )
   return {
-    find: () => leases.find(token.hash),
-    forget: () => leases.forget(token.hash),
+    find: () => leases.find(TOKEN.hash),
+    forget: () => leases.forget(TOKEN.hash),
     queries,
     pass(milliseconds: number): void {
       time += milliseconds
@@ -37,61 +37,61 @@ test('simultaneous look-ups of a token share a query', async () => {
   pass(LEASE_MS - 1)
   found.push(find())
 
-  queries[0]?.(token)
+  queries[0]?.(TOKEN)
 
-  expect(await Promise.all(found)).toEqual([token, token, token])
+  expect(await Promise.all(found)).toEqual([TOKEN, TOKEN, TOKEN])
   expect(queries).toHaveLength(1)
 })
 
-test('a late answer does not count for a look-up after its lease', async () => {
+test('a late answer is not used for look-ups after its lease', async () => {
   const { find, queries, pass } = setUp()
   const early = find()
   // The answer is on its way when another process revokes the token, and waits until the lease has ended.
   pass(LEASE_MS)
   const late = find()
-  queries[0]?.(token)
-  queries[1]?.({ ...token, revokedAt: 2 })
+  queries[0]?.(TOKEN)
+  queries[1]?.({ ...TOKEN, revokedAt: 2 })
 
-  expect(await early).toEqual(token)
+  expect(await early).toEqual(TOKEN)
   expect(await late).toHaveProperty('revokedAt', 2)
 })
 
-test("an answer older than this process's own change is not kept", async () => {
+test('an answer from before a change by this process is not cached', async () => {
   const { find, forget, queries } = setUp()
   const early = find()
   forget()
-  queries[0]?.(token)
-  expect(await early).toEqual(token)
+  queries[0]?.(TOKEN)
+  expect(await early).toEqual(TOKEN)
 
   const late = find()
-  queries[1]?.({ ...token, revokedAt: 2 })
+  queries[1]?.({ ...TOKEN, revokedAt: 2 })
 
   expect(await late).toHaveProperty('revokedAt', 2)
   expect(await find()).toHaveProperty('revokedAt', 2)
   expect(queries).toHaveLength(2)
 })
 
-test('a token that was not found is looked up again', async () => {
+test('a missing token is looked up again', async () => {
   const { find, queries } = setUp()
   const [early, waiting] = [find(), find()]
   queries[0]?.(null)
   expect(await early).toBeNull()
-  queries[1]?.(token)
+  queries[1]?.(TOKEN)
 
-  expect(await waiting).toEqual(token)
-  expect(await find()).toEqual(token)
+  expect(await waiting).toEqual(TOKEN)
+  expect(await find()).toEqual(TOKEN)
   expect(queries).toHaveLength(2)
 })
 
-test('a look-up does not go through all leases, however many there are', async () => {
+test('a look-up does not visit all leases', async () => {
   let reads = 0
   const now = () => {
     reads += 1
     return 0
   }
-  const leases = createLeases(async () => token, now)
+  const leases = createLeases(async () => TOKEN, now)
   const find = async (from: number, to: number) => {
-    for (let it = from; it < to; it += 1) await leases.find(`token ${it}`)
+    for (let index = from; index < to; index += 1) await leases.find(`token ${index}`)
   }
   await find(0, 2000)
   reads = 0

@@ -4,32 +4,34 @@ import { expect, test } from 'bun:test'
 import { REQUIRED, ROLE_LIMITS } from '../../../src/engine/postgres/connecting/settings'
 import { poolerDocs, roleStatements } from '../../harness/pgbouncer'
 
-const limits = Object.entries(ROLE_LIMITS)
+const LIMITS = Object.entries(ROLE_LIMITS)
 
 /** The words in backquotes. */
-const quoted = (text = ''): string[] =>
+const quotedWords = (text = ''): string[] =>
   [...text.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word)
 
-test('the limits of a role are in the docs as statements, and no others', () => {
-  const expected = limits.filter(([, most]) => most > 0)
+test('the docs list each limit of a role as a statement, and no other', () => {
+  const expected = LIMITS.filter(([, limit]) => limit > 0)
 
   expect(roleStatements().toSorted()).toEqual(
-    expected.map(([name, most]) => `ALTER ROLE admin SET ${name} = '${most / 1000}s';`).toSorted(),
+    expected
+      .map(([name, limit]) => `ALTER ROLE admin SET ${name} = '${limit / 1000}s';`)
+      .toSorted(),
   )
 })
 
-test('the settings that a role must not change are in the docs, with the values that are accepted', () => {
+test('the docs list the settings that a role must not change, with their accepted values', () => {
   const expected = new Map<string, readonly string[]>([
     ...Object.entries(REQUIRED),
-    ...limits.filter(([, most]) => most === 0).map(([name]) => [name, ['0']] as const),
+    ...LIMITS.filter(([, limit]) => limit === 0).map(([name]) => [name, ['0']] as const),
   ])
-  const found = new Map<string, readonly string[]>()
+  const documented = new Map<string, readonly string[]>()
   for (const line of poolerDocs()
     .split('\n')
-    .filter((it) => it.startsWith('| `'))) {
+    .filter((line) => line.startsWith('| `'))) {
     const [, names, values] = line.split('|')
-    for (const name of quoted(names)) found.set(name, quoted(values))
+    for (const name of quotedWords(names)) documented.set(name, quotedWords(values))
   }
 
-  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected))
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(expected))
 })

@@ -2,10 +2,10 @@
 import { expect, test } from 'bun:test'
 import { limitWaiting } from '../../../src/engine/postgres/connecting/readers'
 
-test('refuses a read behind a thousand that wait, and accepts one for each that ends', async () => {
+test('limitWaiting refuses a read while a thousand others wait', async () => {
   const answers: (() => void)[] = []
   const ask = limitWaiting(
-    // A connection that answers when it is told to.
+    // Answers each query on demand.
     <T>() =>
       new Promise<T>((resolve) => {
         answers.push(() => resolve(undefined as T))

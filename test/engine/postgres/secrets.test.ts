@@ -1,4 +1,4 @@
-// No message shows the password, whatever a server answers that is none, or is not set up for plantstore.
+// No message shows the password, whatever the server answers.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer, type Socket } from 'node:net'
 import { PATIENCE_MS, runProgram } from '../../harness/daemon'
@@ -52,7 +52,7 @@ async function serve(script: Script) {
   }
 }
 
-const always =
+const answerWith =
   (answer: Buffer | string): (() => Buffer) =>
   () =>
     Buffer.from(answer)
@@ -61,48 +61,48 @@ const METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.c
 const TLS = '&sslmode=verify-full'
 const HANDSHAKE = 'the TLS handshake failed'
 
-const failures: [name: string, reason: string, script: Script, parameters?: string][] = [
+const FAILURES: [name: string, reason: string, script: Script, parameters?: string][] = [
   [
     'repeats the password that it was sent',
     'echo of … (XX000)',
     [
-      always(message('R', 3)),
+      answerWith(message('R', 3)),
       (received) => errorOf('XX000', `echo of ${received.subarray(5, -1)}`),
     ],
   ],
   [
     'repeats it without a code',
     'Tenant … not found',
-    [always(errorOf('', `Tenant ${PASSWORD} not found`))],
+    [answerWith(errorOf('', `Tenant ${PASSWORD} not found`))],
   ],
   [
     'shows a URL',
     'see https://pooler.example.org (XX000)',
-    [always(errorOf('XX000', 'see https://pooler.example.org/project?key=Secret'))],
+    [answerWith(errorOf('XX000', 'see https://pooler.example.org/project?key=Secret'))],
   ],
-  ['wants GSSAPI', METHOD, [always(message('R', 7))]],
-  ['wants an unknown authentication', METHOD, [always(message('R', 99))]],
-  ['has no mechanism of SASL', METHOD, [always(message('R', 10, 'OTHER\0\0'))]],
+  ['wants GSSAPI', METHOD, [answerWith(message('R', 7))]],
+  ['wants an unknown authentication', METHOD, [answerWith(message('R', 99))]],
+  ['has no mechanism of SASL', METHOD, [answerWith(message('R', 10, 'OTHER\0\0'))]],
   [
     'breaks SASL off',
     NO_POSTGRES,
-    [always(message('R', 10, 'SCRAM-SHA-256\0\0')), always(message('R', 11, 'garbage'))],
+    [answerWith(message('R', 10, 'SCRAM-SHA-256\0\0')), answerWith(message('R', 11, 'garbage'))],
   ],
-  ['sends a length that is none', NO_POSTGRES, [always(Buffer.from('R\0\0\0\x01abcd'))]],
-  ['speaks HTTP', 'no answer within 1 s', [always('HTTP/1.1 400 Bad Request\r\n\r\n')]],
+  ['sends a length that is none', NO_POSTGRES, [answerWith(Buffer.from('R\0\0\0\x01abcd'))]],
+  ['speaks HTTP', 'no answer within 1 s', [answerWith('HTTP/1.1 400 Bad Request\r\n\r\n')]],
   ['is silent', 'no answer within 1 s', []],
-  ['answers TLS with something else', NO_POSTGRES, [always('X')], TLS],
-  ['breaks TLS off', HANDSHAKE, [always('S'), always('garbage')], TLS],
+  ['answers TLS with something else', NO_POSTGRES, [answerWith('X')], TLS],
+  ['breaks TLS off', HANDSHAKE, [answerWith('S'), answerWith('garbage')], TLS],
   [
     'refuses the version of TLS',
     HANDSHAKE,
-    [always('S'), always(Buffer.from('15030300020246', 'hex'))],
+    [answerWith('S'), answerWith(Buffer.from('15030300020246', 'hex'))],
     TLS,
   ],
 ]
 
 describe('a server that', () => {
-  test.each(failures)('%s: %s', async (_, reason, script, parameters = '') => {
+  test.each(FAILURES)('%s: %s', async (_, reason, script, parameters = '') => {
     using server = await serve(script)
     const url = `postgres://me:${ENCODED}@${server.host}/plants?connect_timeout=1${parameters}`
 

@@ -1,4 +1,4 @@
-// A daemon that is told to stop while it looks for its server.
+// Stopping a daemon that is still looking for its server.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { PATIENCE_MS, startProgram } from '../../harness/daemon'
 
@@ -24,7 +24,7 @@ test.each([
   [2, 60],
   // The first host has been given up.
   [2, 1],
-])('stops at SIGTERM: %i hosts that never answer within %i s', async (count, seconds) => {
+])('a start that waits for %i hosts, each for %i s, ends at SIGTERM', async (count, seconds) => {
   using first = startSilent()
   using second = startSilent()
   const hosts = [first, second].slice(0, count)

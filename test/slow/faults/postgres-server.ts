@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  INSTALLATIONS,
   type Installation,
-  installations,
   isInstalled,
   PASSWORD,
   type PostgresServer,
@@ -74,11 +74,11 @@ let installing: Promise<string> | undefined
 /** A version that is installed, the one of that place if it can be had. */
 export async function installationAt(place: number): Promise<Installation> {
   if (process.platform !== 'linux') throw new Skipped('needs Linux')
-  if (!installations.every(isInstalled)) {
+  if (!INSTALLATIONS.every(isInstalled)) {
     installing ??= sh(process.execPath, join(root, 'tools/postgres/install.ts'))
     await installing
   }
-  const installed = installations.filter(isInstalled)
+  const installed = INSTALLATIONS.filter(isInstalled)
   const chosen = installed[place] ?? installed[0]
   if (!chosen) throw new Skipped('needs PostgreSQL')
   return chosen
@@ -107,7 +107,7 @@ export async function startServer(options: ServerOptions = {}, version = 0): Pro
 
 /** Starts a standby of a server, and waits until it streams. `synchronous`: no commit is confirmed without it. */
 export async function startStandby(primary: Server, isSynchronous: boolean): Promise<Server> {
-  const version = installations.indexOf(primary.installation)
+  const version = INSTALLATIONS.indexOf(primary.installation)
   if (!existsSync(join(primary.installation.bin, 'pg_basebackup'))) {
     throw new Skipped(`${primary.installation.name} is without pg_basebackup`)
   }

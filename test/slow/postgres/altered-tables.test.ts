@@ -1,4 +1,4 @@
-// What other programs do to the tables: found at the start, while serving, and by check, before a client meets it.
+// Changes of the tables by other programs, found at the start, while serving and by check.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
@@ -9,13 +9,13 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 
 const makeFunction = (body: string) =>
   `CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;`
 
-/** Alterations under which a write may be lost, how each is undone, and a part of the text about it. */
-const unsafe = [
+/** Unsafe alterations: the statement, its reversal, and part of the message. */
+const UNSAFE = [
   [
     'an unlogged table',
     'ALTER TABLE plants SET UNLOGGED',
@@ -84,82 +84,89 @@ const unsafe = [
 
 type Plain = Awaited<ReturnType<typeof openPlain>>
 
-async function expectRefused(it: Plain, text: string): Promise<void> {
+async function expectRefused(fixture: Plain, text: string): Promise<void> {
   await until('the event', () =>
-    it.events.some(({ event, detail }) => event === 'tables-altered' && `${detail}`.includes(text)),
+    fixture.events.some(
+      ({ event, detail }) => event === 'tables-altered' && `${detail}`.includes(text),
+    ),
   )
-  expect(await it.isHealthy()).toBeFalse()
-  expect(it.store.stats().problem).not.toBeNull()
-  expect(await errorOf(it.store.createPlant({ id: 50n, name: 'fifty' }))).toBe('cannot write')
+  expect(await fixture.isHealthy()).toBeFalse()
+  expect(fixture.store.stats().problem).not.toBeNull()
+  expect(await errorOf(fixture.store.createPlant({ id: 50n, name: 'fifty' }))).toBe('cannot write')
   const { err, code } = await runProgram(['serve', '--port', '0'], {
-    program,
-    env: { PLANTSTORE_DATABASE: it.admin.replace(/\/\/[^@]+@/, `//${it.role}:secret@`) },
+    program: PROGRAM,
+    env: { PLANTSTORE_DATABASE: fixture.admin.replace(/\/\/[^@]+@/, `//${fixture.role}:secret@`) },
   })
   expect(code).toBe(1)
   expect(err).toContain(text)
 }
 
-describeServers('tables of %s that were altered:', (started) => {
-  test.concurrent.each(unsafe)('%s is refused until it is undone', async (_, alter, undo, text) => {
-    await using it = await openPlain(await started())
-    await it.query(alter)
+describeServers('a store in %s with altered tables', (startServer) => {
+  test.concurrent.each(UNSAFE)(
+    'refuses writes until %s is undone',
+    async (_, alter, undo, text) => {
+      await using fixture = await openPlain(await startServer())
+      await fixture.query(alter)
 
-    await expectRefused(it, text)
-    expect((await it.check()).join('\n')).toContain(text)
+      await expectRefused(fixture, text)
+      expect((await fixture.check()).join('\n')).toContain(text)
 
-    await it.query(undo)
-    await until('health', it.isHealthy)
-    await it.store.createPlant({ id: 51n, name: 'fifty-one' })
-    expect(await it.store.readPlant(50n)).toBeNull()
-    expect(await it.check()).toEqual([])
+      await fixture.query(undo)
+      await until('health', fixture.isHealthy)
+      await fixture.store.createPlant({ id: 51n, name: 'fifty-one' })
+      expect(await fixture.store.readPlant(50n)).toBeNull()
+      expect(await fixture.check()).toEqual([])
+    },
+  )
+
+  test('is unhealthy and refuses writes once a newer plantstore has migrated the schema', async () => {
+    await using fixture = await openPlain(await startServer())
+    await fixture.query('UPDATE plantstore_schema SET version = version + 1')
+
+    await expectRefused(fixture, 'written by a newer plantstore')
+
+    expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+    await fixture.query('UPDATE plantstore_schema SET version = version - 1')
+    await until('health', fixture.isHealthy)
+    await fixture.store.createPlant({ id: 51n, name: 'fifty-one' })
+    expect(await fixture.store.readPlant(50n)).toBeNull()
   })
 
-  test('a schema that a newer plantstore has migrated makes an older one unhealthy, and no writer', async () => {
-    await using it = await openPlain(await started())
-    await it.query('UPDATE plantstore_schema SET version = version + 1')
-
-    await expectRefused(it, 'written by a newer plantstore')
-
-    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
-    await it.query('UPDATE plantstore_schema SET version = version - 1')
-    await until('health', it.isHealthy)
-    await it.store.createPlant({ id: 51n, name: 'fifty-one' })
-    expect(await it.store.readPlant(50n)).toBeNull()
-  })
-
-  test('a trigger that is disabled is allowed', async () => {
-    await using it = await openPlain(await started())
-    await it.query(
+  test('allows a disabled trigger', async () => {
+    await using fixture = await openPlain(await startServer())
+    await fixture.query(
       `${makeFunction('RETURN NULL;')}
        CREATE TRIGGER act BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION act();
        ALTER TABLE plants DISABLE TRIGGER act`,
     )
 
-    expect(await it.check()).toEqual([])
-    await it.store.createPlant({ id: 2n, name: 'two' })
-    expect(await it.isHealthy()).toBeTrue()
+    expect(await fixture.check()).toEqual([])
+    await fixture.store.createPlant({ id: 2n, name: 'two' })
+    expect(await fixture.isHealthy()).toBeTrue()
   })
 
-  test('a foreign key of another table is said, as deletes may fail', async () => {
-    await using it = await openPlain(await started())
-    await it.query(
+  test('warns about a foreign key to plants, since deletes may fail', async () => {
+    await using fixture = await openPlain(await startServer())
+    await fixture.query(
       'CREATE TABLE beds (plant bigint REFERENCES plants); INSERT INTO beds VALUES (1)',
     )
     const text = 'foreign key beds_plant_fkey of beds refers to plants; deletes may fail'
 
-    await until('the event', () => it.events.length)
+    await until('the event', () => fixture.events.length)
 
-    expect(it.events).toEqual([{ event: 'tables-altered', detail: text }])
-    expect(await it.check()).toEqual([text])
-    expect(await it.isHealthy()).toBeTrue()
-    expect(await errorOf(it.store.deletePlant(1n))).toBe('unexpected')
-    expect(await it.store.readPlant(1n)).not.toBeNull()
+    expect(fixture.events).toEqual([{ event: 'tables-altered', detail: text }])
+    expect(await fixture.check()).toEqual([text])
+    expect(await fixture.isHealthy()).toBeTrue()
+    expect(await errorOf(fixture.store.deletePlant(1n))).toBe('unexpected')
+    expect(await fixture.store.readPlant(1n)).not.toBeNull()
   })
 
-  test('an export fails where a policy hides plants', async () => {
-    await using it = await openPlain(await started())
-    await it.query('ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY')
-    const env = { PLANTSTORE_DATABASE: it.admin.replace(/\/\/[^@]+@/, `//${it.role}:secret@`) }
+  test('refuses an export that a policy would hide plants from', async () => {
+    await using fixture = await openPlain(await startServer())
+    await fixture.query('ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY')
+    const env = {
+      PLANTSTORE_DATABASE: fixture.admin.replace(/\/\/[^@]+@/, `//${fixture.role}:secret@`),
+    }
 
     for (const suffix of ['', '?prepare=false']) {
       if (suffix !== '') {
@@ -168,17 +175,17 @@ describeServers('tables of %s that were altered:', (started) => {
           ['idle_in_transaction_session_timeout', '2s'],
           ['tcp_user_timeout', '5s'],
         ]) {
-          await it.query(`ALTER ROLE $role SET ${name} = '${value}'`)
+          await fixture.query(`ALTER ROLE $role SET ${name} = '${value}'`)
         }
       }
       const url = `${env.PLANTSTORE_DATABASE}${suffix}`
       const { out, err, code } = await runProgram(['export'], {
-        program,
+        program: PROGRAM,
         env: { PLANTSTORE_DATABASE: url },
       })
       expect({ out, isFailed: code !== 0 }).toEqual({ out: '', isFailed: true })
       expect(err).toContain('row-level security policy for table "plants"')
     }
-    expect(await errorOf(it.store.readPlant(1n))).toBe('cannot read')
+    expect(await errorOf(fixture.store.readPlant(1n))).toBe('cannot read')
   })
 })

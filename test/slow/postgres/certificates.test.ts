@@ -1,4 +1,4 @@
-// A daemon before a server whose certificate ends, is renewed, or comes from another CA.
+// A daemon whose server's certificate expires, is renewed, or gets another CA.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -18,9 +18,9 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 
-/** Gives the server a certificate, which its next connections get. */
+/** Installs a certificate for new connections to the server. */
 async function install(server: PostgresServer, { cert, key }: { cert: string; key: string }) {
   server.rewrite('server.pem', cert)
   server.rewrite('server.key', key)
@@ -44,7 +44,7 @@ async function create(daemon: Daemon): Promise<number> {
 
 const healthOf = async (daemon: Daemon) => (await daemon.fetch('/health')).status
 
-/** True if the server was lost, and this is the reason that it is not found. */
+/** True if the server was lost and is not found for this reason. */
 const isLostFor = (daemon: Daemon, reason: string) =>
   daemon
     .events()
@@ -52,25 +52,25 @@ const isLostFor = (daemon: Daemon, reason: string) =>
 
 describeServer(
   'the certificate of %s',
-  (_, it) => {
+  (_, installation) => {
     const folder = ownFolder()
     const ca = own(() => makeCa(folder, 'ca'))
     const next = own(() => makeCa(folder, 'next'))
 
-    test('may end and be renewed, and its CA exchanged, while a daemon is connected', async () => {
+    test('can expire, be renewed and get another CA while a daemon is connected', async () => {
       const trusted = folder.file('trusted.pem')
       writeFileSync(trusted, readFileSync(ca.cert))
       const { cert, key } = ca.sign('DNS:localhost')
-      await using server = await startPostgres(it, {
+      await using server = await startPostgres(installation, {
         settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
         files: { 'server.pem': cert, 'server.key': key },
       })
       const database = `${server.url('postgres', 'localhost')}?sslmode=verify-full&sslrootcert=${trusted}`
-      const options = { program, env: { PLANTSTORE_DATABASE: database } }
+      const options = { program: PROGRAM, env: { PLANTSTORE_DATABASE: database } }
       await using daemon = await startDaemon(options)
       expect(await create(daemon)).toBe(200)
 
-      // Connections go on, and new ones are refused.
+      // Open connections stay, new ones are refused.
       await install(server, ca.sign('DNS:localhost', -1))
       expect(await create(daemon)).toBe(200)
       expect(await healthOf(daemon)).toBe(200)
@@ -83,7 +83,7 @@ describeServer(
       await until('the reason', () => isLostFor(daemon, 'its certificate has expired'))
       const waiting = create(daemon)
       await install(server, ca.sign('DNS:localhost'))
-      // A write that waits for the server is made once it is found.
+      // A waiting write is sent once the server is found.
       expect(await waiting).toBe(200)
       await until('health', async () => (await healthOf(daemon)) === 200)
 

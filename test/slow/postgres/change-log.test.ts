@@ -1,4 +1,4 @@
-// The contract of a change log in PostgreSQL, and what several processes do to it.
+// The contract of a change log in PostgreSQL, and its use by several processes.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/change-log/change-log'
@@ -26,9 +26,9 @@ const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
     ),
   )
 
-describeServers('%s', (started, it) => {
-  testChangeLog(it.name, async () => {
-    const server = await started()
+describeServers('the change log in %s', (startServer, installation) => {
+  testChangeLog(installation.name, async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const name = url.slice(url.lastIndexOf('/') + 1)
     let store: Store | undefined
@@ -56,11 +56,11 @@ describeServers('%s', (started, it) => {
     }
   })
 
-  test('numbers the changes of several processes in the order in which they were made', async () => {
-    const url = await newDatabase(await started())
+  test('numbers the changes of several processes in commit order', async () => {
+    const url = await newDatabase(await startServer())
     const stores = [await openKeeping(url, 1e9), await openKeeping(url, null)]
     const ids = range(1, 8).map(({ id }) => id)
-    let [acknowledged, isOver] = [0, false]
+    let [acknowledgedCount, isOver] = [0, false]
     const write = async (store: Store, seed: number) => {
       for (let step = 0; step < 150; step++) {
         const id = ids[(step * 5 + seed) % ids.length] ?? 0n
@@ -73,29 +73,31 @@ describeServers('%s', (started, it) => {
         ][(step + seed) % 4]
         await act?.().then(
           () => {
-            acknowledged += 1
+            acknowledgedCount += 1
           },
           () => {},
         )
       }
     }
-    // Who follows sees each change once, and none before one that it has seen.
+    // A follower sees each change once, in order.
     const following = (async () => {
-      const seen: number[] = []
+      const numbers: number[] = []
       let after: string | undefined
       for (;;) {
         const wasOver = isOver
-        const found = await follow(stores[0] as Store, after)
-        seen.push(...found.map(({ cursor }) => Number(cursor.split('-')[1])))
-        after = found.at(-1)?.cursor ?? after
-        if (wasOver) return seen
+        const entries = await follow(stores[0] as Store, after)
+        numbers.push(...entries.map(({ cursor }) => Number(cursor.split('-')[1])))
+        after = entries.at(-1)?.cursor ?? after
+        if (wasOver) return numbers
       }
     })()
     const writers = Array.from({ length: 16 }, (_, seed) => write(stores[seed % 2] as Store, seed))
     await Promise.all(writers)
     isOver = true
 
-    expect(await following).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1))
+    expect(await following).toEqual(
+      Array.from({ length: acknowledgedCount }, (_, index) => index + 1),
+    )
     const changes = await follow(stores[1] as Store)
     expect(replay(changes)).toEqual(await allPlants(stores[0] as Store))
     expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({
@@ -105,25 +107,25 @@ describeServers('%s', (started, it) => {
     for (const store of stores) await store.close()
   })
 
-  test('has no plant that was made and removed while another process made it', async () => {
-    const url = await newDatabase(await started())
+  test('never logs a create of a plant that another process created first', async () => {
+    const url = await newDatabase(await startServer())
     const store = await openKeeping(url, 1e9)
     await store.createPlant({ id: 1n, name: 'first' })
     await using sql = new SQL({ url, max: 1 })
     await sql.unsafe('BEGIN')
     await sql.unsafe(`INSERT INTO plants (id, name) VALUES (5, 'other')`)
 
-    // They share a commit, and would leave nothing.
+    // In one commit they would leave nothing.
     const ends = Promise.allSettled([
       store.createPlant({ id: 5n, name: 'own' }),
       store.deletePlant(5n),
     ])
-    // Not as long as it takes to commit them apart.
+    // Too short to commit them separately.
     await Bun.sleep(30)
     await sql.unsafe('COMMIT')
 
-    const [created, removed] = await ends
-    expect(created).toMatchObject({ status: 'rejected', reason: { error: 'taken' } })
+    const [creation, removed] = await ends
+    expect(creation).toMatchObject({ status: 'rejected', reason: { error: 'taken' } })
     const changes = (await follow(store)).filter(({ id }) => id === 5n)
     if (removed.status === 'fulfilled') {
       expect(changes).toMatchObject([{ action: 'delete', before: { name: 'other' } }])
@@ -135,8 +137,8 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
-  test('leaves no gap when a process begins the change log while others write', async () => {
-    const url = await newDatabase(await started())
+  test('has no gap if a process enables it while others write', async () => {
+    const url = await newDatabase(await startServer())
     const writer = await openKeeping(url, null)
     let isOver = false
     const writing = Array.from({ length: 8 }, async (_, seed) => {
@@ -169,12 +171,12 @@ describeServers('%s', (started, it) => {
     await writer.close()
   })
 
-  test('gives no entries of another change log under the name of the old one, and leaves no gap', async () => {
-    const url = await newDatabase(await started())
+  test('expires cursors after a gap or a new change log', async () => {
+    const url = await newDatabase(await startServer())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
     await using sql = new SQL({ url, max: 1, bigint: true })
-    // The reads of one page, and what others do between them.
+    // Runs between the two reads of one page.
     let between = async (): Promise<unknown> => null
     let reads = 0
     const changeLog = createChangeLogReader(async (ask) => {
@@ -202,8 +204,8 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
-  test('is known to a process that starts while another begins it', async () => {
-    const server = await started()
+  test('is used by a process that starts while another enables it', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     await (await openKeeping(url, null)).close()
     await using sql = new SQL({ url, max: 1 })
@@ -222,8 +224,8 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
-  test('is begun and ended by another process; who writes learns it, and loses no connection', async () => {
-    const url = await newDatabase(await started())
+  test('can be enabled and disabled by another process without a lost connection', async () => {
+    const url = await newDatabase(await startServer())
     const events: string[] = []
     const store = await openStore(
       url,
@@ -245,8 +247,8 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
-  test('is ended by "off" alone, which says how many entries it had', async () => {
-    const url = await newDatabase(await started())
+  test('ends only with "off", which logs the number of removed entries', async () => {
+    const url = await newDatabase(await startServer())
     const events: unknown[] = []
     const open = (keep: KeepChanges) =>
       openStore(
@@ -260,9 +262,9 @@ describeServers('%s', (started, it) => {
     const store = await open(1e9)
     await store.createPlants(range(1, 5))
     await store.close()
-    const kept = await open(null)
-    expect(await follow(kept)).toHaveLength(5)
-    await kept.close()
+    const reopened = await open(null)
+    expect(await follow(reopened)).toHaveLength(5)
+    await reopened.close()
     expect(events).toEqual([])
 
     await (await open('off')).close()
@@ -271,8 +273,8 @@ describeServers('%s', (started, it) => {
     expect(events).toEqual([['changes-ended', { entries: 5 }]])
   })
 
-  test('is a new one on another server, whichever process writes there first', async () => {
-    const url = await newDatabase(await started())
+  test('is renamed on another server, whichever process writes there first', async () => {
+    const url = await newDatabase(await startServer())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
     const { next = '' } = (await store.changeLog?.read({ limit: 9 })) ?? {}
@@ -290,8 +292,8 @@ describeServers('%s', (started, it) => {
     await first.close()
   })
 
-  test('refuses the cursors of an older schema, and keeps its entries', async () => {
-    const server = await started()
+  test('keeps the entries of an older schema, but refuses its cursors', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
@@ -325,8 +327,8 @@ describeServers('%s', (started, it) => {
     await migrated.close()
   })
 
-  test('check finds a change log that does not explain the plants', async () => {
-    const server = await started()
+  test('fails a check if its entries do not lead to the stored plants', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
@@ -362,8 +364,8 @@ describeServers('%s', (started, it) => {
     expect(await check()).toContain('lacks entries')
   })
 
-  test('check names ten problems of a change log at the most, as with a file', async () => {
-    const server = await started()
+  test('has at most ten problems listed by a check, as in a file', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 20))

@@ -14,11 +14,11 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 const LEAST = '-9223372036854775808'
 const MOST = '9223372036854775807'
 
-/** Plants whose ids, names and tags are hard to keep, as an export writes them. */
+/** Plants with difficult ids, names and tags, as an export writes them. */
 const hardPlants = [
   `{"id":${LEAST},"name":"least","tag":""}`,
   '{"id":-1,"name":""}',
@@ -28,18 +28,18 @@ const hardPlants = [
   `{"id":${MOST},"name":"most","tag":"t"}`,
 ].map((line) => `${line}\n`)
 
-describeServers('the commands with %s', (started) => {
-  const createDatabase = async (name: string) => (await started()).createDatabase(name)
+describeServers('the commands with %s', (startServer) => {
+  const createDatabase = async (name: string) => (await startServer()).createDatabase(name)
   const runWith = (database: string, args: readonly string[], stdin?: string) =>
     runProgram(args, {
-      program,
+      program: PROGRAM,
       env: { PLANTSTORE_DATABASE: database },
       ...(stdin === undefined ? {} : { stdin }),
     })
   const importAll = (database: string, stdin: string) =>
     runWith(database, ['import', '-', '--format', 'ndjson'], stdin)
 
-  test('plants move from a file to a server and back, exactly', async () => {
+  test('move plants from a file to a server and back unchanged', async () => {
     using folder = temporaryFolder()
     const [from, to] = [folder.file('from.db'), folder.file('to.db')]
     const server = await createDatabase('moved')
@@ -47,8 +47,8 @@ describeServers('the commands with %s', (started) => {
     const created = `created ${hardPlants.length}, skipped 0, replaced 0, refused 0; ${hardPlants.length} rows read; 1 has an empty name\n`
     expect((await importAll(from, text)).out).toBe(created)
 
-    const there = await importAll(server, (await runWith(from, ['export'])).out)
-    expect(there).toEqual({ out: created, err: '', code: 0 })
+    const importResult = await importAll(server, (await runWith(from, ['export'])).out)
+    expect(importResult).toEqual({ out: created, err: '', code: 0 })
     const exported = await runWith(server, ['export'])
     expect(exported.out).toBe(text)
     expect(exported.err).toBe(`exported ${hardPlants.length} plants\n`)
@@ -67,7 +67,7 @@ describeServers('the commands with %s', (started) => {
     )
   })
 
-  test('plants move through a pipe, as docs/scaling.md has it', async () => {
+  test('move plants through a pipe, as docs/scaling.md shows', async () => {
     using folder = temporaryFolder()
     const server = await createDatabase('piped')
     const file = folder.file('plants.db')
@@ -78,7 +78,7 @@ describeServers('the commands with %s', (started) => {
           'sh',
           '-c',
           '"$0" export --database "$1" | "$0" import - --format ndjson --database "$2"',
-          ...program,
+          ...PROGRAM,
         ],
         env: { PGPASSWORD: PASSWORD },
       })
@@ -89,7 +89,7 @@ describeServers('the commands with %s', (started) => {
     expect((await runWith(folder.file('back.db'), ['export'])).out).toBe(hardPlants.join(''))
   })
 
-  test('a file that is exported to has its name once it is whole', async () => {
+  test('name an exported file only once it is complete', async () => {
     using folder = temporaryFolder()
     const server = await createDatabase('whole')
     await importAll(server, hardPlants.join(''))
@@ -100,22 +100,25 @@ describeServers('the commands with %s', (started) => {
     expect(await Bun.file(folder.file('plants.ndjson')).text()).toBe(hardPlants.join(''))
   })
 
-  test('an export is of one moment, while others write', async () => {
+  test('export one moment while others write', async () => {
     const server = await createDatabase('moment')
     await importAll(server, hardPlants.join(''))
-    await using daemon = await startDaemon({ program, env: { PLANTSTORE_DATABASE: server } })
+    await using daemon = await startDaemon({
+      program: PROGRAM,
+      env: { PLANTSTORE_DATABASE: server },
+    })
     let isDone = false
     let next = 1_000_000
     const writing = (async () => {
       while (!isDone) {
-        // Each pair is made in one commit: a moment has both or none.
+        // One commit creates each pair: any moment has both or none.
         const plants = [next, -next].map((id) => ({ id, name: 'pair' }))
         await daemon.fetch('/plants/batch', { json: { plants } })
         next += 1
       }
     })()
     const exports: string[] = []
-    // As long as it takes for some pairs to be made beside the exports, however slow the machine is.
+    // Until some pairs were created during the exports, however slow the machine.
     while (exports.length === 0 || next < 1_000_010) {
       const round = Array.from({ length: 5 }, () => runWith(server, ['export']))
       exports.push(...(await Promise.all(round)).map(({ out }) => out))
@@ -137,7 +140,7 @@ describeServers('the commands with %s', (started) => {
     }
   })
 
-  test('a database without a plantstore is refused, and nothing is made', async () => {
+  test('refuse a database without a plantstore, and create nothing there', async () => {
     const server = await createDatabase('blank')
 
     for (const args of [['check'], ['export'], ['token', 'list'], ['token', 'create', 'a']]) {
@@ -145,17 +148,17 @@ describeServers('the commands with %s', (started) => {
       expect({ out, code }).toEqual({ out: '', code: 1 })
       expect(err).toMatch(/^plantstore: no plantstore in postgres:\/\/admin@[^ ]+\/blank; .+\n$/)
     }
-    const tables = await (await started()).query(
+    const tables = await (await startServer()).query(
       "SELECT * FROM pg_tables WHERE schemaname = 'public'",
       'blank',
     )
     expect(tables).toHaveLength(0)
   })
 
-  test('a newer schema is refused by every command', async () => {
+  test('refuse a newer schema', async () => {
     const server = await createDatabase('newer')
     await importAll(server, hardPlants[0] ?? '')
-    await (await started()).query('UPDATE plantstore_schema SET version = 99', 'newer')
+    await (await startServer()).query('UPDATE plantstore_schema SET version = 99', 'newer')
 
     for (const args of [
       ['check'],
@@ -182,8 +185,8 @@ describeServers('the commands with %s', (started) => {
     )
   }
 
-  test('a user without rights is told what to grant', async () => {
-    const server = await started()
+  test('name the missing privilege and the GRANT for it', async () => {
+    const server = await startServer()
     await server.query(`CREATE ROLE weak LOGIN PASSWORD '${PASSWORD}'`)
     await createDatabase('rights')
     await server.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', 'rights')
@@ -193,7 +196,7 @@ describeServers('the commands with %s', (started) => {
 
     expect(code).toBe(1)
     expect(err).toMatch(/^plantstore: the user cannot create tables \(.+\); run GRANT CREATE.+\n$/)
-    // Whether there is one or not, this user cannot see it.
+    // This user cannot see a plantstore, even if there is one.
     for (const args of [['check'], ['export'], ['token', 'list']]) {
       await expectUnseen(url, args)
       await server.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC', 'rights')
@@ -202,14 +205,14 @@ describeServers('the commands with %s', (started) => {
     }
     await importAll(server.url('rights'), hardPlants[0] ?? '')
     for (const args of [['check'], ['export'], ['token', 'list']]) {
-      const refused = await runWith(url, args)
-      expect(refused.code).toBe(1)
-      expect(refused.err).toMatch(/^plantstore: [^\n]*permission denied for table[^\n]*\n$/)
+      const refusal = await runWith(url, args)
+      expect(refusal.code).toBe(1)
+      expect(refusal.err).toMatch(/^plantstore: [^\n]*permission denied for table[^\n]*\n$/)
     }
   })
 
-  test('check finds what another program has changed', async () => {
-    const server = await started()
+  test('find changes by another program with check', async () => {
+    const server = await startServer()
     const url = await createDatabase('changed')
     await importAll(url, hardPlants.join(''))
     const change = (statement: string) => server.query(statement, 'changed')
@@ -222,11 +225,11 @@ describeServers('the commands with %s', (started) => {
     expect(changed.err).toContain('column tokens.scope is text; expected text not null\n')
   })
 
-  test('check finds a wrong number of plants, and how to set it right', async () => {
+  test('find a wrong number of plants with check, and name the fix', async () => {
     const url = await createDatabase('counted')
     await importAll(url, hardPlants.join(''))
-    const server = await started()
-    const stored = hardPlants.length + 2
+    const server = await startServer()
+    const plantCount = hardPlants.length + 2
     await server.query("INSERT INTO plants (id, name) VALUES (5000, 'a'), (5001, 'b')", 'counted')
 
     const { err, code } = await runWith(url, ['check'])
@@ -234,19 +237,19 @@ describeServers('the commands with %s', (started) => {
 
     expect(code).toBe(1)
     expect(err).toContain(
-      `the recorded number of plants is ${stored - 2}, but ${stored} are stored`,
+      `the recorded number of plants is ${plantCount - 2}, but ${plantCount} are stored`,
     )
-    expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${stored} plants, `)
+    expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${plantCount} plants, `)
     await server.query('DELETE FROM plant_count', 'counted')
     const without = (await runWith(url, ['check'])).err
     const [, remedy = ''] = /table plant_count must have one row; run (.*)\n/.exec(without) ?? []
     await server.query(remedy, 'counted')
     await runWith(url, ['accept'])
-    expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${stored} plants, `)
+    expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${plantCount} plants, `)
   })
 
-  test('check finds a plant that is not in its index', async () => {
-    const server = await started()
+  test('find a plant missing from its index with check', async () => {
+    const server = await startServer()
     const url = await createDatabase('torn')
     await importAll(url, hardPlants.join(''))
     const ready = (value: boolean) =>
@@ -266,21 +269,24 @@ describeServers('the commands with %s', (started) => {
     )
   })
 
-  test('health asks the daemon, and fails while the server does not answer', async () => {
+  test('report bad health while the server does not answer', async () => {
     const server = await createDatabase('well')
-    await using daemon = await startDaemon({ program, env: { PLANTSTORE_DATABASE: server } })
-    const health = () => runProgram(['health', '--port', String(daemon.port)], { program })
+    await using daemon = await startDaemon({
+      program: PROGRAM,
+      env: { PLANTSTORE_DATABASE: server },
+    })
+    const health = () => runProgram(['health', '--port', String(daemon.port)], { program: PROGRAM })
 
     expect((await health()).code).toBe(0)
-    await (await started()).stop()
-    // A write within the last second counts.
+    await (await startServer()).stop()
+    // A write of the last second is enough.
     await until('bad health', async () => (await health()).code !== 0)
     expect((await health()).err).toContain(' answered 503: ')
-    await (await started()).restart()
+    await (await startServer()).restart()
     await until('health', async () => (await health()).code === 0)
   })
 
-  test('saves a token to a file', async () => {
+  test('save a token to a file', async () => {
     using folder = temporaryFolder()
     const database = await createDatabase('saved')
     await importAll(database, '')
@@ -292,7 +298,7 @@ describeServers('the commands with %s', (started) => {
     expect(await Bun.file(path).text()).toMatch(/^pst_\S+\n$/)
   })
 
-  test('the line that makes another token works as pasted', async () => {
+  test('print a line for another token that works when pasted', async () => {
     using folder = temporaryFolder()
     const database = (await createDatabase('pasted')).replace(`:${PASSWORD}`, '')
     const file = folder.file("a gardener's password")
@@ -302,19 +308,19 @@ describeServers('the commands with %s', (started) => {
       PLANTSTORE_DATABASE_PASSWORD_FILE: file,
       PLANTSTORE_TOKEN: '',
     }
-    await using daemon = await startDaemon({ program, env })
+    await using daemon = await startDaemon({ program: PROGRAM, env })
     const find = () => /^to make another token: (.+)$/m.exec(daemon.out())?.[1]
     await daemon.prints(() => find() !== undefined)
 
-    const made = await runProgram([], { program: ['sh', '-c', find() ?? ''] })
+    const creation = await runProgram([], { program: ['sh', '-c', find() ?? ''] })
 
-    expect({ err: made.err, code: made.code }).toEqual({
+    expect({ err: creation.err, code: creation.code }).toEqual({
       err: 'Token laptop, shown only once:\n',
       code: 0,
     })
   })
 
-  test('no other variable of PostgreSQL changes anything', async () => {
+  test('ignore other environment variables of PostgreSQL', async () => {
     const database = await createDatabase('quiet')
     await importAll(database, hardPlants[0] ?? '')
     const env = {
@@ -336,7 +342,7 @@ describeServers('the commands with %s', (started) => {
       TLS_DATABASE_URL: 'postgres://nope.invalid/x',
     }
 
-    expect((await runProgram(['check'], { program, env })).out).toBe(
+    expect((await runProgram(['check'], { program: PROGRAM, env })).out).toBe(
       `ok: 1 plant, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
     )
   })

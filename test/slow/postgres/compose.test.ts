@@ -7,7 +7,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { SQL, YAML } from 'bun'
 import { freePort } from '../../../tools/free-port'
-import { installations, isInstalled, PASSWORD } from '../../../tools/postgres/server'
+import { INSTALLATIONS, isInstalled, PASSWORD } from '../../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, root, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { type Process, run, startProcess } from '../../harness/process'
 import { until } from '../../harness/until'
@@ -25,7 +25,7 @@ const Compose = Type.Object({
 })
 
 const read = (name: string) => readFileSync(join(root, 'deploy', name), 'utf8')
-const [debian] = installations
+const [debian] = INSTALLATIONS
 const canRun = debian !== undefined && isInstalled(debian) && process.getuid?.() === 0
 const bin = debian?.bin ?? ''
 
@@ -51,7 +51,7 @@ async function untilReady(port: number): Promise<SQL> {
 }
 
 test.skipIf(!canRun)(
-  'a primary, its synchronous standby, and a failover that loses nothing',
+  'the compose file runs a primary and a synchronous standby, and a failover loses nothing',
   async () => {
     const compose = Value.Parse(Compose, YAML.parse(read('compose.scaling.yaml')))
     using folder = temporaryFolder()
@@ -73,7 +73,7 @@ test.skipIf(!canRun)(
       const { code, out, err } = await run(words, { cwd: folder.path, env: environment(name) })
       if (code !== 0) throw new Error(`${words.join(' ')}: ${out}${err}`)
     }
-    // The names of the services are hosts: here, ports of this machine.
+    // Service names become ports of this machine.
     const here = (text: string) =>
       text
         .replaceAll('/run/secrets/database-password', folder.file('password'))
@@ -83,10 +83,10 @@ test.skipIf(!canRun)(
           `@127.0.0.1:${ports.primary},127.0.0.1:${ports.standby}/`,
         )
         .replace('@postgres-2/', `@127.0.0.1:${ports.standby}/`)
-    const started: Process[] = []
+    const processes: Process[] = []
 
     try {
-      // As the image makes a database at its first start.
+      // The image creates this database at its first start.
       await shell('primary', 'install', '-d', '-o', 'postgres', folder.file('primary'))
       const initdb = [
         'initdb',
@@ -105,7 +105,7 @@ test.skipIf(!canRun)(
       const options = { cwd: folder.path }
       const serve = (name: keyof typeof ports, words: readonly string[]) => {
         const child = startProcess(words, { ...options, env: environment(name) })
-        started.push(child)
+        processes.push(child)
         return child
       }
       const primary = serve('primary', ['gosu', 'postgres', 'postgres'])
@@ -129,7 +129,7 @@ test.skipIf(!canRun)(
       await using first = await startDaemon({ program: builtProgram(), env })
       await using second = await startDaemon({ program: builtProgram(), env })
       const daemons = [first, second]
-      const acknowledged: number[] = []
+      const acknowledgedIds: number[] = []
       let next = 1
       let isOver = false
       const clients = daemons.map(async (daemon) => {
@@ -137,10 +137,10 @@ test.skipIf(!canRun)(
           const id = next
           next += 1
           const answer = await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
-          if (answer.status === 200) acknowledged.push(id)
+          if (answer.status === 200) acknowledgedIds.push(id)
         }
       })
-      await until('300 creates', () => acknowledged.length >= 300)
+      await until('300 creates', () => acknowledgedIds.length >= 300)
       const { environment: ofReader } = compose.services['plantstore-reader']
       await using reader = await startDaemon({
         program: builtProgram(),
@@ -157,19 +157,19 @@ test.skipIf(!canRun)(
 
       await primary.stop('SIGQUIT')
       await shell('standby', 'gosu', 'postgres', 'pg_ctl', 'promote')
-      const before = acknowledged.length
+      const before = acknowledgedIds.length
       await onStandby.unsafe('ALTER SYSTEM RESET synchronous_standby_names').simple()
       await onStandby.unsafe('SELECT pg_reload_conf()').simple()
-      await until('300 more creates', () => acknowledged.length >= before + 300)
+      await until('300 more creates', () => acknowledgedIds.length >= before + 300)
       isOver = true
       await Promise.all(clients)
 
-      const lost = []
-      for (const id of acknowledged) {
+      const lostIds = []
+      for (const id of acknowledgedIds) {
         const { status } = await second.fetch(`/plants/${id}`)
-        if (status !== 200) lost.push(id)
+        if (status !== 200) lostIds.push(id)
       }
-      expect(lost).toEqual([])
+      expect(lostIds).toEqual([])
       for (const daemon of daemons) {
         expect(daemon.events().map(({ event }) => event)).toContain('server-moved')
         expect(await (await daemon.fetch('/metrics')).text()).toContain(
@@ -177,7 +177,7 @@ test.skipIf(!canRun)(
         )
       }
     } finally {
-      for (const child of started) if (child.alive()) await child.stop('SIGQUIT')
+      for (const child of processes) if (child.alive()) await child.stop('SIGQUIT')
     }
   },
 )

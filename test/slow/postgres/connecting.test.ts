@@ -32,13 +32,13 @@ async function refusal(url: string): Promise<string> {
   }
 }
 
-/** A port whose connections are accepted, and never answered. */
+/** A port that accepts connections and never answers. */
 function startSilent() {
   const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   return { port: server.port, [Symbol.dispose]: () => server.stop(true) }
 }
 
-/** A port whose SYNs are dropped: its process stands still, and its queue is full. */
+/** A port that drops SYNs: its process is stopped, and its queue is full. */
 async function startDeaf() {
   const script =
     'require("net").createServer().listen({host:"127.0.0.1",port:0,backlog:1},function(){console.log(this.address().port)})'
@@ -61,9 +61,9 @@ async function startDeaf() {
 
 describeServers(
   'connecting to %s',
-  (started, it) => {
-    test('one line says why there is none', async () => {
-      const server = await started()
+  (startServer, installation) => {
+    test('fails with one line that names the reason', async () => {
+      const server = await startServer()
       const port = freePort()
       const at = (host: string) => `cannot connect to PostgreSQL at ${host}: `
       const here = at(`127.0.0.1:${server.port}`)
@@ -80,20 +80,22 @@ describeServers(
       expect(await refusal(server.url('nope'))).toBe(
         `${here}database "nope" does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`,
       )
-      const wrong = `${here}wrong password for user "admin"`
-      expect(await refusal(`postgres://admin:wrong@127.0.0.1:${server.port}/postgres`)).toBe(wrong)
+      const message = `${here}wrong password for user "admin"`
+      expect(await refusal(`postgres://admin:wrong@127.0.0.1:${server.port}/postgres`)).toBe(
+        message,
+      )
       expect(await refusal(`postgres://admin@127.0.0.1:${server.port}/postgres`)).toBe(
-        `${wrong}: none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)`,
+        `${message}: none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)`,
       )
     })
 
-    test('one line says what the server would not keep', async () => {
-      const server = await started()
+    test('fails with one line if the server may lose data', async () => {
+      const server = await startServer()
       await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
       await server.query("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
       await server.query('CREATE DATABASE still')
       await server.query('ALTER DATABASE still SET default_transaction_read_only = on')
-      await using unsafe = await startPostgres(it, { settings: { fsync: 'off' } })
+      await using unsafe = await startPostgres(installation, { settings: { fsync: 'off' } })
 
       expect(await refusal(server.url('latin'))).toEndWith(
         "the encoding of the database is LATIN1; create one with ENCODING 'UTF8'",
@@ -105,24 +107,24 @@ describeServers(
       )
     })
 
-    test('too many connections', async () => {
-      const server = await started()
-      const opened = []
+    test('fails with one line if the server has too many connections', async () => {
+      const server = await startServer()
+      const connections = []
       for (;;) {
         const connection = await open(server.url()).catch((error: Error) => error)
         if (connection instanceof Error) {
           expect(connection.message).toContain('too many connections; raise max_connections, or')
           break
         }
-        opened.push(connection)
+        connections.push(connection)
       }
-      for (const connection of opened) await connection.close()
+      for (const connection of connections) await connection.close()
 
-      expect(opened.length).toBeGreaterThan(5)
+      expect(connections.length).toBeGreaterThan(5)
     })
 
-    test('a role that carries synchronous_commit=off cannot weaken it', async () => {
-      const server = await started()
+    test('overrides synchronous_commit=off of a role', async () => {
+      const server = await startServer()
       await server.query(`CREATE ROLE careless LOGIN PASSWORD '${PASSWORD}'`)
       await server.query('ALTER ROLE careless SET synchronous_commit = off')
       for (const statement of roleStatements()) {
@@ -142,8 +144,8 @@ describeServers(
       )
     })
 
-    test('the file of the password is read for each connection', async () => {
-      const server = await started()
+    test('reads the password file for each connection', async () => {
+      const server = await startServer()
       using folder = temporaryFolder()
       const databasePasswordFile = folder.file('password')
       await Bun.write(databasePasswordFile, `${PASSWORD}\n`)
@@ -160,8 +162,8 @@ describeServers(
       await (await connect(target)).close()
     })
 
-    test('works in the schema of the URL', async () => {
-      const server = await started()
+    test('uses the schema of the URL', async () => {
+      const server = await startServer()
       await server.query('CREATE SCHEMA garden')
 
       const connection = await open(`${server.url()}?search_path=garden`)
@@ -171,8 +173,8 @@ describeServers(
       expect(row).toEqual({ name: 'garden' })
     })
 
-    test('by a unix socket', async () => {
-      const { socket, port } = await started()
+    test('works through a unix socket', async () => {
+      const { socket, port } = await startServer()
       const user = `postgres://admin:${PASSWORD}@`
 
       for (const url of [
@@ -185,9 +187,9 @@ describeServers(
       }
     })
 
-    test('to the first host that can be written to', async () => {
-      const server = await started()
-      await using standby = await startPostgres(it, {
+    test('uses the first host that accepts writes', async () => {
+      const server = await startServer()
+      await using standby = await startPostgres(installation, {
         settings: { default_transaction_read_only: 'on' },
       })
       using silent = startSilent()
@@ -210,8 +212,8 @@ describeServers(
       )
     })
 
-    test('a query that misses its deadline drops the connection, and is not cancelled', async () => {
-      const server = await started()
+    test('drops a connection whose query misses its deadline, without cancelling the query', async () => {
+      const server = await startServer()
       await server.query('CREATE TABLE slow (n int)')
       const connection = await open(server.url())
       const query = connection.sql`WITH s AS (SELECT pg_sleep(1)) INSERT INTO slow SELECT 1 FROM s`
@@ -225,8 +227,8 @@ describeServers(
       expect(await until('the row', async () => (await rows()).length)).toBe(1)
     })
 
-    test('a session that is lost stays lost', async () => {
-      const server = await started()
+    test('never replaces a lost session', async () => {
+      const server = await startServer()
       const connection = await open(server.url())
       const [row] = await connection.sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
       const waiting = connection.sql`SELECT pg_sleep(60)`.catch((error: unknown) => error)

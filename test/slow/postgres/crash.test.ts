@@ -1,4 +1,4 @@
-// A server that crashes, or has no connection left, while a store is written to.
+// A server that crashes, or runs out of connections, during writes.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/hosts'
@@ -15,10 +15,10 @@ setDefaultTimeout(2 * PATIENCE_MS)
 const CLIENTS = 32
 
 describeServers('a crash of %s', (_, installation) => {
-  test('under load loses no acknowledged plant, and the change log has them all', async () => {
+  test('loses no acknowledged plant under load, nor its entry in the change log', async () => {
     await using server = await startPostgres(installation)
     const store = await openAt(await newDatabase(server), [], 1e9)
-    const acknowledged: number[] = []
+    const acknowledgedIds: number[] = []
     let next = 1
     let isOver = false
     const client = async () => {
@@ -26,29 +26,29 @@ describeServers('a crash of %s', (_, installation) => {
         const id = next
         next += 1
         if ((await errorOf(store.createPlant({ id: BigInt(id), name: 'n' }))) === null)
-          acknowledged.push(id)
+          acknowledgedIds.push(id)
       }
     }
     const clients = Array.from({ length: CLIENTS }, client)
 
     for (const round of [1, 2]) {
-      await until('creates', () => acknowledged.length > round * 1000)
-      // As "pg_ctl stop -m immediate".
+      await until('creates', () => acknowledgedIds.length > round * 1000)
+      // Like "pg_ctl stop -m immediate".
       await server.stop('SIGQUIT')
       await server.restart()
     }
-    await until('creates after the crashes', () => acknowledged.length > 3000)
+    await until('creates after the crashes', () => acknowledgedIds.length > 3000)
     isOver = true
     await Promise.all(clients)
 
     const plants = await allPlants(store)
-    const stored = new Set(plants.map(({ id }) => Number(id)))
-    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
+    const storedIds = new Set(plants.map(({ id }) => Number(id)))
+    expect(acknowledgedIds.filter((id) => !storedIds.has(id))).toEqual([])
     expect(replay(await follow(store))).toEqual(plants)
     await store.close()
   })
 
-  test('ends where others took its connections once they are free, and the log says why', async () => {
+  test('is survived once other clients free the connections that they took', async () => {
     await using server = await startPostgres(installation, { settings: { max_connections: '12' } })
     const url = await newDatabase(server)
     await server.query(
@@ -68,7 +68,7 @@ describeServers('a crash of %s', (_, installation) => {
       others.push(other)
     }
 
-    const refused = await errorOf(store.createPlant({ id: 1n, name: 'one' }))
+    const refusal = await errorOf(store.createPlant({ id: 1n, name: 'one' }))
     await until('the reason in the log', () =>
       JSON.stringify(events).includes('too many connections'),
     )
@@ -78,7 +78,7 @@ describeServers('a crash of %s', (_, installation) => {
       async () => !(await errorOf(store.createPlant({ id: 2n, name: 'two' }))),
     )
 
-    expect(refused).toBe('cannot write')
+    expect(refusal).toBe('cannot write')
     expect(events.map(({ event }) => event)).toContain('server-found')
     await store.close()
   })

@@ -1,4 +1,4 @@
-// Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
+// Commits whose answer is lost: no client is answered before their fate is known.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { messageOf } from '../../../src/errors'
@@ -15,14 +15,14 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-/** A store whose connections the test can cut, and one beside it that is never cut. */
+/** A store whose connections the test can cut, and another that is never cut. */
 async function openCuttable(server: PostgresServer, keep: KeepChanges) {
   const url = await newDatabase(server)
   const proxy = startProxy(server.port)
   const events: Logged[] = []
   const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events, keep)
   const other = await openAt(url)
-  // Once: tokens, pages and the first commit have their statements prepared.
+  // Prepares the statements of the first commit.
   await store.createPlants([
     { id: 1n, name: 'one' },
     { id: 2n, name: 'two', tag: 'x' },
@@ -47,12 +47,12 @@ async function openCuttable(server: PostgresServer, keep: KeepChanges) {
 
 type Change = (store: Store) => Promise<unknown>[]
 
-const creates: Change = (store) => [
+const CREATES: Change = (store) => [
   store.createPlant({ id: 2n, name: 'two', tag: 'x' }),
   store.createPlant({ id: 3n, name: 'another' }),
   store.createPlant({ id: 9n, name: 'nine' }),
 ]
-const mixed: Change = (store) => [
+const MIXED: Change = (store) => [
   store.patchPlant(1n, { tag: 'new' }),
   store.deletePlant(2n),
   store.deletePlant(2n),
@@ -73,16 +73,16 @@ const mixed: Change = (store) => [
 
 /** The result of each change: its value, or the name of its error. */
 const endsOf = async (changes: readonly Promise<unknown>[]) =>
-  (await Promise.allSettled(changes)).map((it) =>
-    it.status === 'fulfilled' ? (it.value ?? null) : it.reason.error,
+  (await Promise.allSettled(changes)).map((result) =>
+    result.status === 'fulfilled' ? (result.value ?? null) : result.reason.error,
   )
 
-const counts = [
+const COUNTS = [
   { created: 1, replaced: 1, unchanged: 1 },
   { created: 0, replaced: 0, unchanged: 1 },
   { deleted: 1, changed: [4n], missing: [] },
 ]
-const expected = {
+const EXPECTED = {
   creates: ['stored already', 'taken', null],
   mixed: [
     { id: 1n, name: 'one', tag: 'new' },
@@ -91,7 +91,7 @@ const expected = {
     null,
     'no such plant',
     'stored already',
-    ...counts,
+    ...COUNTS,
   ],
 }
 
@@ -99,7 +99,7 @@ const expected = {
 const endOf = async ({ changeLog }: Store) =>
   (await changeLog?.read({ after: 'now', limit: 1 }))?.next
 
-/** Expects a change log to have begun anew, so that nobody follows from commits that are gone. */
+/** Expects a new change log: no client may follow from lost commits. */
 async function expectNewChangeLog({ changeLog }: Store, after = ''): Promise<void> {
   await expect(changeLog?.read({ after, limit: 1 })).rejects.toHaveProperty(
     'error',
@@ -107,49 +107,52 @@ async function expectNewChangeLog({ changeLog }: Store, after = ''): Promise<voi
   )
 }
 
-const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServer>) => {
+const lostAnswers = (keep: KeepChanges) => (startServer: () => Promise<PostgresServer>) => {
   test.each([
-    ['creates', creates, expected.creates, 'answers', 'UPDATE', true],
-    ['creates', creates, expected.creates, 'requests', '', false],
-    ['changes of all kinds', mixed, expected.mixed, 'answers', 'COMMIT', true],
-    ['changes of all kinds', mixed, expected.mixed, 'answers', 'BEGIN', false],
-    ['changes of all kinds', mixed, expected.mixed, 'requests', '', false],
-  ] as const)('leaves %s as they would have ended', async (...row) => {
+    ['creates', CREATES, EXPECTED.creates, 'answers', 'UPDATE', true],
+    ['creates', CREATES, EXPECTED.creates, 'requests', '', false],
+    ['changes of all kinds', MIXED, EXPECTED.mixed, 'answers', 'COMMIT', true],
+    ['changes of all kinds', MIXED, EXPECTED.mixed, 'answers', 'BEGIN', false],
+    ['changes of all kinds', MIXED, EXPECTED.mixed, 'requests', '', false],
+  ] as const)('ends %s as if it had arrived', async (...row) => {
     const [, changes, ends, way, word, isMade] = row
-    await using it = await openCuttable(await started(), keep)
-    it.proxy.hold(way, word)
+    await using fixture = await openCuttable(await startServer(), keep)
+    fixture.proxy.hold(way, word)
 
-    const ended = endsOf(changes(it.store))
-    await it.proxy.untilHeld()
-    it.proxy.cut()
+    const endings = endsOf(changes(fixture.store))
+    await fixture.proxy.untilHeld()
+    fixture.proxy.cut()
 
-    expect(await ended).toEqual([...ends])
-    expect(await allPlants(it.store)).toEqual(await allPlants(it.other))
-    expect(it.events.filter(({ event }) => event === 'commit-settled')).toHaveLength(1)
-    const [made, notMade] = isMade ? [1, 0] : [0, 1]
-    expect(it.store.stats().server).toMatchObject({ inDoubtMade: made, inDoubtNotMade: notMade })
+    expect(await endings).toEqual([...ends])
+    expect(await allPlants(fixture.store)).toEqual(await allPlants(fixture.other))
+    expect(fixture.events.filter(({ event }) => event === 'commit-settled')).toHaveLength(1)
+    const [madeCount, notMade] = isMade ? [1, 0] : [0, 1]
+    expect(fixture.store.stats().server).toMatchObject({
+      inDoubtMade: madeCount,
+      inDoubtNotMade: notMade,
+    })
   })
 
-  test('is settled before the changes behind it are sent', async () => {
-    await using it = await openCuttable(await started(), keep)
-    it.proxy.hold('answers', 'UPDATE')
-    const inDoubt = endsOf([it.store.createPlant({ id: 30n, name: 'new' })])
-    await it.proxy.untilHeld()
+  test('is settled before later changes are sent', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
+    fixture.proxy.hold('answers', 'UPDATE')
+    const inDoubt = endsOf([fixture.store.createPlant({ id: 30n, name: 'new' })])
+    await fixture.proxy.untilHeld()
 
-    const behind = endsOf([
-      it.store.createPlant({ id: 30n, name: 'other' }),
-      it.store.createPlant({ id: 31n, name: 'new' }),
+    const laterChanges = endsOf([
+      fixture.store.createPlant({ id: 30n, name: 'other' }),
+      fixture.store.createPlant({ id: 31n, name: 'new' }),
     ])
-    it.proxy.cut()
+    fixture.proxy.cut()
 
     expect(await inDoubt).toEqual([null])
-    expect(await behind).toEqual(['taken', null])
-    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 1, inDoubtNotMade: 0 })
+    expect(await laterChanges).toEqual(['taken', null])
+    expect(fixture.store.stats().server).toMatchObject({ inDoubtMade: 1, inDoubtNotMade: 0 })
   })
 
-  test('keeps the order of the changes behind one that the server refuses', async () => {
-    await using it = await openCuttable(await started(), keep)
-    await it.query(
+  test('keeps the order of later changes if the server refuses one', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
+    await fixture.query(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN RAISE 'no weeds' USING ERRCODE = '23514'; END $$;
        CREATE TRIGGER no_weed BEFORE INSERT ON plants FOR EACH ROW WHEN (new.name = 'Weed')
@@ -163,36 +166,36 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
       { id: 42n, name: 'mine' },
       { id: 42n, name: 'too late' },
     ]) {
-      waves.push(it.store.createPlant(plant))
+      waves.push(fixture.store.createPlant(plant))
       await turns()
     }
 
     expect(await endsOf(waves)).toEqual([null, 'unexpected', null, 'taken'])
-    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, lostCommits: 0 })
+    expect(fixture.store.stats().server).toMatchObject({ inDoubtMade: 0, lostCommits: 0 })
   })
 
-  test('is told as made, with what a plant was refused for, once all of it was', async () => {
-    await using it = await openCuttable(await started(), keep)
-    it.proxy.hold('answers', 'UPDATE')
+  test('reports a committed batch as committed, with the refusal of each plant', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
+    fixture.proxy.hold('answers', 'UPDATE')
 
-    const ended = endsOf(creates(it.store))
-    await it.proxy.untilHeld()
-    // It was made: others change the plant before its end is known.
-    await until('the plant', () => it.other.readPlant(9n))
-    await it.other.deletePlant(9n)
-    await it.other.deletePlant(3n)
-    it.proxy.cut()
+    const endings = endsOf(CREATES(fixture.store))
+    await fixture.proxy.untilHeld()
+    // The commit was made; others change the plant before that is known.
+    await until('the plant', () => fixture.other.readPlant(9n))
+    await fixture.other.deletePlant(9n)
+    await fixture.other.deletePlant(3n)
+    fixture.proxy.cut()
 
-    // The refused create is tried again, where what refused it is gone.
-    expect(await ended).toEqual(['stored already', null, null])
-    expect(await it.other.readPlant(9n)).toBeNull()
-    expect(await it.other.readPlant(3n)).toEqual({ id: 3n, name: 'another' })
+    // The refused create is retried: the plant that refused it is gone.
+    expect(await endings).toEqual(['stored already', null, null])
+    expect(await fixture.other.readPlant(9n)).toBeNull()
+    expect(await fixture.other.readPlant(3n)).toEqual({ id: 3n, name: 'another' })
   })
 
-  test('keeps a commit from being made later, once it counts as not made', async () => {
-    const server = await started()
-    await using it = await openCuttable(server, keep)
-    const [backend] = await it.query(
+  test('prevents a late commit once it counts as not committed', async () => {
+    const server = await startServer()
+    await using fixture = await openCuttable(server, keep)
+    const [backend] = await fixture.query(
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND query LIKE '%lanes%' AND client_port IN
          (SELECT client_port FROM pg_stat_activity WHERE application_name LIKE 'plantstore@%')
@@ -200,129 +203,129 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     )
     process.kill(Number(backend.pid), 'SIGSTOP')
     try {
-      const ended = endsOf([it.store.createPlant({ id: 9n, name: 'nine' })])
+      const endings = endsOf([fixture.store.createPlant({ id: 9n, name: 'nine' })])
       await Bun.sleep(200)
-      // The server has the statement, and its backend does not run.
-      it.proxy.cut(true)
-      expect(await ended).toEqual([null])
-      await it.store.deletePlant(9n)
+      // The server has received the statement, but its backend is stopped.
+      fixture.proxy.cut(true)
+      expect(await endings).toEqual([null])
+      await fixture.store.deletePlant(9n)
     } finally {
       process.kill(Number(backend.pid), 'SIGCONT')
     }
 
     await Bun.sleep(300)
-    expect(await it.other.readPlant(9n)).toBeNull()
-    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 1 })
+    expect(await fixture.other.readPlant(9n)).toBeNull()
+    expect(fixture.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 1 })
   })
 
-  test('sends a change again whose transaction the server has put out', async () => {
-    await using it = await openCuttable(await started(), keep)
-    await it.store.patchPlant(1n, { name: 'first' })
-    it.proxy.hold('answers', 'BEGIN')
+  test('repeats a change whose transaction the server has aborted', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
+    await fixture.store.patchPlant(1n, { name: 'first' })
+    fixture.proxy.hold('answers', 'BEGIN')
 
-    const ended = endsOf([it.store.patchPlant(1n, { tag: 'new' })])
-    await it.proxy.untilHeld()
-    // The row is locked until the server finds that nothing comes any more.
+    const endings = endsOf([fixture.store.patchPlant(1n, { tag: 'new' })])
+    await fixture.proxy.untilHeld()
+    // The row is locked until the server drops the silent connection.
     await until('the lock to end', async () => {
-      return (await errorOf(it.other.patchPlant(1n, { name: 'other' }))) === null
+      return (await errorOf(fixture.other.patchPlant(1n, { name: 'other' }))) === null
     })
-    it.proxy.cut()
+    fixture.proxy.cut()
 
-    expect(await ended).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
+    expect(await endings).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
   })
 
-  test('tells that a server has lost what it had confirmed', async () => {
-    await using it = await openCuttable(await started(), keep)
-    for (const plant of range(20, 5)) await it.store.createPlant(plant)
-    const before = await endOf(it.store)
-    await it.query('UPDATE lanes SET seq = seq - 3 WHERE seq > 3')
+  test('reports commits that the server confirmed and lost', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
+    for (const plant of range(20, 5)) await fixture.store.createPlant(plant)
+    const before = await endOf(fixture.store)
+    await fixture.query('UPDATE lanes SET seq = seq - 3 WHERE seq > 3')
 
-    it.proxy.cut()
-    await it.store.createPlant({ id: 9n, name: 'nine' })
+    fixture.proxy.cut()
+    await fixture.store.createPlant({ id: 9n, name: 'nine' })
 
-    expect(it.events).toContainEqual({ event: 'acknowledged-lost', commits: 3 })
-    if (keep !== null) await expectNewChangeLog(it.other, before)
-    expect(it.store.stats().server?.lostCommits).toBe(3)
+    expect(fixture.events).toContainEqual({ event: 'acknowledged-lost', commits: 3 })
+    if (keep !== null) await expectNewChangeLog(fixture.other, before)
+    expect(fixture.store.stats().server?.lostCommits).toBe(3)
   })
 
-  test('begins a new change log on another timeline of the server, and only there', async () => {
-    await using it = await openCuttable(await started(), keep)
+  test('renames the change log on another timeline of the server, and only there', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
     if (keep === null) return
-    const [before] = await it.query('SELECT timeline FROM change_log')
+    const [before] = await fixture.query('SELECT timeline FROM change_log')
     expect(before?.timeline).toMatch(/^\d+-[0-9A-F]{8}$/)
-    const cursor = await endOf(it.store)
+    const cursor = await endOf(fixture.store)
 
-    it.proxy.cut()
-    await it.store.createPlant({ id: 9n, name: 'nine' })
-    expect((await follow(it.other, cursor)).map(({ id }) => id)).toEqual([9n])
-    await it.query(`UPDATE change_log SET timeline = '1-00000000'`)
-    it.proxy.cut()
-    await it.store.deletePlant(9n)
+    fixture.proxy.cut()
+    await fixture.store.createPlant({ id: 9n, name: 'nine' })
+    expect((await follow(fixture.other, cursor)).map(({ id }) => id)).toEqual([9n])
+    await fixture.query(`UPDATE change_log SET timeline = '1-00000000'`)
+    fixture.proxy.cut()
+    await fixture.store.deletePlant(9n)
 
-    await expectNewChangeLog(it.other, cursor)
-    expect(await it.query('SELECT timeline FROM change_log')).toEqual([before])
+    await expectNewChangeLog(fixture.other, cursor)
+    expect(await fixture.query('SELECT timeline FROM change_log')).toEqual([before])
   })
 
-  test('continues in a new lane if its own is gone, without an alarm of lost commits', async () => {
-    await using it = await openCuttable(await started(), keep)
-    const before = await endOf(it.store)
-    await it.query('DELETE FROM lanes')
+  test('continues in a new lane if the old one is gone, and reports no lost commits', async () => {
+    await using fixture = await openCuttable(await startServer(), keep)
+    const before = await endOf(fixture.store)
+    await fixture.query('DELETE FROM lanes')
 
-    await it.store.createPlant({ id: 9n, name: 'nine' })
-    if (keep !== null) await expectNewChangeLog(it.other, before)
-    await it.store.deletePlant(9n)
+    await fixture.store.createPlant({ id: 9n, name: 'nine' })
+    if (keep !== null) await expectNewChangeLog(fixture.other, before)
+    await fixture.store.deletePlant(9n)
 
-    expect(it.events.map(({ event }) => event)).toContain('lane-gone')
-    expect(it.events.map(({ event }) => event)).not.toContain('acknowledged-lost')
-    expect(it.store.stats().server?.lostCommits).toBe(0)
+    expect(fixture.events.map(({ event }) => event)).toContain('lane-gone')
+    expect(fixture.events.map(({ event }) => event)).not.toContain('acknowledged-lost')
+    expect(fixture.store.stats().server?.lostCommits).toBe(0)
 
-    expect(await it.other.readPlant(9n)).toBeNull()
+    expect(await fixture.other.readPlant(9n)).toBeNull()
   })
 
   test.each([
-    ['creates', creates, 'UPDATE'],
-    ['changes of all kinds', mixed, 'COMMIT'],
+    ['creates', CREATES, 'UPDATE'],
+    ['changes of all kinds', MIXED, 'COMMIT'],
   ] as const)(
-    'is an error of its own for %s whose lane is gone, as nobody knows',
+    'fails %s with "unexpected" if the lane is gone, since their fate is unknown',
     async (...row) => {
       const [, changes, word] = row
-      await using it = await openCuttable(await started(), keep)
-      it.proxy.hold('answers', word)
+      await using fixture = await openCuttable(await startServer(), keep)
+      fixture.proxy.hold('answers', word)
 
-      const ended = endsOf(changes(it.store))
-      await it.proxy.untilHeld()
-      await it.query('TRUNCATE lanes')
-      it.proxy.cut()
+      const endings = endsOf(changes(fixture.store))
+      await fixture.proxy.untilHeld()
+      await fixture.query('TRUNCATE lanes')
+      fixture.proxy.cut()
 
-      for (const end of await ended) expect(end).toBe('unexpected')
-      expect(it.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
-      expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 0 })
-      // Those that come later are answered as ever.
-      await it.store.createPlant({ id: 50n, name: 'fifty' })
-      expect(await allPlants(it.store)).toEqual(await allPlants(it.other))
+      for (const end of await endings) expect(end).toBe('unexpected')
+      expect(fixture.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
+      expect(fixture.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 0 })
+      // Later changes work as usual.
+      await fixture.store.createPlant({ id: 50n, name: 'fifty' })
+      expect(await allPlants(fixture.store)).toEqual(await allPlants(fixture.other))
     },
   )
 
-  test('waits for the standby, whatever the database sets', async () => {
-    const server = await started()
+  test('waits for the standby, whatever the settings of the database', async () => {
+    const server = await startServer()
     const setStandby = async (name: string) => {
       await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
       await server.query('SELECT pg_reload_conf()')
     }
     try {
-      await using it = await openCuttable(server, keep)
-      await it.query(
+      await using fixture = await openCuttable(server, keep)
+      await fixture.query(
         `DO $$ BEGIN EXECUTE format(
            'ALTER DATABASE %I SET statement_timeout = ''200ms'';
             ALTER DATABASE %1$I SET synchronous_commit = off', current_database()
          ); END $$`,
       )
-      it.proxy.cut()
-      await it.store.deletePlant(4n)
+      fixture.proxy.cut()
+      await fixture.store.deletePlant(4n)
       await setStandby('nobody')
       await Bun.sleep(200)
       let isAnswered = false
-      const creating = it.store.createPlant({ id: 9n, name: 'nine' }).then(() => {
+      const creating = fixture.store.createPlant({ id: 9n, name: 'nine' }).then(() => {
         isAnswered = true
       })
 
@@ -335,24 +338,28 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     }
   })
 
-  test('refuses changes and reads while the server is away, and stores none of them later', async () => {
-    const server = await started()
-    await using it = await openCuttable(server, keep)
+  test('refuses changes and reads while the server is away, and stores nothing later', async () => {
+    const server = await startServer()
+    await using fixture = await openCuttable(server, keep)
     await server.stop()
-    const change = endsOf([it.store.createPlant({ id: 9n, name: 'nine' })])
-    const read = endsOf([it.store.readPlant(1n)])
+    const change = endsOf([fixture.store.createPlant({ id: 9n, name: 'nine' })])
+    const read = endsOf([fixture.store.readPlant(1n)])
 
     expect(await read).toEqual(['cannot read'])
-    expect(await it.store.countPlants().catch(messageOf)).toBe('cannot read from the database')
-    expect(it.store.probe()).rejects.toHaveProperty('error', 'cannot write')
+    expect(await fixture.store.countPlants().catch(messageOf)).toBe('cannot read from the database')
+    expect(fixture.store.probe()).rejects.toHaveProperty('error', 'cannot write')
     expect(await change).toEqual(['cannot write'])
-    expect(it.store.stats().problem).not.toBeNull()
+    expect(fixture.store.stats().problem).not.toBeNull()
     await server.restart()
 
-    await until('a writable store', () => it.store.stats().problem === null)
-    await it.store.probe()
-    expect(await it.store.readPlant(9n)).toBeNull()
-    expect(it.store.stats().server).toMatchObject({ reconnects: 1, failovers: 0, lostCommits: 0 })
+    await until('a writable store', () => fixture.store.stats().problem === null)
+    await fixture.store.probe()
+    expect(await fixture.store.readPlant(9n)).toBeNull()
+    expect(fixture.store.stats().server).toMatchObject({
+      reconnects: 1,
+      failovers: 0,
+      lostCommits: 0,
+    })
   })
 }
 

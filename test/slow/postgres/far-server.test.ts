@@ -1,4 +1,4 @@
-// A server far away: each request and answer takes a while.
+// A far server: each request and answer is delayed.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startProxy } from '../../harness/cuttable'
@@ -9,10 +9,10 @@ import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-describeServer('a store with %s', (started) => {
-  // Milliseconds each way; the connecting of a session takes eight round trips.
-  test.concurrent.each([100, 250])('%i ms away keeps its connections', async (delay) => {
-    const server = await started()
+describeServer('a store in %s', (startServer) => {
+  // Milliseconds each way; connecting a session takes eight round trips.
+  test.concurrent.each([100, 250])('keeps its connections over %i ms each way', async (delay) => {
+    const server = await startServer()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     using proxy = startProxy(server.port, delay)

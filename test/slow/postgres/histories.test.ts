@@ -1,9 +1,9 @@
-// Databases that are put back, copied or replicated with PostgreSQL's own tools, and cursors of their other history.
+// Databases restored, copied or replicated with PostgreSQL's tools, and cursors of their other history.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../../src/store'
-import { installations, startPostgres } from '../../../tools/postgres/server'
+import { INSTALLATIONS, startPostgres } from '../../../tools/postgres/server'
 import { follow } from '../../engine/change-log-contract'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
@@ -20,7 +20,7 @@ const endOf = async ({ changeLog }: Store): Promise<string> =>
 const readAfter = (store: Store, after: string) =>
   errorOf(store.changeLog?.read({ after, limit: 9 }) ?? Promise.reject(new Error('no change log')))
 
-/** Opens a store for some writes, as a daemon that is then stopped. Resolves to where its change log ends. */
+/** Opens a store like a daemon, writes and stops. Resolves to the last cursor of its change log. */
 async function write(url: string, ids: readonly bigint[]): Promise<string> {
   const store = await openKeeping(url)
   for (const id of ids) await store.createPlant({ id, name: 'n' })
@@ -29,17 +29,17 @@ async function write(url: string, ids: readonly bigint[]): Promise<string> {
   return end
 }
 
-async function expectOtherHistory(url: string, common: string, lost: string): Promise<void> {
+async function expectOtherHistory(url: string, common: string, lostCursor: string): Promise<void> {
   const store = await openKeeping(url)
   for (const id of [5n, 6n, 7n]) await store.createPlant({ id, name: 'n' })
-  expect(await readAfter(store, lost)).toBe('cursor expired')
+  expect(await readAfter(store, lostCursor)).toBe('cursor expired')
   expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
   await store.close()
 }
 
-describeServers('%s', (started, { bin }) => {
-  // The clients of one version only are installed.
-  const isWithClients = bin === installations[0]?.bin
+describeServers('the change log in %s', (startServer, { bin }) => {
+  // Client programs of only one version are installed.
+  const isWithClients = bin === INSTALLATIONS[0]?.bin
 
   async function run(...argv: readonly string[]): Promise<void> {
     const [name = '', ...args] = argv
@@ -48,35 +48,35 @@ describeServers('%s', (started, { bin }) => {
   }
 
   test.skipIf(!isWithClients)(
-    'pg_restore --clean: cursors from after the dump are refused',
+    'refuses cursors from after the dump, once pg_restore --clean has run',
     async () => {
       using folder = temporaryFolder()
       const dump = folder.file('dump')
-      const url = await newDatabase(await started())
+      const url = await newDatabase(await startServer())
       const common = await write(url, [1n, 2n])
       await run('pg_dump', '--format=custom', '--file', dump, url)
-      const lost = await write(url, [3n, 4n])
+      const lostCursor = await write(url, [3n, 4n])
 
       await run('pg_restore', '--clean', '--dbname', url, dump)
 
-      await expectOtherHistory(url, common, lost)
+      await expectOtherHistory(url, common, lostCursor)
     },
   )
 
   test.skipIf(!isWithClients)(
-    'two databases of one dump refuse the cursors of each other',
+    'refuses the cursors of another database from the same dump',
     async () => {
       using folder = temporaryFolder()
       const dump = folder.file('dump')
-      const server = await started()
+      const server = await startServer()
       const url = await newDatabase(server)
       const other = await newDatabase(server)
       const common = await write(url, [1n, 2n])
       await run('pg_dump', '--format=custom', '--file', dump, url)
       await run('pg_restore', '--dbname', other, dump)
-      const [lost, foreign] = [await write(url, [3n]), await write(other, [4n])]
+      const [lostCursor, foreign] = [await write(url, [3n]), await write(other, [4n])]
 
-      await expectOtherHistory(other, foreign, lost)
+      await expectOtherHistory(other, foreign, lostCursor)
       const store = await openKeeping(url)
       expect(await readAfter(store, foreign)).toBe('cursor expired')
       expect((await follow(store, common)).map(({ id }) => id)).toEqual([3n])
@@ -84,7 +84,7 @@ describeServers('%s', (started, { bin }) => {
     },
   )
 
-  test('a base backup that takes the place of the data refuses later cursors', async () => {
+  test('refuses cursors from after a base backup that was restored', async () => {
     await using server = await startPostgres({ name: '', bin })
     const data = join(server.socket, '../data')
     const url = await server.createDatabase('plants')
@@ -93,23 +93,23 @@ describeServers('%s', (started, { bin }) => {
     cpSync(data, `${data}.backup`, { recursive: true, preserveTimestamps: true })
     await Bun.$`chown -R --reference ${data} ${data}.backup`.quiet()
     await server.restart()
-    const lost = await write(url, [3n, 4n])
+    const lostCursor = await write(url, [3n, 4n])
     await server.stop()
     rmSync(data, { recursive: true })
     renameSync(`${data}.backup`, data)
     await server.restart()
 
-    await expectOtherHistory(url, common, lost)
+    await expectOtherHistory(url, common, lostCursor)
   })
 
-  test('a publication for all tables, and a subscriber that has the plants', async () => {
+  test('works with a publication for all tables, whose subscriber gets the plants', async () => {
     await using publisher = await startPostgres(
       { name: '', bin },
       { settings: { wal_level: 'logical' } },
     )
     await using subscriber = await startPostgres({ name: '', bin })
     const url = await publisher.createDatabase('plants')
-    // Before the tables, as a publication of the whole database may be.
+    // A publication of the whole database may precede the tables.
     await publisher.query('CREATE PUBLICATION everything FOR ALL TABLES', url)
     const store = await openKeeping(url)
     await store.createPlants(range(1, 3))
@@ -135,7 +135,7 @@ describeServers('%s', (started, { bin }) => {
     const replica = () => subscriber.query('SELECT id, name, tag FROM plants ORDER BY id', copy)
     const expected = plants.map(({ id, name, tag = null }) => ({ id: String(id), name, tag }))
     const end = performance.now() + 30_000
-    const text = (it: unknown) => JSON.stringify(it)
+    const text = (value: unknown) => JSON.stringify(value)
     while (text(await replica()) !== text(expected) && performance.now() < end) await Bun.sleep(100)
     expect(text(await replica())).toBe(text(expected))
     await subscriber.query('ALTER SUBSCRIPTION all_plants DISABLE', copy)

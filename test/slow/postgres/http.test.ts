@@ -1,7 +1,7 @@
-// The tests of the HTTP API and of the commands, as they are, on PostgreSQL: each file in a process of its own.
+// Runs the unchanged tests of the HTTP API and of the commands on PostgreSQL, each file in a separate process.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { PASSWORD, psql } from '../../../tools/postgres/server'
+import { PASSWORD, PSQL } from '../../../tools/postgres/server'
 import { root } from '../../harness/daemon'
 import { describeServer } from '../../harness/own-server'
 import { run } from '../../harness/process'
@@ -9,9 +9,9 @@ import { run } from '../../harness/process'
 setDefaultTimeout(600_000)
 
 /**
- * Tests that ask a store for something, and not a file: sockets and the description of the API are the same with each.
+ * Tests that use the store. Tests of sockets and of the API's description do not depend on the engine.
  */
-const files = [
+const FILES = [
   'http/auth',
   'http/batch',
   'http/body-size',
@@ -36,10 +36,10 @@ const files = [
 ]
 
 describeServer(
-  'on %s',
-  (started) => {
-    test.each(files)('test/%s.test.ts passes', async (file) => {
-      const { port } = await started()
+  'with %s',
+  (startServer) => {
+    test.each(FILES)('test/%s.test.ts passes', async (file) => {
+      const { port } = await startServer()
       const env = {
         PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
         PGPASSWORD: PASSWORD,
@@ -52,5 +52,5 @@ describeServer(
       expect(code === 0 ? '' : err).toBe('')
     })
   },
-  { canRun: existsSync(psql) },
+  { canRun: existsSync(PSQL) },
 )

@@ -1,4 +1,4 @@
-// The fence of a lane: a step that was not made before it never will be.
+// The fence of a lane: a step that was not committed before it never will be.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
@@ -23,7 +23,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-/** Pages of the lanes and their index read by these sessions, which otherwise report them up to a second later. */
+/** Pages of the lanes and their index read so far. Flushes the counts of these sessions first. */
 async function pagesRead(...sessions: readonly [SQL, ...SQL[]]): Promise<number> {
   for (const sql of sessions) await sql.unsafe('SELECT pg_stat_force_next_flush()')
   const [row] = await sessions[0].unsafe<{ pages: bigint }[]>(
@@ -36,7 +36,7 @@ async function pagesRead(...sessions: readonly [SQL, ...SQL[]]): Promise<number>
 const createOf = (id: number): Write => ({ kind: 'create', row: [id, 'Rose', null], origin: null })
 const deleteOf = (id: number): Write => ({ kind: 'delete', id, precondition: null, origin: null })
 
-/** A lane with two connections, as of a writer that has lost the first one. */
+/** A lane with two connections, like a writer that has lost the first one. */
 async function openLane(server: PostgresServer) {
   const url = await newDatabase(server)
   const store = await openAt(url)
@@ -62,7 +62,7 @@ async function openLane(server: PostgresServer) {
   }
 }
 
-/** A transaction that keeps every version of each row from its begin on, as pg_dump does. */
+/** A transaction that keeps every version of each row since its begin, like pg_dump. */
 async function openSnapshot(target: PostgresTarget) {
   const { sql, close } = await connect(target)
   await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ')
@@ -70,80 +70,82 @@ async function openSnapshot(target: PostgresTarget) {
   return { lanes: row?.lanes, [Symbol.asyncDispose]: close }
 }
 
-describeServers('the fence of %s', (started) => {
-  test('keeps every step from being made later that was not made before it', async () => {
-    await using it = await openLane(await started())
-    await it.create(1, 1)
+describeServers('the fence of %s', (startServer) => {
+  test('prevents every step that was not committed before it', async () => {
+    await using fixture = await openLane(await startServer())
+    await fixture.create(1, 1)
 
-    // Step 2 was sent, and has not arrived.
-    const top = { lane: it.lane, seq: 2 }
-    const found = await fence(it.current.sql, top)
+    // Step 2 was sent, but has not arrived.
+    const top = { lane: fixture.lane, seq: 2 }
+    const fenced = await fence(fixture.current.sql, top)
 
-    expect(found?.made).toBe(1)
-    // As if its answer was lost.
-    expect(await fence(it.current.sql, top)).toEqual(found)
-    expect(await it.create(2, 2)).toBe('elsewhere')
-    expect(await it.remove(1, 2)).toBe('elsewhere')
-    expect(await it.store.readPlant(2n)).toBeNull()
-    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'Rose' })
-    expect(await it.create(3, 4)).toEqual({ refused: '' })
+    expect(fenced?.lastStep).toBe(1)
+    // Repeated, as if the answer was lost.
+    expect(await fence(fixture.current.sql, top)).toEqual(fenced)
+    expect(await fixture.create(2, 2)).toBe('elsewhere')
+    expect(await fixture.remove(1, 2)).toBe('elsewhere')
+    expect(await fixture.store.readPlant(2n)).toBeNull()
+    expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'Rose' })
+    expect(await fixture.create(3, 4)).toEqual({ refusedIds: '' })
   })
 
-  test('finds the last step that was made, with its refusals, and the same when it is sent again', async () => {
-    await using it = await openLane(await started())
-    await it.create(1, 1)
-    await it.create(1, 2)
-    const top = { lane: it.lane, seq: 2 }
+  test('finds the last committed step and its refusals, and the same when repeated', async () => {
+    await using fixture = await openLane(await startServer())
+    await fixture.create(1, 1)
+    await fixture.create(1, 2)
+    const top = { lane: fixture.lane, seq: 2 }
 
-    const found = await fence(it.current.sql, top)
+    const fenced = await fence(fixture.current.sql, top)
 
-    expect(found).toEqual({ made: 2, refused: '1', hasChangeLog: false })
-    expect(await fence(it.current.sql, top)).toEqual(found)
+    expect(fenced).toEqual({ lastStep: 2, refusedIds: '1', hasChangeLog: false })
+    expect(await fence(fixture.current.sql, top)).toEqual(fenced)
   })
 
-  test('finds a step that was under way when it came', async () => {
-    const server = await started()
-    await using it = await openLane(server)
-    const at = { lane: it.lane, seq: 1, hasChangeLog: false }
-    await beginStep(it.old.sql, at, [])
+  test('finds a step that was in progress', async () => {
+    const server = await startServer()
+    await using fixture = await openLane(server)
+    const laneStep = { lane: fixture.lane, seq: 1, hasChangeLog: false }
+    await beginStep(fixture.old.sql, laneStep, [])
 
-    const finding = fence(it.current.sql, at)
+    const fencing = fence(fixture.current.sql, laneStep)
     const waits = () => server.query('SELECT FROM pg_locks WHERE NOT granted')
     await until('a waiting lock', async () => (await waits()).length)
-    await commit(it.old.sql, [])
+    await commit(fixture.old.sql, [])
 
-    expect((await finding)?.made).toBe(1)
+    expect((await fencing)?.lastStep).toBe(1)
   })
 
   test('works for a lane of more than 2^31 steps', async () => {
-    const server = await started()
-    await using it = await openLane(server)
+    const server = await startServer()
+    await using fixture = await openLane(server)
     const seq = 2 ** 40
-    expect(await fence(it.current.sql, { lane: it.lane, seq })).toMatchObject({ made: 0 })
+    expect(await fence(fixture.current.sql, { lane: fixture.lane, seq })).toMatchObject({
+      lastStep: 0,
+    })
 
-    expect(await it.create(1, seq + 2)).toEqual({ refused: '' })
-    expect(await it.remove(1, seq + 3)).toEqual({ refused: '' })
-    const found = await fence(it.current.sql, { lane: it.lane, seq: seq + 5 })
-    expect(found?.made).toBe(seq + 3)
+    expect(await fixture.create(1, seq + 2)).toEqual({ refusedIds: '' })
+    expect(await fixture.remove(1, seq + 3)).toEqual({ refusedIds: '' })
+    const fenced = await fence(fixture.current.sql, { lane: fixture.lane, seq: seq + 5 })
+    expect(fenced?.lastStep).toBe(seq + 3)
   })
 
-  test('reads no more of a lane for all the versions of its row that a snapshot keeps', async () => {
-    await using it = await openLane(await started())
-    const { old, current, lane } = it
+  test('reads few pages, however many old versions of the row a snapshot keeps', async () => {
+    await using fixture = await openLane(await startServer())
+    const { old, current, lane } = fixture
     // The store's own looks, and autovacuum, read the table too.
-    await it.store.close()
+    await fixture.store.close()
     await current.sql.unsafe('ALTER TABLE lanes SET (autovacuum_enabled = off)')
-    // The planner knows that the table is small, and the session keeps the plans that it makes of that.
+    // The session keeps the plans for a small table.
     await current.sql.unsafe('VACUUM ANALYZE lanes')
     for (let seq = 1; seq <= 20; seq += 2) {
-      await it.create(1, seq)
-      await it.remove(1, seq + 1)
+      await fixture.create(1, seq)
+      await fixture.remove(1, seq + 1)
     }
-    await using snapshot = await openSnapshot(it.target)
-    for (let seq = 21; seq <= 3020; seq += 1) await it.create(1, seq)
+    await using snapshot = await openSnapshot(fixture.target)
+    for (let seq = 21; seq <= 3020; seq += 1) await fixture.create(1, seq)
     const reads: Record<string, () => Promise<unknown>> = {
-      create: () => it.create(1, 3021),
-      remove: () => it.remove(1, 3022),
+      create: () => fixture.create(1, 3021),
+      remove: () => fixture.remove(1, 3022),
       sequence: () => sequenceOf(old.sql, lane),
       fence: () => fence(old.sql, { lane, seq: 3023 }),
       leave: () => removeLane(old.sql, lane),
@@ -152,29 +154,31 @@ describeServers('the fence of %s', (started) => {
       const before = await pagesRead(old.sql, current.sql)
       await read()
       const pages = (await pagesRead(old.sql, current.sql)) - before
-      // The old versions have more than 40 pages.
+      // The old versions fill more than 40 pages.
       expect({ name, isFew: pages < 20, pages }).toMatchObject({ name, isFew: true })
     }
     expect(snapshot.lanes).toBeGreaterThan(0n)
     expect(await sequenceOf(old.sql, lane)).toBeNull()
   })
 
-  test('keeps a step from being made that does not know that a change log is kept, or is not', async () => {
-    await using it = await openLane(await started())
+  test('prevents a step that missed the begin or end of the change log', async () => {
+    await using fixture = await openLane(await startServer())
     const create = stepOf([createOf(1)])
     const remove = stepOf([deleteOf(1)])
-    const at = { lane: it.lane, seq: 1 }
-    const { sql } = it.current
+    const laneStep = { lane: fixture.lane, seq: 1 }
+    const { sql } = fixture.current
 
     for (const step of [create, remove]) {
-      expect(await step.send(sql, { ...at, hasChangeLog: true })).toBe('elsewhere')
+      expect(await step.send(sql, { ...laneStep, hasChangeLog: true })).toBe('elsewhere')
     }
     await keepChanges(sql, 1000)
     for (const step of [create, remove]) {
-      expect(await step.send(sql, { ...at, hasChangeLog: false })).toBe('elsewhere')
+      expect(await step.send(sql, { ...laneStep, hasChangeLog: false })).toBe('elsewhere')
     }
-    expect(await it.store.readPlant(1n)).toBeNull()
-    expect(await create.send(sql, { ...at, hasChangeLog: true })).toMatchObject({ refused: '' })
+    expect(await fixture.store.readPlant(1n)).toBeNull()
+    expect(await create.send(sql, { ...laneStep, hasChangeLog: true })).toMatchObject({
+      refusedIds: '',
+    })
     expect((await makeLane(sql)).hasChangeLog).toBeTrue()
     await keepChanges(sql, 'off')
     expect((await makeLane(sql)).hasChangeLog).toBeFalse()

@@ -1,4 +1,4 @@
-// A write of several plants is one moment, whatever other processes commit meanwhile.
+// A write of several plants takes effect at one moment, whatever other processes commit meanwhile.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
@@ -23,7 +23,7 @@ async function openBesideMove(server: PostgresServer) {
   await store.createPlant(ROSE)
   const connect = () => new SQL({ adapter: 'postgres', url, tls: 'disable', max: 1 })
   const [other, watcher] = [connect(), connect()]
-  // A write waits for a lock only so long: the connection that sees it is open before.
+  // Opened first, because a write waits only briefly for a lock.
   await watcher.unsafe(WAITING)
   await other
     .unsafe(`BEGIN; DELETE FROM plants WHERE id = 20; INSERT INTO plants VALUES (18, 'rose')`)
@@ -42,26 +42,29 @@ async function openBesideMove(server: PostgresServer) {
   }
 }
 
-describeServers('a plant that another session replaces by another in %s:', (started) => {
-  test('a batch of deletes finds either of both', async () => {
-    await using it = await openBesideMove(await started())
+describeServers('while another session in %s exchanges two plants,', (startServer) => {
+  test('a batch of deletes sees one moment', async () => {
+    await using fixture = await openBesideMove(await startServer())
 
-    const [deleted] = await Promise.all([it.store.deletePlants([LILY, ROSE]), it.commit()])
+    const [deletion] = await Promise.all([
+      fixture.store.deletePlants([LILY, ROSE]),
+      fixture.commit(),
+    ])
 
-    expect(deleted).toEqual({ deleted: 0, changed: [18n], missing: [20n] })
+    expect(deletion).toEqual({ deleted: 0, changed: [18n], missing: [20n] })
   })
 
-  test('a batch of creates beside a delete of one of them is refused', async () => {
-    await using it = await openBesideMove(await started())
+  test('a batch of creates with one of them is refused', async () => {
+    await using fixture = await openBesideMove(await startServer())
 
     const writes = [
-      it.store.createPlants([LILY, { id: 19n, name: 'iris' }]),
-      it.store.deletePlant(18n),
-      it.store.replacePlant(ROSE),
+      fixture.store.createPlants([LILY, { id: 19n, name: 'iris' }]),
+      fixture.store.deletePlant(18n),
+      fixture.store.replacePlant(ROSE),
     ].map(errorOf)
-    await it.commit()
+    await fixture.commit()
 
     expect(await Promise.all(writes)).toEqual(['taken', null, 'no such plant'])
-    expect(await it.store.readPlant(19n)).toBeNull()
+    expect(await fixture.store.readPlant(19n)).toBeNull()
   })
 })

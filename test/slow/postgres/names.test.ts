@@ -1,4 +1,4 @@
-// A server whose name gets another address, as managed servers do in a failover.
+// A server whose name gets another address, as in a failover of a managed server.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const NAME = 'moves.test'
 
-/** A command line that runs another with its own file of host names. */
+/** A command line that runs another with a private hosts file. */
 const withHosts = (hosts: string) => [
   ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
   `mount --bind '${hosts}' /etc/hosts && exec "$@"`,
@@ -24,13 +24,13 @@ const hasNamespaces = Bun.spawnSync([...withHosts('/etc/hosts'), 'true']).exitCo
 
 describeServers(
   'a name of %s',
-  (started) => {
+  (startServer) => {
     const folder = ownFolder()
 
-    test('is followed to its new address within seconds', async () => {
-      const server = await started()
+    test('leads to its new address within seconds', async () => {
+      const server = await startServer()
       const hosts = folder.file('hosts')
-      // Written in place: a new file would not be the mounted one.
+      // Written in place: a new file would not be mounted.
       const pointTo = (address: string) =>
         writeFileSync(hosts, `${readFileSync('/etc/hosts', 'utf8')}\n${address} ${NAME}\n`)
       pointTo('127.0.0.2')

@@ -1,4 +1,4 @@
-// An old primary that boots again after a failover: it accepts writes, and nobody may believe it.
+// An old primary that boots again after a failover: it accepts writes, but must not be used.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 const urlOf = (ports: readonly number[], name = 'plants') =>
   `postgres://admin:${PASSWORD}@${ports.map((port) => `127.0.0.1:${port}`)}/${name}?connect_timeout=2`
 
@@ -22,7 +22,7 @@ const idsOn = async (server: PostgresServer): Promise<number[]> => {
   return rows.map(({ id }: { id: number }) => id)
 }
 
-/** Resolves once a standby has the first plant; before that it may lack its table. */
+/** Resolves once a standby has the first plant: it may lack the table before. */
 const untilReplayed = (standby: PostgresServer): Promise<unknown> =>
   until('the plant', () =>
     idsOn(standby).then(
@@ -35,14 +35,14 @@ const promote = async (standby: PostgresServer): Promise<void> => {
   await standby.query('SELECT pg_promote()')
 }
 
-describeServers('an old primary of %s', (started, it) => {
-  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+describeServers('an old primary of %s', (startServer, installation) => {
+  const canCopy = existsSync(join(installation.bin, 'pg_basebackup'))
 
   /** A primary, its standby, and a store whose connections to the standby's port a test can cut. */
   async function startPair() {
-    const primary = await startPostgres(it)
+    const primary = await startPostgres(installation)
     await primary.createDatabase('plants')
-    const standby = await startPostgres(it, { standbyOf: primary })
+    const standby = await startPostgres(installation, { standbyOf: primary })
     const proxy = startProxy(standby.port)
     const events: Logged[] = []
     const store = await openAt(urlOf([primary.port, proxy.port]), events)
@@ -63,7 +63,7 @@ describeServers('an old primary of %s', (started, it) => {
     }
   }
 
-  test.skipIf(!canCopy)('does not take a daemon back', async () => {
+  test.skipIf(!canCopy)('never gets a daemon back', async () => {
     await using pair = await startPair()
     const { primary, standby, store } = pair
     await untilReplayed(standby)
@@ -95,18 +95,18 @@ describeServers('an old primary of %s', (started, it) => {
     await primary.restart()
 
     await standby.stop()
-    const refused = await errorOf(store.createPlant({ id: 3n, name: 'three' }))
+    const refusal = await errorOf(store.createPlant({ id: 3n, name: 'three' }))
     await standby.restart()
     await until('a create', async () => !(await errorOf(store.createPlant({ id: 4n, name: 'x' }))))
 
-    expect(refused).toBe('cannot write')
+    expect(refusal).toBe('cannot write')
     expect(JSON.stringify(pair.events)).toContain('lacks acknowledged writes')
     expect(await idsOn(primary)).toEqual([1])
     expect(await idsOn(standby)).toEqual([1, 2, 4])
   })
 
   test.skipIf(!canCopy)(
-    'that alone has what was acknowledged is refused, and so is the new one',
+    'is refused, and so is the new one, if it alone has acknowledged writes',
     async () => {
       await using pair = await startPair()
       const { primary, standby, store } = pair
@@ -148,7 +148,7 @@ describeServers('an old primary of %s', (started, it) => {
     for (const plant of range(10, 5)) await store.createPlant(plant)
     await primary.restart()
     const env = { PLANTSTORE_DATABASE: urlOf([primary.port, standby.port]) }
-    const run = (...args: string[]) => runProgram(args, { program, env })
+    const run = (...args: string[]) => runProgram(args, { program: PROGRAM, env })
 
     expect((await run('check')).out).toStartWith('ok: 6 plants,')
     expect((await run('export')).err).toBe('exported 6 plants\n')
@@ -157,13 +157,13 @@ describeServers('an old primary of %s', (started, it) => {
     expect(await primary.query('SELECT name FROM tokens', 'plants')).toHaveLength(0)
   })
 
-  test('two servers of different origin are refused, both named, and nothing is written', async () => {
-    await using one = await startPostgres(it)
-    await using other = await startPostgres(it)
-    for (const server of [one, other]) {
+  test('is refused together with a server of different origin, both named', async () => {
+    await using first = await startPostgres(installation)
+    await using second = await startPostgres(installation)
+    for (const server of [first, second]) {
       await (await openAt(await server.createDatabase('plants'))).close()
     }
-    const env = { PLANTSTORE_DATABASE: urlOf([one.port, other.port]) }
+    const env = { PLANTSTORE_DATABASE: urlOf([first.port, second.port]) }
 
     for (const args of [
       ['export'],
@@ -171,19 +171,19 @@ describeServers('an old primary of %s', (started, it) => {
       ['token', 'create', 'a'],
       ['serve', '--port', '0'],
     ]) {
-      const { err, code } = await runProgram(args, { program, env })
+      const { err, code } = await runProgram(args, { program: PROGRAM, env })
       expect({ args, code }).toEqual({ args, code: 1 })
       expect(err).toContain(
-        `two servers accept writes, 127.0.0.1:${one.port} and 127.0.0.1:${other.port}; stop the one`,
+        `two servers accept writes, 127.0.0.1:${first.port} and 127.0.0.1:${second.port}; stop the one`,
       )
     }
-    for (const server of [one, other]) {
+    for (const server of [first, second]) {
       expect(await server.query('SELECT FROM tokens', 'plants')).toHaveLength(0)
     }
   })
 
-  test('two addresses of one server are one server', async () => {
-    const server = await started()
+  test('is not seen in a second address of one server', async () => {
+    const server = await startServer()
     await server.createDatabase('twice')
     using proxy = startProxy(server.port)
 
@@ -195,8 +195,8 @@ describeServers('an old primary of %s', (started, it) => {
     await store.close()
   })
 
-  test('a host that does not answer delays a command once, and a lost connection hardly', async () => {
-    const server = await started()
+  test('delays a command once if it does not answer, and a reconnect hardly at all', async () => {
+    const server = await startServer()
     await server.createDatabase('delayed')
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
     using proxy = startProxy(server.port)

@@ -1,12 +1,15 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { SCHEMA_VERSION, steps } from '../../../src/engine/postgres/schema/migrations'
+import {
+  MIGRATION_STATEMENTS,
+  SCHEMA_VERSION,
+} from '../../../src/engine/postgres/schema/migrations'
 import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 const CHANGE_LOG_SINCE = 3
 const COUNT_SINCE = 4
 const CREATED = '2024-02-01T00:00:00.000Z'
@@ -14,7 +17,7 @@ const AT = Date.parse(CREATED)
 
 /** Two plants and a token, with a change log if the schema has one. */
 const contentOf = (version: number): readonly string[] => [
-  ...steps.slice(0, version).map(([text]) => String(text)),
+  ...MIGRATION_STATEMENTS.slice(0, version).map(([text]) => String(text)),
   'CREATE TABLE plantstore_schema (version integer PRIMARY KEY)',
   `INSERT INTO plantstore_schema VALUES (${version})`,
   "INSERT INTO plants VALUES (1, 'Fern', 'shade'), (9007199254740993, 'Ivy', NULL)",
@@ -33,16 +36,16 @@ const WHOLE = `SELECT (SELECT version FROM plantstore_schema) AS version,
   (SELECT string_agg(table_name || '.' || column_name, ' ' ORDER BY table_name, column_name)
    FROM information_schema.columns WHERE table_schema = 'public') AS columns`
 
-const versions = Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1)
+const VERSIONS = Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1)
 
-describeServers('reading commands with %s', (started) => {
-  test.each(versions)('read a database of schema %d, and leave it as it is', async (version) => {
-    const server = await started()
+describeServers('reading commands with %s', (startServer) => {
+  test.each(VERSIONS)('read a database of schema %d, and leave it unchanged', async (version) => {
+    const server = await startServer()
     const url = await newDatabase(server)
     for (const statement of contentOf(version)) await server.query(statement, url)
     const [before] = await server.query(WHOLE, url)
     const run = (...words: string[]) =>
-      runProgram(words, { program, env: { PLANTSTORE_DATABASE: url } })
+      runProgram(words, { program: PROGRAM, env: { PLANTSTORE_DATABASE: url } })
 
     expect(await run('export')).toEqual({
       code: 0,

@@ -16,7 +16,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-/** A store behind a proxy, which has made a plant. */
+/** A store behind a proxy, with one plant. */
 async function openCuttable(server: PostgresServer) {
   const url = await newDatabase(server)
   const proxy = startProxy(server.port)
@@ -33,36 +33,38 @@ async function openCuttable(server: PostgresServer) {
   }
 }
 
-describeServers('an outage of %s', (started, it) => {
-  test('refuses the changes that come after one in doubt, which is answered once that is settled', async () => {
-    const server = await started()
-    await using it = await openCuttable(server)
-    it.proxy.hold('requests', 'nine')
-    const inDoubt = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
-    await it.proxy.untilHeld()
+describeServers('an outage of %s', (startServer, installation) => {
+  test('refuses changes behind a commit in doubt, which is answered once settled', async () => {
+    const server = await startServer()
+    await using fixture = await openCuttable(server)
+    fixture.proxy.hold('requests', 'nine')
+    const inDoubt = errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))
+    await fixture.proxy.untilHeld()
     await server.stop()
-    it.proxy.cut()
+    fixture.proxy.cut()
     await Bun.sleep(50)
 
-    const later = errorOf(it.store.createPlant({ id: 10n, name: 'ten' }))
+    const later = errorOf(fixture.store.createPlant({ id: 10n, name: 'ten' }))
 
     expect(await later).toBe('cannot write')
-    expect(await errorOf(it.store.createPlant({ id: 11n, name: 'eleven' }))).toBe('cannot write')
+    expect(await errorOf(fixture.store.createPlant({ id: 11n, name: 'eleven' }))).toBe(
+      'cannot write',
+    )
     await server.restart()
-    // It waited longer than a change may, and was not made.
+    // The change waited too long, and was not stored.
     expect(await inDoubt).toBe('cannot write')
-    await until('a writable store', () => it.store.stats().problem === null)
-    await it.store.createPlant({ id: 12n, name: 'twelve' })
-    for (const id of [9n, 10n, 11n]) expect(await it.store.readPlant(id)).toBeNull()
+    await until('a writable store', () => fixture.store.stats().problem === null)
+    await fixture.store.createPlant({ id: 12n, name: 'twelve' })
+    for (const id of [9n, 10n, 11n]) expect(await fixture.store.readPlant(id)).toBeNull()
   })
 
-  test('begins when a newer plantstore has migrated the schema, and ends when it is as it was', async () => {
+  test('begins once a newer plantstore has migrated the schema, and ends once that is undone', async () => {
     const events: Logged[] = []
-    const url = await newDatabase(await started())
+    const url = await newDatabase(await startServer())
     using proxy = startProxy(Number(new URL(url).port))
     const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
     const migrate = async (by: number) =>
-      (await started()).query(`UPDATE plantstore_schema SET version = version + ${by}`, url)
+      (await startServer()).query(`UPDATE plantstore_schema SET version = version + ${by}`, url)
 
     await migrate(1)
     proxy.cut()
@@ -75,9 +77,9 @@ describeServers('an outage of %s', (started, it) => {
     await store.close()
   })
 
-  test('is not risked at an address that resolves to two servers', async () => {
-    const url = await newDatabase(await started())
-    await using other = await startPostgres(it)
+  test('prevents writes through an address that resolves to two servers', async () => {
+    const url = await newDatabase(await startServer())
+    await using other = await startPostgres(installation)
     await (await openAt(await other.createDatabase(url.slice(url.lastIndexOf('/') + 1)))).close()
     let connections = 0
     const address = createServer((client) => {
@@ -95,30 +97,30 @@ describeServers('an outage of %s', (started, it) => {
     address.close()
   })
 
-  test('ends where a new connection hangs before it is used', async () => {
-    await using it = await openCuttable(await started())
-    it.proxy.cut()
-    it.proxy.hold('requests', 'lock_timeout')
-    const change = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
-    await it.proxy.untilHeld()
-    it.proxy.release()
+  test('ends even if a new connection hangs before its first use', async () => {
+    await using fixture = await openCuttable(await startServer())
+    fixture.proxy.cut()
+    fixture.proxy.hold('requests', 'lock_timeout')
+    const change = errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))
+    await fixture.proxy.untilHeld()
+    fixture.proxy.release()
 
     expect(await change).toBeNull()
   })
 
-  test('ends where the server sends locked rows to a connection that fell silent', async () => {
-    await using it = await openCuttable(await started())
+  test('ends even if the server was sending locked rows to a silent connection', async () => {
+    await using fixture = await openCuttable(await startServer())
     const large = Array.from({ length: 20 }, (_, index) => BigInt(100 + index))
-    for (const id of large) await it.store.createPlant({ id, name: 'x'.repeat(900_000) })
+    for (const id of large) await fixture.store.createPlant({ id, name: 'x'.repeat(900_000) })
     // Prepares the statements, which are then sent together.
-    for (const tag of ['x', 'y']) await it.store.patchPlant(100n, { tag })
+    for (const tag of ['x', 'y']) await fixture.store.patchPlant(100n, { tag })
 
-    it.proxy.silence()
+    fixture.proxy.silence()
     const silentAt = performance.now()
-    const changes = large.map((id) => errorOf(it.store.patchPlant(id, { tag: 'rare' })))
+    const changes = large.map((id) => errorOf(fixture.store.patchPlant(id, { tag: 'rare' })))
     await until(
       'a write',
-      async () => !(await errorOf(it.store.createPlant({ id: 2n, name: 'b' }))),
+      async () => !(await errorOf(fixture.store.createPlant({ id: 2n, name: 'b' }))),
     )
 
     // The deadlines of both ends are 5 s.
@@ -126,21 +128,21 @@ describeServers('an outage of %s', (started, it) => {
     expect(new Set(await Promise.all(changes)).size).toBe(1)
   })
 
-  test('is logged as over before anything is sent to the server that was found', async () => {
-    const target = targetOf(await newDatabase(await started()))
+  test('is logged as over before anything is sent to the next server', async () => {
+    const target = targetOf(await newDatabase(await startServer()))
     const order: string[] = []
     const role = storeOwner(
       (_, event) => order.push(event),
       () => {},
     )
-    const nothing = async () => {}
-    const prepared = {
+    const doNothing = async () => {}
+    const policy = {
       choose: chooseHost,
-      prepare: nothing,
+      prepare: doNothing,
       hasAll: async () => true,
     }
-    const found = () => order.push('found')
-    const primary = new Primary(target, role, createServerState(role), prepared, found)
+    const onFound = () => order.push('found')
+    const primary = new Primary(target, role, createServerState(role), policy, onFound)
     await primary.open()
 
     primary.lose(await primary.ready(0), new Error('cut'))
@@ -151,10 +153,10 @@ describeServers('an outage of %s', (started, it) => {
   })
 
   test('is over for a command once its commit in doubt is settled', async () => {
-    const url = await newDatabase(await started())
+    const url = await newDatabase(await startServer())
     using proxy = startProxy(Number(new URL(url).port))
-    const through = url.replace(/:\d+\//, `:${proxy.port}/`)
-    const store = await openStore(through, storeGuest({ makesDatabase: true }))
+    const proxiedUrl = url.replace(/:\d+\//, `:${proxy.port}/`)
+    const store = await openStore(proxiedUrl, storeGuest({ makesDatabase: true }))
     await store.createPlant({ id: 1n, name: 'one' })
     proxy.hold('requests', 'two')
     const inDoubt = store.createPlant({ id: 2n, name: 'two' })
@@ -163,15 +165,15 @@ describeServers('an outage of %s', (started, it) => {
     proxy.cut()
     await inDoubt
 
-    // As long as a command waits for a server, and longer.
+    // Longer than a command waits for a server.
     for (let id = 3n; performance.now() < cutAt + 11_000; id += 1n) {
       await store.createPlant({ id, name: 'later' })
     }
     await store.close()
   })
 
-  test('is not a queue of queries that the server answers one after another', async () => {
-    const server = await started()
+  test('does not begin while the server answers a queue of queries', async () => {
+    const server = await startServer()
     const connection = await connect(targetOf(await newDatabase(server)))
     const ask = (seconds: number) =>
       connection.within(500, connection.sql.unsafe('SELECT pg_sleep($1)', [seconds]))
@@ -186,18 +188,18 @@ describeServers('an outage of %s', (started, it) => {
   })
 
   test('fails the probe while the server refuses every write', async () => {
-    await using it = await openCuttable(await started())
-    await it.query('ALTER TABLE lanes ADD CONSTRAINT full_lane CHECK (seq < 0) NOT VALID')
+    await using fixture = await openCuttable(await startServer())
+    await fixture.query('ALTER TABLE lanes ADD CONSTRAINT full_lane CHECK (seq < 0) NOT VALID')
     await Bun.sleep(1000)
 
-    expect(await errorOf(it.store.probe())).toBe('unexpected')
-    expect(await errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))).toBe('unexpected')
-    await it.query('ALTER TABLE lanes DROP CONSTRAINT full_lane')
-    await it.store.probe()
+    expect(await errorOf(fixture.store.probe())).toBe('unexpected')
+    expect(await errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))).toBe('unexpected')
+    await fixture.query('ALTER TABLE lanes DROP CONSTRAINT full_lane')
+    await fixture.store.probe()
   })
 
-  test('is said at the first start, where no standby confirms', async () => {
-    const server = await started()
+  test('is reported at the first start if no standby confirms', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const setStandby = async (name: string) => {
       await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)

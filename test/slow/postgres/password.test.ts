@@ -8,14 +8,14 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 
-describeServer('the password of %s is shown nowhere', (started) => {
+describeServer('the password of %s', (startServer) => {
   const folder = ownFolder()
 
-  /** The three ways to hand it over. */
+  /** The three ways to pass the password. */
   async function environments(): Promise<Record<string, string>[]> {
-    const server = await started()
+    const server = await startServer()
     const PLANTSTORE_DATABASE = server.url().replace(`:${PASSWORD}`, '')
     await Bun.write(folder.file('password'), `${PASSWORD}\n`)
     return [
@@ -25,15 +25,15 @@ describeServer('the password of %s is shown nowhere', (started) => {
     ]
   }
 
-  test('by a daemon whose server is lost, and that crashes', async () => {
-    const server = await started()
+  test('is not shown by a daemon that loses its server and crashes', async () => {
+    const server = await startServer()
     for (const env of await environments()) {
       const args = ['--log-requests']
-      await using daemon = await startDaemon({ program, args, env })
-      const heard = [readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')]
+      await using daemon = await startDaemon({ program: PROGRAM, args, env })
+      const output = [readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')]
       const hear = async (path: string) => {
         const answer = await daemon.fetch(path)
-        heard.push(JSON.stringify([...answer.headers]), await answer.text())
+        output.push(JSON.stringify([...answer.headers]), await answer.text())
       }
       await daemon.create('{"id":1,"name":"Rose"}')
       await hear('/plants/1')
@@ -44,29 +44,29 @@ describeServer('the password of %s is shown nowhere', (started) => {
       await hear('/metrics')
       await server.restart()
       await until('health', async () => (await daemon.fetch('/health')).status === 200)
-      // As a bug of the runtime would: it prints a report.
+      // Like a bug of the runtime, which prints a report.
       daemon.signal('SIGSEGV')
       await daemon.finished
 
-      heard.push(daemon.out(), daemon.err())
+      output.push(daemon.out(), daemon.err())
       expect(daemon.err()).toContain('"listening"')
-      expect(heard.join('\n')).not.toContain(PASSWORD)
+      expect(output.join('\n')).not.toContain(PASSWORD)
     }
   })
 
-  test('and a file that every user can read is in the log', async () => {
+  test('is warned about if every user can read its file', async () => {
     const [, , env = {}] = await environments()
     for (const mode of [0o644, 0o640]) {
       chmodSync(folder.file('password'), mode)
-      await using daemon = await startDaemon({ program, env })
+      await using daemon = await startDaemon({ program: PROGRAM, env })
       await daemon.stop()
 
       expect(daemon.err().includes('"secret-readable"')).toBe(mode === 0o644)
     }
   })
 
-  test('by a command, whatever fails', async () => {
-    const server = await started()
+  test('is not shown by a command that fails', async () => {
+    const server = await startServer()
     const wrong = [
       ['sslmode=verify-full&sslrootcert=/missing'],
       ['sslmode=require'],
@@ -77,7 +77,7 @@ describeServer('the password of %s is shown nowhere', (started) => {
     for (const [query] of wrong) {
       const env = { PLANTSTORE_DATABASE: `${server.url()}?${query}` }
       for (const args of [['check'], ['serve', '--port', '0'], ['token', 'list'], ['export']]) {
-        const { out, err, code } = await runProgram(args, { program, env })
+        const { out, err, code } = await runProgram(args, { program: PROGRAM, env })
         expect({ args, query, isRefused: code === 1 || code === 2 }).toEqual({
           args,
           query,
@@ -89,14 +89,14 @@ describeServer('the password of %s is shown nowhere', (started) => {
     }
   })
 
-  test('by the commands that work', async () => {
+  test('is not shown by commands that succeed', async () => {
     for (const env of await environments()) {
       for (const args of [['check'], ['export'], ['token', 'list'], ['token', 'create', 'a']]) {
-        const { out, err, code } = await runProgram(args, { program, env })
+        const { out, err, code } = await runProgram(args, { program: PROGRAM, env })
         expect({ args, code }).toEqual({ args, code: 0 })
         expect(out + err).not.toContain(PASSWORD)
       }
-      await runProgram(['token', 'revoke', 'a'], { program, env })
+      await runProgram(['token', 'revoke', 'a'], { program: PROGRAM, env })
     }
   })
 })

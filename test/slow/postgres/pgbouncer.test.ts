@@ -14,8 +14,8 @@ setDefaultTimeout(PATIENCE_MS)
 const SESSIONS = 8
 const ROUNDS = 60
 
-/** The settings of a session, but for the one that tells whether it is its own. */
-const settings = Object.keys(
+/** The settings of a session, except the one that marks an own session. */
+const ROLE_SETTINGS = Object.keys(
   startupOf(targetOf('postgres://u@localhost/n?search_path=garden')),
 ).filter((name) => name !== 'plantstore.session')
 
@@ -31,19 +31,19 @@ const refusal = (url: string): Promise<string> =>
     (error: Error) => error.message,
   )
 
-/** Gives the role the settings of the docs. */
+/** Applies the documented settings to the role. */
 async function prepareRole(server: PostgresServer): Promise<PostgresServer> {
   for (const statement of roleStatements()) await server.query(statement)
   return server
 }
 
 describeServers(
-  '%s behind PgBouncer',
-  (begun) => {
-    const started = async () => prepareRole(await begun())
+  'a store in %s behind PgBouncer',
+  (startServer) => {
+    const startPrepared = async () => prepareRole(await startServer())
 
-    test('is refused while the role lacks a setting of the docs, which the line names', async () => {
-      const server = await started()
+    test('is refused while the role lacks a documented setting, which the error names', async () => {
+      const server = await startPrepared()
       for (const statement of roleStatements()) {
         const [, name = '', value = ''] = /SET (\w+) = '(\w+)'/.exec(statement) ?? []
         await server.query(`ALTER ROLE admin RESET ${name}`)
@@ -63,7 +63,7 @@ describeServers(
     })
 
     test('writes again after a connection fell silent in a transaction', async () => {
-      const server = await started()
+      const server = await startPrepared()
       await using pooler = await startPgBouncer(server)
       await server.createDatabase('silent')
       using proxy = startProxy(Number(new URL(pooler.url()).port))
@@ -82,8 +82,8 @@ describeServers(
       await store.close()
     })
 
-    test('works in session mode too, with as many connections as the daemon has sessions', async () => {
-      const server = await started()
+    test('works in session mode with one connection per session', async () => {
+      const server = await startPrepared()
       const lines = ['pool_mode=session', 'default_pool_size=5']
       await using pooler = await startPgBouncer(server, lines)
       await server.createDatabase('session_mode')
@@ -101,10 +101,10 @@ describeServers(
 
     test.each([
       [[]],
-      [[`ignore_startup_parameters=${settings}`]],
-      [[`ignore_startup_parameters=${settings},plantstore.session`]],
+      [[`ignore_startup_parameters=${ROLE_SETTINGS}`]],
+      [[`ignore_startup_parameters=${ROLE_SETTINGS},plantstore.session`]],
     ])('is refused without prepare=false: %j', async (lines) => {
-      await using pooler = await startPgBouncer(await started(), lines)
+      await using pooler = await startPgBouncer(await startPrepared(), lines)
 
       for (const query of ['', '?search_path=garden']) {
         expect(await refusal(pooler.url() + query)).toEndWith(
@@ -114,8 +114,8 @@ describeServers(
       expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
     })
 
-    test('is refused in statement mode, where the second statement of a transaction is lost', async () => {
-      const server = await started()
+    test('is refused in statement mode', async () => {
+      const server = await startPrepared()
       await using pooler = await startPgBouncer(server, ['pool_mode=statement'])
 
       expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
@@ -123,8 +123,8 @@ describeServers(
       )
     })
 
-    test('says that the pooler drops the schema of the URL, and takes that of the role', async () => {
-      const server = await started()
+    test('uses the schema of the role, and refuses one in the URL', async () => {
+      const server = await startPrepared()
       await using pooler = await startPgBouncer(server)
       const url = `${pooler.url()}?search_path=garden&prepare=false`
 
@@ -137,14 +137,14 @@ describeServers(
       await server.query('ALTER ROLE admin RESET search_path')
     })
 
-    test('sessions that share connections are each answered their own', async () => {
-      const server = await started()
+    test('answers each of the sessions that share connections', async () => {
+      const server = await startPrepared()
       await using pooler = await startPgBouncer(server)
       await server.query('CREATE TABLE seen (session int, round int)')
       const url = `${pooler.url()}?prepare=false`
       const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => open(url)))
 
-      const wrong: unknown[] = []
+      const wrongAnswers: unknown[] = []
       const rounds = sessions.map(async ({ sql }, session) => {
         for (let round = 0; round < ROUNDS; round += 1) {
           const [, , , [own], , [other]] = await Promise.all([
@@ -157,19 +157,19 @@ describeServers(
           ])
           const isRight =
             own.session === session && own.round === round && other.session === `${session}`
-          if (!isRight) wrong.push({ session, round, own, other })
+          if (!isRight) wrongAnswers.push({ session, round, own, other })
         }
       })
       await Promise.all(rounds)
       const rows = await server.query('SELECT DISTINCT session, round FROM seen')
       for (const session of sessions) await session.close()
 
-      expect(wrong).toEqual([])
+      expect(wrongAnswers).toEqual([])
       expect(rows).toHaveLength(SESSIONS * ROUNDS)
     })
 
-    test('two daemons serve one store, and the commands read it', async () => {
-      const server = await started()
+    test('serves two daemons and the commands', async () => {
+      const server = await startPrepared()
       await using pooler = await startPgBouncer(server)
       await server.createDatabase('pooled')
       const env = { PLANTSTORE_DATABASE: `${pooler.url('pooled')}?prepare=false` }
@@ -183,21 +183,21 @@ describeServers(
           daemons.map(async (daemon) => (await daemon.create(`{"id":${id},"name":"n"}`)).status),
         ),
       )
-      const replaced = await Promise.all(
+      const replacement = await Promise.all(
         ids.map(async (id) => {
           const init = { method: 'PUT', json: { name: `n${id}`, tag: 't' } }
           return (await (id % 2 ? first : second).fetch(`/plants/${id}`, init)).status
         }),
       )
 
-      // Of each id one daemon has made the plant, and the other found it there.
+      // One daemon has created each plant, and the other found it taken.
       expect(statuses.filter((status) => status === 200)).toHaveLength(ids.length)
       expect(statuses.filter((status) => status === 409)).toHaveLength(ids.length)
-      expect(replaced.filter((status) => status === 200)).toHaveLength(ids.length)
+      expect(replacement.filter((status) => status === 200)).toHaveLength(ids.length)
       const { out } = await runProgram(['export'], { program: builtProgram(), env })
       expect(out).toBe(ids.map((id) => `{"id":${id},"name":"n${id}","tag":"t"}\n`).join(''))
-      const checked = await runProgram(['check'], { program: builtProgram(), env })
-      expect(checked.out).toStartWith(`ok: ${ids.length} plants, `)
+      const check = await runProgram(['check'], { program: builtProgram(), env })
+      expect(check.out).toStartWith(`ok: ${ids.length} plants, `)
     })
   },
   { canRun: hasPgBouncer() },

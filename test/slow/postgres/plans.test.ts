@@ -11,9 +11,9 @@ import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
-describeServers('a page of %s', (started) => {
+describeServers('a page of plants in %s', (startServer) => {
   test('is read by the primary key, in either order', async () => {
-    const url = await newDatabase(await started())
+    const url = await newDatabase(await startServer())
     await (await openAt(url)).close()
     const { sql, close } = await connect(targetOf(url))
     await sql.unsafe(
@@ -36,7 +36,7 @@ describeServers('a page of %s', (started) => {
           },
         } as unknown as SQL
         await listPlants(explaining, { order, after: 25_000n, limit: 100, names })
-        // It is cut to a page before anything may be sorted.
+        // The limit of a page applies before any sort.
         expect(plan).toMatch(
           new RegExp(`Limit.*\\n *->  Index Scan${direction} using plants_pkey on plants`),
         )

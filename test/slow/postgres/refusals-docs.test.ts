@@ -1,4 +1,4 @@
-// docs/scaling.md: the table of what a server refuses has what clients, the log, /health and check make of it.
+// docs/scaling.md: the table of refusals shows the effect on clients, the log, /health and check.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -18,23 +18,25 @@ type Plain = Awaited<ReturnType<typeof openPlain>>
 const create = ({ store }: Plain) => store.createPlant({ id: 2n, name: 'a long name' })
 const replace = ({ store }: Plain) => store.replacePlant({ id: 1n, name: 'other' })
 
-/** A create, once the daemon has seen that it must refuse it. */
-const refusedCreate = async (it: Plain) => {
-  await until('an altered table', () => it.store.stats().problem !== null)
-  await create(it)
+/** A create, once the daemon has noticed that writes are refused. */
+const refusedCreate = async (fixture: Plain) => {
+  await until('an altered table', () => fixture.store.stats().problem !== null)
+  await create(fixture)
 }
 
-const raise = (state: string) => `CREATE FUNCTION fail(id bigint) RETURNS bigint LANGUAGE plpgsql
+const raiseError = (
+  state: string,
+) => `CREATE FUNCTION fail(id bigint) RETURNS bigint LANGUAGE plpgsql
   IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${state}'; END $$`
 
 /**
- * By the beginning of a row: statements that make it happen, in a transaction that stays open if `isHeld`; and
- * the request of a client.
+ * The causes by the beginning of a row: statements, in a transaction that stays open if `isHeld`; and a client's
+ * request.
  */
-const causes: Readonly<
+const CAUSES: Readonly<
   Record<
     string,
-    { act: string; isHeld?: true; heal?: string; ask?: (it: Plain) => Promise<unknown> }
+    { act: string; isHeld?: true; heal?: string; ask?: (fixture: Plain) => Promise<unknown> }
   >
 > = {
   'a privilege': { act: 'REVOKE INSERT ON plants FROM $role', ask: create },
@@ -52,11 +54,11 @@ const causes: Readonly<
     act: `ALTER ROLE $role PASSWORD 'x';
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'`,
     heal: `ALTER ROLE $role PASSWORD 'secret'`,
-    // Writes wait for longer.
+    // Writes wait longer.
     ask: ({ store }) => store.readPlant(1n),
   },
   'the disk is full': {
-    act: `${raise('53100')}; CREATE INDEX full_disk ON plants (fail(id)) WHERE id <> 1`,
+    act: `${raiseError('53100')}; CREATE INDEX full_disk ON plants (fail(id)) WHERE id <> 1`,
     ask: create,
   },
   'a trigger': {
@@ -76,44 +78,54 @@ const causes: Readonly<
   '`LOCK TABLE`': { act: 'LOCK TABLE plants', isHeld: true, ask: create },
 }
 
-const page = readFileSync(join(root, 'docs/scaling.md'), 'utf8')
-const section = /^## When the server refuses$(.*?)^## /ms.exec(page)?.[1] ?? ''
-const rows: string[][] = []
-for (const [, line = ''] of [...section.matchAll(/^\| (.+) \|$/gm)].slice(1)) {
+const PAGE = readFileSync(join(root, 'docs/scaling.md'), 'utf8')
+const SECTION = /^## When the server refuses$(.*?)^## /ms.exec(PAGE)?.[1] ?? ''
+const ROWS: string[][] = []
+for (const [, line = ''] of [...SECTION.matchAll(/^\| (.+) \|$/gm)].slice(1)) {
   const [what = '', log = '', ...answers] = line.split(' | ')
-  rows.push([what, log.replace('the same', rows.at(-1)?.[1] ?? ''), ...answers])
+  ROWS.push([what, log.replace('the same', ROWS.at(-1)?.[1] ?? ''), ...answers])
 }
 
-test('every row of the table is tried', () => {
-  const found = rows.map(([what = '']) => Object.keys(causes).find((it) => what.startsWith(it)))
+test('the tests cover every row of the table of refusals', () => {
+  const tested = ROWS.map(([what = '']) =>
+    Object.keys(CAUSES).find((cause) => what.startsWith(cause)),
+  )
 
-  expect(found).toEqual(Object.keys(causes))
+  expect(tested).toEqual(Object.keys(CAUSES))
 })
 
-describeServer('the docs of what %s refuses', (started) => {
-  test.concurrent.each(rows)(
+describeServer('the docs of what %s refuses', (startServer) => {
+  test.concurrent.each(ROWS)(
     '%s',
     async (what, log = '', clients = '', health = '', check = '') => {
-      const [, cause] = Object.entries(causes).find(([it]) => what?.startsWith(it)) ?? []
+      const [, cause] = Object.entries(CAUSES).find(([name]) => what?.startsWith(name)) ?? []
       if (!cause) throw new Error(`${what} is not tried`)
-      const server = await started()
-      await using it = await openPlain(server, server.port, 1000)
-      await using other = new SQL({ adapter: 'postgres', url: it.admin, tls: 'disable', max: 1 })
+      const server = await startServer()
+      await using fixture = await openPlain(server, server.port, 1000)
+      await using other = new SQL({
+        adapter: 'postgres',
+        url: fixture.admin,
+        tls: 'disable',
+        max: 1,
+      })
       const { act, isHeld, heal, ask } = cause
       if (isHeld) await other.unsafe(`BEGIN; ${act}`).simple()
-      else await it.query(act)
+      else await fixture.query(act)
 
-      const error = ask ? await errorOf(ask(it)) : null
+      const error = ask ? await errorOf(ask(fixture)) : null
 
       expect(clients).toContain(error === null ? 'nothing' : String(ERRORS[error].number))
       const [, event] = /`([a-z-]+)`/.exec(log) ?? []
-      await until(`${event}`, () => it.events.some((logged) => logged.event === event))
-      await until(`health ${health}`, async () => (await it.isHealthy()) === (health === '200'))
-      const problems = await it.check().catch((reason) => [String(reason)])
+      await until(`${event}`, () => fixture.events.some((logged) => logged.event === event))
+      await until(
+        `health ${health}`,
+        async () => (await fixture.isHealthy()) === (health === '200'),
+      )
+      const problems = await fixture.check().catch((reason) => [String(reason)])
       expect(problems.length > 0 ? 'says so' : 'ok').toBe(check)
       if (heal) {
-        await it.query(heal)
-        await until('health', it.isHealthy)
+        await fixture.query(heal)
+        await until('health', fixture.isHealthy)
       }
     },
   )

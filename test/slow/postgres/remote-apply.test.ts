@@ -1,4 +1,4 @@
-// A primary with synchronous_commit = remote_apply: each commit waits until its standby shows it.
+// A primary with synchronous_commit = remote_apply: each commit waits until the standby has applied it.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
@@ -10,21 +10,21 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-const program = builtProgram()
+const PROGRAM = builtProgram()
 const CLIENTS = 16
 
-describeServers('remote_apply with %s', (_, it) => {
-  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+describeServers('remote_apply with %s', (_, installation) => {
+  const canCopy = existsSync(join(installation.bin, 'pg_basebackup'))
 
   test.skipIf(!canCopy)('waits for a standby that lags or stops, and loses no plant', async () => {
-    await using primary = await startPostgres(it)
-    await using standby = await startPostgres(it, { standbyOf: primary })
+    await using primary = await startPostgres(installation)
+    await using standby = await startPostgres(installation, { standbyOf: primary })
     await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
     await primary.query('ALTER SYSTEM SET synchronous_commit = remote_apply')
     await primary.query('SELECT pg_reload_conf()')
     const url = await primary.createDatabase('plants')
-    await using daemon = await startDaemon({ program, env: { PLANTSTORE_DATABASE: url } })
-    const acknowledged: number[] = []
+    await using daemon = await startDaemon({ program: PROGRAM, env: { PLANTSTORE_DATABASE: url } })
+    const acknowledgedIds: number[] = []
     const others = new Set<number>()
     let next = 1
     let isOver = false
@@ -34,28 +34,28 @@ describeServers('remote_apply with %s', (_, it) => {
         next += 1
         const answer = await daemon.create(`{"id":${id},"name":"plant"}`).catch(() => null)
         if (!answer) return
-        if (answer.ok) acknowledged.push(id)
+        if (answer.ok) acknowledgedIds.push(id)
         else others.add(answer.status)
       }
     }
     const clients = Array.from({ length: CLIENTS }, client)
     const isHealthy = async () => (await daemon.fetch('/health')).ok
     const goOn = async () => {
-      const from = acknowledged.length
-      await until('creates', () => acknowledged.length > from + 100)
+      const from = acknowledgedIds.length
+      await until('creates', () => acknowledgedIds.length > from + 100)
       await until('health', isHealthy)
     }
     /** The plants acknowledged so far that the standby does not show. */
     const missing = async () => {
-      const told = [...acknowledged]
+      const expectedIds = [...acknowledgedIds]
       const rows = await standby.query('SELECT id::int AS id FROM plants', url)
-      const shown = new Set(rows.map(({ id }: { id: number }) => id))
-      return told.filter((id) => !shown.has(id))
+      const shownIds = new Set(rows.map(({ id }: { id: number }) => id))
+      return expectedIds.filter((id) => !shownIds.has(id))
     }
 
     await goOn()
     expect(await missing()).toEqual([])
-    // It has the log on its disk, and does not apply it.
+    // The standby has the log on its disk, but does not apply it.
     await standby.query('SELECT pg_wal_replay_pause()')
     await until('bad health', async () => !(await isHealthy()))
     expect(await missing()).toEqual([])

@@ -1,4 +1,4 @@
-// A read-only daemon on a standby: what clients and operators see of it.
+// A read-only daemon on a standby, as clients and operators see it.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-const program = builtProgram()
-const env = { PGPASSWORD: PASSWORD }
+const PROGRAM = builtProgram()
+const ENVIRONMENT = { PGPASSWORD: PASSWORD }
 const urlOf = (...ports: readonly number[]) =>
   `postgres://admin@${ports.map((port) => `127.0.0.1:${port}`)}/plants?connect_timeout=2`
 const PRIMARY_URL = 'https://plants.example.org'
@@ -32,21 +32,26 @@ const errorOf = async (answer: Response) => ({
   ...((await answer.json()) as { error: number; message: string }),
 })
 
-describeServers('a read-only daemon before %s', (_, it) => {
-  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+describeServers('a read-only daemon before %s', (_, installation) => {
+  const canCopy = existsSync(join(installation.bin, 'pg_basebackup'))
 
   /** A primary with its daemon, and a standby with a read-only one. */
   async function startPair() {
-    const primary = await startPostgres(it)
+    const primary = await startPostgres(installation)
     await primary.createDatabase('plants')
     const args = ['--keep-changes', '30d']
-    const writing = await startDaemon({ program, env, database: urlOf(primary.port), args })
+    const writing = await startDaemon({
+      program: PROGRAM,
+      env: ENVIRONMENT,
+      database: urlOf(primary.port),
+      args,
+    })
     await writing.create('{"id":1,"name":"one"}')
-    const standby = await startPostgres(it, { standbyOf: primary })
+    const standby = await startPostgres(installation, { standbyOf: primary })
     const proxy = startProxy(standby.port)
     const reading = await startDaemon({
-      program,
-      env,
+      program: PROGRAM,
+      env: ENVIRONMENT,
       database: urlOf(proxy.port),
       args: ['--read-only', '--primary-url', PRIMARY_URL],
     })
@@ -73,11 +78,11 @@ describeServers('a read-only daemon before %s', (_, it) => {
   test.skipIf(!canCopy)('answers reads, checks tokens, and refuses every write', async () => {
     await using pair = await startPair()
     const { standby, writing, reading } = pair
-    const created = await runProgram(['token', 'create', 'reader', '--scope', 'read'], {
-      program,
-      env: { ...env, PLANTSTORE_DATABASE: urlOf(pair.primary.port) },
+    const creation = await runProgram(['token', 'create', 'reader', '--scope', 'read'], {
+      program: PROGRAM,
+      env: { ...ENVIRONMENT, PLANTSTORE_DATABASE: urlOf(pair.primary.port) },
     })
-    const authorization = `Bearer ${created.out.trim()}`
+    const authorization = `Bearer ${creation.out.trim()}`
     await writing.create('{"id":2,"name":"two","tag":"new"}')
     await hasPlant(reading, 2)
 
@@ -116,7 +121,7 @@ describeServers('a read-only daemon before %s', (_, it) => {
     expect(reading.out()).not.toContain('token')
   })
 
-  test.skipIf(!canCopy)('says how far behind it is, and that it is', async () => {
+  test.skipIf(!canCopy)('reports its lag, and when it is too long', async () => {
     await using pair = await startPair()
     const { standby, writing, reading } = pair
     const lag = async () => (await read(reading, '/status')).replica
@@ -174,16 +179,19 @@ describeServers('a read-only daemon before %s', (_, it) => {
     expect((await readAfter(later, 99)).status).toBe(404)
   })
 
-  test.skipIf(!canCopy)('is behind once its standby has lost the primary', async () => {
-    await using pair = await startPair()
-    const { primary, reading } = pair
-    await until('no lag', async () => (await read(reading, '/status')).replica.lagSeconds === 0)
+  test.skipIf(!canCopy)(
+    'reports that it is behind once its standby has lost the primary',
+    async () => {
+      await using pair = await startPair()
+      const { primary, reading } = pair
+      await until('no lag', async () => (await read(reading, '/status')).replica.lagSeconds === 0)
 
-    await primary.stop('SIGQUIT')
+      await primary.stop('SIGQUIT')
 
-    await until('behind', async () => (await read(reading, '/health')).status === 'behind')
-    expect((await reading.fetch('/plants/1')).status).toBe(200)
-  })
+      await until('behind', async () => (await read(reading, '/health')).status === 'behind')
+      expect((await reading.fetch('/plants/1')).status).toBe(200)
+    },
+  )
 
   test.skipIf(!canCopy)(
     'reads on after its standby is promoted, and still writes nothing',
@@ -193,7 +201,11 @@ describeServers('a read-only daemon before %s', (_, it) => {
       await hasPlant(reading, 1)
       await primary.stop('SIGQUIT')
       await standby.query('SELECT pg_promote()')
-      await using other = await startDaemon({ program, env, database: urlOf(standby.port) })
+      await using other = await startDaemon({
+        program: PROGRAM,
+        env: ENVIRONMENT,
+        database: urlOf(standby.port),
+      })
       await other.create('{"id":2,"name":"two"}')
 
       expect<unknown>(await read(reading, '/plants/2')).toEqual({ id: 2, name: 'two' })
@@ -203,7 +215,7 @@ describeServers('a read-only daemon before %s', (_, it) => {
     },
   )
 
-  test.skipIf(!canCopy)('is 503 while it is cut off from its server, and comes back', async () => {
+  test.skipIf(!canCopy)('answers 503 while it is cut off from its server', async () => {
     await using pair = await startPair()
     const { standby, proxy, reading } = pair
     await hasPlant(reading, 1)
@@ -223,8 +235,8 @@ describeServers('a read-only daemon before %s', (_, it) => {
       await using pair = await startPair()
       const { primary, standby } = pair
       await using both = await startDaemon({
-        program,
-        env,
+        program: PROGRAM,
+        env: ENVIRONMENT,
         database: urlOf(standby.port, primary.port),
         args: ['--read-only'],
       })
@@ -241,22 +253,22 @@ describeServers('a read-only daemon before %s', (_, it) => {
   )
 })
 
-describeServers('a reading command before %s', (_, it) => {
-  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+describeServers('a reading command before %s', (_, installation) => {
+  const canCopy = existsSync(join(installation.bin, 'pg_basebackup'))
 
   test.skipIf(!canCopy)('reads a standby if the URL names no other server', async () => {
-    await using primary = await startPostgres(it)
+    await using primary = await startPostgres(installation)
     await primary.createDatabase('plants')
     await using writing = await startDaemon({
-      program,
-      env,
+      program: PROGRAM,
+      env: ENVIRONMENT,
       database: urlOf(primary.port),
       args: ['--keep-changes', '30d'],
     })
     await writing.create('{"id":1,"name":"one","tag":"a"}')
-    await using standby = await startPostgres(it, { standbyOf: primary })
+    await using standby = await startPostgres(installation, { standbyOf: primary })
     const run = (url: string, ...args: string[]) =>
-      runProgram(args, { program, env: { ...env, PLANTSTORE_DATABASE: url } })
+      runProgram(args, { program: PROGRAM, env: { ...ENVIRONMENT, PLANTSTORE_DATABASE: url } })
     const alone = urlOf(standby.port)
 
     expect((await run(alone, 'export')).out).toBe('{"id":1,"name":"one","tag":"a"}\n')

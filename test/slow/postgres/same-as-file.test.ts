@@ -18,8 +18,8 @@ setDefaultTimeout(2 * PATIENCE_MS)
 const DAY_MS = 86_400_000
 
 // Few, so that the writes of one commit meet.
-const ids = fc.constantFrom(1n, 2n, 3n, 4n, 2n ** 53n + 1n, INT64_MIN, INT64_MAX)
-const odd = [
+const IDS = fc.constantFrom(1n, 2n, 3n, 4n, 2n ** 53n + 1n, INT64_MIN, INT64_MAX)
+const ODD_TEXTS = [
   '',
   'x'.repeat(200),
   `${'x'.repeat(200)}y`,
@@ -35,53 +35,53 @@ const odd = [
   'ä',
   '🌱',
 ]
-const texts = fc.oneof(
+const TEXTS = fc.oneof(
   fc.constantFrom('rose', 'lily'),
-  fc.constantFrom(...odd),
+  fc.constantFrom(...ODD_TEXTS),
   fc.string({ unit: 'binary', maxLength: 8 }).filter(isText),
 )
-const plants = fc.record({ id: ids, name: texts, tag: texts }, { requiredKeys: ['id', 'name'] })
-const several = fc.uniqueArray(plants, { selector: ({ id }) => id, minLength: 1, maxLength: 5 })
-const patches = fc.record({ name: texts, tag: fc.option(texts) }, { requiredKeys: [] })
-const updates = fc.record(
-  { id: ids, name: texts, tag: fc.option(texts), was: patches },
+const PLANTS = fc.record({ id: IDS, name: TEXTS, tag: TEXTS }, { requiredKeys: ['id', 'name'] })
+const PLANT_LISTS = fc.uniqueArray(PLANTS, { selector: ({ id }) => id, minLength: 1, maxLength: 5 })
+const PATCHES = fc.record({ name: TEXTS, tag: fc.option(TEXTS) }, { requiredKeys: [] })
+const UPDATES = fc.record(
+  { id: IDS, name: TEXTS, tag: fc.option(TEXTS), was: PATCHES },
   { requiredKeys: ['id'] },
 )
-const severalUpdates = fc.uniqueArray(updates, {
+const UPDATE_LISTS = fc.uniqueArray(UPDATES, {
   selector: ({ id }) => id,
   minLength: 1,
   maxLength: 5,
 })
-const entityTags = fc.oneof(
+const ENTITY_TAGS = fc.oneof(
   fc.constant('*' as const),
-  fc.array(plants.map(entityTagOf), { minLength: 1 }),
+  fc.array(PLANTS.map(entityTagOf), { minLength: 1 }),
 )
-const origin = { token: 'a "b"', address: '::1', request: null }
-const options = fc.oneof(
-  fc.constant({ origin }),
+const ORIGIN = { token: 'a "b"', address: '::1', request: null }
+const OPTIONS = fc.oneof(
+  fc.constant({ origin: ORIGIN }),
   fc
-    .record({ ifMatch: entityTags, ifNoneMatch: entityTags }, { requiredKeys: [] })
-    .map((precondition: Precondition) => ({ origin, precondition })),
+    .record({ ifMatch: ENTITY_TAGS, ifNoneMatch: ENTITY_TAGS }, { requiredKeys: [] })
+    .map((precondition: Precondition) => ({ origin: ORIGIN, precondition })),
 )
 
 type Call = {
   [Name in keyof PlantChanges]: readonly [Name, ...Parameters<PlantChanges[Name]>]
 }[keyof PlantChanges]
 
-const calls: fc.Arbitrary<Call> = fc.oneof(
-  fc.tuple(fc.constant('createPlant'), plants, options),
-  fc.tuple(fc.constant('createPlants'), several, options),
-  fc.tuple(fc.constant('putPlants'), several, options),
-  fc.tuple(fc.constant('patchPlants'), severalUpdates, options),
-  fc.tuple(fc.constant('deletePlants'), several, options),
-  fc.tuple(fc.constant('replacePlant'), plants, options),
-  fc.tuple(fc.constant('patchPlant'), ids, patches, options),
-  fc.tuple(fc.constant('deletePlant'), ids, options),
+const CALLS: fc.Arbitrary<Call> = fc.oneof(
+  fc.tuple(fc.constant('createPlant'), PLANTS, OPTIONS),
+  fc.tuple(fc.constant('createPlants'), PLANT_LISTS, OPTIONS),
+  fc.tuple(fc.constant('putPlants'), PLANT_LISTS, OPTIONS),
+  fc.tuple(fc.constant('patchPlants'), UPDATE_LISTS, OPTIONS),
+  fc.tuple(fc.constant('deletePlants'), PLANT_LISTS, OPTIONS),
+  fc.tuple(fc.constant('replacePlant'), PLANTS, OPTIONS),
+  fc.tuple(fc.constant('patchPlant'), IDS, PATCHES, OPTIONS),
+  fc.tuple(fc.constant('deletePlant'), IDS, OPTIONS),
 )
 
 const ALL = { limit: 9 }
 
-const createOf = (id: bigint): Call => ['createPlant', { id, name: 'rose' }, { origin }]
+const createOf = (id: bigint): Call => ['createPlant', { id, name: 'rose' }, { origin: ORIGIN }]
 
 /** The result of a call, or the error of its refusal. */
 async function answerOf(store: Store, [name, ...args]: Call): Promise<unknown> {
@@ -93,27 +93,27 @@ async function answerOf(store: Store, [name, ...args]: Call): Promise<unknown> {
   }
 }
 
-const queries: fc.Arbitrary<PlantQuery> = fc
+const QUERIES: fc.Arbitrary<PlantQuery> = fc
   .record({
     limit: fc.integer({ min: 1, max: 4 }),
-    after: fc.option(ids),
+    after: fc.option(IDS),
     order: fc.constantFrom('asc', 'desc'),
     filter: fc.constantFrom(...FILTERS),
-    names: fc.array(fc.oneof(texts, fc.constantFrom('R', 'Ä', 'SE')), { maxLength: 2 }),
+    names: fc.array(fc.oneof(TEXTS, fc.constantFrom('R', 'Ä', 'SE')), { maxLength: 2 }),
   })
   .map(({ filter, ...query }) => ({ ...query, ...filter }))
 
-const places: fc.Arbitrary<TagQuery> = fc.record({
+const PLACES: fc.Arbitrary<TagQuery> = fc.record({
   limit: fc.integer({ min: 1, max: 4 }),
-  after: fc.option(texts),
+  after: fc.option(TEXTS),
 })
 
-/** A store, and the end of its change log as read so far. */
+/** A store, and the last cursor read from its change log. */
 type Side = { readonly store: Store; after: string | undefined }
 
-/** Makes the calls at once, so that they share commits. Resolves to all that can be seen of them. */
-async function run(side: Side, made: readonly Call[], query: PlantQuery, place: TagQuery) {
-  const answers = await Promise.all(made.map((call) => answerOf(side.store, call)))
+/** Makes the calls at once, so that they share commits. Resolves to every visible result. */
+async function run(side: Side, calls: readonly Call[], query: PlantQuery, place: TagQuery) {
+  const answers = await Promise.all(calls.map((call) => answerOf(side.store, call)))
   const page = await side.store.changeLog?.read({ after: side.after, limit: 500 })
   side.after = page?.next
   const entries = page?.entries.map(({ cursor, at, ...entry }) => entry)
@@ -127,7 +127,7 @@ async function run(side: Side, made: readonly Call[], query: PlantQuery, place: 
   }
 }
 
-describeServers('%s', (started) => {
+describeServers('a store in %s', (startServer) => {
   test('answers, stores and logs random writes like the file', async () => {
     using folder = temporaryFolder()
     const file: Side = {
@@ -135,20 +135,22 @@ describeServers('%s', (started) => {
       after: undefined,
     }
     const server: Side = {
-      store: await openAt(await newDatabase(await started()), [], DAY_MS),
+      store: await openAt(await newDatabase(await startServer()), [], DAY_MS),
       after: undefined,
     }
 
     await fc.assert(
       fc.asyncProperty(
-        fc.array(calls, { minLength: 1, maxLength: 20 }),
-        queries,
-        places,
-        async (made, query, place) => {
-          expect(await run(server, made, query, place)).toEqual(await run(file, made, query, place))
+        fc.array(CALLS, { minLength: 1, maxLength: 20 }),
+        QUERIES,
+        PLACES,
+        async (calls, query, place) => {
+          expect(await run(server, calls, query, place)).toEqual(
+            await run(file, calls, query, place),
+          )
         },
       ),
-      // Creates alone are one statement, sorted by their ids.
+      // A batch of creates is one statement, sorted by id.
       { numRuns: 300, endOnFailure: true, examples: [[[createOf(2n), createOf(1n)], ALL, ALL]] },
     )
 

@@ -14,7 +14,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const open = (url: string) => connect(targetOf(url))
 
-const careless = {
+const CARELESS_SETTINGS = {
   synchronous_commit: 'off',
   statement_timeout: '100ms',
   lock_timeout: '100ms',
@@ -28,7 +28,7 @@ const careless = {
   exit_on_error: 'on',
 }
 
-/** A database whose sessions have these settings, and one session of before. */
+/** A database whose new sessions have these settings, and one older session. */
 async function databaseOf(server: PostgresServer, settings: Readonly<Record<string, string>>) {
   const url = await newDatabase(server)
   const name = url.slice(url.lastIndexOf('/') + 1)
@@ -44,9 +44,9 @@ async function databaseOf(server: PostgresServer, settings: Readonly<Record<stri
   }
 }
 
-describeServers('a session of %s', (started, installation) => {
-  test('compiles no statement of a commit, as a plan without an index seems to cost much', async () => {
-    const server = await started()
+describeServers('a session of %s', (startServer, installation) => {
+  test('compiles no statement of a commit', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const { sql, close } = await open(url)
@@ -57,20 +57,22 @@ describeServers('a session of %s', (started, installation) => {
     await close()
   })
 
-  test('has the settings that are relied on, whatever the role and the database say', async () => {
-    const server = await started()
+  test('has the required settings, whatever the role and the database say', async () => {
+    const server = await startServer()
     const newer = installation.name === 'PostgreSQL 18' ? { transaction_timeout: '100ms' } : {}
-    await using it = await databaseOf(server, { ...careless, ...newer })
-    await server.query(`ALTER ROLE admin IN DATABASE ${it.name} SET synchronous_commit = local`)
-    const names = Object.keys({ ...careless, ...newer })
+    await using fixture = await databaseOf(server, { ...CARELESS_SETTINGS, ...newer })
+    await server.query(
+      `ALTER ROLE admin IN DATABASE ${fixture.name} SET synchronous_commit = local`,
+    )
+    const names = Object.keys({ ...CARELESS_SETTINGS, ...newer })
 
-    const connection = await open(it.url)
-    const found: Record<string, string>[] = await connection.sql.unsafe(
+    const connection = await open(fixture.url)
+    const settings: Record<string, string>[] = await connection.sql.unsafe(
       `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`)}`,
     )
     await connection.close()
 
-    expect(found).toEqual([
+    expect(settings).toEqual([
       {
         ...Object.fromEntries(names.map((name) => [name, '0'])),
         synchronous_commit: 'on',
@@ -84,10 +86,10 @@ describeServers('a session of %s', (started, installation) => {
     ])
   })
 
-  test('keeps a synchronous_commit that waits for more, also when the server changes its own', async () => {
-    const server = await started()
-    await using it = await databaseOf(server, { synchronous_commit: 'remote_apply' })
-    const connection = await open(it.url)
+  test('keeps a stronger synchronous_commit, even if the server changes its own', async () => {
+    const server = await startServer()
+    await using fixture = await databaseOf(server, { synchronous_commit: 'remote_apply' })
+    const connection = await open(fixture.url)
     await server.query('ALTER SYSTEM SET synchronous_commit = off')
     try {
       await server.query('SELECT pg_reload_conf()')
@@ -105,9 +107,9 @@ describeServers('a session of %s', (started, installation) => {
     }
   })
 
-  test('stores and reads plants exactly with such settings', async () => {
-    await using it = await databaseOf(await started(), careless)
-    const store = await openAt(it.url, [], 1e9)
+  test('stores and reads plants exactly despite careless settings', async () => {
+    await using fixture = await databaseOf(await startServer(), CARELESS_SETTINGS)
+    const store = await openAt(fixture.url, [], 1e9)
     const plants = [
       { id: 1n, name: 'without a tag' },
       { id: 2n, name: 'NULL', tag: 'NULL' },
@@ -124,8 +126,8 @@ describeServers('a session of %s', (started, installation) => {
     await store.close()
   })
 
-  test('without prepare=false takes those of the role where they will do, and refuses others', async () => {
-    const server = await started()
+  test('with prepare=false accepts sufficient settings of the role, and refuses others', async () => {
+    const server = await startServer()
     for (const statement of roleStatements()) await server.query(statement)
     for (const [setting, value, isRefused] of [
       ['synchronous_commit', 'off', true],
@@ -138,28 +140,28 @@ describeServers('a session of %s', (started, installation) => {
       ['transform_null_equals', 'on', true],
       ['enable_seqscan', 'on', false],
     ] as const) {
-      await using it = await databaseOf(server, { [setting]: value })
-      const ended = await open(`${it.url}?prepare=false`).then(
+      await using fixture = await databaseOf(server, { [setting]: value })
+      const ending = await open(`${fixture.url}?prepare=false`).then(
         (connection) => connection.close(),
         ({ message }: Error) => message,
       )
-      if (isRefused) expect(ended).toContain(`: ${setting} is ${value}: run ALTER ROLE admin SET`)
-      else expect(ended).toBeUndefined()
+      if (isRefused) expect(ending).toContain(`: ${setting} is ${value}: run ALTER ROLE admin SET`)
+      else expect(ending).toBeUndefined()
     }
   })
 
-  test('reads slowly, and is idle, for as long as it takes', async () => {
-    await using it = await databaseOf(await started(), careless)
+  test('may read slowly and be idle for any time', async () => {
+    await using fixture = await databaseOf(await startServer(), CARELESS_SETTINGS)
     const events: Logged[] = []
-    const store = await openAt(it.url, events)
+    const store = await openAt(fixture.url, events)
     await store.createPlant({ id: 1n, name: 'one' })
-    await it.before.sql`BEGIN`
-    await it.before.sql`LOCK TABLE plants`
+    await fixture.before.sql`BEGIN`
+    await fixture.before.sql`LOCK TABLE plants`
 
     const page = store.listPlants({ limit: 10 })
     page.catch(() => {})
     await Bun.sleep(500)
-    await it.before.sql`COMMIT`
+    await fixture.before.sql`COMMIT`
 
     expect((await page).plants).toHaveLength(1)
     await Bun.sleep(500)

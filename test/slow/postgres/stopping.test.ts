@@ -1,4 +1,4 @@
-// A daemon that is told to stop before its store is open.
+// Stopping a daemon before its store is open.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { builtProgram, PATIENCE_MS, startProgram } from '../../harness/daemon'
@@ -15,12 +15,12 @@ const BACK_TO_FOUR = `
   DROP TABLE change_log_start;
   UPDATE plantstore_schema SET version = 4`
 
-describeServers('a start with %s', (started) => {
+describeServers('a start with %s', (startServer) => {
   test.each([
     ['migrates, and waits for a table', BACK_TO_FOUR],
     ['begins a change log, and waits for a table', ''],
-  ])('that %s stops at SIGTERM', async (_, before) => {
-    const server = await started()
+  ])('that %s ends at SIGTERM', async (_, before) => {
+    const server = await startServer()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     if (before !== '') await server.query(before, url)

@@ -1,4 +1,4 @@
-// The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
+// The contract of a store in PostgreSQL, and several processes in one database.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { NO_DIFFERENCES } from '../../../src/change-log/check'
 import { engineOf, openStore } from '../../../src/engine/engine'
@@ -25,7 +25,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const token: Token = {
+const TOKEN: Token = {
   name: 'x',
   hash: hashToken('secret'),
   scope: 'read',
@@ -35,11 +35,11 @@ const token: Token = {
   lastUsedAt: null,
 }
 
-describeServers('%s', (started, it) => {
-  testStore(it.name, async () => openTested(await started()))
+describeServers('a store in %s', (startServer, installation) => {
+  testStore(installation.name, async () => openTested(await startServer()))
 
-  test('is made once by processes that start at the same time', async () => {
-    const url = await newDatabase(await started())
+  test('is created once by processes that start at the same time', async () => {
+    const url = await newDatabase(await startServer())
 
     const stores = await Promise.all(Array.from({ length: 6 }, () => openAt(url)))
 
@@ -48,8 +48,8 @@ describeServers('%s', (started, it) => {
     for (const store of stores) await store.close()
   })
 
-  test('counts the plants of processes that write, have ended or are long gone', async () => {
-    const server = await started()
+  test('counts the plants of running, stopped and long gone processes', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const query = (text: string) => server.query(text, url)
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
@@ -61,29 +61,29 @@ describeServers('%s', (started, it) => {
         ...range(0, 20).map(({ id }) => store.deletePlant(id + BigInt(20 * place))),
       ]),
     )
-    const stored = (await allPlants(one as Store)).length
-    for (const store of stores) expect(await store.countPlants()).toBe(stored)
+    const plantCount = (await allPlants(one as Store)).length
+    for (const store of stores) expect(await store.countPlants()).toBe(plantCount)
 
     await query(`UPDATE lanes SET seen_at = now() - interval '31 days'`)
     const last = await openAt(url)
-    expect(await last.countPlants()).toBe(stored)
+    expect(await last.countPlants()).toBe(plantCount)
     await last.createPlant({ id: -1n, name: 'Rose' })
     await Promise.all(others.map((store) => store.close()))
 
-    // Its row was removed while it did nothing.
+    // Its row was removed while the process was idle.
     await (one as Store).createPlant({ id: -2n, name: 'Lily' })
-    expect(await (one as Store).countPlants()).toBe(stored + 2)
+    expect(await (one as Store).countPlants()).toBe(plantCount + 2)
     await Promise.all([one?.close(), last.close()])
     expect(await query('SELECT count(*)::int AS lanes FROM lanes')).toEqual([{ lanes: 0 }])
     expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({
-      plants: stored + 2,
+      plants: plantCount + 2,
       problems: [],
       differences: NO_DIFFERENCES,
     })
   })
 
-  test('counts what was there before it counted, and stops processes of before', async () => {
-    const server = await started()
+  test('counts the plants of an older schema, and stops processes of that version', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const query = (text: string) => server.query(text, url)
     const older = await openAt(url)
@@ -108,8 +108,8 @@ describeServers('%s', (started, it) => {
     await older.close()
   })
 
-  test('takes nothing from a command that connected before a newer plantstore migrated it', async () => {
-    const server = await started()
+  test('refuses writes of a command that connected before a newer plantstore migrated it', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const store = await openStore(url, storeGuest({ makesDatabase: false }))
@@ -118,13 +118,13 @@ describeServers('%s', (started, it) => {
     const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
 
     expect(reason).toContain('newer plantstore')
-    const stored = await server.query('SELECT id FROM plants', url)
-    expect(stored).toHaveLength(0)
+    const idsInDatabase = await server.query('SELECT id FROM plants', url)
+    expect(idsInDatabase).toHaveLength(0)
     await store.close().catch(() => {})
   })
 
-  test('keeps no lane of a process that has ended, and removes those of long ago', async () => {
-    const server = await started()
+  test('removes the lanes of stopped and long gone processes', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const lanes = async () =>
       (await server.query('SELECT lane FROM lanes ORDER BY lane', url)).length
@@ -145,7 +145,7 @@ describeServers('%s', (started, it) => {
   })
 
   test('refuses a schema of a newer plantstore, and tables of another program', async () => {
-    const server = await started()
+    const server = await startServer()
     const newer = await newDatabase(server)
     await (await openAt(newer)).close()
     await server.query('UPDATE plantstore_schema SET version = 99', newer)
@@ -156,24 +156,24 @@ describeServers('%s', (started, it) => {
     expect(openAt(foreign)).rejects.toThrow("another program's tables are in the database")
   })
 
-  test('is not made by a command that only looks', async () => {
-    const url = await newDatabase(await started())
+  test('is not created by a command that only reads', async () => {
+    const url = await newDatabase(await startServer())
 
     expect(openStore(url, storeGuest({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
   })
 
-  test('refuses a token in one process, once another has revoked it', async () => {
-    const url = await newDatabase(await started())
+  test('refuses a token in one process once another has revoked it', async () => {
+    const url = await newDatabase(await startServer())
     const [one, other] = await Promise.all([openAt(url), openAt(url)])
-    expect(await one.findToken(token.hash)).toBeNull()
-    await other.createToken(token)
-    expect(await one.findToken(token.hash)).toEqual(token)
+    expect(await one.findToken(TOKEN.hash)).toBeNull()
+    await other.createToken(TOKEN)
+    expect(await one.findToken(TOKEN.hash)).toEqual(TOKEN)
     let isRevoked = false
     const accepted: boolean[] = []
-    const asking = (async () => {
+    const lookUps = (async () => {
       while (accepted.length < 10) {
         const wasRevoked = isRevoked
-        const found = await one.findToken(token.hash)
+        const found = await one.findToken(TOKEN.hash)
         if (wasRevoked) accepted.push(found?.revokedAt === null)
         await Bun.sleep(5)
       }
@@ -182,55 +182,59 @@ describeServers('%s', (started, it) => {
     expect(await other.revokeToken('x', 2)).toBeTrue()
     isRevoked = true
 
-    await asking
+    await lookUps
     expect(accepted).not.toContain(true)
     await one.close()
     await other.close()
   })
 
-  test('asks the server once for a token that many requests bring at a time', async () => {
-    const server = await started()
+  test('sends one query for a token of many simultaneous requests', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const store = await openAt(url)
-    await store.createToken(token)
+    await store.createToken(TOKEN)
 
-    const found = await Promise.all(Array.from({ length: 100 }, () => store.findToken(token.hash)))
+    const found = await Promise.all(Array.from({ length: 100 }, () => store.findToken(TOKEN.hash)))
 
     expect(new Set(found).size).toBe(1)
-    expect(found[0]).toEqual(token)
+    expect(found[0]).toEqual(TOKEN)
     await store.close()
   })
 
-  test('has one of many processes create a plant', async () => {
-    const url = await newDatabase(await started())
+  test('lets exactly one of many processes create a plant', async () => {
+    const url = await newDatabase(await startServer())
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
     const attempts = range(0, 200).flatMap((plant) =>
       stores.map(async (store, index) => {
-        const mine: Plant = { ...plant, name: `by ${index}` }
-        // A group, a patch or a delete beside it takes another way to the same rows.
-        if (index === 0 && plant.id % 3n === 0n) return store.createPlants([mine])
-        return store.createPlant(mine)
+        const ownPlant: Plant = { ...plant, name: `by ${index}` }
+        // A batch, a patch or a delete reaches the same rows by other statements.
+        if (index === 0 && plant.id % 3n === 0n) return store.createPlants([ownPlant])
+        return store.createPlant(ownPlant)
       }),
     )
 
     const results = await Promise.allSettled(attempts)
 
     const [first] = stores
-    const stored = first ? await allPlants(first) : []
-    expect(stored).toHaveLength(200)
-    for (const [index, plant] of stored.entries()) {
+    const storedPlants = first ? await allPlants(first) : []
+    expect(storedPlants).toHaveLength(200)
+    for (const [index, plant] of storedPlants.entries()) {
       const outcomes = results.slice(index * 3, index * 3 + 3)
-      const made = outcomes.flatMap((it, process) => (it.status === 'fulfilled' ? [process] : []))
-      expect(made).toHaveLength(1)
-      expect(plant.name).toBe(`by ${made[0]}`)
-      const refused = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason.error] : []))
-      expect(refused).toEqual(['taken', 'taken'])
+      const creators = outcomes.flatMap((outcome, process) =>
+        outcome.status === 'fulfilled' ? [process] : [],
+      )
+      expect(creators).toHaveLength(1)
+      expect(plant.name).toBe(`by ${creators[0]}`)
+      const refusals = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [outcome.reason.error] : [],
+      )
+      expect(refusals).toEqual(['taken', 'taken'])
     }
     for (const store of stores) await store.close()
   })
 
-  test('finds what another process makes of an id while REINDEX CONCURRENTLY has two indexes of the ids', async () => {
-    const server = await started()
+  test('refuses a taken id during REINDEX CONCURRENTLY', async () => {
+    const server = await startServer()
     const url = await newDatabase(server)
     const target = targetOf(url)
     const [store, reader, writer] = [
@@ -239,9 +243,9 @@ describeServers('%s', (started, it) => {
       await connect(target),
     ]
     const exists = async (query: string) => (await server.query(query, url)).length > 0
-    // The old index stays, under another name, until whoever uses the table has ended.
+    // The old index stays, under another name, while another session uses the table.
     await reader.sql.unsafe('BEGIN; SELECT FROM plants')
-    const reindexing = server.query('REINDEX INDEX CONCURRENTLY plants_pkey', url)
+    const reindex = server.query('REINDEX INDEX CONCURRENTLY plants_pkey', url)
     await until('the new index', () =>
       exists(`SELECT FROM pg_class WHERE relname = 'plants_pkey_ccold'`),
     )
@@ -257,19 +261,19 @@ describeServers('%s', (started, it) => {
     expect(await error).toBe('taken')
     expect(problems).toEqual([])
     await reader.close()
-    await reindexing
+    await reindex
     await writer.close()
     await store.close()
   })
 
-  test('counts every change of a plant that processes contend for', async () => {
-    const url = await newDatabase(await started())
+  test('applies every change of a plant that several processes change', async () => {
+    const url = await newDatabase(await startServer())
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
     const counts = new Map(range(1, 4).map(({ id }) => [id, 0]))
     const balance = async (store: (typeof stores)[number], seed: number) => {
       for (let turn = 0; turn < 60; turn += 1) {
         const id = BigInt(1 + ((turn * 7 + seed) % 4))
-        const made = await store.createPlant({ id, name: `${seed}` }).then(
+        const creators = await store.createPlant({ id, name: `${seed}` }).then(
           () => 1,
           () => 0,
         )
@@ -277,7 +281,7 @@ describeServers('%s', (started, it) => {
           () => -1,
           () => 0,
         )
-        counts.set(id, (counts.get(id) ?? 0) + made + removed)
+        counts.set(id, (counts.get(id) ?? 0) + creators + removed)
       }
     }
 
@@ -286,8 +290,8 @@ describeServers('%s', (started, it) => {
     )
 
     const [first] = stores
-    const stored = new Set((first ? await allPlants(first) : []).map(({ id }) => id))
-    for (const [id, count] of counts) expect(count).toBe(stored.has(id) ? 1 : 0)
+    const storedIds = new Set((first ? await allPlants(first) : []).map(({ id }) => id))
+    for (const [id, count] of counts) expect(count).toBe(storedIds.has(id) ? 1 : 0)
     for (const store of stores) await store.close()
   })
 })

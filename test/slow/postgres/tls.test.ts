@@ -4,7 +4,7 @@ import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root } from '../../harness/daemon'
-import { own } from '../../harness/own'
+import { own as clientFiles } from '../../harness/own'
 import { ownFolder } from '../../harness/own-folder'
 import { describeServer, ownServer } from '../../harness/own-server'
 import { targetOf } from '../../harness/postgres-store'
@@ -13,14 +13,14 @@ import { run } from '../../harness/process'
 setDefaultTimeout(PATIENCE_MS)
 
 describeServer(
-  '%s with TLS',
-  (_, it) => {
+  'a connection to %s with TLS',
+  (_, installation) => {
     const folder = ownFolder()
     const [trusted, untrusted] = [folder.file('ca.pem'), folder.file('other.pem')]
-    const ca = own(() => makeCa(folder, 'ca'))
+    const ca = clientFiles(() => makeCa(folder, 'ca'))
     beforeAll(() => void makeCa(folder, 'other'))
     const serverWith = (days: number) =>
-      ownServer(it, () => {
+      ownServer(installation, () => {
         const { cert, key } = ca.sign('DNS:localhost', days)
         return {
           settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
@@ -30,7 +30,7 @@ describeServer(
     const valid = serverWith(30)
     const expired = serverWith(-1)
 
-    /** True if the session is encrypted, or why there is none. */
+    /** True if the session is encrypted; the reason if there is none. */
     async function tryOut(url: string): Promise<string> {
       try {
         const connection = await connect(targetOf(url))
@@ -61,22 +61,22 @@ describeServer(
       ['localhost', `sslmode=verify-ca&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
       ['localhost', `sslmode=require&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
       ['localhost', 'sslmode=verify-full&sslrootcert=/missing', 'cannot read sslrootcert /missing'],
-    ])('%s?%s: %s', async (host, query, found) => {
-      expect(await tryOut(await urlOf(host, query))).toContain(found)
+    ])('%s?%s: %s', async (host, query, reason) => {
+      expect(await tryOut(await urlOf(host, query))).toContain(reason)
     })
 
-    test('an expired certificate is refused', async () => {
+    test('refuses an expired certificate', async () => {
       const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${trusted}`, expired)
 
       expect(await tryOut(url)).toEndWith(': its certificate has expired')
     })
 
-    test('a server that asks for a certificate of the client gets it', async () => {
+    test('sends the client certificate to a server that asks for one', async () => {
       const { cert, key } = ca.sign('DNS:localhost')
       const own = ca.sign('DNS:client')
       await Bun.write(folder.file('own.pem'), own.cert)
       await Bun.write(folder.file('own.key'), own.key)
-      await using server = await startPostgres(it, {
+      await using server = await startPostgres(installation, {
         settings: {
           ssl: 'on',
           ssl_cert_file: 'server.pem',
@@ -99,22 +99,22 @@ describeServer(
       expect(await tryOut(`${url}&${files}x`)).toContain('cannot read sslkey')
     })
 
-    test('a unix socket is never encrypted', async () => {
+    test('never encrypts a unix socket', async () => {
       const { socket, port } = await valid()
       const url = `postgres://admin@/postgres?host=${socket}&port=${port}`
 
       expect(await tryOut(`${url}&sslmode=verify-full`)).toContain('wrong password')
     })
 
-    test('a server without TLS gets no password, where TLS is asked for', async () => {
-      const heard: string[] = []
-      // It refuses TLS (the byte N) and writes down what it hears.
+    test('sends no password to a server without TLS if TLS is required', async () => {
+      const received: string[] = []
+      // Refuses TLS (the byte N), and records what it receives.
       const server = Bun.listen({
         hostname: '127.0.0.1',
         port: 0,
         socket: {
           data(socket, data) {
-            heard.push(data.toString('latin1'))
+            received.push(data.toString('latin1'))
             socket.write('N')
           },
         },
@@ -124,8 +124,8 @@ describeServer(
         for (const mode of ['require', 'verify-ca', 'verify-full']) {
           expect(await tryOut(`${base}?sslmode=${mode}`)).toContain('the server has no TLS')
         }
-        expect(heard).toHaveLength(3)
-        expect(heard.join('')).not.toContain('admin')
+        expect(received).toHaveLength(3)
+        expect(received.join('')).not.toContain('admin')
       } finally {
         server.stop(true)
       }
@@ -135,7 +135,7 @@ describeServer(
       ['sslmode=verify-full', 'not signed by a trusted CA'],
       [`sslmode=verify-full&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
       [`sslmode=verify-ca&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
-    ])('no variable weakens it: %s', async (query, found) => {
+    ])('ignores variables that would weaken it: %s', async (query, reason) => {
       const { out, err, code } = await run([join(root, 'dist/plantstore'), 'check'], {
         env: {
           PLANTSTORE_DATABASE: await urlOf('localhost', query),
@@ -145,7 +145,7 @@ describeServer(
       })
 
       expect({ out, code }).toEqual({ out: '', code: 1 })
-      expect(err).toContain(found)
+      expect(err).toContain(reason)
     })
   },
   { canRun: Bun.which('openssl') !== null },

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { installations, isInstalled } from '../../../tools/postgres/server'
+import { INSTALLATIONS, isInstalled } from '../../../tools/postgres/server'
 import {
   builtProgram,
   type Daemon,
@@ -392,7 +392,7 @@ describe('SQLite', () => {
 
 // The newest one: an older one differs in nothing that a field concerns.
 describe('PostgreSQL', () => {
-  const installation = installations.findLast(isInstalled)
+  const installation = INSTALLATIONS.findLast(isInstalled)
   if (installation) {
     const started = ownServer(installation)
     describeEngine(async (name) => (await started()).createDatabase(name))

@@ -32,13 +32,13 @@ const readPem = (parameter: string, path: string): string => readText(path, `${p
 // check of certificates.
 function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   if (sslmode === 'disable' || isSocket(host)) return 'disable'
-  const own = client && {
+  const clientCertificate = client && {
     cert: readPem('sslcert', client.certFile),
     key: readPem('sslkey', client.keyFile),
   }
-  if (sslmode === 'require') return { rejectUnauthorized: false, ...own }
+  if (sslmode === 'require') return { rejectUnauthorized: false, ...clientCertificate }
   return {
-    ...own,
+    ...clientCertificate,
     rejectUnauthorized: true,
     ...(caFile === null ? {} : { ca: readPem('sslrootcert', caFile) }),
     ...(sslmode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
@@ -49,7 +49,7 @@ function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
 export async function connectTo(
   host: Host,
   target: PostgresTarget,
-  ended: AbortSignal | undefined,
+  stopSignal: AbortSignal | undefined,
 ): Promise<Connection> {
   let isLost = false
   const password = target.readPassword()
@@ -71,11 +71,11 @@ export async function connectTo(
     },
   })
 
-  const end = () => void close().catch(() => {})
-  ended?.addEventListener('abort', end)
+  const closeQuietly = () => void close().catch(() => {})
+  stopSignal?.addEventListener('abort', closeQuietly)
   async function close(): Promise<void> {
     isLost = true
-    ended?.removeEventListener('abort', end)
+    stopSignal?.removeEventListener('abort', closeQuietly)
     await pool.close({ timeout: 0 })
   }
 
@@ -84,13 +84,13 @@ export async function connectTo(
   async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
     let timer: Timer | undefined
-    const wait = (left: number) => {
+    const wait = (remainingMs: number) => {
       timer = setTimeout(() => {
-        const more = answeredAt + milliseconds - performance.now()
-        if (more > 0 && !isLost) return wait(more)
+        const remaining = answeredAt + milliseconds - performance.now()
+        if (remaining > 0 && !isLost) return wait(remaining)
         reject(deadlineError(milliseconds))
-        end()
-      }, left)
+        closeQuietly()
+      }, remainingMs)
     }
     wait(milliseconds)
     try {
@@ -121,7 +121,7 @@ export async function connectTo(
       close,
     }
   } catch (error) {
-    end()
+    closeQuietly()
     throw error
   }
 }

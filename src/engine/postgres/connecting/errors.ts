@@ -155,8 +155,8 @@ export async function explainFailedConnection(
 export function noServerError(
   failures: readonly { readonly host: Host; readonly reason: string }[],
 ): OpenError {
-  const [first, ...others] = failures
-  if (first && others.length === 0) {
+  const [first, ...otherFailures] = failures
+  if (first && otherFailures.length === 0) {
     return new OpenError(
       `cannot connect to PostgreSQL at ${addressOf(first.host)}: ${first.reason}`,
     )

@@ -7,9 +7,9 @@ import { explainFailedConnection, noServerError } from './errors'
 import type { Standing } from './settings'
 import { addressOf, type Host, type PostgresTarget } from './url'
 
-/** A server without acknowledged writes is used if no other has answered for this long. */
+/** A server that lacks acknowledged writes is used if no other has answered for this long. */
 const LACKING_MS = 60_000
-/** The same for a server that was promoted since: writes wait no longer than 10 s. */
+/** The same for a server promoted in the meantime: writes wait no longer than 10 s. */
 const PROMOTED_MS = 5000
 // Wait for the other hosts once one is known to have every acknowledged write.
 const GRACE_MS = 500
@@ -30,53 +30,54 @@ export type Memory = {
   readonly lostFor: number
 }
 
-/** The memory of a process that has used several servers, or may come to do so. */
-export type Witness = Memory & {
+/** The memory of a process, and its view of other hosts. */
+export type ConnectContext = Memory & {
   /** Resolves to false if a server lacks writes that were acknowledged by this process. */
   readonly hasAll: (connection: Connection) => Promise<boolean>
-  /** Called with each host that accepts writes, and is not used. */
-  readonly passedOver: (host: Host) => void
+  /** Called with each host that accepts writes but is not used. */
+  readonly onUnusedPrimary: (host: Host) => void
 }
 
-const NO_WITNESS: Witness = {
+const NEW_CONTEXT: ConnectContext = {
   last: null,
   lostFor: 0,
   hasAll: async () => true,
-  passedOver: () => {},
+  onUnusedPrimary: () => {},
 }
 
-const isNewer = (one: Standing, other: Standing): boolean =>
-  one.cluster !== '' && one.cluster === other.cluster && one.timeline > other.timeline
+const isNewer = (a: Standing, b: Standing): boolean =>
+  a.cluster !== '' && a.cluster === b.cluster && a.timeline > b.timeline
 
-const isSameServer = (one: Candidate, other: Candidate): boolean =>
-  one.host === other.host ||
-  (one.standing.server !== '' && one.standing.server === other.standing.server)
+const isSameServer = (a: Candidate, b: Candidate): boolean =>
+  a.host === b.host || (a.standing.server !== '' && a.standing.server === b.standing.server)
 
 const namesOf = (candidates: readonly Candidate[]): string =>
   candidates.map(({ host }) => addressOf(host)).join(' and ')
 
-/** Those whose history no other's exceeds. */
-const newestOf = (candidates: readonly Candidate[], seen: readonly Candidate[]): Candidate[] =>
-  candidates.filter((it) => !seen.some((other) => isNewer(other.standing, it.standing)))
+/** The candidates whose history is as new as that of every host that answered. */
+const newestOf = (candidates: readonly Candidate[], answered: readonly Candidate[]): Candidate[] =>
+  candidates.filter(
+    (candidate) => !answered.some((other) => isNewer(other.standing, candidate.standing)),
+  )
 
 const NONE = 'none can be used'
 const STOP_ONE = 'stop the one that is not the primary, or remove it from the URL'
 
 /** Returns the host to use, or the reason that none is. `isComplete`: every host has answered. */
 export type ChooseHost = (
-  seen: readonly Candidate[],
+  candidates: readonly Candidate[],
   memory: Memory,
   isComplete: boolean,
 ) => Candidate | string
 
 /** The host to write to: the newest history wins, and two that cannot be told apart are refused. */
-export const chooseHost: ChooseHost = (seen, { last, lostFor }, isComplete) => {
-  const writable = seen
+export const chooseHost: ChooseHost = (candidates, { last, lostFor }, isComplete) => {
+  const writable = candidates
     .filter(({ standing }) => standing.isWritable)
     .toSorted((a, b) => Number(b.host === last?.host) - Number(a.host === last?.host))
-  const newest = newestOf(writable, seen)
+  const newest = newestOf(writable, candidates)
   const distinct = newest.filter(
-    (it, index) => newest.findIndex((other) => isSameServer(it, other)) === index,
+    (candidate, index) => newest.findIndex((other) => isSameServer(candidate, other)) === index,
   )
   const [first, second] = distinct.some(({ hasAll }) => hasAll)
     ? distinct.filter(({ hasAll }) => hasAll)
@@ -91,26 +92,29 @@ export const chooseHost: ChooseHost = (seen, { last, lostFor }, isComplete) => {
     return `two servers accept writes, ${namesOf([first, second])}; ${STOP_ONE}`
   }
   if (first.hasAll) return first
-  const other = seen.find(({ hasAll }) => hasAll)
-  if (other?.standing.isWritable) {
-    return `two servers accept writes, and the newer, ${namesOf([first])}, lacks writes acknowledged by ${namesOf([other])}; ${STOP_ONE}`
+  const rival = candidates.find(({ hasAll }) => hasAll)
+  if (rival?.standing.isWritable) {
+    return `two servers accept writes, and the newer, ${namesOf([first])}, lacks writes acknowledged by ${namesOf([rival])}; ${STOP_ONE}`
   }
   const patience = last && isNewer(first.standing, last.standing) ? PROMOTED_MS : LACKING_MS
-  if (lostFor >= patience || (!other && isComplete)) return first
+  if (lostFor >= patience || (!rival && isComplete)) return first
   return `${namesOf([first])} lacks acknowledged writes; it is used if no other server has accepted writes for ${patience / 1000} s`
 }
 
 /** The host that a daemon reads, whether or not it accepts writes: the last one, else the first in the URL. */
-export const chooseReadable: ChooseHost = (seen, { last }) => {
-  const newest = newestOf(seen, seen).filter(({ hasAll }) => hasAll)
+export const chooseReadable: ChooseHost = (candidates, { last }) => {
+  const newest = newestOf(candidates, candidates).filter(({ hasAll }) => hasAll)
   const chosen = newest.find(({ host }) => host === last?.host) ?? newest[0]
-  return chosen ?? (seen.length === 0 ? NONE : `${namesOf(seen)} lacks the history that was read`)
+  return (
+    chosen ??
+    (candidates.length === 0 ? NONE : `${namesOf(candidates)} lacks the history that was read`)
+  )
 }
 
 /** The host that a command reads: the primary; a standby only if the URL names nothing else. */
-export const chooseForCommand: ChooseHost = (seen, memory, isComplete) => {
-  const isAlone = isComplete && !seen.some(({ standing }) => standing.isWritable)
-  return (isAlone ? chooseReadable : chooseHost)(seen, memory, isComplete)
+export const chooseForCommand: ChooseHost = (candidates, memory, isComplete) => {
+  const isAlone = isComplete && !candidates.some(({ standing }) => standing.isWritable)
+  return (isAlone ? chooseReadable : chooseHost)(candidates, memory, isComplete)
 }
 
 type Answer = Candidate & { readonly connection: Connection }
@@ -123,47 +127,47 @@ type Failure = { readonly host: Host; readonly reason: string }
 export async function connect(
   target: PostgresTarget,
   choose = chooseHost,
-  ended: AbortSignal = new AbortController().signal,
-  witness: Witness = NO_WITNESS,
+  stopSignal: AbortSignal = new AbortController().signal,
+  context: ConnectContext = NEW_CONTEXT,
 ): Promise<Connection> {
-  ended.throwIfAborted()
-  const { last } = witness
+  stopSignal.throwIfAborted()
+  const { last } = context
   const answers: Answer[] = []
   const failures: Failure[] = []
-  const proven = Promise.withResolvers<void>()
+  const completeHost = Promise.withResolvers<void>()
 
-  async function ask(host: Host, over: AbortSignal): Promise<void> {
+  async function ask(host: Host, abandonSignal: AbortSignal): Promise<void> {
     try {
-      const connection = await connectTo(host, target, AbortSignal.any([ended, over]))
+      const connection = await connectTo(host, target, AbortSignal.any([stopSignal, abandonSignal]))
       const { standing } = connection
       const hasAll =
-        !(last && isNewer(last.standing, standing)) && (await witness.hasAll(connection))
+        !(last && isNewer(last.standing, standing)) && (await context.hasAll(connection))
       const answer = { host, connection, standing, hasAll }
       answers.push(answer)
-      if (last && choose([answer], witness, false) === answer && hasAll)
-        setTimeout(proven.resolve, GRACE_MS)
+      if (last && choose([answer], context, false) === answer && hasAll)
+        setTimeout(completeHost.resolve, GRACE_MS)
     } catch (error) {
       failures.push({ host, reason: await explainFailedConnection(error, host, target) })
     }
   }
 
-  const asked = target.hosts.map((host) => ({ host, over: new AbortController() }))
+  const attempts = target.hosts.map((host) => ({ host, abandon: new AbortController() }))
   await Promise.race([
-    Promise.all(asked.map(({ host, over }) => ask(host, over.signal))),
-    proven.promise,
+    Promise.all(attempts.map(({ host, abandon }) => ask(host, abandon.signal))),
+    completeHost.promise,
   ])
-  const inOrder = target.hosts.flatMap((host) => answers.filter((it) => it.host === host))
-  const choice = choose(inOrder, witness, answers.length === asked.length)
-  const used = answers.find((it) => it === choice)
-  for (const { host, over } of asked) if (host !== used?.host) over.abort()
-  ended.throwIfAborted()
-  if (!used) throw refusalOf(target.hosts, failures, String(choice))
-  for (const it of answers) {
-    const { isWritable } = it.standing
-    if (isWritable && used.standing.isWritable && !isSameServer(it, used))
-      witness.passedOver(it.host)
+  const inOrder = target.hosts.flatMap((host) => answers.filter((answer) => answer.host === host))
+  const choice = choose(inOrder, context, answers.length === attempts.length)
+  const chosen = answers.find((answer) => answer === choice)
+  for (const { host, abandon } of attempts) if (host !== chosen?.host) abandon.abort()
+  stopSignal.throwIfAborted()
+  if (!chosen) throw refusalOf(target.hosts, failures, String(choice))
+  for (const answer of answers) {
+    const { isWritable } = answer.standing
+    if (isWritable && chosen.standing.isWritable && !isSameServer(answer, chosen))
+      context.onUnusedPrimary(answer.host)
   }
-  return used.connection
+  return chosen.connection
 }
 
 function refusalOf(
@@ -172,10 +176,10 @@ function refusalOf(
   choice: string,
 ): OpenError {
   if (choice !== NONE) {
-    const others = failures.map(({ host, reason }) => `; ${addressOf(host)}: ${reason}`)
-    return new OpenError(choice + others.join(''))
+    const otherFailures = failures.map(({ host, reason }) => `; ${addressOf(host)}: ${reason}`)
+    return new OpenError(choice + otherFailures.join(''))
   }
-  const reasonOf = (host: Host) => failures.find((it) => it.host === host)?.reason
+  const reasonOf = (host: Host) => failures.find((failure) => failure.host === host)?.reason
   return noServerError(
     hosts.map((host) => ({ host, reason: reasonOf(host) ?? 'read-only, like a standby' })),
   )

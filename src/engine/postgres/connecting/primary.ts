@@ -8,7 +8,13 @@ import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
 import { connect, type Memory } from './hosts'
-import { type Connections, closeAll, openReaders, type Prepared, READER_SILENT_MS } from './readers'
+import {
+  type ConnectionPolicy,
+  type Connections,
+  closeAll,
+  openReaders,
+  READER_SILENT_MS,
+} from './readers'
 import { createRefuse, type Refuse } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
 
@@ -31,11 +37,11 @@ export class Primary {
   #lostAt = 0
   #reason = ''
   /** Aborted by close: ends the connections, and the search for a server. */
-  readonly #end = new AbortController()
-  #waiting: (() => void)[] = []
+  readonly #stopController = new AbortController()
+  #waiters: (() => void)[] = []
   #last: Memory['last'] = null
   /** The hosts that accept writes and are not used, as logged. */
-  readonly #passedOver = new Set<string>()
+  readonly #loggedUnused = new Set<string>()
   readonly #refuse: Refuse
 
   /** `found` is called once all connections are usable. */
@@ -43,8 +49,8 @@ export class Primary {
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
     private readonly storage: StorageState,
-    private readonly prepared: Prepared,
-    private readonly found: () => void,
+    private readonly policy: ConnectionPolicy,
+    private readonly onFound: () => void,
   ) {
     this.#refuse = createRefuse(storage, storeUser)
   }
@@ -66,7 +72,7 @@ export class Primary {
     try {
       this.#begin(await this.#equip(writer))
     } catch (error) {
-      this.#end.signal.throwIfAborted()
+      this.#stopController.signal.throwIfAborted()
       throw await explainUnusableServer(error, writer.host, this.target)
     }
   }
@@ -83,14 +89,14 @@ export class Primary {
     for (;;) {
       const connections = this.#current
       if (connections) {
-        if (!Object.values(connections).some((it) => it.isLost)) return connections
+        if (!Object.values(connections).some((connection) => connection.isLost)) return connections
         this.lose(connections, new Error(CLOSED))
       }
-      const left = this.#lostAt + patience - performance.now()
-      if (this.#end.signal.aborted || left <= 0) throw this.#refusal(failure)
+      const remainingMs = this.#lostAt + patience - performance.now()
+      if (this.#stopController.signal.aborted || remainingMs <= 0) throw this.#refusal(failure)
       const { promise, resolve } = Promise.withResolvers<void>()
-      this.#waiting.push(resolve)
-      const timer = setTimeout(resolve, left)
+      this.#waiters.push(resolve)
+      const timer = setTimeout(resolve, remainingMs)
       await promise
       clearTimeout(timer)
     }
@@ -112,7 +118,7 @@ export class Primary {
   /** Prepares the writing connection again, after another process has changed the lane. */
   async renew(connections: Connections): Promise<void> {
     if (this.#current !== connections) return
-    await this.prepared.prepare(connections.writer).catch((error) => this.lose(connections, error))
+    await this.policy.prepare(connections.writer).catch((error) => this.lose(connections, error))
   }
 
   /** Closes the connections, and looks for the server. */
@@ -130,7 +136,7 @@ export class Primary {
 
   /** Closes the connections, if there are any. */
   async close(): Promise<void> {
-    this.#end.abort()
+    this.#stopController.abort()
     const connections = this.#current
     this.#current = null
     this.#announce()
@@ -163,7 +169,7 @@ export class Primary {
   }
 
   #announce(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve()
+    for (const resolve of this.#waiters.splice(0)) resolve()
   }
 
   #begin(connections: Connections): void {
@@ -172,31 +178,31 @@ export class Primary {
     this.#current = connections
     this.storage.report('reopened')
     this.#announce()
-    this.found()
+    this.onFound()
   }
 
   #findWriter = (): Promise<Connection> =>
-    connect(this.target, this.prepared.choose, this.#end.signal, {
+    connect(this.target, this.policy.choose, this.#stopController.signal, {
       last: this.#last,
       lostFor: performance.now() - this.#lostAt,
-      hasAll: (it) => this.prepared.hasAll(it),
-      passedOver: (it) => this.#passOver(addressOf(it)),
+      hasAll: (connection) => this.policy.hasAll(connection),
+      onUnusedPrimary: (host) => this.#logUnused(addressOf(host)),
     })
 
-  #passOver(host: string): void {
-    if (this.#passedOver.has(host)) return
-    this.#passedOver.add(host)
+  #logUnused(host: string): void {
+    if (this.#loggedUnused.has(host)) return
+    this.#loggedUnused.add(host)
     this.storeUser.log('warn', 'server-passed-over', { host, detail: OLDER })
   }
 
   async #equip(writer: Connection): Promise<Connections> {
     try {
-      await this.prepared.prepare(writer)
+      await this.policy.prepare(writer)
       const target = { ...this.target, hosts: [writer.host] }
       const readers = this.storeUser.outlivesOutages
-        ? await openReaders(target, this.prepared, this.#end.signal)
+        ? await openReaders(target, this.policy, this.#stopController.signal)
         : { points: writer, pages: writer, tokens: writer }
-      this.#end.signal.throwIfAborted()
+      this.#stopController.signal.throwIfAborted()
       return { writer, ...readers }
     } catch (error) {
       closeAll([writer])
@@ -223,7 +229,7 @@ export class Primary {
         this.#begin(connections)
         return
       } catch (error) {
-        if (this.#end.signal.aborted) return
+        if (this.#stopController.signal.aborted) return
         this.#reason = messageOf(error)
         const isNew = this.#reason !== logged.reason
         if (isNew || performance.now() - logged.at >= LOGGED_EVERY_MS) {

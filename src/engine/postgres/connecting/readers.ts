@@ -23,7 +23,7 @@ type Readers = {
 export type Connections = Readers & { readonly writer: Connection }
 
 /** The preparation of new connections. */
-export type Prepared = {
+export type ConnectionPolicy = {
   readonly choose: ChooseHost
   /** Called with each new writing connection, and to renew it. */
   prepare(writer: Connection): Promise<void>
@@ -32,7 +32,7 @@ export type Prepared = {
 }
 
 export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
-  Promise.all(connections.map((it) => it.close().catch(() => {})))
+  Promise.all(connections.map((connection) => connection.close().catch(() => {})))
 
 const TWO_SERVERS =
   'its address resolves to two servers, and one lacks writes made to the other; list each host in the URL'
@@ -40,15 +40,15 @@ const TWO_SERVERS =
 /** Opens the readers, to the writer's server. If one fails, none is left open. */
 export async function openReaders(
   target: PostgresTarget,
-  prepared: Prepared,
-  ended: AbortSignal,
+  policy: ConnectionPolicy,
+  stopSignal: AbortSignal,
 ): Promise<Readers> {
-  const opened: Connection[] = []
+  const readers: Connection[] = []
   const open = async () => {
-    const reader = await connect(target, prepared.choose, ended)
-    opened.push(reader)
+    const reader = await connect(target, policy.choose, stopSignal)
+    readers.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
-    if (!(await prepared.hasAll(reader))) throw new OpenError(TWO_SERVERS)
+    if (!(await policy.hasAll(reader))) throw new OpenError(TWO_SERVERS)
     return reader
   }
   const [points, pages, tokens] = await Promise.allSettled([open(), open(), open()])
@@ -58,8 +58,8 @@ export async function openReaders(
     tokens.status === 'fulfilled'
   )
     return { points: points.value, pages: pages.value, tokens: tokens.value }
-  closeAll(opened)
-  throw [points, pages, tokens].find((it) => it.status === 'rejected')?.reason
+  closeAll(readers)
+  throw [points, pages, tokens].find((answer) => answer.status === 'rejected')?.reason
 }
 
 /** Rejects with `busy` beyond {@link MAX_WAITING_READS} waiting reads per connection. */

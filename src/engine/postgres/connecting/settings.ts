@@ -9,7 +9,7 @@ import { alterRole, type PostgresTarget } from './url'
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
 
-/** The value that is set, and others that are accepted. */
+/** Required settings: the value to set, then other accepted values. */
 export const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   // A commit that a timeout cancels while it waits for the standby would be confirmed.
   synchronous_commit: ['on', 'remote_apply'],
@@ -31,9 +31,8 @@ const UNLIMITED = {
   idle_session_timeout: '0',
 }
 
-// A server that cannot send, as to a machine that is gone, ends the session and unlocks its rows. Its other timeouts do
-// not count while it sends.
-const TCP = { tcp_user_timeout: '5000' }
+// Ends a session whose client's machine is gone, and unlocks its rows: no other timeout runs while the server sends.
+const TCP_LIMITS = { tcp_user_timeout: '5000' }
 
 // A session keeps its plans: one for a small table would still scan it all after it has grown. Servers before 18
 // consider plans without sequential scans expensive enough to compile each time.
@@ -53,13 +52,13 @@ const READ_MS = 4000
 export const ROLE_LIMITS: Readonly<Record<string, number>> = {
   lock_timeout: LOCK_MS,
   idle_in_transaction_session_timeout: IDLE_MS,
-  tcp_user_timeout: Number(TCP.tcp_user_timeout),
+  tcp_user_timeout: Number(TCP_LIMITS.tcp_user_timeout),
   idle_session_timeout: 0,
   transaction_timeout: 0,
 }
 
-// The others are set once the session shows which accepted value it has.
-const SET_AT_START = Object.entries(REQUIRED).flatMap(([name, [value, ...others]]) =>
+// A setting with several accepted values is set once its present value is known.
+const STARTUP_SETTINGS = Object.entries(REQUIRED).flatMap(([name, [value, ...others]]) =>
   others.length === 0 ? [[name, value] as const] : [],
 )
 
@@ -69,10 +68,10 @@ export const startupOf = (target: PostgresTarget): Record<string, string> => ({
   ...(target.options === null ? {} : { options: target.options }),
   ...(target.prepare
     ? {
-        ...Object.fromEntries(SET_AT_START),
+        ...Object.fromEntries(STARTUP_SETTINGS),
         ...UNLIMITED,
         ...PLANS,
-        ...TCP,
+        ...TCP_LIMITS,
         ...target.tcp,
         'plantstore.session': 'own',
         // Rows that a policy would hide are an error, as they are for pg_dump.
@@ -82,7 +81,7 @@ export const startupOf = (target: PostgresTarget): Record<string, string> => ({
     : {}),
 })
 
-const CHECKED = [
+const CHECKED_SETTINGS = [
   'server_version_num',
   'server_encoding',
   'fsync',
@@ -91,7 +90,7 @@ const CHECKED = [
   'transaction_read_only',
   ...Object.keys(REQUIRED),
 ]
-const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
+const SETTINGS = `SELECT ${CHECKED_SETTINGS.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
 const STATEMENT_POOLING =
   'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction'
@@ -134,11 +133,11 @@ const standingOf = ({ transaction_read_only, cluster, started, timeline }: Setti
 })
 
 /** A setting that must have another value. */
-type Wrong = { readonly name: string; readonly found: string; readonly value: string }
+type WrongSetting = { readonly name: string; readonly found: string; readonly value: string }
 
-const wrongSettings = (it: Settings): Wrong[] =>
+const wrongSettings = (settings: Settings): WrongSetting[] =>
   Object.entries(REQUIRED).flatMap(([name, values]) => {
-    const found = it[name] ?? ''
+    const found = settings[name] ?? ''
     return values.includes(found) ? [] : [{ name, found, value: values[0] }]
   })
 
@@ -147,20 +146,20 @@ const LIMITS = `SELECT name, setting, current_setting(name) AS found FROM pg_set
   WHERE name IN (${Object.keys(ROLE_LIMITS).map((name) => `'${name}'`)})
     AND (name <> 'tcp_user_timeout' OR inet_client_addr() IS NOT NULL) ORDER BY name`
 
-async function wrongLimits(sql: SQL): Promise<Wrong[]> {
+async function wrongLimits(sql: SQL): Promise<WrongSetting[]> {
   const rows: { name: string; setting: string; found: string }[] = await sql.unsafe(LIMITS).simple()
   return rows.flatMap(({ name, setting, found }) => {
-    const [most = 0, milliseconds] = [ROLE_LIMITS[name], Number(setting)]
-    if (milliseconds <= most && (milliseconds > 0 || most === 0)) return []
-    return [{ name, found, value: most === 0 ? '0' : `${most / 1000}s` }]
+    const [limit = 0, milliseconds] = [ROLE_LIMITS[name], Number(setting)]
+    if (milliseconds <= limit && (milliseconds > 0 || limit === 0)) return []
+    return [{ name, found, value: limit === 0 ? '0' : `${limit / 1000}s` }]
   })
 }
 
-function refuseSettings(wrong: readonly Wrong[], user: string): void {
+function refuseSettings(wrong: readonly WrongSetting[], user: string): void {
   if (wrong.length === 0) return
-  const found = wrong.map((it) => `${it.name} is ${it.found}`)
+  const descriptions = wrong.map((setting) => `${setting.name} is ${setting.found}`)
   const roles = wrong.map(({ name, value }) => alterRole(user, name, `'${value}'`))
-  throw new OpenError(`${found.join(', ')}: run ${roles.join('; ')}`)
+  throw new OpenError(`${descriptions.join(', ')}: run ${roles.join('; ')}`)
 }
 
 /** Through a pooler, a transaction of two statements must keep to one session. */
@@ -182,37 +181,37 @@ async function refuseStatementPooling(sql: SQL): Promise<void> {
   if (answers[2]?.[0]?.transaction !== 'own') throw new OpenError(STATEMENT_POOLING)
 }
 
-function checkServer(it: Settings, prepare: boolean): void {
-  const version = Number(it.server_version_num)
+function checkServer(settings: Settings, prepare: boolean): void {
+  const version = Number(settings.server_version_num)
   if (version < OLDEST_VERSION) {
     throw new OpenError(
       `PostgreSQL ${Math.floor(version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
     )
   }
-  if (it.server_encoding !== 'UTF8') {
+  if (settings.server_encoding !== 'UTF8') {
     throw new OpenError(
-      `the encoding of the database is ${it.server_encoding}; create one with ENCODING 'UTF8'`,
+      `the encoding of the database is ${settings.server_encoding}; create one with ENCODING 'UTF8'`,
     )
   }
-  if (it.fsync !== 'on') {
+  if (settings.fsync !== 'on') {
     throw new OpenError('fsync is off: a power loss would lose data; set fsync=on')
   }
   // A pooler's clients would execute one another's prepared statements.
-  if (prepare && it['plantstore.session'] !== 'own') {
+  if (prepare && settings['plantstore.session'] !== 'own') {
     throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }
 }
 
 /**
- * Sets what a session cannot be started with: `synchronous_commit`, stronger if it was so, which no change of the
- * server's settings ends then. Older servers reject `transaction_timeout`.
+ * Sets what cannot be sent at the start: `synchronous_commit`, which is kept if stronger, and from then on ignores the
+ * server's configuration; and `transaction_timeout`, which older servers reject.
  */
-async function setTheRest(sql: SQL, it: Settings): Promise<Settings> {
-  const synchronous_commit = it.synchronous_commit === 'remote_apply' ? 'remote_apply' : 'on'
-  const isKnown = Number(it.server_version_num) >= TRANSACTION_TIMEOUT_SINCE
+async function setRemaining(sql: SQL, settings: Settings): Promise<Settings> {
+  const synchronous_commit = settings.synchronous_commit === 'remote_apply' ? 'remote_apply' : 'on'
+  const isKnown = Number(settings.server_version_num) >= TRANSACTION_TIMEOUT_SINCE
   const timeout = isKnown ? '; SET transaction_timeout = 0' : ''
   await sql.unsafe(`SET synchronous_commit = ${synchronous_commit}${timeout}`).simple()
-  return { ...it, synchronous_commit }
+  return { ...settings, synchronous_commit }
 }
 
 /** Throws an `OpenError` if the server may lose what it confirms. A standby is not checked further. */
@@ -224,12 +223,12 @@ export async function checkSettings(
   checkServer(found, prepare)
   const standing = standingOf(found)
   if (!standing.isWritable) return standing
-  const it = prepare ? await setTheRest(sql, found) : found
+  const settings = prepare ? await setRemaining(sql, found) : found
   if (!prepare) await refuseStatementPooling(sql)
-  refuseSettings([...wrongSettings(it), ...(prepare ? [] : await wrongLimits(sql))], user)
-  if (!prepare && searchPath !== null && it.search_path !== searchPath) {
+  refuseSettings([...wrongSettings(settings), ...(prepare ? [] : await wrongLimits(sql))], user)
+  if (!prepare && searchPath !== null && settings.search_path !== searchPath) {
     throw new OpenError(
-      `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ${alterRole(user, 'search_path', searchPath)}`,
+      `search_path is ${settings.search_path}, because a pooler drops the one in the URL; run ${alterRole(user, 'search_path', searchPath)}`,
     )
   }
   return standing

@@ -77,6 +77,6 @@ export const columnsOf = (
   rows: readonly (readonly [id: number | string, ...texts: (string | null)[]])[],
 ) => {
   const ids = rows.map(([id]) => id)
-  const columns = names.map((_, place) => rows.map(([, ...it]) => it[place] ?? null))
-  return [bigints(sql, ids), ...columns.map((it) => texts(sql, it))]
+  const columns = names.map((_, place) => rows.map(([, ...values]) => values[place] ?? null))
+  return [bigints(sql, ids), ...columns.map((values) => texts(sql, values))]
 }

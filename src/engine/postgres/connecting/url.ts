@@ -7,8 +7,8 @@ import { UsageError } from '../../../errors'
 import { readSecret } from '../../../files/input'
 import { type DatabaseSecrets, withoutPassword } from '../../database-url'
 
-const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
-type SslMode = (typeof sslModes)[number]
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+type SslMode = (typeof SSL_MODES)[number]
 
 /** A server; a host that begins with a slash is the folder of a unix socket. */
 export type Host = { readonly host: string; readonly port: number }
@@ -43,7 +43,7 @@ const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^@/?#]+)(?:
 const PORT = 5432
 const CONNECT_SECONDS = 5
 
-const known = [
+const PARAMETERS = [
   'host',
   'port',
   'sslmode',
@@ -63,11 +63,11 @@ const known = [
   'connect_timeout',
   'target_session_attrs',
 ] as const
-type Parameter = (typeof known)[number]
+type Parameter = (typeof PARAMETERS)[number]
 type Parameters = Partial<Record<Parameter, string>>
 
 // Shows no part of the URL: any of them may hold an unescaped password.
-const malformed = () =>
+const malformedUrl = () =>
   new UsageError(
     'the database URL must look like postgres://user@host:5432/name; write @ : / ? # % within a part as %40 %3A %2F %3F %23 %25',
   )
@@ -77,21 +77,21 @@ function decode(text: string): string {
     const decoded = decodeURIComponent(text)
     if (!decoded.includes('\0')) return decoded
   } catch {}
-  throw malformed()
+  throw malformedUrl()
 }
 
 function readParameters(query: string): Parameters {
   const parameters: Parameters = {}
   for (const pair of query.split('&').filter(Boolean)) {
     const [name = '', value = '', ...rest] = pair.split('=')
-    const parameter = known.find((it) => it === name)
+    const parameter = PARAMETERS.find((parameter) => parameter === name)
     if (parameter === undefined) {
-      const shown = /^[a-z_]{1,40}$/i.test(name) ? ` ${name}` : ''
+      const shownName = /^[a-z_]{1,40}$/i.test(name) ? ` ${name}` : ''
       throw new UsageError(
-        `unsupported parameter${shown} in the database URL; supported: ${known.join(', ')}`,
+        `unsupported parameter${shownName} in the database URL; supported: ${PARAMETERS.join(', ')}`,
       )
     }
-    if (parameters[parameter] !== undefined || rest.length > 0) throw malformed()
+    if (parameters[parameter] !== undefined || rest.length > 0) throw malformedUrl()
     parameters[parameter] = decode(value)
   }
   return parameters
@@ -109,7 +109,7 @@ function readPort(text: string): number {
 function readHost(text: string): Host {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(.*))?$/.exec(text) ?? []
   const host = bracketed ?? decode(plain ?? '')
-  if (!host || (bracketed !== undefined && isIP(bracketed) !== 6)) throw malformed()
+  if (!host || (bracketed !== undefined && isIP(bracketed) !== 6)) throw malformedUrl()
   return { host, port: port ? readPort(port) : PORT }
 }
 
@@ -129,19 +129,22 @@ function readHosts(authority: string, { host, port }: Parameters): Host[] {
   if (ports.length > 1 && ports.length !== hosts.length) {
     throw new UsageError('the database URL needs one port, or one for each host')
   }
-  return hosts.map((it, index) => ({ host: it, port: ports[index] ?? ports[0] ?? PORT }))
+  return hosts.map((name, index) => ({ host: name, port: ports[index] ?? ports[0] ?? PORT }))
 }
 
 export const isSocket = ({ host }: Host): boolean => host.startsWith('/')
 
-const isNear = (it: Host): boolean =>
-  isSocket(it) || it.host === 'localhost' || it.host === '::1' || /^127\.[\d.]+$/.test(it.host)
+const isNear = (host: Host): boolean =>
+  isSocket(host) ||
+  host.host === 'localhost' ||
+  host.host === '::1' ||
+  /^127\.[\d.]+$/.test(host.host)
 
 /** `h1:5432`, `[::1]:5432`, or the path of a unix socket. */
-export const addressOf = (it: Host): string =>
-  isSocket(it)
-    ? `${it.host}/.s.PGSQL.${it.port}`
-    : `${it.host.includes(':') ? `[${it.host}]` : it.host}:${it.port}`
+export const addressOf = (host: Host): string =>
+  isSocket(host)
+    ? `${host.host}/.s.PGSQL.${host.port}`
+    : `${host.host.includes(':') ? `[${host.host}]` : host.host}:${host.port}`
 
 function oneOf<Value extends string>(
   name: Parameter,
@@ -149,17 +152,17 @@ function oneOf<Value extends string>(
   values: readonly Value[],
 ): Value | undefined {
   if (value === undefined) return undefined
-  const found = values.find((it) => it === value)
-  if (found === undefined) {
+  const match = values.find((allowed) => allowed === value)
+  if (match === undefined) {
     throw new UsageError(`the database URL: ${name} must be ${values.join(' or ')}`)
   }
-  return found
+  return match
 }
 
 function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode {
   // By default, a password crosses a network only to a verified server.
   const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
-  if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, sslModes) ?? usual
+  if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, SSL_MODES) ?? usual
   // Both encrypt only if the server does: allowed only where eavesdropping is impossible.
   if (usual === 'disable') return usual
   throw new UsageError(
@@ -170,7 +173,7 @@ function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode 
 function readTls(hosts: readonly Host[], parameters: Parameters) {
   const { sslrootcert, sslcert, sslkey, channel_binding } = parameters
   const mode = readSslMode(hosts, parameters.sslmode)
-  const name = ['sslrootcert', 'sslcert', 'sslkey'].find((it) => it in parameters)
+  const name = ['sslrootcert', 'sslcert', 'sslkey'].find((parameter) => parameter in parameters)
   if (mode === 'disable' && name) {
     throw new UsageError(`the database URL: ${name} needs sslmode=verify-full or verify-ca`)
   }
@@ -212,12 +215,12 @@ function readTcp(parameters: Parameters): Record<string, string> {
   )
 }
 
-const identifier = (name: string): string =>
+const quoteIdentifier = (name: string): string =>
   /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
 
 /** The statement that gives a role a setting; `value` as SQL. */
 export const alterRole = (user: string, name: string, value: string): string =>
-  `ALTER ROLE ${identifier(user)} SET ${name} = ${value}`
+  `ALTER ROLE ${quoteIdentifier(user)} SET ${name} = ${value}`
 
 /** The settings of `options`, such as `-c work_mem=64MB`, or of a TCP parameter, for the role. */
 function settingsOf(dropped: 'options' | TcpParameter, value: string, user: string): string {
@@ -262,9 +265,9 @@ function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => 
 /** Reads the URL of a server. Throws a {@link UsageError} that never shows a password. */
 export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): PostgresTarget {
   const [, userInfo = '', authority = '', name = '', query = ''] = URL_FORM.exec(url) ?? []
-  if (name === '') throw malformed()
+  if (name === '') throw malformedUrl()
   const [userText = '', ...passwords] = userInfo.split(':')
-  if (passwords.length > 1) throw malformed()
+  if (passwords.length > 1) throw malformedUrl()
   const [user, database] = [decode(userText), decode(name)]
   if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
   const parameters = readParameters(query)

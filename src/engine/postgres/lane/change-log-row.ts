@@ -42,7 +42,7 @@ export async function renameChangeLog(sql: SQL, hasLost: boolean): Promise<void>
 
 const DEADLOCK = '40P01'
 
-const BEGIN_CHANGE_LOG = (keepMs: number): readonly Statement[] => [
+const beginChangeLog = (keepMs: number): readonly Statement[] => [
   [
     'UPDATE change_log SET log = coalesce(log, $1), keep_ms = $2::bigint',
     newChangeLogName(),
@@ -73,11 +73,11 @@ export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<number |
   for (let tries = 1; ; tries += 1) {
     try {
       if (keep !== 'off') {
-        await commit(sql, ['BEGIN', ...BEGIN_CHANGE_LOG(keep)])
+        await commit(sql, ['BEGIN', ...beginChangeLog(keep)])
         return null
       }
-      const [, , counted] = await commit(sql, ['BEGIN', ...END_CHANGE_LOG])
-      return Number(rowsOf<{ entries: bigint }>(counted)[0]?.entries ?? 0)
+      const [, , countResult] = await commit(sql, ['BEGIN', ...END_CHANGE_LOG])
+      return Number(rowsOf<{ entries: bigint }>(countResult)[0]?.entries ?? 0)
     } catch (error) {
       if (sqlStateOf(error) !== DEADLOCK || tries === MAX_TRIES) throw error
     }

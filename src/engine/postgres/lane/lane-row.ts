@@ -26,16 +26,16 @@ export type LaneStep = {
 /** The result of a fence. */
 export type Fence = {
   /** The last step that was committed. */
-  readonly made: number
+  readonly lastStep: number
   /** The refusals of that step. */
-  readonly refused: string
+  readonly refusedIds: string
   /** True if a change log is kept. */
   readonly hasChangeLog: boolean
 }
 
 // Waits for a process that begins or ends the change log, so that the new lane has the right `logs`. Makes no lane in a
 // schema that another process has migrated since.
-const MAKE = `INSERT INTO lanes (lane, seq, logs)
+const INSERT_LANE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log
   WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = ${SCHEMA_VERSION})
   FOR SHARE OF change_log RETURNING logs`
@@ -51,19 +51,19 @@ const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
 /** Inserts a lane with a random name, and removes those unused for {@link KEPT_DAYS}. */
 export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'hasChangeLog'>> {
   const lane = crypto.randomUUID()
-  const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
-  return { lane, hasChangeLog: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
+  const [insertResult] = await sendAll(sql, [[INSERT_LANE, lane], [SWEEP]])
+  return { lane, hasChangeLog: rowsOf<{ logs: boolean }>(insertResult)[0]?.logs ?? false }
 }
 
-// Found by its key, past the older versions that a snapshot keeps; max() may read them all. `>=`: a step in progress
-// may move it.
+// Finds the row by its key, past the old versions that a snapshot keeps; max() may read them all. `>=`: a step in
+// progress may move the row.
 const NEWEST = `lane = $1 AND
   seq >= (SELECT seq FROM lanes WHERE lane = $1 ORDER BY seq DESC LIMIT 1)`
 
-const REMOVE = removeWhere(NEWEST)
+const DELETE_LANE = removeWhere(NEWEST)
 
 export async function removeLane(sql: SQL, lane: string): Promise<void> {
-  await sql.unsafe(REMOVE, [lane])
+  await sql.unsafe(DELETE_LANE, [lane])
 }
 
 /** The last step of a lane; null if there is none. */
@@ -96,11 +96,12 @@ export async function beginStep(
   return null
 }
 
-const ADD = 'UPDATE lanes SET added = added + $3::bigint WHERE lane = $1 AND seq = $2::bigint'
+const COUNT_PLANTS =
+  'UPDATE lanes SET added = added + $3::bigint WHERE lane = $1 AND seq = $2::bigint'
 
 /** Counts the plants that a step adds; within its transaction. */
 export const addPlants = ({ lane, seq }: LaneStep, growth: number): Statement => [
-  ADD,
+  COUNT_PLANTS,
   lane,
   seq,
   growth,
@@ -119,17 +120,17 @@ export async function fence(
   { lane, seq }: Omit<LaneStep, 'hasChangeLog'>,
 ): Promise<Fence | null> {
   const limit = `SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`
-  const [, , moved] = await commit(sql, ['BEGIN', [limit], [FENCE, lane, seq]])
-  const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(moved)
+  const [, , fenceResult] = await commit(sql, ['BEGIN', [limit], [FENCE, lane, seq]])
+  const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(fenceResult)
   if (!row) return null
-  return { made: Number(row.fenced_from), refused: row.refused, hasChangeLog: row.logs }
+  return { lastStep: Number(row.fenced_from), refusedIds: row.refused, hasChangeLog: row.logs }
 }
 
 /** The statements on lanes, with nothing to do. Each fails if a privilege, a table or a column is missing. */
-export const rehearsal: readonly Statement[] = [
+export const LANE_STATEMENTS: readonly Statement[] = [
   [ADVANCE, '', 0, false],
-  [ADD, '', 0, 0],
+  [COUNT_PLANTS, '', 0, 0],
   [FENCE, '', 0],
-  [MAKE, ''],
-  [REMOVE, ''],
+  [INSERT_LANE, ''],
+  [DELETE_LANE, ''],
 ]

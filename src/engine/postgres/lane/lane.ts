@@ -16,27 +16,27 @@ import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } fr
 /** A commit of the writer. It can be sent again if it was not made. */
 export type Step<Result> = {
   /**
-   * Sends the step. Resolves to its refusals, which the lane keeps too; or if nothing was stored, to 'elsewhere': the
+   * Sends the step. Resolves to the ids of refused plants, which the lane keeps too; or if nothing was stored, to 'elsewhere': the
    * lane had another number; or to 'locked': another session has locked a row.
    */
-  send(sql: SQL, at: LaneStep): Promise<Sent>
+  send(sql: SQL, laneStep: LaneStep): Promise<StepResult>
   /** The result of a committed step. `ask` reads on another connection than the writer's. */
-  finish(refused: string, ask: Ask): Promise<Result>
+  finish(refusedIds: string, ask: Ask): Promise<Result>
 }
 
-/** `cursor`: that of the last entry that it has added to the change log. */
-type Sent =
-  | { readonly refused: string; readonly cursor?: string | undefined }
+/** `cursor`: of the last entry that the step has added to the change log. */
+type StepResult =
+  | { readonly refusedIds: string; readonly cursor?: string | undefined }
   | 'elsewhere'
   | 'locked'
 
-/** The fate of a step whose answer was lost; if it was made, the refusals kept by the lane. */
-type Verdict = { readonly refused: string } | 'not made' | 'unknown'
+/** The fate of a step whose answer was lost; if it was made, the refused ids kept by the lane. */
+type Verdict = { readonly refusedIds: string } | 'not made' | 'unknown'
 
 // A slower commit has its connection closed: it is then in doubt, and the next connection settles it.
 const DEADLINE_MS = 5000
 // The table was emptied, an older backup restored, or a standby promoted that never had the row.
-const GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
+const ROW_GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
 /** The lane of one process. At most one step is under way. */
 export class Lane {
@@ -86,7 +86,7 @@ export class Lane {
    * Sends a step, and resolves as it does; 'elsewhere': a connection has to enter the lane again. If it rejects with an
    * error {@link isInDoubt}, the next {@link enter} settles the step.
    */
-  async advance(connection: Connection, send: Step<unknown>['send']): Promise<Sent> {
+  async advance(connection: Connection, send: Step<unknown>['send']): Promise<StepResult> {
     if (connection !== this.#entered) return 'elsewhere'
     this.#verdict = 'not made'
     if (this.#name === null) await this.#make(connection)
@@ -94,15 +94,15 @@ export class Lane {
     this.#isInDoubt = true
     this.storage.beginWrite()
     try {
-      const at = { lane: this.#name ?? '', seq, hasChangeLog: this.#hasChangeLog }
-      const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
+      const laneStep = { lane: this.#name ?? '', seq, hasChangeLog: this.#hasChangeLog }
+      const result = await connection.within(DEADLINE_MS, send(connection.sql, laneStep))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
-      if (sent === 'elsewhere' || sent === 'locked') return sent
+      if (result === 'elsewhere' || result === 'locked') return result
       this.storage.confirmWrite()
       this.#confirmed = seq
-      this.lastCursor = sent.cursor ?? this.lastCursor
-      return sent
+      this.lastCursor = result.cursor ?? this.lastCursor
+      return result
     } catch (error) {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
       if (this.#isInDoubt) this.#reportDoubt(error)
@@ -144,33 +144,33 @@ export class Lane {
     const { log } = this.storeUser
     // No later step was ever sent.
     const top = this.#confirmed + 1
-    const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
+    const fenced = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
     this.storage.confirmWrite()
     this.lastCursor = undefined
-    if (this.#isInDoubt) this.#verdict = this.#settle(found, top)
+    if (this.#isInDoubt) this.#verdict = this.#settle(fenced, top)
     this.#isInDoubt = false
-    if (!found) {
+    if (!fenced) {
       this.#name = null
       this.#hasLost = true
-      log('error', 'lane-gone', { detail: GONE })
+      log('error', 'lane-gone', { detail: ROW_GONE })
       return
     }
-    const lost = this.#confirmed - found.made
-    if (lost > 0) {
+    const lostCommits = this.#confirmed - fenced.lastStep
+    if (lostCommits > 0) {
       this.#hasLost = true
-      this.counts.lostCommits += lost
-      log('error', 'acknowledged-lost', { commits: lost })
+      this.counts.lostCommits += lostCommits
+      log('error', 'acknowledged-lost', { commits: lostCommits })
     }
-    this.#hasChangeLog = found.hasChangeLog
+    this.#hasChangeLog = fenced.hasChangeLog
     this.#confirmed = top + 1
     await this.#renameChangeLog(connection)
   }
 
-  #settle(found: Fence | null, top: number): Verdict {
-    if (!found) return 'unknown'
-    const isMade = found.made >= top
+  #settle(fenced: Fence | null, top: number): Verdict {
+    if (!fenced) return 'unknown'
+    const isMade = fenced.lastStep >= top
     this.counts[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
     this.storeUser.log('warn', 'commit-settled', { made: isMade })
-    return isMade ? { refused: found.refused } : 'not made'
+    return isMade ? { refusedIds: fenced.refusedIds } : 'not made'
   }
 }

@@ -89,7 +89,7 @@ export class Writer {
       run.isInDoubt = false
       const { verdict } = this.lane
       if (verdict === 'unknown') run.reject(new RequestError('unexpected', UNKNOWN))
-      else if (verdict !== 'not made') run.finish(verdict.refused)
+      else if (verdict !== 'not made') run.finish(verdict.refusedIds)
       if (verdict !== 'not made') return true
     }
     if (run.tries > 0 && performance.now() > run.startedAt + PATIENCE_MS) {
@@ -99,12 +99,12 @@ export class Writer {
     run.tries += 1
     const sentAt = performance.now()
     try {
-      const sent = await this.lane.advance(connections.writer, run.send)
-      if (sent === 'locked') {
+      const result = await this.lane.advance(connections.writer, run.send)
+      if (result === 'locked') {
         this.#countTimeout(sentAt)
         run.reject(new LockedRowError())
-      } else if (sent !== 'elsewhere') run.finish(sent.refused)
-      if (sent !== 'elsewhere') return true
+      } else if (result !== 'elsewhere') run.finish(result.refusedIds)
+      if (result !== 'elsewhere') return true
       await this.primary.renew(connections)
       return await this.#pause(run, new RequestError('cannot write'))
     } catch (error) {

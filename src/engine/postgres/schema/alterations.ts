@@ -1,4 +1,4 @@
-// What other programs do to the tables, as the server's catalog shows it.
+// Changes of the tables by other programs, from the server's catalog.
 
 import type { SQL } from 'bun'
 import { FIELDS } from '../../../plant/plant'
@@ -24,7 +24,7 @@ const TABLES = [
   'plantstore_schema',
 ]
 
-// A table that is not there is reported by the statements that need it.
+// A missing table is reported by the statements that need it.
 const OURS = `(SELECT to_regclass(it) AS it FROM unnest('{${TABLES}}'::text[]) AS it
   WHERE to_regclass(it) IS NOT NULL)`
 const SELECT = `
@@ -39,7 +39,7 @@ const SELECT = `
   UNION ALL SELECT 'deferrable', conname, conrelid::regclass::text FROM pg_constraint
   WHERE conrelid IN ${OURS} AND contype = 'p' AND condeferrable
   UNION ALL SELECT 'column', attrelid::regclass || '.' || attname, format_type(atttypid, atttypmod)
-  FROM pg_attribute WHERE attrelid = to_regclass('plants') AND attname IN (${FIELDS.map((it) => `'${it}'`)})
+  FROM pg_attribute WHERE attrelid = to_regclass('plants') AND attname IN (${FIELDS.map((field) => `'${field}'`)})
     AND atttypid <> CASE attname WHEN 'id' THEN 'bigint'::regtype ELSE 'text'::regtype END
   UNION ALL SELECT 'generated', attrelid::regclass || '.' || attname, '' FROM pg_attribute
   WHERE attrelid IN ${OURS} AND attname IN (${FIELDS.map((name) => `'${name}'`)}) AND attgenerated <> ''
@@ -54,7 +54,7 @@ const SELECT = `
 
 type Row = { readonly kind: string; readonly name: string; readonly detail: string }
 
-/** What an alteration does, and the fix; those that are unsafe. */
+/** Unsafe alterations: the effect of each, and the fix. */
 const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
   unlogged: ({ name }) =>
     `table ${name} is UNLOGGED: a crash of the server empties it; run ALTER TABLE ${name} SET LOGGED`,
@@ -72,7 +72,7 @@ const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
   column: ({ name, detail }) =>
     `column ${name} is ${detail}; expected ${name.endsWith('.id') ? 'bigint' : 'text'}`,
 }
-/** The others. */
+/** Unwanted alterations that are safe. */
 const UNWANTED: Readonly<Record<string, (row: Row) => string>> = {
   'foreign key': ({ name, detail }) => `foreign key ${name} of ${detail}; deletes may fail`,
 }
@@ -85,6 +85,6 @@ function toAlteration(row: Row): Alteration {
 
 /** The alterations of the tables. */
 export async function readAlterations(sql: SQL): Promise<readonly Alteration[]> {
-  const [found] = await sendAll(sql, [[SELECT]])
-  return rowsOf<Row>(found).map(toAlteration)
+  const [result] = await sendAll(sql, [[SELECT]])
+  return rowsOf<Row>(result).map(toAlteration)
 }

@@ -23,12 +23,12 @@ const MIGRATIONS = [
 ]
 
 /** The migration to each schema version, with several statements each. */
-export const steps: readonly Statement[] = MIGRATIONS.map((text) => [text])
+export const MIGRATION_STATEMENTS: readonly Statement[] = MIGRATIONS.map((text) => [text])
 
 /** The newest schema version that this program reads. */
-export const SCHEMA_VERSION = steps.length
+export const SCHEMA_VERSION = MIGRATION_STATEMENTS.length
 
-// Processes that start at the same time conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
+// Processes that start at the same time conflict. XX000: "tuple concurrently updated"; 22012: see UPDATE_VERSION.
 const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000']
 const MAX_TRIES = 20
 const PAUSE_MS = 50
@@ -38,30 +38,30 @@ export const newerSchema = (version: number): string =>
 
 /** The version of the schema; 0 for none. Rejects with an `OpenError` if a newer plantstore made it. */
 export async function schemaVersion(sql: SQL): Promise<number> {
-  const [there] = await sql.unsafe<{ there: boolean }[]>(
-    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS there`,
+  const [table] = await sql.unsafe<{ isThere: boolean }[]>(
+    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS "isThere"`,
   )
-  if (!there?.there) return 0
+  if (!table?.isThere) return 0
   const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
   const version = row?.version ?? 0
   if (version <= SCHEMA_VERSION) return version
   throw new OpenError(newerSchema(version))
 }
 
-const MAKE: readonly Statement[] = [
+const CREATE_VERSION: readonly Statement[] = [
   ['CREATE TABLE plantstore_schema (version integer PRIMARY KEY)'],
   ['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION],
 ]
 // Waits for another migrating process. If that one succeeded, the division fails, and so does the transaction.
-const RAISE = `WITH raised AS (
+const UPDATE_VERSION = `WITH raised AS (
     UPDATE plantstore_schema SET version = $2 WHERE version = $1 RETURNING version
   ) SELECT 1 / count(*) FROM raised`
 
 /** The transaction that migrates a database from a version, without its COMMIT. */
 const stepsFrom = (version: number): readonly Statement[] => [
   'BEGIN',
-  ...(version === 0 ? MAKE : [[RAISE, version, SCHEMA_VERSION] as const]),
-  ...steps.slice(version),
+  ...(version === 0 ? CREATE_VERSION : [[UPDATE_VERSION, version, SCHEMA_VERSION] as const]),
+  ...MIGRATION_STATEMENTS.slice(version),
 ]
 
 /** The `OpenError` of a failed migration; any other error is returned unchanged. */

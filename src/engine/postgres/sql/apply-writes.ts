@@ -27,41 +27,41 @@ import { type Net, netOf, overlay, type Rows } from './overlay'
 import { LOCK_TABLE, lockFreeRows, lockRows, readRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
 
-// Maximum wait for the rows of other plantstores, which are locked for a commit. A row that is locked for longer is
-// left out: so are the rows that another session has inserted and not committed, if an insert waits for them.
+// Maximum waits for locked rows: other plantstores lock theirs for one commit. Rows that stay locked are left out, and
+// so are rows that another session has inserted and not committed.
 const COMMIT_MS = 100
 const INSERT_MS = 2
 
-// Rows as one array per column: the parameters from `first` on.
+/** Rows as one array per column: the parameters from `first` on. */
 const rowsFrom = (first: number): string => `${columnsFrom(first, TEXT_FIELDS)} AS i (${COLUMNS})`
 
-const MADE = '(SELECT count(*) FROM made)'
+const INSERTED_COUNT = '(SELECT count(*) FROM made)'
 
 // `entered` locks the lane: if it has moved, or another backend moves it first, nothing is inserted. The lane keeps the
 // refused ids, in case the answer is lost. Ids are sorted, so that two such statements never deadlock.
 const createStatement = (
   hasChangeLog: boolean,
-  adding: string,
-  checked: string,
+  entriesQuery: string,
+  entriesCheck: string,
 ): string => `WITH entered AS (
     SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog}
       AND set_config('lock_timeout', '${COMMIT_MS}', true) <> '' FOR UPDATE
   ), made AS (
     INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
-  )${adding}
-  UPDATE lanes SET seq = $2::bigint, seen_at = now(), added = added + ${MADE}, refused = coalesce(
+  )${entriesQuery}
+  UPDATE lanes SET seq = $2::bigint, seen_at = now(), added = added + ${INSERTED_COUNT}, refused = coalesce(
       (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
     )
   WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog}
-  RETURNING refused${checked}`
+  RETURNING refused${entriesCheck}`
 
 const CREATE = createStatement(false, '', '')
 
 const CREATE_WITH_ENTRIES = createStatement(
   true,
-  `, ${advanceAndAdd(MADE, 4 + TEXT_FIELDS.length, 'JOIN made ON plant = id')}`,
-  `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int, ${LAST_PLACE}`,
+  `, ${advanceAndAdd(INSERTED_COUNT, 4 + TEXT_FIELDS.length, 'JOIN made ON plant = id')}`,
+  `, 1 / ((SELECT count(*) FROM added) = ${INSERTED_COUNT})::int, ${LAST_PLACE}`,
 )
 
 const byId = ([a]: PlantRow, [b]: PlantRow): number => {
@@ -70,7 +70,7 @@ const byId = ([a]: PlantRow, [b]: PlantRow): number => {
 }
 
 /** Stores the creates whose ids are free, as one step. */
-function create(
+function createRows(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
   creates: readonly WriteOf<'create'>[],
@@ -84,25 +84,25 @@ function create(
 }
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
-export type Attempted = readonly (Outcome | undefined)[]
+export type BatchOutcomes = readonly (Outcome | undefined)[]
 
-function createStep(creates: readonly WriteOf<'create'>[]): Step<Attempted> {
+function createStep(creates: readonly WriteOf<'create'>[]): Step<BatchOutcomes> {
   return {
-    async send(sql, at) {
+    async send(sql, laneStep) {
       const mark = newMark()
-      const [answer] = await sendAll(sql, [create(sql, at, creates, mark)])
+      const [answer] = await sendAll(sql, [createRows(sql, laneStep, creates, mark)])
       const [row] = rowsOf<{ refused: string }>(answer)
-      return row ? { refused: row.refused, cursor: cursorIn(answer, mark) } : 'elsewhere'
+      return row ? { refusedIds: row.refused, cursor: cursorIn(answer, mark) } : 'elsewhere'
     },
     async finish(refused, ask) {
       if (refused === '') return creates.map(() => DONE)
       const ids = new Set(refused.split(','))
       // The other creates are stored, even if this read fails.
-      const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
+      const storedRows: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
       return creates.map(({ row }) => {
         if (!ids.has(String(row[0]))) return DONE
-        const other = stored.get(row[0])
-        return other && refuseCreate(row, other)
+        const storedRow = storedRows.get(row[0])
+        return storedRow && refuseCreate(row, storedRow)
       })
     },
   }
@@ -118,18 +118,18 @@ const UPDATE = writeAll(`UPDATE plants SET ${TEXT_FIELDS.map((name) => `${name} 
   FROM ${rowsFrom(1)} WHERE plants.id = i.id`)
 const DELETE = writeAll('DELETE FROM plants WHERE id = ANY($1::bigint[])')
 
-const insert = (sql: SQL, rows: readonly PlantRow[]): Statement => [
+const insertRows = (sql: SQL, rows: readonly PlantRow[]): Statement => [
   INSERT,
   ...columnsOf(sql, TEXT_FIELDS, rows.toSorted(byId)),
 ]
-const update = (sql: SQL, rows: readonly PlantRow[]): Statement => [
+const updateRows = (sql: SQL, rows: readonly PlantRow[]): Statement => [
   UPDATE,
   ...columnsOf(sql, TEXT_FIELDS, rows),
 ]
-const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
+const deleteRows = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
 
-/** The outcomes of a batch, and the writes that they need. */
-type Decided = {
+/** The outcomes of a batch, and the writes behind them. */
+type BatchDecision = {
   readonly outcomes: readonly Outcome[]
   readonly net: Net
   readonly entries: readonly NewEntry[]
@@ -140,11 +140,11 @@ type Decided = {
 /** Decides a batch on the stored rows, without the writes of `locked` rows. */
 function decideAll(
   batch: readonly Write[],
-  stored: Rows,
+  storedRows: Rows,
   hasChangeLog: boolean,
   locked: ReadonlySet<RowId> = new Set(),
-): Decided {
-  const { state, changed } = overlay((id) => stored.get(id) ?? null)
+): BatchDecision {
+  const { state, changed } = overlay((id) => storedRows.get(id) ?? null)
   const entries: NewEntry[] = []
   const changeLog = hasChangeLog ? entries : undefined
   const outcomes = batch.map((write) => {
@@ -152,49 +152,54 @@ function decideAll(
     if (locked.size > 0 && idsOf(write).some((id) => locked.has(id))) return LOCKED
     return decide(write, state, changeLog)
   })
-  const net = netOf(changed, stored)
-  const passed = entries.length > 0 ? net.passed : []
-  const reserved = [...new Set([...passed, ...missingOf(batch, outcomes, net, stored)])]
+  const net = netOf(changed, storedRows)
+  const transientIds = entries.length > 0 ? net.transient : []
+  const reserved = [...new Set([...transientIds, ...missingOf(batch, outcomes, net, storedRows)])]
   return { outcomes, net, entries, reserved }
 }
 
 /**
- * The missing plants of writes of several plants. Each such write is one moment, its commit: until then no other
- * process may create a plant that it reports as missing, or has created and a later write of the batch removed.
+ * Missing plants that writes of several plants name. Such a write takes effect at its commit: until then no other
+ * process may create a plant that it reports as missing, or that the batch has created and removed.
  */
 function missingOf(
   batch: readonly Write[],
   outcomes: readonly Outcome[],
   { inserted }: Net,
-  stored: Rows,
+  storedRows: Rows,
 ): RowId[] {
-  const several = batch.filter((write, index) => 'rows' in write && isDone(outcomes[index]))
-  const created = new Set(inserted.map(([id]) => id))
-  return rowsIn(several).filter((id) => !stored.has(id) && !created.has(id))
+  const multiPlantWrites = batch.filter(
+    (write, index) => 'rows' in write && isDone(outcomes[index]),
+  )
+  const createdIds = new Set(inserted.map(([id]) => id))
+  return rowsIn(multiPlantWrites).filter((id) => !storedRows.has(id) && !createdIds.has(id))
 }
 
-function insertsOf(sql: SQL, decided: Decided): Statement[] {
-  const reserved = decided.reserved.map((id) => toRow({ id: BigInt(id), name: '' }))
-  const inserted = [...decided.net.inserted, ...reserved]
-  return inserted.length > 0 ? [insert(sql, inserted)] : []
+function insertsOf(sql: SQL, decision: BatchDecision): Statement[] {
+  const reserved = decision.reserved.map((id) => toRow({ id: BigInt(id), name: '' }))
+  const inserted = [...decision.net.inserted, ...reserved]
+  return inserted.length > 0 ? [insertRows(sql, inserted)] : []
 }
 
 /** The writes that follow the inserts. */
 function writesOf(
   sql: SQL,
-  at: LaneStep,
+  laneStep: LaneStep,
   batch: readonly Write[],
-  decided: Decided,
+  decision: BatchDecision,
   mark: bigint,
 ): Statement[] {
-  const { net, entries, reserved } = decided
+  const { net, entries, reserved } = decision
   const statements: Statement[] = []
   const deleted = [...net.deleted, ...reserved]
-  if (net.updated.length > 0) statements.push(update(sql, net.updated))
-  if (deleted.length > 0) statements.push(remove(sql, deleted))
+  if (net.updated.length > 0) statements.push(updateRows(sql, net.updated))
+  if (deleted.length > 0) statements.push(deleteRows(sql, deleted))
   const accepted = batch.map((write) => (write.kind === 'accept' ? write.countDifference : 0))
-  const growth = accepted.reduce((sum, it) => sum + it, net.inserted.length - net.deleted.length)
-  if (growth !== 0) statements.push(addPlants(at, growth))
+  const growth = accepted.reduce(
+    (sum, difference) => sum + difference,
+    net.inserted.length - net.deleted.length,
+  )
+  if (growth !== 0) statements.push(addPlants(laneStep, growth))
   for (const write of batch) {
     if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))
   }
@@ -203,29 +208,29 @@ function writesOf(
   return statements
 }
 
-/** Commits what was decided, after these inserts. */
-async function commitDecided(
+/** Commits a decision, after these inserts. */
+async function commitDecision(
   sql: SQL,
-  at: LaneStep,
+  laneStep: LaneStep,
   batch: readonly Write[],
-  decided: Decided,
+  decision: BatchDecision,
   inserts: readonly Statement[],
 ) {
   const mark = newMark()
-  const answers = await commit(sql, [...inserts, ...writesOf(sql, at, batch, decided, mark)])
-  const last = decided.entries.length > 0 ? answers.at(-1) : undefined
-  return { refused: '', cursor: cursorIn(last, mark) }
+  const answers = await commit(sql, [...inserts, ...writesOf(sql, laneStep, batch, decision, mark)])
+  const last = decision.entries.length > 0 ? answers.at(-1) : undefined
+  return { refusedIds: '', cursor: cursorIn(last, mark) }
 }
 
 /** Every statement that writes plants, with empty data: each fails if a privilege, a table or a column is missing. */
-export const rehearsal = (sql: SQL): readonly Statement[] => [
-  create(sql, { lane: '', seq: 0, hasChangeLog: false }, [], 0n),
-  create(sql, { lane: '', seq: 0, hasChangeLog: true }, [], 0n),
+export const writeStatements = (sql: SQL): readonly Statement[] => [
+  createRows(sql, { lane: '', seq: 0, hasChangeLog: false }, [], 0n),
+  createRows(sql, { lane: '', seq: 0, hasChangeLog: true }, [], 0n),
   lockRows(sql, []),
   lockFreeRows(sql, []),
-  insert(sql, []),
-  update(sql, []),
-  remove(sql, []),
+  insertRows(sql, []),
+  updateRows(sql, []),
+  deleteRows(sql, []),
   addEntries(sql, []),
 ]
 
@@ -237,21 +242,21 @@ export const DISCARDS = 'a trigger, rule or policy of the table "plants" discard
 
 /** A step that creates, changes and removes a plant, logs the changes, and rolls back. */
 export const trialStep: Step<void> = {
-  async send(sql, at) {
+  async send(sql, laneStep) {
     const row = sampleRow()
-    const entries = at.hasChangeLog ? [addEntries(sql, [creation(row, null)])] : []
+    const entries = laneStep.hasChangeLog ? [addEntries(sql, [creation(row, null)])] : []
     await sendAll(sql, [
       'BEGIN',
       limitLocks(LOCK_MS),
-      insert(sql, [row]),
-      update(sql, [row]),
-      remove(sql, [row[0]]),
+      insertRows(sql, [row]),
+      updateRows(sql, [row]),
+      deleteRows(sql, [row[0]]),
       ...entries,
       ['ROLLBACK'],
     ])
-    if (!(await beginStep(sql, at, []))) return 'elsewhere'
+    if (!(await beginStep(sql, laneStep, []))) return 'elsewhere'
     await commit(sql, [])
-    return { refused: '' }
+    return { refusedIds: '' }
   },
   finish: async () => {},
 }
@@ -261,19 +266,19 @@ const rowsIn = (batch: readonly Write[]): RowId[] => [
 ]
 
 /** A step of any writes: locks and reads the rows, decides the outcomes, and writes the net changes. */
-export function transactionStep(batch: readonly Write[]): Step<Attempted> {
+export function transactionStep(batch: readonly Write[]): Step<BatchOutcomes> {
   const ids = rowsIn(batch)
-  let outcomes: Attempted = []
+  let outcomes: BatchOutcomes = []
 
   return {
-    async send(sql, at) {
+    async send(sql, laneStep) {
       const locks = ids.length > 0 ? [limitLocks(COMMIT_MS), lockRows(sql, ids)] : []
-      const answers = await beginStep(sql, at, locks)
+      const answers = await beginStep(sql, laneStep, locks)
       if (!answers) return 'elsewhere'
-      const decided = decideAll(batch, toRows(answers[1]), at.hasChangeLog)
+      const decision = decideAll(batch, toRows(answers[1]), laneStep.hasChangeLog)
       // Kept before the COMMIT, in case its answer is lost.
-      outcomes = decided.outcomes
-      return commitDecided(sql, at, batch, decided, insertsOf(sql, decided))
+      outcomes = decision.outcomes
+      return commitDecision(sql, laneStep, batch, decision, insertsOf(sql, decision))
     },
     finish: async () => outcomes,
   }
@@ -283,22 +288,22 @@ export function transactionStep(batch: readonly Write[]): Step<Attempted> {
  * Like {@link transactionStep}, without waiting: writes of rows that other sessions have locked are refused. If an
  * insert meets one, which no query shows, the step is not made.
  */
-export function stepOfFreeRows(batch: readonly Write[]): Step<Attempted> {
+export function stepOfFreeRows(batch: readonly Write[]): Step<BatchOutcomes> {
   const ids = rowsIn(batch)
-  let outcomes: Attempted = []
+  let outcomes: BatchOutcomes = []
 
   return {
-    async send(sql, at) {
+    async send(sql, laneStep) {
       const locks = [limitLocks(LOCK_MS), LOCK_TABLE, lockFreeRows(sql, ids), readRows(sql, ids)]
-      const answers = await beginStep(sql, at, locks)
+      const answers = await beginStep(sql, laneStep, locks)
       if (!answers) return 'elsewhere'
-      const stored = toRows(answers[2])
-      const locked = new Set([...toRows(answers[3]).keys()].filter((id) => !stored.has(id)))
-      const decided = decideAll(batch, stored, at.hasChangeLog, locked)
-      outcomes = decided.outcomes
-      const inserts = insertsOf(sql, decided)
+      const storedRows = toRows(answers[2])
+      const locked = new Set([...toRows(answers[3]).keys()].filter((id) => !storedRows.has(id)))
+      const decision = decideAll(batch, storedRows, laneStep.hasChangeLog, locked)
+      outcomes = decision.outcomes
+      const inserts = insertsOf(sql, decision)
       if (inserts.length > 0 && !(await insertBriefly(sql, inserts))) return 'locked'
-      return commitDecided(sql, at, batch, decided, [])
+      return commitDecision(sql, laneStep, batch, decision, [])
     },
     finish: async () => outcomes,
   }
@@ -319,7 +324,7 @@ async function insertBriefly(sql: SQL, inserts: readonly Statement[]): Promise<b
 const isCreate = (write: Write): write is WriteOf<'create'> => write.kind === 'create'
 
 /** The cheapest step that commits a batch. */
-export function stepOf(batch: readonly Write[]): Step<Attempted> {
+export function stepOf(batch: readonly Write[]): Step<BatchOutcomes> {
   const creates = batch.filter(isCreate)
   const isDistinct = new Set(creates.map(({ row }) => row[0])).size === batch.length
   return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(batch)

@@ -52,13 +52,13 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 const ENTRY_TEXTS = ['action', 'before', 'after', 'token', 'address', 'request'] as const
 
-/** The entries that are parameters from `first` on, as rows named `e`; their order is `place`. */
+/** Entries as parameters from `first` on: rows named `e`, ordered by `place`. */
 const entriesFrom = (first: number): string =>
   `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
 
 /** The entries as parameters, and last the mark of their commit. */
 export const entryColumns = (sql: SQL, entries: readonly NewEntry[], mark: bigint) => {
-  const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
+  const rows = entries.map((entry) => [entry.plant, ...entryTexts(entry)] as const)
   return [...columnsOf(sql, ENTRY_TEXTS, rows), mark]
 }
 
@@ -101,7 +101,7 @@ export const addEntries = (sql: SQL, entries: readonly NewEntry[], mark = newMar
 const LENGTH = 'coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)'
 
 // The server limits the length of a page.
-const page = (where: string, order: string) => `
+const pageStatement = (where: string, order: string) => `
   SELECT ${ENTRY_COLUMNS}, found FROM (
     SELECT ${ENTRY_COLUMNS}, count(*) OVER () AS found, sum(${LENGTH}) OVER (
       ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
@@ -109,9 +109,12 @@ const page = (where: string, order: string) => `
   ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
 
 // Excludes entries of another change log begun in the meantime.
-const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
-const HISTORY = page('$1::bigint IS NULL AND number < $3::bigint', 'number DESC')
-const HISTORY_OF_PLANT = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
+const PAGE_AFTER = pageStatement(
+  'number > $1::bigint AND (SELECT log FROM change_log) = $3',
+  'number',
+)
+const HISTORY = pageStatement('$1::bigint IS NULL AND number < $3::bigint', 'number DESC')
+const HISTORY_OF_PLANT = pageStatement('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
 /** `found`: the number of entries within the limit, including those beyond the page length. */
 type FoundRow = EntryRow & { readonly found: bigint }
@@ -148,20 +151,20 @@ export function createChangeLogReader(
       const entry = numberAfter(after)
       const state = await ask((sql) => stateOf(sql, entry))
       const place = placeOf(after, state)
-      const most = Math.min(limit, MAX_ENTRIES)
+      const maxEntries = Math.min(limit, MAX_ENTRIES)
       const find = (sql: SQL) =>
-        sql.unsafe<FoundRow[]>(inSchema(AFTER), [place.number, most, state.name])
-      return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
+        sql.unsafe<FoundRow[]>(inSchema(PAGE_AFTER), [place.number, maxEntries, state.name])
+      return pageAfter(place, maxEntries > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {
       const entry = numberBefore(after)
       const state = await ask((sql) => stateOf(sql, entry))
-      const most = Math.min(limit, MAX_ENTRIES)
+      const maxEntries = Math.min(limit, MAX_ENTRIES)
       const end = endOf(after, state)
       // One extra row shows whether there is a next page.
       const statement = id === null ? HISTORY : HISTORY_OF_PLANT
-      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(statement, [id, most + 1, end]))
-      const entries = rows.slice(0, most).map((row) => toChangeLogEntry(state.name, row))
+      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(statement, [id, maxEntries + 1, end]))
+      const entries = rows.slice(0, maxEntries).map((row) => toChangeLogEntry(state.name, row))
       const last = entries.at(-1)
       const hasMore = last !== undefined && Number(rows[0]?.found) > entries.length
       return hasMore ? { entries, next: last.cursor } : { entries }
@@ -216,13 +219,13 @@ export const entryTimes = (sql: SQL, after: number, limit: number) =>
     SELECT number, at FROM changes WHERE number > ${after} ORDER BY number LIMIT ${limit}`
 
 /** The statements that read the change log, and the one that removes entries, with nothing to do. */
-export const reads: readonly Statement[] = [
+export const CHANGE_LOG_READS: readonly Statement[] = [
   [STATE, null],
-  [AFTER, 0, 0, ''],
+  [PAGE_AFTER, 0, 0, ''],
   [HISTORY, null, 0, 0],
   [HISTORY_OF_PLANT, 0, 0, 0],
 ]
-export const removal: Statement = [REMOVE, 0, 0]
+export const CHANGE_LOG_REMOVAL: Statement = [REMOVE, 0, 0]
 
 const LINKS = `
   SELECT number, plant, before, after, ${TEXT_FIELDS} FROM (

@@ -12,8 +12,8 @@ export type Net = {
   readonly inserted: readonly PlantRow[]
   readonly updated: readonly PlantRow[]
   readonly deleted: readonly RowId[]
-  /** Plants that the batch created and removed again. */
-  readonly passed: readonly RowId[]
+  /** Plants that the batch both created and removed. */
+  readonly transient: readonly RowId[]
 }
 
 /** A state on top of the rows that `below` reads; `changed` has each row written since, null for a removed one. */
@@ -33,9 +33,9 @@ export function overlay(below: (id: RowId) => PlantRow | null) {
     update: (row) => void changed.set(row[0], row),
     remove: (id) => void changed.set(id, null),
     allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
-      const within = overlay(read)
-      const outcome = act(within.state)
-      if (isDone(outcome)) for (const [id, row] of within.changed) changed.set(id, row)
+      const nested = overlay(read)
+      const outcome = act(nested.state)
+      if (isDone(outcome)) for (const [id, row] of nested.changed) changed.set(id, row)
       return outcome
     },
   }
@@ -43,16 +43,16 @@ export function overlay(below: (id: RowId) => PlantRow | null) {
 }
 
 /** The writes that turn the stored rows into those of an overlay. */
-export function netOf(changed: ReadonlyMap<RowId, PlantRow | null>, stored: Rows): Net {
+export function netOf(changed: ReadonlyMap<RowId, PlantRow | null>, storedRows: Rows): Net {
   const inserted: PlantRow[] = []
   const updated: PlantRow[] = []
   const deleted: RowId[] = []
-  const passed: RowId[] = []
+  const transient: RowId[] = []
   for (const [id, row] of changed) {
-    const before = stored.get(id)
-    if (!row) (before ? deleted : passed).push(id)
-    else if (!before) inserted.push(row)
-    else if (!isSame(row, before)) updated.push(row)
+    const storedRow = storedRows.get(id)
+    if (!row) (storedRow ? deleted : transient).push(id)
+    else if (!storedRow) inserted.push(row)
+    else if (!isSame(row, storedRow)) updated.push(row)
   }
-  return { inserted, updated, deleted, passed }
+  return { inserted, updated, deleted, transient }
 }

@@ -46,7 +46,7 @@ export const lockFreeRows = (sql: SQL, ids: readonly RowId[]): Statement => [
   bigints(sql, ids),
 ]
 
-/** Waits for the locks of the whole table that keep rows from being written. */
+/** Waits for locks of the whole table that prevent writes. */
 export const LOCK_TABLE: Statement = ['LOCK TABLE plants IN ROW EXCLUSIVE MODE']
 
 const COUNT = `SELECT plants + (SELECT coalesce(sum(added), 0) FROM lanes)::bigint AS plants FROM plant_count`

@@ -29,12 +29,12 @@ const partOf = (columns: readonly string[]) => `
       ) page
     ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
 
-/** The fields of a plant that have a column: an older schema is read unchanged, and lacks the newest. */
+/** The fields of a plant that have a column; an older schema lacks the newest. */
 async function columnsIn(sql: SQL): Promise<readonly string[]> {
-  const found = await sql<{ name: string }[]>`
+  const columns = await sql<{ name: string }[]>`
     SELECT attname AS name FROM pg_attribute
     WHERE attrelid = 'plants'::regclass AND attnum > 0 AND NOT attisdropped`
-  return FIELDS.filter((field) => found.some(({ name }) => name === field))
+  return FIELDS.filter((field) => columns.some(({ name }) => name === field))
 }
 
 /** All plants in ascending order of their ids, in parts that fit in memory. */
@@ -98,16 +98,16 @@ export async function readAlone<T>(
   }
 }
 
-// A snapshot locks no rows, and may wait for its reader: an export in a pipe, or one that was stopped with Ctrl-Z.
-// Rows that a policy would hide are an error.
-const UNHURRIED = `SELECT set_config('row_security', 'off', true),
+// A snapshot locks no rows, and may wait for its reader: an export in a pipe, or one stopped with Ctrl-Z. Rows that a
+// policy would hide are an error.
+const WITHOUT_TIME_LIMITS = `SELECT set_config('row_security', 'off', true),
    set_config('idle_in_transaction_session_timeout', '0', true),
   set_config('tcp_user_timeout', '0', true)`
 
 /** Begins a read-only snapshot, which lasts until the connection is closed. */
 export async function beginSnapshot(ask: Ask): Promise<void> {
   await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
-  await ask((sql) => sql.unsafe(UNHURRIED))
+  await ask((sql) => sql.unsafe(WITHOUT_TIME_LIMITS))
 }
 
 /** Runs `read` in a read-only snapshot. Rejects with an `OpenError` if the database cannot be read. */

@@ -25,7 +25,7 @@ export const recordUse = (hash: string, hour: number): Statement => [
 ]
 
 /** The statements on tokens, with empty data. Each fails if a privilege, a table or a column is missing. */
-export const rehearsal: readonly Statement[] = [[FIND, ''], recordUse('', 0)]
+export const TOKEN_STATEMENTS: readonly Statement[] = [[FIND, ''], recordUse('', 0)]
 
 /** Every token, oldest first. */
 export async function listTokens(sql: SQL): Promise<Token[]> {
@@ -39,12 +39,12 @@ export async function listTokens(sql: SQL): Promise<Token[]> {
 function tokensStep(...statements: readonly Statement[]): Step<number> {
   let count = 0
   return {
-    async send(sql, at) {
-      const answers = await beginStep(sql, at, statements)
+    async send(sql, laneStep) {
+      const answers = await beginStep(sql, laneStep, statements)
       if (!answers) return 'elsewhere'
       count = answers.at(-1)?.length ?? 0
       await commit(sql, [])
-      return { refused: '' }
+      return { refusedIds: '' }
     },
     finish: async () => count,
   }
@@ -74,5 +74,8 @@ export const revokeTokenStep = (name: string, now: number): Step<number> =>
     name,
   ])
 
-export const pruneTokensStep = (by: number): Step<number> =>
-  tokensStep(['DELETE FROM tokens WHERE least(revoked_at, expires_at) <= $1 RETURNING hash', by])
+export const pruneTokensStep = (endedBy: number): Step<number> =>
+  tokensStep([
+    'DELETE FROM tokens WHERE least(revoked_at, expires_at) <= $1 RETURNING hash',
+    endedBy,
+  ])
