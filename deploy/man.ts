@@ -2,7 +2,7 @@
 
 import packageJson from '../package.json'
 import type { Command } from '../src/cli/command'
-import { describeOption, isFlag, options, toFlag, variableOf } from '../src/config/options'
+import { describeOption, isFlag, OPTIONS, toFlag, variableOf } from '../src/config/options'
 import { loadCommands } from '../src/main'
 
 // A line that begins with a dot or a quote would be a request; a plain hyphen could not be pasted into a shell.
@@ -44,7 +44,7 @@ function environment(commands: readonly Command[]): string {
   const names = new Set(commands.flatMap((command) => command.options))
   return [...names]
     .flatMap((name) => {
-      const { help, default: preset } = options[name]
+      const { help, default: preset } = OPTIONS[name]
       const env = variableOf(name)
       const meaning = preset === true ? `false: as ${toFlag(name)}` : `sets ${toFlag(name)}`
       return env === null ? [] : [item(env, isFlag(name) ? meaning : help)]

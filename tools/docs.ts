@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command'
 import { introduce } from '../src/cli/help'
-import { describeOption, isFlag, type OptionName, options, variableOf } from '../src/config/options'
+import { describeOption, isFlag, OPTIONS, type OptionName, variableOf } from '../src/config/options'
 import { ERRORS } from '../src/errors'
 import { loadCommands } from '../src/main'
 import { FAMILIES } from '../src/metrics'
@@ -28,7 +28,7 @@ function optionRow(name: OptionName, commands: readonly Command[]): string {
   const users = commands.filter((command) => command.options.includes(name))
   const texts = Map.groupBy(users, ({ overrides }) => describeOption(name, overrides).help)
   const uses = [...texts].map(([help, some]) => `${namesOf(some, commands)}: ${help}`)
-  const preset = options[name].default
+  const preset = OPTIONS[name].default
   return row([
     isFlag(name) ? code(describeOption(name).head) : '',
     code(variableOf(name) ?? ''),
@@ -41,7 +41,7 @@ const optionsTable = (commands: readonly Command[]): string =>
   [
     row(['flag', 'environment', 'default', 'commands']),
     '|---|---|---|---|',
-    ...(Object.keys(options) as OptionName[]).map((name) => optionRow(name, commands)),
+    ...(Object.keys(OPTIONS) as OptionName[]).map((name) => optionRow(name, commands)),
   ].join('\n')
 
 const introductions = (commands: readonly Command[]): string =>

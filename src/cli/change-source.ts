@@ -21,7 +21,7 @@ const PATIENCE_SECONDS = 30
 /** The options that name a source. */
 export const SOURCE_OPTIONS = ['url', ...DATABASE_OPTIONS, 'token', 'tokenFile'] as const
 
-export const sourceOverrides: OptionOverrides = {
+export const SOURCE_OVERRIDES: OptionOverrides = {
   token: { help: 'the token for --url' },
   tokenFile: { help: 'a file with the token for --url' },
 }
@@ -46,18 +46,18 @@ function daemonAt(url: string, config: Config, { sendRequest, tell }: Services):
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
     const options = { target: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
-    return (to, init) => sendRequest(to, { ...init, ...options })
+    return (address, init) => sendRequest(address, { ...init, ...options })
   }
   const client = createClient({ url, token, fetch: send(false) })
   const { origin } = new URL(url)
   const stream = tellOutages(send(true), origin, tell, () => performance.now())
   const follower = (onAnswer: () => void) => {
-    const watched: Fetch = async (to, init) => {
-      const answer = await stream(to, init)
+    const sendAndReport: Fetch = async (address, init) => {
+      const answer = await stream(address, init)
       if (answer.ok) onAnswer()
       return answer
     }
-    return createClient({ url, token, fetch: watched })
+    return createClient({ url, token, fetch: sendAndReport })
   }
   return {
     async page(after) {

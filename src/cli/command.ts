@@ -42,7 +42,7 @@ export type Command = {
   /** The text of `--help` above the options. Paragraphs that are not indented are wrapped. */
   readonly help: string
   readonly options: readonly OptionName[]
-  /** What is different about options in this command. */
+  /** This command's changes to options. */
   readonly overrides?: OptionOverrides
   /** The options accepted by only one of its actions, with the action. */
   readonly owners?: Readonly<Partial<Record<OptionName, string>>>

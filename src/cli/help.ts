@@ -1,6 +1,6 @@
 // The help of the program and of its commands.
 
-import { describeOption, helpFlag } from '../config/options'
+import { describeOption, HELP_FLAG } from '../config/options'
 import type { Command } from './command'
 
 /** The help of the program. */
@@ -39,7 +39,7 @@ const MAX_COLUMN = 24
 
 /** The options of a command, in lines of at most 80 characters. */
 function listOptions({ options, overrides }: Command): string {
-  const rows = [...options.map((name) => describeOption(name, overrides)), helpFlag]
+  const rows = [...options.map((name) => describeOption(name, overrides)), HELP_FLAG]
   const widths = rows.map(({ head }) => head.length).filter((width) => width <= MAX_COLUMN)
   const width = Math.max(...widths)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`

@@ -6,10 +6,10 @@ import { nearestTo, suggest } from './nearest'
 import {
   flagName,
   isFlag,
+  OPTIONS,
   type OptionName,
   type OptionOverrides,
   type Options,
-  options,
   toFlag,
   variableOf,
 } from './options'
@@ -22,14 +22,14 @@ export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 /** The words of a command line: the texts of each option by name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
-  const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
+  const flagTypes: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
   for (const [flag, name] of flags) {
-    known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
+    flagTypes[flag] = { type: OPTIONS[name].value === null ? 'boolean' : 'string' }
   }
   // Not strict: unlike the library's messages, ours suggest the nearest flag.
   const { positionals, tokens } = parseArgs({
     args: [...argv],
-    options: known,
+    options: flagTypes,
     allowPositionals: true,
     allowNegative: true,
     strict: false,
@@ -41,7 +41,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
     if (token.kind !== 'option') continue
     const { rawName, value, inlineValue } = token
     const name = flags.get(token.name)
-    const takesValue = name !== undefined && options[name].value !== null
+    const takesValue = name !== undefined && OPTIONS[name].value !== null
     const isNegated = rawName === `--no-${token.name}`
     if ((!name && token.name !== 'help') || (isNegated && (takesValue || !name))) {
       const all = [...names.filter(isFlag).map(toFlag), '--help']
@@ -71,17 +71,17 @@ const isOfKubernetes = (name: OptionName, text: string, env: Environment): boole
 export type UnknownVariable = { readonly variable: string; readonly nearest?: string }
 
 function findUnknownVariables(env: Environment): UnknownVariable[] {
-  const known = (Object.keys(options) as OptionName[])
+  const variables = (Object.keys(OPTIONS) as OptionName[])
     .map(variableOf)
     .filter((variable) => variable !== null)
   return Object.keys(env)
-    .filter((variable) => /^PLANTSTORE_/i.test(variable) && !known.includes(variable))
+    .filter((variable) => /^PLANTSTORE_/i.test(variable) && !variables.includes(variable))
     .filter(
       (variable) => !/_(?:PORT|SERVICE)_/.test(variable) && !isServiceAddress(env[variable] ?? ''),
     )
     .sort()
     .map((variable) => {
-      const nearest = nearestTo(variable.toUpperCase(), known)
+      const nearest = nearestTo(variable.toUpperCase(), variables)
       return { variable, ...(nearest === undefined ? {} : { nearest }) }
     })
 }
@@ -102,7 +102,7 @@ export function parseConfig(
 ) {
   const { texts, args, help } = parseFlags(argv, names)
   const ignoredVariables: string[] = []
-  const entries = Object.entries(options).map(([key, option]) => {
+  const entries = Object.entries(OPTIONS).map(([key, option]) => {
     const name = key as OptionName
     const setting = { ...option, ...overrides[name] }
     if (!names.includes(name)) return [name, setting.default]
@@ -117,23 +117,23 @@ export function parseConfig(
       return [name, setting.default]
     }
     if (variable?.startsWith('PLANTSTORE_') && isQuoted(String(text)) && !help) {
-      const [where, why] =
+      const [source, hint] =
         flag === undefined ? [variable, ' (docker --env-file keeps them)'] : [toFlag(name), '']
-      throw new UsageError(`${where} has quotes around its value; remove them${why}`)
+      throw new UsageError(`${source} has quotes around its value; remove them${hint}`)
     }
     // A list's flag may be repeated.
-    const parsed = (setting.isList && flags ? flags : [String(text)]).map((given) =>
-      setting.parse(given),
+    const values = (setting.isList && flags ? flags : [String(text)]).map((text) =>
+      setting.parse(text),
     )
-    const isValid = !parsed.includes(undefined)
-    const value = isValid && setting.isList ? parsed.flat() : isValid ? parsed[0] : undefined
+    const isValid = !values.includes(undefined)
+    const value = isValid && setting.isList ? values.flat() : isValid ? values[0] : undefined
     if (value === undefined && !help) {
       throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${setting.rule}`)
     }
     return [name, value]
   })
   const config: Config = Object.freeze(Object.fromEntries(entries))
-  if (config.unix !== null && config.port !== options.port.default && !help) {
+  if (config.unix !== null && config.port !== OPTIONS.port.default && !help) {
     throw new UsageError('give --unix or --port, not both (or the variables of their names)')
   }
   return { config, args, help, ignoredVariables, unknownVariables: findUnknownVariables(env) }

@@ -57,90 +57,90 @@ export const oneOf = <Value extends string>(values: readonly Value[]): Kind<Valu
   rule: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
 })
 
-const nonEmpty = {
+const NON_EMPTY = {
   parse: (text: string) => text || undefined,
   rule: 'must not be empty',
 }
 
-const newFile = {
+const NEW_FILE = {
   parse: (text: string) => (text === '-' ? undefined : text || undefined),
   rule: 'must name a file',
 }
 
-const column = {
+const COLUMN = {
   parse: (text: string): readonly string[] | undefined => (text ? [text] : undefined),
-  rule: nonEmpty.rule,
+  rule: NON_EMPTY.rule,
 }
 
-const line = wholeNumber(1, 1_000_000_000)
+const LINE = wholeNumber(1, 1_000_000_000)
 
 const duration = (example = '90d; not a date') => ({
   parse: (text: string) => parseDuration(text) ?? undefined,
   rule: `takes 1s to 1000y, such as ${example}`,
 })
 
-const isSet = {
+const BOOLEAN = {
   parse: (text: string) =>
     /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : undefined,
   rule: 'must be true or false',
 }
 
-const flag = (help: string) => option(isSet, null, help, false)
+const flag = (help: string) => option(BOOLEAN, null, help, false)
 
 const secret = (help: string): Option<string | null> => ({
-  ...option<string | null>(nonEmpty, null, help, null),
+  ...option<string | null>(NON_EMPTY, null, help, null),
   isSecret: true,
 })
 
-const address = {
+const ADDRESS = {
   // An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
   parse: (text: string) => text.replace(/^\[(.*)\]$/, '$1') || undefined,
   rule: 'must be an address',
 }
 
-const mode = {
+const MODE = {
   parse: (text: string) => (/^0?[0-7]{3}$/.test(text) ? text : undefined),
   rule: 'must be three octal digits, such as 0660',
 }
 
-const keepChanges: Kind<NonNullable<KeepChanges>> = {
+const KEEP_CHANGES: Kind<NonNullable<KeepChanges>> = {
   parse: (text) => (text === 'off' ? text : (parseDuration(text) ?? undefined)),
   rule: 'takes 1s to 1000y, such as 30d, or off',
 }
 
-const delimiter = {
+const DELIMITER = {
   parse: (text: string) => (text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : undefined),
   rule: 'must be one character, such as ";", or "tab"',
 }
 
-const encoding = {
+const ENCODING = {
   parse: (text: string) => (isEncoding(text) ? text.toLowerCase() : undefined),
   rule: 'must be an encoding, such as windows-1252, macintosh or utf-16le',
 }
 
-const id: Kind<Int64> = {
+const ID: Kind<Int64> = {
   parse: (text) => parseInt64(text) ?? undefined,
   rule: 'must be a whole number',
 }
 
-const url = {
+const HTTP_URL = {
   parse: (text: string) =>
     /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : undefined,
   rule: 'must be a URL that begins with http:// or https://, without a user',
 }
 
-const database = { ...nonEmpty, parse: parseDatabase }
+const DATABASE = { ...NON_EMPTY, parse: parseDatabase }
 
-const ofDaemon = {
-  host: option(address, 'ADDRESS', 'address to listen on; 0.0.0.0 for all interfaces', '127.0.0.1'),
+const DAEMON = {
+  host: option(ADDRESS, 'ADDRESS', 'address to listen on; 0.0.0.0 for all interfaces', '127.0.0.1'),
   port: option(wholeNumber(0, 65_535), 'PORT', 'port to listen on; 0 picks a free port', 3000),
-  unix: optional(nonEmpty, 'PATH', 'listen on a unix socket instead of a port'),
-  unixMode: option(mode, 'MODE', 'permissions of the unix socket, in octal', '0660'),
-  tlsCert: optional(nonEmpty, 'FILE', 'serve HTTPS with this certificate chain (PEM)'),
-  tlsKey: optional(nonEmpty, 'FILE', 'its private key (PEM)'),
+  unix: optional(NON_EMPTY, 'PATH', 'listen on a unix socket instead of a port'),
+  unixMode: option(MODE, 'MODE', 'permissions of the unix socket, in octal', '0660'),
+  tlsCert: optional(NON_EMPTY, 'FILE', 'serve HTTPS with this certificate chain (PEM)'),
+  tlsKey: optional(NON_EMPTY, 'FILE', 'its private key (PEM)'),
   hsts: optional(duration('1y'), 'DURATION', 'send Strict-Transport-Security with this max-age'),
   database: option(
-    database,
+    DATABASE,
     'FILE|URL',
     'the database file, or postgres://USER@HOST/NAME',
     'plants.db',
@@ -148,12 +148,12 @@ const ofDaemon = {
   databasePasswordFile: secret('a file with the database password'),
   databasePassword: secret('the database password'),
   keepChanges: optional(
-    keepChanges,
+    KEEP_CHANGES,
     'DURATION',
     'keep a change log this long, such as 30d, or off',
   ),
   readOnly: flag('serve reads only, from a standby or a copy of a file'),
-  primaryUrl: optional(url, 'URL', 'where clients send changes; shown in refusals'),
+  primaryUrl: optional(HTTP_URL, 'URL', 'where clients send changes; shown in refusals'),
   maxBodyBytes: option(wholeNumber(1, MAX_BODY_BYTES), 'BYTES', 'largest request body', 1_048_576),
   stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
   logRequests: flag('log every request'),
@@ -164,8 +164,8 @@ const ofDaemon = {
     'json or text; auto: text on a terminal, else JSON',
     'auto',
   ),
-  console: option(isSet, null, 'do not serve the pages at / and /docs', true),
-  backupFolder: optional(nonEmpty, 'DIR', 'make backups in this folder while serving'),
+  console: option(BOOLEAN, null, 'do not serve the pages at / and /docs', true),
+  backupFolder: optional(NON_EMPTY, 'DIR', 'make backups in this folder while serving'),
   backupEvery: optional(
     duration('24h'),
     'DURATION',
@@ -176,22 +176,22 @@ const ofDaemon = {
     'COUNT',
     'backups to keep; default: as many as now, at least 7',
   ),
-  trustedProxies: optional(nonEmpty, 'CIDRS', 'proxies whose X-Forwarded-For names the client'),
+  trustedProxies: optional(NON_EMPTY, 'CIDRS', 'proxies whose X-Forwarded-For names the client'),
   rateLimit: optional(
     wholeNumber(1, 1_000_000),
     'N',
     'requests per second for each token; default: no limit',
   ),
-  corsOrigin: optional(nonEmpty, 'ORIGINS', 'origins whose pages may call the API'),
+  corsOrigin: optional(NON_EMPTY, 'ORIGINS', 'origins whose pages may call the API'),
   token: secret('an extra token, accepted alongside stored ones'),
   tokenFile: secret('a file with that token; SIGHUP rereads it'),
 }
 
 // These have no variables.
-const ofOneRun = {
+const ONE_RUN = {
   scope: option<Scope>(oneOf(SCOPES), 'SCOPE', 'read, or write for both', 'write'),
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
-  output: optional(newFile, 'FILE', 'write the token to this new file, with mode 0600'),
+  output: optional(NEW_FILE, 'FILE', 'write the token to this new file, with mode 0600'),
   json: flag('print a JSON array'),
   olderThan: optional(duration(), 'DURATION', 'only tokens inactive for at least this long'),
   format: optional(
@@ -199,52 +199,52 @@ const ofOneRun = {
     'FORMAT',
     'csv, ndjson, json or xlsx; default: by the file name',
   ),
-  idColumn: optional(nonEmpty, 'COLUMN', 'the id column: its name, or its number from 1'),
+  idColumn: optional(NON_EMPTY, 'COLUMN', 'the id column: its name, or its number from 1'),
   nameColumn: {
-    ...optional(column, 'COLUMN', 'the name column; repeat it to join several'),
+    ...optional(COLUMN, 'COLUMN', 'the name column; repeat it to join several'),
     isList: true as const,
   },
-  ...ofColumnOptions((name) => optional(nonEmpty, 'COLUMN', `the ${name} column`)),
-  numberFrom: optional(id, 'ID', 'number the rows from this id instead'),
-  header: option(isSet, null, 'no header row; refer to columns by number', true),
-  headerRow: optional(line, 'N', 'the row of the header; rows above it are ignored'),
-  list: optional(nonEmpty, 'PATH', 'the list of a JSON file, such as beds.plants'),
-  sheet: optional(nonEmpty, 'NAME', 'the sheet of a workbook; default: the first'),
+  ...ofColumnOptions((name) => optional(NON_EMPTY, 'COLUMN', `the ${name} column`)),
+  numberFrom: optional(ID, 'ID', 'number the rows from this id instead'),
+  header: option(BOOLEAN, null, 'no header row; refer to columns by number', true),
+  headerRow: optional(LINE, 'N', 'the row of the header; rows above it are ignored'),
+  list: optional(NON_EMPTY, 'PATH', 'the list of a JSON file, such as beds.plants'),
+  sheet: optional(NON_EMPTY, 'NAME', 'the sheet of a workbook; default: the first'),
   delimiter: optional(
-    delimiter,
+    DELIMITER,
     'CHARACTER',
     'CSV separator, such as ";" or "tab"; default: detected',
   ),
-  encoding: optional(encoding, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
+  encoding: optional(ENCODING, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
-  refused: optional(newFile, 'FILE', 'write refused rows to this file, with the reason'),
+  refused: optional(NEW_FILE, 'FILE', 'write refused rows to this file, with the reason'),
   quiet: flag('print nothing if the daemon is well'),
   escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
   replace: flag('update stored plants that differ'),
-  after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
+  after: optional(NON_EMPTY, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
   follow: flag('keep printing new changes'),
 }
 
-const ofFollowers = {
-  url: optional(url, 'URL', 'read from the daemon at this address'),
-  cursorFile: optional(newFile, 'FILE', 'save the cursor of the last delivered change here'),
-  secretFile: optional(nonEmpty, 'FILE', 'the signing secrets, one per line'),
+const FOLLOWERS = {
+  url: optional(HTTP_URL, 'URL', 'read from the daemon at this address'),
+  cursorFile: optional(NEW_FILE, 'FILE', 'save the cursor of the last delivered change here'),
+  secretFile: optional(NON_EMPTY, 'FILE', 'the signing secrets, one per line'),
 }
 
-export const options = { ...ofDaemon, ...ofOneRun, ...ofFollowers }
+export const OPTIONS = { ...DAEMON, ...ONE_RUN, ...FOLLOWERS }
 
-export type Options = typeof options
+export type Options = typeof OPTIONS
 export type OptionName = keyof Options
 
 /** The options of the daemon, in the order of its help. */
-export const DAEMON_OPTIONS = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
+export const DAEMON_OPTIONS = Object.keys(DAEMON) as (keyof typeof DAEMON)[]
 
 /** The options for opening any database. */
 export const DATABASE_OPTIONS = ['database', 'databasePasswordFile', 'databasePassword'] as const
 
 /** True if an option has a flag. */
-export const isFlag = (name: OptionName): boolean => !options[name].isSecret
+export const isFlag = (name: OptionName): boolean => !OPTIONS[name].isSecret
 
 /** The name of an option's flag, without its dashes. */
 export const flagName = (name: OptionName): string =>
@@ -252,16 +252,16 @@ export const flagName = (name: OptionName): string =>
 
 /** The flag of an option as help shows it: `--no-console` for one that is set by default. */
 export const toFlag = (name: OptionName): string =>
-  `--${options[name].default === true ? 'no-' : ''}${flagName(name)}`
+  `--${OPTIONS[name].default === true ? 'no-' : ''}${flagName(name)}`
 
 /** The environment variable of an option, which its flag overrides; null if there is none. */
 export function variableOf(name: OptionName): string | null {
   if (name === 'databasePassword') return 'PGPASSWORD'
-  if (name in ofOneRun) return null
+  if (name in ONE_RUN) return null
   return `PLANTSTORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-/** What is different about options in a command: what they take, and their descriptions. */
+/** A command's changes to options: their values and descriptions. */
 export type OptionOverrides = {
   readonly [Name in OptionName]?: Partial<Kind<unknown> & Pick<Option<unknown>, 'value' | 'help'>>
 }
@@ -277,7 +277,7 @@ type Description = Pick<Option<unknown>, 'value' | 'help'> & {
 }
 
 export function describeOption(name: OptionName, overrides: OptionOverrides = {}): Description {
-  const option: Option<unknown> = { ...options[name], ...overrides[name] }
+  const option: Option<unknown> = { ...OPTIONS[name], ...overrides[name] }
   const { value, choices, help, default: preset } = option
   const flag = toFlag(name)
   const variable = variableOf(name) ?? ''
@@ -288,7 +288,7 @@ export function describeOption(name: OptionName, overrides: OptionOverrides = {}
 }
 
 /** The flag of every command. */
-export const helpFlag: Description = {
+export const HELP_FLAG: Description = {
   head: '-h, --help',
   flag: '--help',
   value: null,

@@ -16,7 +16,7 @@ const SHOW_MS = 5000
 
 /** The facts that the first lines show. */
 type Announcement = {
-  readonly at: LocalAddress
+  readonly address: LocalAddress
   readonly host: string
   /** A path or a URL, without its password. */
   readonly database: string
@@ -37,7 +37,7 @@ type Announcement = {
   readonly needsTrust: boolean
 }
 
-function curl({ at: { url, unix }, needsTrust }: Announcement, token: string): string {
+function curl({ address: { url, unix }, needsTrust }: Announcement, token: string): string {
   const flags = [
     ...(needsTrust ? ['-k'] : []),
     ...(unix === null ? [] : [`--unix-socket ${quote(resolve(unix))}`]),
@@ -49,7 +49,7 @@ function curl({ at: { url, unix }, needsTrust }: Announcement, token: string): s
 }
 
 /** The URL of the console; null if browsers cannot open it. */
-const consoleOf = ({ hasConsole, at: { url, unix } }: Announcement): string | null =>
+const consoleOf = ({ hasConsole, address: { url, unix } }: Announcement): string | null =>
   hasConsole && unix === null ? `${url}/` : null
 
 /** A link to the console with the token in its fragment, which browsers never send. */
@@ -74,7 +74,7 @@ async function showFirstToken(
   }
   const { text, token } = issueToken(NAME, 'write', null, Date.now())
   if (!(await store.createToken(token))) return
-  const before = out.dropped()
+  const dropCount = out.droppedLines()
   out.write(`
 The first token, shown only once:
 
@@ -85,7 +85,7 @@ ${openedConsole(facts, text)}Create a plant:
   ${curl(facts, text)}
 
 `)
-  if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
+  if ((await out.flush(SHOW_MS)) && out.droppedLines() === dropCount) return
   await store.revokeToken(NAME, Date.now())
   log('warn', 'token-not-shown', { detail: 'it could not be printed, so it was revoked' })
 }
@@ -97,16 +97,16 @@ export async function announce(
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { at, host, database, passwordFile } = facts
-  const place = at.unix === null ? { host } : { unix: at.unix }
+  const { address, host, database, passwordFile } = facts
+  const place = address.unix === null ? { host } : { unix: address.unix }
   const { version } = packageJson
-  // One of both says where it listens: the log, or the screen of a person.
+  // The address is shown once: in the log, or on the terminal.
   if (!facts.isOnLogsTerminal) {
-    log('info', 'listening', { url: at.url, ...place, database, version, commit: COMMIT })
+    log('info', 'listening', { url: address.url, ...place, database, version, commit: COMMIT })
   }
   if (facts.isTerminal) {
-    const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
-    out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
+    const interfaces = address.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
+    out.write(`plantstore ${version} listens on ${address.unix ?? address.url}${interfaces}\n`)
   }
   const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)

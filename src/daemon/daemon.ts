@@ -26,12 +26,12 @@ import { shutDown, watchSignals } from './shutdown'
 const STDOUT = 1
 const STDERR = 2
 // Maximum wait of a stop for a store that is still being opened. Nothing was acknowledged yet.
-const OPENED_WITHIN_MS = 500
+const OPEN_PATIENCE_MS = 500
 // Time limit for writing the last lines of the log.
 const LAST_LINES_MS = 500
 
 /** The circumstances of the start. */
-type Started = {
+type StartOptions = {
   readonly config: Config
   /** Ignored variables: see `parseConfig`. */
   readonly ignoredVariables: readonly string[]
@@ -44,7 +44,7 @@ type Started = {
 }
 
 /** The log on standard error, which never waits for its reader. */
-function openLog({ config, logsToTerminal }: Started) {
+function openLog({ config, logsToTerminal }: StartOptions) {
   const { logFormat } = config
   const format = logFormat !== 'auto' ? logFormat : logsToTerminal ? 'text' : 'json'
   const lines = createLogWriter(STDERR, (count) =>
@@ -62,9 +62,10 @@ async function openBackups(config: Config, log: Log) {
 }
 
 /** Warns if the token of the configuration is stored too: its stored scope, expiry and revocation are then ignored. */
-async function warnOfStoredToken(store: Store, configured: Token | null, log: Log): Promise<void> {
-  const stored = configured && (await store.findToken(configured.hash).catch(() => null))
-  if (stored) log('warn', 'token-also-stored', { token: stored.name, source: configured.name })
+async function warnOfStoredToken(store: Store, configToken: Token | null, log: Log): Promise<void> {
+  const storedToken = configToken && (await store.findToken(configToken.hash).catch(() => null))
+  if (storedToken)
+    log('warn', 'token-also-stored', { token: storedToken.name, source: configToken.name })
 }
 
 /** Warns of files with secrets that every user can read. Not an error: Kubernetes mounts them so. */
@@ -88,9 +89,9 @@ function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {
 }
 
 /** Opens everything except the database, and refuses an invalid configuration. */
-async function prepare(started: Started) {
-  const { config, ignoredVariables, unknownVariables } = started
-  const { lines, log } = openLog(started)
+async function prepare(startOptions: StartOptions) {
+  const { config, ignoredVariables, unknownVariables } = startOptions
+  const { lines, log } = openLog(startOptions)
   checkReadOnly(config)
   for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
   for (const unknown of unknownVariables) log('warn', 'variable-unknown', unknown)
@@ -100,28 +101,28 @@ async function prepare(started: Started) {
   const backups = await openBackups(config, log)
   const metrics = createMetrics({
     version: packageJson.version,
-    droppedLogLines: lines.dropped,
+    droppedLogLines: lines.droppedLines,
     backups: backups?.stats ?? null,
     certificateExpiry: tls?.expiresAt ?? null,
   })
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
-  // Last, so that a wrong option is told even if the port is in use.
+  // Last, so that a wrong option is reported even if the port is in use.
   await checkAddress(config, place.isNew)
-  return { ...started, lines, log, token, place, tls, backups, metrics, findClient, cors }
+  return { ...startOptions, lines, log, token, place, tls, backups, metrics, findClient, cors }
 }
 
-type Prepared = Awaited<ReturnType<typeof prepare>>
+type Parts = Awaited<ReturnType<typeof prepare>>
 
 class Daemon {
-  readonly #parts: Prepared
+  readonly #parts: Parts
   readonly #stop = new AbortController()
   readonly #opening: Promise<Store>
   #server: Server | undefined
 
-  constructor(prepared: Prepared) {
-    this.#parts = prepared
-    const { config, log, metrics } = prepared
+  constructor(parts: Parts) {
+    this.#parts = parts
+    const { config, log, metrics } = parts
     const storeUser = storeUserOf(config, log, metrics, this.#stop.signal)
     this.#opening = openStore(config.database, storeUser, config)
   }
@@ -150,16 +151,16 @@ class Daemon {
   async stop(second: Parameters<typeof shutDown>[0]['second']): Promise<number> {
     const { config, log, lines, backups } = this.#parts
     this.#stop.abort()
-    const ended = backups?.stop()
-    const opened = Promise.race([
+    const backupsEnd = backups?.stop()
+    const storeInTime = Promise.race([
       this.#opening.catch(() => null),
-      Bun.sleep(OPENED_WITHIN_MS).then(() => null),
+      Bun.sleep(OPEN_PATIENCE_MS).then(() => null),
     ])
     const code = await shutDown({
       drain: async (milliseconds) => this.#server?.drain(milliseconds),
       close: async () => {
-        await ended
-        await (await opened)?.close()
+        await backupsEnd
+        await (await storeInTime)?.close()
       },
       second,
       milliseconds: config.stopSeconds * 1000,
@@ -213,7 +214,7 @@ class Daemon {
     const { config, log, token, tls, place, isDiscarded } = this.#parts
     const { logsToTerminal, printsToTerminal } = this.#parts
     const facts = {
-      at: localAddress({ ...config, port: server.port ?? config.port }),
+      address: localAddress({ ...config, port: server.port ?? config.port }),
       host: config.host,
       database: place.name,
       hasConsole: config.console,
@@ -235,15 +236,15 @@ class Daemon {
 }
 
 /** Runs the daemon until a signal stops it. Resolves to the exit code; rejects if it cannot start. */
-export async function runDaemon(started: Started): Promise<number> {
-  const prepared = await prepare(started)
+export async function runDaemon(startOptions: StartOptions): Promise<number> {
+  const parts = await prepare(startOptions)
   // Before the store is opened: a signal may arrive while the disk hangs.
   const signals = watchSignals(() => daemon.reload())
-  const daemon = new Daemon(prepared)
+  const daemon = new Daemon(parts)
   try {
     const running = daemon.start()
     const signal = await Promise.race([running.then(() => signals.first), signals.first])
-    prepared.log('info', 'stopping', { signal })
+    parts.log('info', 'stopping', { signal })
     return await daemon.stop(signals.second)
   } catch (error) {
     await daemon.abandon()

@@ -13,7 +13,7 @@ export type LogWriter = {
   /** Queues a line, which ends with a newline, or drops it. */
   write(line: string): void
   /** Number of lines dropped so far. */
-  dropped(): number
+  droppedLines(): number
   /** Resolves to true once everything is written, or to false after this many milliseconds. */
   flush(milliseconds: number): Promise<boolean>
 }
@@ -21,8 +21,8 @@ export type LogWriter = {
 /** Writes some of the bytes to an open file, in one of Bun's threads; resolves to their number. */
 const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
   new Promise((resolve, reject) => {
-    write(fd, bytes, 0, bytes.length, null, (error, written) =>
-      error ? reject(error) : resolve(written),
+    write(fd, bytes, 0, bytes.length, null, (error, byteCount) =>
+      error ? reject(error) : resolve(byteCount),
     )
   })
 
@@ -34,8 +34,8 @@ const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
 export function createLogWriter(fd: number, describeDropped: (lines: number) => string): LogWriter {
   const queue: Buffer[] = []
   let queuedBytes = 0
-  let dropped = 0
-  let reported = 0
+  let droppedLines = 0
+  let reportedLines = 0
   let isMidLine = false
   // Settles when the queue is empty; null if it is.
   let writing: Promise<void> | null = null
@@ -55,9 +55,9 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   async function send(bytes: Buffer): Promise<boolean> {
     for (let rest = bytes; rest.length > 0; ) {
       try {
-        const written = await writeSome(fd, rest)
-        if (written > 0) isMidLine = rest[written - 1] !== NEWLINE
-        rest = rest.subarray(written)
+        const byteCount = await writeSome(fd, rest)
+        if (byteCount > 0) isMidLine = rest[byteCount - 1] !== NEWLINE
+        rest = rest.subarray(byteCount)
       } catch (error) {
         // Another program that shares the pipe may have made it non-blocking.
         if (codeOf(error) !== 'EAGAIN') return false
@@ -70,11 +70,12 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   async function writeQueue(): Promise<void> {
     while (queue.length > 0) {
       const lines = take()
-      const total = dropped
-      const notice = total > reported ? [Buffer.from(describeDropped(total - reported))] : []
+      const total = droppedLines
+      const notice =
+        total > reportedLines ? [Buffer.from(describeDropped(total - reportedLines))] : []
       const end = isMidLine ? [Buffer.of(NEWLINE)] : []
-      if (await send(Buffer.concat([...end, ...notice, ...lines]))) reported = total
-      else dropped += lines.length
+      if (await send(Buffer.concat([...end, ...notice, ...lines]))) reportedLines = total
+      else droppedLines += lines.length
     }
     writing = null
   }
@@ -83,14 +84,14 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
     write(line) {
       const bytes = Buffer.from(line)
       if (queuedBytes + bytes.length > QUEUE_BYTES) {
-        dropped += 1
+        droppedLines += 1
         return
       }
       queue.push(bytes)
       queuedBytes += bytes.length
       writing ??= writeQueue()
     },
-    dropped: () => dropped,
+    droppedLines: () => droppedLines,
     async flush(milliseconds) {
       if (!writing) return true
       const late = Promise.withResolvers<boolean>()

@@ -49,29 +49,29 @@ type Shutdown = {
 export async function shutDown(options: Shutdown): Promise<number> {
   const { drain, close, second, milliseconds, log } = options
   const drainMs = milliseconds * DRAIN_SHARE
-  const ended = Promise.withResolvers<number>()
+  const exitCode = Promise.withResolvers<number>()
 
   const deadline = Math.max(milliseconds, drainMs + CLOSE_MS)
   const timer = setTimeout(() => {
     log('error', 'stop-timed-out', { seconds: deadline / 1000, detail: IN_DOUBT })
-    ended.resolve(EXIT_CODES.storage)
+    exitCode.resolve(EXIT_CODES.storage)
   }, deadline)
   second.then((signal) => {
     log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
-    ended.resolve(SIGNAL_EXIT_CODES[signal])
+    exitCode.resolve(SIGNAL_EXIT_CODES[signal])
   })
   const stopInOrder = async () => {
     await drain(drainMs)
     await close()
     log('info', 'stopped')
-    ended.resolve(EXIT_CODES.ok)
+    exitCode.resolve(EXIT_CODES.ok)
   }
   stopInOrder().catch((error) => {
     log('error', 'close-failed', { detail: messageOf(error) })
-    ended.resolve(EXIT_CODES.storage)
+    exitCode.resolve(EXIT_CODES.storage)
   })
 
-  const code = await ended.promise
+  const code = await exitCode.promise
   clearTimeout(timer)
   return code
 }

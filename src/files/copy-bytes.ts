@@ -10,22 +10,23 @@ const REST_MS = 1
  * The pauses leave the disk and half of a core to a daemon.
  */
 export async function copyBytes(
-  from: number,
-  to: string,
+  source: number,
+  path: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
-  const made = openSync(to, 'wx', 0o600)
+  const target = openSync(path, 'wx', 0o600)
   try {
     const part = Buffer.alloc(PART_BYTES)
-    for (let at = 0; ; ) {
-      const read = readSync(from, part, 0, PART_BYTES, at)
-      if (read === 0) return
-      for (let sent = 0; sent < read; ) sent += writeSync(made, part, sent, read - sent)
-      at += read
-      onBytes(read)
+    for (let offset = 0; ; ) {
+      const length = readSync(source, part, 0, PART_BYTES, offset)
+      if (length === 0) return
+      for (let position = 0; position < length; )
+        position += writeSync(target, part, position, length - position)
+      offset += length
+      onBytes(length)
       await Bun.sleep(REST_MS)
     }
   } finally {
-    closeSync(made)
+    closeSync(target)
   }
 }

@@ -23,9 +23,9 @@ function readInto(buffer: Buffer, path: string): Buffer {
   try {
     let end = 0
     for (;;) {
-      const read = readSync(fd, buffer.subarray(end))
-      if (read === 0) return buffer.subarray(0, end)
-      end += read
+      const length = readSync(fd, buffer.subarray(end))
+      if (length === 0) return buffer.subarray(0, end)
+      end += length
     }
   } finally {
     closeSync(fd)
@@ -84,12 +84,17 @@ export function openInput(path: string): Input {
 }
 
 /** True if a file has another length than when it was opened. `isOver`: nothing follows what was read. */
-function hasChanged(path: string, bytes: number | null, read: number, isOver: boolean): boolean {
+function hasChanged(
+  path: string,
+  bytes: number | null,
+  bytesRead: number,
+  isOver: boolean,
+): boolean {
   if (bytes === null) return false
-  if (!isOver) return read > bytes
+  if (!isOver) return bytesRead > bytes
   // A file that was removed meanwhile has been read whole.
   const { size = bytes } = statSync(path, { throwIfNoEntry: false }) ?? {}
-  return read !== bytes || size !== bytes
+  return bytesRead !== bytes || size !== bytes
 }
 
 /**
@@ -112,16 +117,16 @@ export async function* readInput(
       stop = () => resolve(null)
       chunks.next().then(resolve, (error) => reject(inputError(error, path)))
     })
-  let read = 0
+  let bytesRead = 0
   while (!signal.aborted) {
     const chunk = await readNext()
     if (chunk === null || signal.aborted) return
-    read += chunk.value?.byteLength ?? 0
-    if (hasChanged(path, bytes, read, chunk.done === true)) throw new OpenError(CHANGED)
+    bytesRead += chunk.value?.byteLength ?? 0
+    if (hasChanged(path, bytes, bytesRead, chunk.done === true)) throw new OpenError(CHANGED)
     if (chunk.done) return
     onBytes(chunk.value.byteLength)
-    for (let at = 0; at < chunk.value.byteLength; at += PART_BYTES) {
-      yield chunk.value.subarray(at, at + PART_BYTES)
+    for (let start = 0; start < chunk.value.byteLength; start += PART_BYTES) {
+      yield chunk.value.subarray(start, start + PART_BYTES)
     }
   }
 }

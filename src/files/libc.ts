@@ -57,14 +57,14 @@ export function openLibc<Symbols extends Record<string, FFIFunction>>(
   throw new Error(`none of these C libraries can be loaded: ${LIBRARIES.join(', ')}`)
 }
 
-let opened: Library<typeof SYMBOLS>['symbols'] | undefined
+let library: Library<typeof SYMBOLS>['symbols'] | undefined
 
 function libc(): Library<typeof SYMBOLS>['symbols'] {
-  opened ??= openLibc(SYMBOLS)
-  return opened
+  library ??= openLibc(SYMBOLS)
+  return library
 }
 
-const NAMES_KEPT_SECONDS = '2'
+const NAME_CACHE_SECONDS = '2'
 
 /**
  * Makes Bun resolve names again after 2 seconds instead of 30. Only before the first connection by name: Bun reads the
@@ -72,7 +72,7 @@ const NAMES_KEPT_SECONDS = '2'
  */
 export function shortenNameCache(): void {
   const text = (path: string) => Buffer.from(`${path}\0`)
-  libc().setenv(text('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), text(NAMES_KEPT_SECONDS), 0)
+  libc().setenv(text('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), text(NAME_CACHE_SECONDS), 0)
 }
 
 /** Throws an `OpenError` if the functions below cannot be called. */
@@ -125,15 +125,15 @@ export function isRangeLocked(fd: number, start: number, length: number): boolea
   return isAnswered && range.getInt16(0, true) !== F_UNLCK
 }
 
-function renameat2(from: string, to: string, flags: number): boolean {
-  const [source, target] = [Buffer.from(`${from}\0`), Buffer.from(`${to}\0`)]
+function renameat2(oldPath: string, newPath: string, flags: number): boolean {
+  const [source, target] = [Buffer.from(`${oldPath}\0`), Buffer.from(`${newPath}\0`)]
   const args = [SYS_RENAMEAT2, AT_FDCWD, source, AT_FDCWD, target, flags] as const
   return libc().syscall(...args) === 0n
 }
 
 /** Renames a file without replacing another; false if the name is taken, or the file system cannot guarantee that. */
-export const renameWithoutReplacing = (from: string, to: string): boolean =>
-  renameat2(from, to, RENAME_NOREPLACE)
+export const renameWithoutReplacing = (oldPath: string, newPath: string): boolean =>
+  renameat2(oldPath, newPath, RENAME_NOREPLACE)
 
 /** Exchanges the names of two files atomically; false if the file system cannot. */
 export const exchangeFiles = (one: string, other: string): boolean =>

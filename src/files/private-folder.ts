@@ -8,10 +8,10 @@ import { tryLock } from './libc'
 const PREFIX = '.plantstore-'
 const TRIES = 10
 
-type Locked = { readonly path: string; readonly fd: number }
+type LockedFolder = { readonly path: string; readonly fd: number }
 
 /** Locks a folder; null if a running process uses it, or it is gone. */
-function lockFolder(path: string): Locked | null {
+function lockFolder(path: string): LockedFolder | null {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
@@ -31,7 +31,7 @@ function lockFolder(path: string): Locked | null {
 }
 
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
-async function remove({ path, fd }: Locked): Promise<void> {
+async function remove({ path, fd }: LockedFolder): Promise<void> {
   // Failures are left to the next process.
   await rm(path, { recursive: true, force: true }).catch(() => {})
   closeSync(fd)
@@ -42,21 +42,21 @@ export async function removeLeftovers(parent: string): Promise<void> {
   try {
     const names = (await readdir(parent)).filter((name) => name.startsWith(PREFIX))
     for (const path of names.map((name) => join(parent, name))) {
-      const left = lockFolder(path)
-      if (!left) continue
-      if (fstatSync(left.fd).uid === process.getuid?.()) await remove(left)
-      else closeSync(left.fd)
+      const leftover = lockFolder(path)
+      if (!leftover) continue
+      if (fstatSync(leftover.fd).uid === process.getuid?.()) await remove(leftover)
+      else closeSync(leftover.fd)
     }
   } catch {
     // The folder is unreadable.
   }
 }
 
-function create(parent: string): Locked {
+function create(parent: string): LockedFolder {
   for (let tries = 1; ; tries++) {
     const path = mkdtempSync(join(parent, PREFIX))
-    const locked = lockFolder(path)
-    if (locked) return locked
+    const folder = lockFolder(path)
+    if (folder) return folder
     // Another process removed it as a leftover; or there are no locks here.
     if (tries < TRIES) rmSync(path, { recursive: true, force: true })
     else return { path, fd: openSync(path, 'r') }

@@ -20,11 +20,11 @@ import { syncFile, syncFolder } from './sync'
 type Existing = 'replace' | 'refuse'
 
 /** Renames a file. Throws an `OpenError` if the name is taken. */
-export function placeNew(made: string, path: string): void {
-  if (renameWithoutReplacing(made, path)) return
+export function placeNew(tempPath: string, path: string): void {
+  if (renameWithoutReplacing(tempPath, path)) return
   if (existsSync(path)) throw new OpenError(`${path} already exists`)
   // The file system cannot rename without replacing.
-  renameSync(made, path)
+  renameSync(tempPath, path)
 }
 
 /** A file under a temporary name. Disposing removes it, unless it was placed. */
@@ -32,15 +32,15 @@ export type UnnamedFile = AsyncDisposable & {
   /** Its final absolute path. */
   readonly path: string
   /** Its temporary, private path. */
-  readonly temporary: string
+  readonly tempPath: string
   /** Syncs and renames the file, and syncs the folder. Rejects with an `OpenError` if that fails. */
-  place(onSynced?: (done: number, total: number) => void): Promise<void>
+  place(onSynced?: (doneBytes: number, total: number) => void): Promise<void>
 }
 
 /** Turns an error of the system into an `OpenError` that names the file; returns any other error unchanged. */
 function explainRefusal(error: unknown, path: string): unknown {
-  const told = explainFailedWrite(error, path)
-  if (told instanceof OpenError || codeOf(error) === '') return told
+  const explained = explainFailedWrite(error, path)
+  if (explained instanceof OpenError || codeOf(error) === '') return explained
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
 }
 
@@ -58,14 +58,14 @@ function isTaken(path: string): boolean {
 /**
  * Returns the final path, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there.
  */
-function checkTarget(path: string, existing: Existing, used: readonly string[]): string {
-  const taken = isTaken(path)
-  requireUnused(path, used)
+function checkTarget(path: string, existing: Existing, otherFiles: readonly string[]): string {
+  const exists = isTaken(path)
+  requireUnused(path, otherFiles)
   const target = targetOf(path)
   if (existing === 'replace') requireRegular(path)
   checkFolder(dirname(target))
   if (existing === 'replace') checkOwner(target)
-  else if (taken) throw new OpenError(`${path} already exists; give a new FILE`)
+  else if (exists) throw new OpenError(`${path} already exists; give a new FILE`)
   return target
 }
 
@@ -77,22 +77,22 @@ function checkTarget(path: string, existing: Existing, used: readonly string[]):
 export async function beginFile(
   path: string,
   existing: Existing,
-  used: readonly string[] = [],
+  otherFiles: readonly string[] = [],
 ): Promise<UnnamedFile> {
-  const target = checkTarget(path, existing, used)
+  const target = checkTarget(path, existing, otherFiles)
   const folder = dirname(target)
   const own = await makePrivateFolder(folder).catch((error) => {
     throw explainRefusal(error, target)
   })
-  const temporary = join(own.path, 'made')
+  const tempPath = join(own.path, 'made')
   return {
     path: target,
-    temporary,
+    tempPath,
     async place(onSynced) {
       try {
-        await syncFile(temporary, onSynced)
-        if (existing === 'replace') renameSync(temporary, target)
-        else placeNew(temporary, target)
+        await syncFile(tempPath, onSynced)
+        if (existing === 'replace') renameSync(tempPath, target)
+        else placeNew(tempPath, target)
         syncFolder(folder)
       } catch (error) {
         throw explainRefusal(error, target)
@@ -103,14 +103,14 @@ export async function beginFile(
 }
 
 /** Rejects with a `UsageError` or an `OpenError` unless {@link beginFile} can replace a file at a path. */
-export async function checkReplaceable(path: string, used: readonly string[]): Promise<void> {
-  await using _file = await beginFile(path, 'replace', used)
+export async function checkReplaceable(path: string, otherFiles: readonly string[]): Promise<void> {
+  await using _file = await beginFile(path, 'replace', otherFiles)
 }
 
 /** Writes the text of a file before it is placed. Throws an `OpenError` if the disk is full or fails. */
-export function writeText({ path, temporary }: UnnamedFile, text: string): void {
+export function writeText({ path, tempPath }: UnnamedFile, text: string): void {
   try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
+    writeFileSync(tempPath, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     throw explainFailedWrite(error, path)
   }
@@ -118,21 +118,21 @@ export function writeText({ path, temporary }: UnnamedFile, text: string): void 
 
 type ProduceOptions = {
   /** See {@link beginFile}. */
-  readonly used?: readonly string[]
-  readonly onSynced?: (done: number, total: number) => void
+  readonly otherFiles?: readonly string[]
+  readonly onSynced?: (doneBytes: number, total: number) => void
 }
 
 /** Produces a file that `write` writes at a private path; see {@link beginFile}. Resolves to the result of `write`. */
 export async function produceFile<T>(
   path: string,
   existing: Existing,
-  write: (temporary: string) => Promise<T>,
-  { used, onSynced }: ProduceOptions = {},
+  write: (tempPath: string) => Promise<T>,
+  { otherFiles, onSynced }: ProduceOptions = {},
 ): Promise<T> {
-  await using file = await beginFile(path, existing, used)
-  const written = await write(file.temporary).catch((error) => {
+  await using file = await beginFile(path, existing, otherFiles)
+  const result = await write(file.tempPath).catch((error) => {
     throw explainFailedWrite(error, file.path)
   })
   await file.place(onSynced)
-  return written
+  return result
 }

@@ -63,25 +63,25 @@ export function targetOf(path: string, links = 0): string {
   const parent = dirname(full)
   if (parent === full) return full
   const folder = targetOf(parent, links)
-  const at = join(folder, basename(full))
-  const stat = findAt(lstatSync, at)
-  if (!stat?.isSymbolicLink() || OPEN_FILE.test(at)) return at
+  const location = join(folder, basename(full))
+  const stat = findAt(lstatSync, location)
+  if (!stat?.isSymbolicLink() || OPEN_FILE.test(location)) return location
   if (isPlanted(stat, lstatSync(folder))) {
     throw new OpenError(
-      `${at} is a link that user ${stat.uid} made in a shared folder; not followed`,
+      `${location} is a link that user ${stat.uid} made in a shared folder; not followed`,
     )
   }
   if (links === MAX_LINKS) throw new OpenError(`${path}: too many links`)
-  return targetOf(resolve(folder, readlinkSync(at)), links + 1)
+  return targetOf(resolve(folder, readlinkSync(location)), links + 1)
 }
 
 /** The kind of file at a path, such as 'a device'; null for a regular file, or none. Opens nothing. */
 export function kindAt(path: string): string | null {
-  const found = statOf(statSync, path)
-  if (!found || found.isFile()) return null
-  if (found.isDirectory()) return 'a folder'
-  if (found.isFIFO()) return 'a pipe'
-  return found.isSocket() ? 'a socket' : 'a device'
+  const stat = statOf(statSync, path)
+  if (!stat || stat.isFile()) return null
+  if (stat.isDirectory()) return 'a folder'
+  if (stat.isFIFO()) return 'a pipe'
+  return stat.isSocket() ? 'a socket' : 'a device'
 }
 
 /** Throws a `UsageError` unless a path names a regular file or none. Open files of a process are refused too. */
@@ -106,12 +106,12 @@ export function requireUnused(path: string, files: readonly string[]): void {
 
 /** Throws an `OpenError` for another user's file in a sticky folder, which rename(2) may not replace. */
 export function checkOwner(path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false })
+  const stat = lstatSync(path, { throwIfNoEntry: false })
   const folder = statSync(dirname(path))
   const user = process.getuid?.()
-  if (!found || (folder.mode & STICKY) === 0) return
-  if (user === 0 || user === found.uid || user === folder.uid) return
-  throw new OpenError(`${path} belongs to user ${found.uid}, in a shared folder; name another file`)
+  if (!stat || (folder.mode & STICKY) === 0) return
+  if (user === 0 || user === stat.uid || user === folder.uid) return
+  throw new OpenError(`${path} belongs to user ${stat.uid}, in a shared folder; name another file`)
 }
 
 /** Throws an `OpenError` if no file can be created in a folder. */

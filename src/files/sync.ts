@@ -22,21 +22,21 @@ export function syncFolder(folder: string): void {
  */
 export async function syncFile(
   path: string,
-  onBytes: (done: number, total: number) => void = () => {},
+  onBytes: (doneBytes: number, total: number) => void = () => {},
 ): Promise<void> {
   // A descriptor reports a write error only once: the fsync needs one that no part has used.
-  const synced = openSync(path, 'r+')
-  const written = openSync(path, 'r+')
+  const syncFd = openSync(path, 'r+')
+  const writeFd = openSync(path, 'r+')
   try {
-    const { size } = fstatSync(written)
-    for (let at = 0; at < size; at += PART_BYTES) {
-      writeBack(written, at, PART_BYTES)
-      onBytes(Math.min(at + PART_BYTES, size), size)
+    const { size } = fstatSync(writeFd)
+    for (let offset = 0; offset < size; offset += PART_BYTES) {
+      writeBack(writeFd, offset, PART_BYTES)
+      onBytes(Math.min(offset + PART_BYTES, size), size)
       await Bun.sleep(REST_MS)
     }
-    fsyncSync(synced)
+    fsyncSync(syncFd)
   } finally {
-    closeSync(written)
-    closeSync(synced)
+    closeSync(writeFd)
+    closeSync(syncFd)
   }
 }

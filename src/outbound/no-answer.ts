@@ -3,7 +3,7 @@
 import { codeOf } from '../errors'
 
 /** A request without an answer. */
-type Unanswered = {
+type FailedRequest = {
   readonly url: URL
   readonly unix: string | undefined
   /** True if the environment names a proxy that may have received the request. */
@@ -42,21 +42,22 @@ function explainCertificate(code: string, { origin, hostname }: URL): string | n
   return `the certificate of ${origin} is for another name than ${hostname}`
 }
 
-function explain(error: unknown, { url, unix, target, seconds }: Unanswered): string {
-  const at = unix ?? url.origin
+function explain(error: unknown, { url, unix, target, seconds }: FailedRequest): string {
+  const address = unix ?? url.origin
   if (error instanceof Error && error.name === 'TimeoutError') {
-    return `no answer from ${at} within ${seconds} s`
+    return `no answer from ${address} within ${seconds} s`
   }
   const code = codeOf(error)
   const certificate = explainCertificate(code, url)
   if (certificate !== null) return certificate
-  if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${target} running?`
+  if (NO_LISTENER.includes(code))
+    return `nothing is listening at ${address}; is the ${target} running?`
   if (code === 'ENOTFOUND') return `cannot resolve host ${url.hostname}`
-  return `no answer from ${at}: ${REASONS[code] ?? (code || 'unknown error')}`
+  return `no answer from ${address}: ${REASONS[code] ?? (code || 'unknown error')}`
 }
 
-/** One line about a request without an answer. Of its URL, only the origin is shown: the path may be a secret. */
-export function explainNoAnswer(error: unknown, request: Unanswered): string {
+/** One line about a request without an answer. It shows only the origin of the URL: the path may be a secret. */
+export function explainNoAnswer(error: unknown, request: FailedRequest): string {
   const hint = `; a proxy is set: check HTTP_PROXY and HTTPS_PROXY, or add ${request.url.hostname} to NO_PROXY`
   return explain(error, request) + (request.mayUseProxy ? hint : '')
 }

@@ -6,15 +6,15 @@ import { safeMessage } from '../errors'
 const REMIND_MS = { first: 60_000, longest: 3_600_000 }
 
 /** The failure of an answer that will be retried, by the client's own rule. */
-const failureOf = ({ status }: Response, at: string): string | null =>
-  status === 429 || status >= 500 ? `${at} answered ${status}` : null
+const failureOf = ({ status }: Response, origin: string): string | null =>
+  status === 429 || status >= 500 ? `${origin} answered ${status}` : null
 
 /**
  * Wraps `send`: reports the first failure at once, then less and less often, then the recovery. `now`: milliseconds.
  */
 export function tellOutages(
   send: Fetch,
-  at: string,
+  origin: string,
   tell: (line: string) => void,
   now: () => number,
 ): Fetch {
@@ -36,11 +36,11 @@ export function tellOutages(
   return async (url, init) => {
     try {
       const answer = await send(url, init)
-      const failure = failureOf(answer, at)
+      const failure = failureOf(answer, origin)
       if (failure !== null) fail(failure)
       else if (failures > 0) {
         failures = 0
-        tell(`the daemon at ${at} answers again`)
+        tell(`the daemon at ${origin} answers again`)
       }
       return answer
     } catch (error) {

@@ -10,12 +10,12 @@ type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   readonly seconds: number
   /** True if the caller reads the body as it arrives. */
   readonly isStream?: boolean
-  /** For requests to this machine: no proxy, and a certificate for any name. */
+  /** True for requests to this machine: no proxy, and a certificate for any name. */
   readonly isLocal?: boolean
 }
 
 /** Sends a request. Throws an {@link OpenError} if there is no answer, or the signal's reason. */
-export type SendRequest = (to: string | URL, options: SendOptions) => Promise<Response>
+export type SendRequest = (address: string | URL, options: SendOptions) => Promise<Response>
 
 const LOOPBACK =
   /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f\w\w:\w+\])\.?$/
@@ -30,13 +30,13 @@ async function whole(answer: Response): Promise<Response> {
 }
 
 /**
- * Returns the function that sends every request, by the proxies of the environment, as Bun reads it, but to this machine
- * directly. `hasProxy`: true if there are any.
+ * Returns the function that sends every request: through the proxies of the environment, as Bun reads it, but directly to
+ * this machine. `hasProxy`: true if there are any.
  */
 export const createSendRequest =
   (hasProxy: boolean): SendRequest =>
-  async (to, { target, seconds, isStream = false, isLocal = false, signal, ...init }) => {
-    const url = new URL(to)
+  async (address, { target, seconds, isStream = false, isLocal = false, signal, ...init }) => {
+    const url = new URL(address)
     const isDirect = isLocal || init.unix !== undefined || isLoopback(url)
     const late = new AbortController()
     const timer = setTimeout(

@@ -37,9 +37,9 @@ export function parseSecrets(text: string): Uint8Array[] {
 function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) {
   const type = `plant.${change.action}`
   const body = JSON.stringify({ type, timestamp: change.at, data: toJson(change) })
-  const signed = `${change.cursor}.${seconds}.${body}`
+  const signedText = `${change.cursor}.${seconds}.${body}`
   const signatures = keys.map(
-    (key) => `v1,${new Bun.CryptoHasher('sha256', key).update(signed).digest('base64')}`,
+    (key) => `v1,${new Bun.CryptoHasher('sha256', key).update(signedText).digest('base64')}`,
   )
   return {
     body,

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
-import { type OptionName, options, variableOf } from '../../src/config/options'
+import { OPTIONS, type OptionName, variableOf } from '../../src/config/options'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -61,7 +61,7 @@ test('lists the flag, the default and the environment variable of every option o
   const { out } = await runProgram(['serve', '--help'])
 
   for (const name of ['host', 'port', 'database', 'maxBodyBytes', 'stopSeconds'] as const) {
-    const ending = `default: ${options[name].default}; ${variableOf(name)}`
+    const ending = `default: ${OPTIONS[name].default}; ${variableOf(name)}`
     expect(out).toMatch(new RegExp(`^  ${toFlag(name)} .*\\n +\\(${ending}\\)$`, 'm'))
   }
   for (const variable of ['PLANTSTORE_TOKEN', 'PLANTSTORE_TOKEN_FILE', 'PLANTSTORE_LOG_REQUESTS']) {
@@ -95,7 +95,7 @@ const linkVariables = (name: string, port = 3000) => ({
 })
 
 test('no option has a variable that Kubernetes sets for a Service of any name, but PLANTSTORE_PORT', () => {
-  const taken = (Object.keys(options) as OptionName[])
+  const taken = (Object.keys(OPTIONS) as OptionName[])
     .map(variableOf)
     .filter((variable) => variable !== null)
     .filter((variable) => {

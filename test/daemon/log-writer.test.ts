@@ -51,7 +51,7 @@ test('writes every line in its order', async () => {
   expect(await writer.flush(10_000)).toBeTrue()
   closeSync(fd)
   expect(readFileSync(file, 'utf8')).toBe(lines.join(''))
-  expect(writer.dropped()).toBe(0)
+  expect(writer.droppedLines()).toBe(0)
 })
 
 test('does not wait for a reader that stops, and says how many lines it dropped', async () => {
@@ -64,7 +64,7 @@ test('does not wait for a reader that stops, and says how many lines it dropped'
   for (const line of lines) writer.write(line)
 
   expect(await writer.flush(50)).toBeFalse()
-  const dropped = writer.dropped()
+  const dropped = writer.droppedLines()
   expect(dropped).toBeGreaterThan(lines.length / 3)
   expect(dropped).toBeLessThan(lines.length)
 
@@ -110,7 +110,7 @@ test('waits for a pipe that another program made non-blocking', async () => {
   const text = await pipe.readUntil(/end\n$/)
 
   expect(text.length).toBe(lines.join('').length + 'end\n'.length)
-  expect(writer.dropped()).toBe(0)
+  expect(writer.droppedLines()).toBe(0)
 })
 
 test('counts the lines that a full disk rejects', async () => {
@@ -122,7 +122,7 @@ test('counts the lines that a full disk rejects', async () => {
   expect(await writer.flush(10_000)).toBeTrue()
 
   closeSync(fd)
-  expect(writer.dropped()).toBe(2)
+  expect(writer.droppedLines()).toBe(2)
 })
 
 test('answers and stops while its log is not read', async () => {

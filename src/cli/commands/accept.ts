@@ -13,13 +13,13 @@ import type { Store } from '../../store'
 import type { Command } from '../command'
 import { countOf } from '../count'
 import { interruptible } from '../terminal/interrupt'
-import { attended } from '../terminal/suspend'
+import { interactiveOptions } from '../terminal/suspend'
 
-// Edits found by one reading of the whole store, which are held in memory.
-const FOUND_AT_ONCE = 50_000
+// Maximum number of edits per check of the whole store: they are held in memory.
+const EDITS_PER_CHECK = 50_000
 // Limits of one commit.
-const EDITS_AT_ONCE = 1000
-const CHARACTERS_AT_ONCE = 1_000_000
+const EDITS_PER_COMMIT = 1000
+const CHARACTERS_PER_COMMIT = 1_000_000
 
 const length = (row: PlantRow | null): number => (row ? charactersOf(toPlant(row)) : 0)
 
@@ -30,7 +30,7 @@ function* groupsOf(edits: readonly Edit[]): Generator<readonly Edit[]> {
   for (const edit of edits) {
     group.push(edit)
     characters += length(edit.loggedRow) + length(edit.storedRow)
-    if (group.length < EDITS_AT_ONCE && characters < CHARACTERS_AT_ONCE) continue
+    if (group.length < EDITS_PER_COMMIT && characters < CHARACTERS_PER_COMMIT) continue
     yield group
     group = []
     characters = 0
@@ -38,15 +38,15 @@ function* groupsOf(edits: readonly Edit[]): Generator<readonly Edit[]> {
   if (group.length > 0) yield group
 }
 
-type Accepted = { readonly edits: number; readonly countDifference: number }
+type AcceptCounts = { readonly edits: number; readonly countDifference: number }
 
-/** Accepts what one reading of the store finds. */
-async function acceptFound(store: Store, config: Config, check: () => void): Promise<Accepted> {
+/** Accepts the edits found by one check of the store. */
+async function acceptEdits(store: Store, config: Config, check: () => void): Promise<AcceptCounts> {
   const { database } = config
-  const found = await engineOf(database).check(database, config, FOUND_AT_ONCE)
-  const [problem] = found.problems
+  const findings = await engineOf(database).check(database, config, EDITS_PER_CHECK)
+  const [problem] = findings.problems
   if (problem !== undefined) throw new OpenError(`${problem}; see "plantstore check"`)
-  const { edits, countDifference } = found.differences
+  const { edits, countDifference } = findings.differences
   if (countDifference !== 0) await store.accept([], countDifference)
   for (const group of groupsOf(edits)) {
     check()
@@ -66,19 +66,20 @@ of these plants, and corrects the number. It changes no plant.
 Works while the daemon runs.`,
   options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
-    const user = storeGuest({ makesDatabase: false, ...attended(err) })
+    const user = storeGuest({ makesDatabase: false, ...interactiveOptions(err) })
     const store = await openStore(config.database, user, config)
     try {
       return await interruptible(async (check) => {
-        let [entries, counted] = [0, 0]
+        let [entries, correction] = [0, 0]
         for (;;) {
-          const { edits, countDifference } = await acceptFound(store, config, check)
+          const { edits, countDifference } = await acceptEdits(store, config, check)
           entries += edits
-          counted += countDifference
-          if (edits < FOUND_AT_ONCE) break
+          correction += countDifference
+          if (edits < EDITS_PER_CHECK) break
         }
-        const sign = counted > 0 ? '+' : ''
-        const count = counted === 0 ? '' : `; corrected the number of plants by ${sign}${counted}`
+        const sign = correction > 0 ? '+' : ''
+        const count =
+          correction === 0 ? '' : `; corrected the number of plants by ${sign}${correction}`
         out.write(`accepted ${countOf(entries, 'edited plant')}${count}\n`)
         return EXIT_CODES.ok
       })

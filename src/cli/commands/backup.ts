@@ -27,13 +27,16 @@ with a warning.`,
     const path = onlyArgument(args, 'FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     // SQLite would mistake a file of this name for a sidecar, and remove it.
-    const used = locate(config.database).files
+    const databaseFiles = locate(config.database).files
     let differences: readonly string[] = []
     const code = await copying(out, err, async (onBytes) => {
-      const write = (to: string) => copyDatabase(config.database, to, onBytes)
-      const found = await produceFile(path, 'refuse', write, { used, onSynced: onBytes })
-      const { plants } = found
-      differences = describeDifferences(found.differences, plants)
+      const write = (target: string) => copyDatabase(config.database, target, onBytes)
+      const result = await produceFile(path, 'refuse', write, {
+        otherFiles: databaseFiles,
+        onSynced: onBytes,
+      })
+      const { plants } = result
+      differences = describeDifferences(result.differences, plants)
       return `backed up ${countOf(plants, 'plant')} to ${path}\n`
     })
     for (const line of differences) err.write(`plantstore: ${config.database}: ${line}\n`)

@@ -5,7 +5,7 @@ import { namesProxy } from '../../config/config'
 import { createSendRequest } from '../../outbound/request'
 import { toJson } from '../../plant/json'
 import { EXIT_CODES } from '../../program'
-import { openSource, SOURCE_OPTIONS, sourceOverrides } from '../change-source'
+import { openSource, SOURCE_OPTIONS, SOURCE_OVERRIDES } from '../change-source'
 import type { Command } from '../command'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 
@@ -19,7 +19,7 @@ export const changes: Command = {
 in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage.
 Each line has a cursor: pass the last one to --after to resume.`,
   options: ['after', 'follow', ...SOURCE_OPTIONS],
-  overrides: sourceOverrides,
+  overrides: SOURCE_OVERRIDES,
   async run({ config, out, err }) {
     const source = await openSource(config, {
       sendRequest: createSendRequest(namesProxy()),

@@ -28,8 +28,8 @@ fails.`,
   options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const { database } = config
-    const found = await engineOf(database).check(database, config)
-    const { problems, warnings = [], differences, schemaVersion, plants, tokens } = found
+    const findings = await engineOf(database).check(database, config)
+    const { problems, warnings = [], differences, schemaVersion, plants, tokens } = findings
     const name = withoutPassword(database)
     for (const line of warnings) err.write(`plantstore: warning: ${name}: ${line}\n`)
     const lines = [...problems, ...describeDifferences(differences, plants)]

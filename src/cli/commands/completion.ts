@@ -1,7 +1,7 @@
 // plantstore completion: shell scripts that complete commands, options and files by calling `completion for`.
 
 import { parseConfig } from '../../config/config'
-import { describeOption, helpFlag, isFlag } from '../../config/options'
+import { describeOption, HELP_FLAG, isFlag } from '../../config/options'
 import { UsageError } from '../../errors'
 import { EXIT_CODES } from '../../program'
 import type { Command, CommandContext } from '../command'
@@ -9,7 +9,7 @@ import bash from '../completion/plantstore.bash' with { type: 'text' }
 import fish from '../completion/plantstore.fish' with { type: 'text' }
 import zsh from '../completion/plantstore.zsh' with { type: 'text' }
 
-const shells: Readonly<Record<string, string>> = { bash, zsh, fish }
+const SHELLS: Readonly<Record<string, string>> = { bash, zsh, fish }
 
 /**
  * Suggested words, with descriptions after a tab; the shell replaces `:files` and `:folders` by its own completions.
@@ -18,7 +18,7 @@ type Offer = readonly (readonly [word: string, description?: string])[]
 
 const FILES: Offer = [[':files']]
 
-const OF_PROGRAM: Offer = [
+const PROGRAM_FLAGS: Offer = [
   ['--help', 'show the commands'],
   ['--version', 'show the version'],
 ]
@@ -30,7 +30,7 @@ const flagsOf = ({ options, overrides, owners = {} }: Command, action: string | 
       (option) => isFlag(option) && (action === undefined || (owners[option] ?? action) === action),
     )
     .map((option) => describeOption(option, overrides)),
-  helpFlag,
+  HELP_FLAG,
 ]
 
 /** The first words after a command's name, from a usage such as `create NAME | list`. */
@@ -41,9 +41,9 @@ type Flag = ReturnType<typeof flagsOf>[number]
 
 /** The values of the flag that a word is or begins with (`--format=`); null if it has none. */
 function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
-  const found = flags.find(({ flag, value }) => value && flag === word)
-  if (!found) return null
-  const { choices, value } = found
+  const match = flags.find(({ flag, value }) => value && flag === word)
+  if (!match) return null
+  const { choices, value } = match
   if (choices) return choices.map((choice) => [choice])
   if (value === 'DIR') return [[':folders']]
   return /FILE|PATH/.test(value ?? '') ? FILES : []
@@ -58,13 +58,17 @@ function parse(words: readonly string[], { options, overrides }: Command) {
   }
 }
 
-function offerFor(before: readonly string[], typed: string, commands: readonly Command[]): Offer {
+function offerFor(
+  previousWords: readonly string[],
+  partialWord: string,
+  commands: readonly Command[],
+): Offer {
   const names: Offer = commands.map(({ name, summary }) => [name, summary])
-  const [name, ...rest] = before
-  if (name === undefined && typed.startsWith('-')) return OF_PROGRAM
+  const [name, ...rest] = previousWords
+  if (name === undefined && partialWord.startsWith('-')) return PROGRAM_FLAGS
   if (name === undefined) return [...names, ['help'], ['version']]
   if (name === 'help') return names
-  const command = commands.find((known) => known.name === name)
+  const command = commands.find((candidate) => candidate.name === name)
   if (!command) return []
   const actions = actionsOf(command)
   const flags = flagsOf(
@@ -73,28 +77,28 @@ function offerFor(before: readonly string[], typed: string, commands: readonly C
   )
   const values = valuesAfter(rest.at(-1) ?? '', flags)
   if (values) return values
-  const [flag = '', value] = typed.split('=')
+  const [flag = '', value] = partialWord.split('=')
   if (value !== undefined) {
     return (valuesAfter(flag, flags) ?? []).map(([word]) => [
       word.startsWith(':') ? word : `${flag}=${word}`,
     ])
   }
-  const offered: Offer = flags.map(({ flag, help }) => [flag, help])
-  if (typed.startsWith('-')) return offered
+  const flagOffer: Offer = flags.map(({ flag, help }) => [flag, help])
+  if (partialWord.startsWith('-')) return flagOffer
   if (actions.length > 0 && parse(rest, command)?.args.length === 0) {
     return actions.map((action) => [action])
   }
   if (command.usage.includes('FILE')) return FILES
-  return offered
+  return flagOffer
 }
 
 /** Prints the completions of the last word, one per line. bash splits `--option=value` into three words. */
 async function complete({ args, commands, out }: CommandContext): Promise<number> {
   const words = args.slice(1).filter((word) => word !== '=')
-  const typed = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
-  const before = words.slice(0, args.at(-1) === '=' ? undefined : -1)
-  for (const [word, description = ''] of offerFor(before, typed, await commands())) {
-    if (word.startsWith(':') || word.startsWith(typed))
+  const partialWord = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
+  const previousWords = words.slice(0, args.at(-1) === '=' ? undefined : -1)
+  for (const [word, description = ''] of offerFor(previousWords, partialWord, await commands())) {
+    if (word.startsWith(':') || word.startsWith(partialWord))
       out.write(`${word}\t${description}\n`.replace('\t\n', '\n'))
   }
   return EXIT_CODES.ok
@@ -119,7 +123,7 @@ export const completion: Command = {
   async run(context) {
     const [name = '', ...rest] = context.args
     if (name === 'for') return complete(context)
-    const script = Object.hasOwn(shells, name) ? shells[name] : undefined
+    const script = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined
     if (script === undefined || rest.length > 0) {
       throw new UsageError('give one shell: bash, zsh or fish')
     }

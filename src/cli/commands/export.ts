@@ -24,21 +24,21 @@ import { writeAll } from '../terminal/output'
 import { createProgress, inPlants } from '../terminal/progress'
 
 /** Writes text; false if the reader has closed the output. */
-type Put = (text: string) => boolean
+type WriteText = (text: string) => boolean
 
-type Written = { readonly plants: number; readonly isWhole: boolean }
+type ExportResult = { readonly plants: number; readonly isWhole: boolean }
 
 /** Writes plants until the output is closed. */
 async function writePlants(
-  put: Put,
+  writeText: WriteText,
   { header, line }: Writer,
   parts: PlantParts,
   onPlants: (plants: number) => void,
-): Promise<Written> {
+): Promise<ExportResult> {
   let plants = 0
-  if (!put(header)) return { plants, isWhole: false }
+  if (!writeText(header)) return { plants, isWhole: false }
   for await (const part of parts) {
-    if (!put(part.map(line).join(''))) return { plants, isWhole: false }
+    if (!writeText(part.map(line).join(''))) return { plants, isWhole: false }
     plants += part.length
     onPlants(plants)
     // Yields for signals, but no longer: until this moment has been read, the write-ahead log of a busy daemon cannot
@@ -49,7 +49,7 @@ async function writePlants(
 }
 
 /** Opens a file, truncates it, and passes it to `write`. */
-async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Promise<T> {
+async function writeFile<T>(path: string, write: (writeText: WriteText) => Promise<T>): Promise<T> {
   const fd = openSync(path, 'w')
   try {
     return await write((text) => writeAll(fd, text))
@@ -68,9 +68,9 @@ function isReplaced(path: string, files: readonly string[]): boolean {
   const kind = kindAt(target)
   if (kind === 'a folder' || kind === 'a socket') requireRegular(path)
   if (kind === null) return true
-  const there = statSync(target)
-  if (isPlanted(there, lstatSync(dirname(target)))) {
-    throw new OpenError(`${path} belongs to user ${there.uid}, in a shared folder; not written to`)
+  const stat = statSync(target)
+  if (isPlanted(stat, lstatSync(dirname(target)))) {
+    throw new OpenError(`${path} belongs to user ${stat.uid}, in a shared folder; not written to`)
   }
   return false
 }
@@ -78,7 +78,7 @@ function isReplaced(path: string, files: readonly string[]): boolean {
 /** The format to write, by the file's name if no option says it. */
 function formatOf(option: string | null, path: string | undefined): WrittenFormat {
   const byName = path === undefined ? 'ndjson' : formatToWrite(path)
-  const format = WRITTEN_FORMATS.find((known) => known === (option ?? byName))
+  const format = WRITTEN_FORMATS.find((candidate) => candidate === (option ?? byName))
   if (format) return format
   throw new UsageError('unknown format; add --format ndjson or csv')
 }
@@ -111,24 +111,28 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
     const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
 
     /** Writes plants; `check` throws once the user has interrupted the command. */
-    const write = (put: Put, parts: PlantParts, check = () => {}): Promise<Written> =>
-      writePlants(put, writer, parts, (plants) => {
+    const write = (
+      writeText: WriteText,
+      parts: PlantParts,
+      check = () => {},
+    ): Promise<ExportResult> =>
+      writePlants(writeText, writer, parts, (plants) => {
         check()
         progress.update(plants)
       })
 
     /** Writes to an output that cannot be restarted: its reader already has the first part. */
-    const stream = (put: Put): Promise<Written> =>
-      engine.readAll(database, config, 'once', (parts) => write(put, parts))
+    const stream = (writeText: WriteText): Promise<ExportResult> =>
+      engine.readAll(database, config, 'once', (parts) => write(writeText, parts))
 
-    const produce = (file: string, check: () => void): Promise<Written> =>
+    const produce = (file: string, check: () => void): Promise<ExportResult> =>
       produceFile(file, 'replace', (temporary) =>
         engine.readAll(database, config, 'repeatable', (parts) =>
-          writeFile(temporary, (put) => write(put, parts, check)),
+          writeFile(temporary, (writeText) => write(writeText, parts, check)),
         ),
       )
 
-    function tell({ plants, isWhole }: Written): number {
+    function tell({ plants, isWhole }: ExportResult): number {
       progress.end()
       err.write(
         `exported ${countOf(plants, 'plant')}${isWhole ? '' : '; the reader closed the pipe'}\n`,

@@ -10,7 +10,7 @@ import { checkReplaceable, produceFile } from '../../files/replace-file'
 import { createSendRequest } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { EXIT_CODES } from '../../program'
-import { openSource, SOURCE_OPTIONS, sourceOverrides } from '../change-source'
+import { openSource, SOURCE_OPTIONS, SOURCE_OVERRIDES } from '../change-source'
 import type { Command, CommandContext } from '../command'
 import { watchInterrupt } from '../terminal/interrupt'
 
@@ -57,10 +57,10 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
       cursor = config.after === NOW ? next : config.after
       await keepCursor(cursorFile, cursor)
     }
-    const from = cursor ?? 'the oldest change'
+    const start = cursor ?? 'the oldest change'
     let isForwarding = false
     const onAnswer = () => {
-      if (!isForwarding) tell(`forwarding to ${host}, from ${from}`)
+      if (!isForwarding) tell(`forwarding to ${host}, from ${start}`)
       isForwarding = true
     }
     for await (const change of source.follow(cursor, signal, onAnswer)) {
@@ -95,7 +95,7 @@ To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
   options: ['cursorFile', 'secretFile', 'after', ...SOURCE_OPTIONS],
   overrides: {
     after: { help: 'until the cursor file exists: after this one, or "now"' },
-    ...sourceOverrides,
+    ...SOURCE_OVERRIDES,
   },
   run: forwardChanges,
 }

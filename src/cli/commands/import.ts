@@ -24,7 +24,7 @@ import { Report } from '../import/report'
 import { REFUSED_SHOWN } from '../import/tally'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
-import { attended } from '../terminal/suspend'
+import { interactiveOptions } from '../terminal/suspend'
 
 /** The plants to import, and the report of their outcomes. */
 type Job = {
@@ -32,12 +32,12 @@ type Job = {
   readonly groups: AsyncGenerator<readonly Entry[]>
   readonly report: Report
   /** The texts for which the file has no column. */
-  readonly kept: readonly OptionalText[]
+  readonly keptFields: readonly OptionalText[]
   readonly signal: AbortSignal
 }
 
-const runOf = ({ config, report, kept }: Job): Omit<Run, 'store'> => ({
-  kept,
+const runOf = ({ config, report, keptFields }: Job): Omit<Run, 'store'> => ({
+  keptFields,
   isStrict: config.strict,
   replaces: config.replace,
   account: report.tally.account,
@@ -52,7 +52,7 @@ function importInto(store: Store, job: Job): Promise<boolean> {
   })
 }
 
-/** Tells what an import would do. `isNew`: there is no database yet. Resolves as the import would. */
+/** Reports the result that an import would have. `isNew`: there is no database yet. Resolves as the import would. */
 async function rehearse(job: Job, isNew: boolean): Promise<boolean> {
   const { config, groups, report, signal } = job
   const rehearsal = createRehearsal(runOf(job))
@@ -88,12 +88,12 @@ async function importFile(context: CommandContext): Promise<number> {
   const first = await groups.next()
   if (signal.aborted) return interruptCode(signal)
   const all = first.done ? groups : prepend(first.value, groups)
-  const storeUser = storeGuest({ makesDatabase: true, ...attended(err) })
+  const storeUser = storeGuest({ makesDatabase: true, ...interactiveOptions(err) })
   const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
   const { tally } = report
   try {
-    const job: Job = { config, groups: all, report, kept: keptTexts(columns), signal }
+    const job: Job = { config, groups: all, report, keptFields: keptTexts(columns), signal }
     const isWhole = await (store ? importInto(store, job) : rehearse(job, isNew))
     if (!isWhole) tally.stop('what follows the first refused row (--strict)')
     if (signal.aborted) tally.stop('the rest, because it was interrupted')

@@ -32,12 +32,12 @@ of another store, the tokens are those of the backup, and the valid ones are lis
     const path = onlyArgument(args, 'FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     return copying(out, err, async (onBytes) => {
-      const restored = await restoreDatabase(path, config.database, suffix, onBytes)
-      const { plants, keptPath, tokensOfBackup } = restored
-      const made =
+      const result = await restoreDatabase(path, config.database, suffix, onBytes)
+      const { plants, keptPath, tokensOfBackup } = result
+      const oldDatabase =
         keptPath === null ? ', a new database' : `\nprevious database kept as ${keptPath}`
       const tokens = describeTokens(tokensOfBackup)
-      return `restored ${countOf(plants, 'plant')} to ${resolve(config.database)}${made}\n${tokens}`
+      return `restored ${countOf(plants, 'plant')} to ${resolve(config.database)}${oldDatabase}\n${tokens}`
     })
   },
 }

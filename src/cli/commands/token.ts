@@ -1,7 +1,7 @@
 // plantstore token: creates, lists, revokes and prunes the tokens of clients.
 
 import type { Config } from '../../config/config'
-import { DATABASE_OPTIONS, options, toFlag } from '../../config/options'
+import { DATABASE_OPTIONS, OPTIONS, toFlag } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { cutUrls, UsageError } from '../../errors'
@@ -11,7 +11,7 @@ import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import { countOf } from '../count'
-import { attended } from '../terminal/suspend'
+import { interactiveOptions } from '../terminal/suspend'
 
 const iso = (time: number | null): string | null =>
   time === null ? null : new Date(time).toISOString()
@@ -135,13 +135,13 @@ async function prune(store: Store, { config, out }: CommandContext): Promise<num
 }
 
 /** The actions that change tokens. */
-const changes = { create, revoke, prune }
+const CHANGES = { create, revoke, prune }
 
 const beginOutput = (path: string, { database }: Config) =>
   beginFile(path, 'refuse', engineOf(database).locate(database).files)
 
 /** The action that accepts each option. */
-const owners = {
+const OPTION_OWNERS = {
   scope: 'create',
   expires: 'create',
   output: 'create',
@@ -167,18 +167,18 @@ reused; prune removes such tokens from the list. If none is left, the next start
   plantstore token list --json
   plantstore token prune --older-than 30d`,
   options: [...DATABASE_OPTIONS, 'scope', 'expires', 'output', 'json', 'olderThan'],
-  owners,
+  owners: OPTION_OWNERS,
   async run(context) {
     const { args, config } = context
     const [word = ''] = args
-    const change = Object.hasOwn(changes, word) ? changes[word as keyof typeof changes] : undefined
+    const change = Object.hasOwn(CHANGES, word) ? CHANGES[word as keyof typeof CHANGES] : undefined
     if (!change && word !== 'list') {
       const unknown = word && `unknown action ${JSON.stringify(cutUrls(word))}: `
       throw new UsageError(`${unknown}use token create NAME, list, revoke NAME or prune`)
     }
-    for (const [name, owner] of Object.entries(owners)) {
-      const option = name as keyof typeof owners
-      if (word !== owner && config[option] !== options[option].default) {
+    for (const [name, owner] of Object.entries(OPTION_OWNERS)) {
+      const option = name as keyof typeof OPTION_OWNERS
+      if (word !== owner && config[option] !== OPTIONS[option].default) {
         throw new UsageError(`${toFlag(option)} belongs to token ${owner}`)
       }
     }
@@ -194,7 +194,7 @@ reused; prune removes such tokens from the list. If none is left, the next start
       storeGuest({
         makesDatabase: false,
         usesReserve: change === revoke,
-        ...attended(context.err),
+        ...interactiveOptions(context.err),
       }),
       config,
     )

@@ -1,7 +1,7 @@
 // The command lines that an import proposes: for the same file with other options, and for the rows that it refused.
 
 import type { Config } from '../../config/config'
-import { type OptionName, options, toFlag } from '../../config/options'
+import { OPTIONS, type OptionName, toFlag } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
 import { type Columns, placesOf } from '../../formats/columns'
 import { formatToRead } from '../../formats/format'
@@ -12,7 +12,7 @@ import { optionWords, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
 import { quote } from '../../program'
 
-/** The options of `import` that say how a file is read, as they were given. */
+/** The options of `import` for reading a file. */
 export const READING = [
   'format',
   'sheet',
@@ -24,7 +24,7 @@ export const READING = [
 ] as const
 export const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
-/** The options that say what is stored, and where. */
+/** The options of `import` for storing its plants. */
 const STORING = ['dryRun', 'refused', 'strict', 'replace', 'database'] as const
 
 type Values = Partial<Record<OptionName, unknown>>
@@ -34,7 +34,7 @@ function wordsOf(values: Values): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const name = key as OptionName
     const flag = toFlag(name)
-    if (value === null || value === undefined || value === options[name].default) return []
+    if (value === null || value === undefined || value === OPTIONS[name].default) return []
     if (Array.isArray(value)) return value.flatMap((text) => [flag, quote(text)])
     if (typeof value === 'boolean') return [flag]
     return [flag, quote(value === '\t' ? 'tab' : String(value))]
@@ -44,7 +44,7 @@ function wordsOf(values: Values): string[] {
 const pick = (config: Config, names: readonly OptionName[]): Values =>
   Object.fromEntries(names.map((name) => [name, config[name]]))
 
-/** The options of an import that another one stores with, too. */
+/** The storing options of an import, for the proposed command line. */
 const storing = (config: Config): Values => ({
   ...pick(config, STORING),
   database: withoutPassword(config.database),
@@ -64,7 +64,7 @@ const UNKNOWN_ENCODING = 'ENCODING'
 const usual = (column: string | null, name: string) => (column === name ? null : column)
 
 /** The columns that the user named, without those that the file does not have. */
-function existing(config: Config, header: readonly string[]) {
+function existingColumns(config: Config, header: readonly string[]) {
   const isColumn = (column: string) => placesOf(header, column, true, config.header).length === 1
   const keep = (column: string | null) => (column !== null && isColumn(column) ? column : null)
   return {
@@ -74,14 +74,14 @@ function existing(config: Config, header: readonly string[]) {
   }
 }
 
-/** The options of a guess, where the user has not said otherwise. `header`: the first row, as it was read. */
-export function guessed(guess: Guess, config: Config, header: readonly string[]): Values {
+/** The options of a guess; those that the user has set win. `header`: the first row, as it was read. */
+export function guessOptions(guess: Guess, config: Config, header: readonly string[]): Values {
   // In another header, or without one, the columns of the user may be right.
   const isSame = guess.headerRow === null && guess.header === config.header
-  const own = isSame ? existing(config, header) : config
+  const own = isSame ? existingColumns(config, header) : config
   const nameColumn = own.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
-  // Who named a column of ids does not want numbers instead.
+  // If the user named an id column, rows are not numbered.
   const id =
     config.idColumn !== null && guess.idColumn === null
       ? { idColumn: UNKNOWN }
@@ -111,14 +111,14 @@ export function wordsFor(path: string, config: Config): Words {
   }
 }
 
-/** The command line that imports the refused rows from their file, once they are mended. */
+/** The command line that imports the refused rows from their file, once they are fixed. */
 export function refusedLine(
   path: string,
   config: Config,
   columns: Columns,
-  { format, idColumn: written, nameOf }: RefusedWriter,
+  { format, idColumn: addedIdColumn, nameOf }: RefusedWriter,
 ): string {
-  const idColumn = written ?? config.idColumn
+  const idColumn = addedIdColumn ?? config.idColumn
   const own = {
     format: formatToRead(path) === format ? null : format,
     idColumn: idColumn === 'id' ? null : idColumn,

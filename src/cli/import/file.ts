@@ -14,7 +14,7 @@ import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
 import { countOf } from '../count'
 import { heedSignals } from '../terminal/interrupt'
-import { commandLine, guessed, wordsFor } from './command-line'
+import { commandLine, guessOptions, wordsFor } from './command-line'
 import { readWorkbookInThread } from './workbook-thread'
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ export function explainChoice(table: Table): string | null {
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
 }
 
-/** Says that hidden rows are read too; null: there is none. */
+/** The notice that hidden rows are read too; null: there are none. */
 export function explainHidden({ hiddenRows }: Table): string | null {
   if (hiddenRows === 0) return null
   return `${countOf(hiddenRows, 'hidden row')} of the sheet ${hiddenRows === 1 ? 'is' : 'are'} read too`
@@ -72,7 +72,7 @@ function findColumns(path: string, table: Table, config: Config): Columns {
   } catch (error) {
     if (!(error instanceof ColumnsError)) throw error
     throw new OpenError(
-      `${error.message}; try: ${commandLine(path, config, guessed(error.guess, config, table.header))}`,
+      `${error.message}; try: ${commandLine(path, config, guessOptions(error.guess, config, table.header))}`,
     )
   }
 }
@@ -88,13 +88,13 @@ function withName(path: string, error: unknown): unknown {
 async function withEncoding(error: unknown, words: Words): Promise<unknown> {
   if (!(error instanceof EncodingError)) return error
   const { detectEncoding } = await import('../../formats/encoding/detect')
-  const detected = await detectEncoding(error.sample, (program) => Bun.file(program).arrayBuffer())
-  return new OpenError(explainEncoding(error, detected, words))
+  const detection = await detectEncoding(error.sample, (program) => Bun.file(program).arrayBuffer())
+  return new OpenError(explainEncoding(error, detection, words))
 }
 
-/** Refuses a file whose name does not give its format: says what it is, by its first bytes, or which option to add. */
+/** Refuses a file whose name does not tell its format; names the kind of file, by its first bytes, or the missing option. */
 export async function refuseUnknown(path: string): Promise<never> {
-  // What has no length may not be read twice.
+  // An input without a length can be read only once.
   const isFile = openInput(path).bytes !== null
   try {
     checkName(path)
@@ -137,21 +137,21 @@ export async function openFile(
   config: Config,
   signal: AbortSignal,
 ): Promise<ImportFile> {
-  let read = 0
-  const readFrom = (from: Input, purpose: 'look' | 'read') =>
+  let bytesRead = 0
+  const readFrom = (file: Input, purpose: 'look' | 'read') =>
     heedSignals(
-      readInput(from, path, signal, (length) => {
-        if (purpose === 'read') read += length
+      readInput(file, path, signal, (length) => {
+        if (purpose === 'read') bytesRead += length
       }),
     )
   // Only a file on a disk can be read from its beginning again.
   const source: Source =
     input.bytes === null ? readFrom(input, 'read') : (purpose) => readFrom(openInput(path), purpose)
   const { table, columns } = await openColumns(path, format, source, config, signal)
-  return { table, columns, bytes: input.bytes, bytesRead: () => read }
+  return { table, columns, bytes: input.bytes, bytesRead: () => bytesRead }
 }
 
-/** Throws a `UsageError` for options that do not go with a format, or with each other. */
+/** Throws a `UsageError` for options that do not fit a format, or each other. */
 export function checkOptions(config: Config, format: Format): void {
   const isJson = format === 'json' || format === 'ndjson'
   if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')

@@ -8,7 +8,7 @@ import { type Int64, listWords, type OptionalText, type Plant } from '../../plan
 import type { Store } from '../../store'
 
 // Recorded in the change log.
-const origin = { token: null, address: null, request: 'import' }
+const ORIGIN = { token: null, address: null, request: 'import' }
 
 export type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
@@ -21,7 +21,7 @@ export type Run = {
   readonly isStrict: boolean
   readonly replaces: boolean
   /** The texts for which the file has no column. */
-  readonly kept: readonly OptionalText[]
+  readonly keptFields: readonly OptionalText[]
   readonly account: (entry: Entry, result: Result) => void
 }
 
@@ -48,29 +48,29 @@ const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 
 /** The result of a plant whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
-function compareTaken(given: GivenPlant, stored: Plant | null): Result {
-  const others = stored
-    ? differingTexts(given, stored).map((name) =>
-        stored[name] === undefined ? `no ${name}` : `another ${name}`,
+function compareTaken(rowPlant: GivenPlant, storedPlant: Plant | null): Result {
+  const others = storedPlant
+    ? differingTexts(rowPlant, storedPlant).map((name) =>
+        storedPlant[name] === undefined ? `no ${name}` : `another ${name}`,
       )
     : ['other fields']
   if (others.length === 0) return 'skipped'
-  const problem = `plant ${given.id} is stored with ${listWords(others)}; use --replace to update it`
+  const problem = `plant ${rowPlant.id} is stored with ${listWords(others)}; use --replace to update it`
   return { problem }
 }
 
-async function importEntry({ store, kept }: Run, entry: Entry): Promise<Result> {
+async function importEntry({ store, keptFields }: Run, entry: Entry): Promise<Result> {
   if (!('plant' in entry)) return problemOf(entry)
   const { plant } = entry
-  const taken = await refusalOf(store.createPlant(plant, { origin }))
-  if (!taken) return 'created'
-  if (taken.error === 'stored already') return 'skipped'
-  return compareTaken(givenOf(entry, kept), await store.readPlant(plant.id))
+  const refusal = await refusalOf(store.createPlant(plant, { origin: ORIGIN }))
+  if (!refusal) return 'created'
+  if (refusal.error === 'stored already') return 'skipped'
+  return compareTaken(givenOf(entry, keptFields), await store.readPlant(plant.id))
 }
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
 const createAll = async (run: Run, entries: readonly Entry[]): Promise<boolean> =>
-  (await refusalOf(run.store.createPlants(plantsOf(entries), { origin }))) === null
+  (await refusalOf(run.store.createPlants(plantsOf(entries), { origin: ORIGIN }))) === null
 
 async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
   const results = await Promise.allSettled(entries.map((entry) => importEntry(run, entry)))
@@ -78,32 +78,34 @@ async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
     const result = results[index]
     if (result?.status === 'fulfilled') run.account(entry, result.value)
   }
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed) throw failed.reason
+  const failure = results.find((result) => result.status === 'rejected')
+  if (failure) throw failure.reason
 }
 
 /** Creates or replaces plants as one change; a text without a column stays as the commit finds it. */
-async function putAll({ store, kept }: Run, entries: readonly Entry[]) {
-  if (kept.length === 0) return store.putPlants(plantsOf(entries), { origin })
-  const given = entries.flatMap((entry) => ('plant' in entry ? [givenOf(entry, kept)] : []))
-  const { created, patched } = await store.patchPlants(given, { origin })
+async function putAll({ store, keptFields }: Run, entries: readonly Entry[]) {
+  if (keptFields.length === 0) return store.putPlants(plantsOf(entries), { origin: ORIGIN })
+  const rowPlant = entries.flatMap((entry) =>
+    'plant' in entry ? [givenOf(entry, keptFields)] : [],
+  )
+  const { created, patched } = await store.patchPlants(rowPlant, { origin: ORIGIN })
   return { created, replaced: patched }
 }
 
 /** Creates or replaces the plants of a group as one change. False: a strict import ends here. */
 async function putGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
-  const refused = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
-  const read = refused === -1 ? entries : entries.slice(0, refused + 1)
-  const counts = await putAll(run, read)
-  // The store says how many plants ended so, and the account needs no more.
+  const refusedIndex = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
+  const entriesToPut = refusedIndex === -1 ? entries : entries.slice(0, refusedIndex + 1)
+  const counts = await putAll(run, entriesToPut)
+  // The store reports only counts, which is all that the account needs.
   const results: Result[] = [
     ...Array<Result>(counts.created).fill('created'),
     ...Array<Result>(counts.replaced).fill('replaced'),
   ]
-  for (const entry of read) {
+  for (const entry of entriesToPut) {
     run.account(entry, 'plant' in entry ? (results.shift() ?? 'skipped') : problemOf(entry))
   }
-  return refused === -1
+  return refusedIndex === -1
 }
 
 async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<boolean> {
@@ -139,19 +141,19 @@ export async function importAll(
   onGroup: () => Promise<boolean>,
 ): Promise<boolean> {
   // One group is read while the previous one is being committed.
-  let before: Promise<boolean> = Promise.resolve(true)
+  let previousGroup: Promise<boolean> = Promise.resolve(true)
   try {
     for await (const group of groups) {
-      await before
+      await previousGroup
       if (!(await onGroup())) return true
-      before = importGroup(run, group)
+      previousGroup = importGroup(run, group)
       // Awaited with the next group, which may take long to arrive; a strict import may end with this one.
-      before.catch(() => {})
-      if (run.isStrict && !(await before)) return false
+      previousGroup.catch(() => {})
+      if (run.isStrict && !(await previousGroup)) return false
     }
-    return await before
+    return await previousGroup
   } finally {
-    await before.catch(() => {})
+    await previousGroup.catch(() => {})
   }
 }
 
@@ -159,31 +161,31 @@ export async function importAll(
  * The rehearsal of an import without a writable store: remembers the entries, and compares them with the stored plants,
  * which are read once. It needs memory for the whole file.
  */
-export function createRehearsal({ isStrict, replaces, kept, account }: Omit<Run, 'store'>) {
+export function createRehearsal({ isStrict, replaces, keptFields, account }: Omit<Run, 'store'>) {
   const entries: Entry[] = []
 
   /** The result of an entry. `found`: the plants that would be stored by then, which it changes. */
-  function rehearse(entry: Entry, found: Map<Int64, Plant>): Result {
+  function rehearse(entry: Entry, plantsById: Map<Int64, Plant>): Result {
     if (!('plant' in entry)) return problemOf(entry)
-    const given = givenOf(entry, kept)
-    const before = found.get(given.id)
-    if (!before || replaces) found.set(given.id, plantOf(given, before))
-    if (!before) return 'created'
-    const result = compareTaken(given, before)
+    const rowPlant = givenOf(entry, keptFields)
+    const storedPlant = plantsById.get(rowPlant.id)
+    if (!storedPlant || replaces) plantsById.set(rowPlant.id, plantOf(rowPlant, storedPlant))
+    if (!storedPlant) return 'created'
+    const result = compareTaken(rowPlant, storedPlant)
     return replaces && result !== 'skipped' ? 'replaced' : result
   }
 
   return {
     add: (group: readonly Entry[]) => void entries.push(...group),
     /** Resolves to false if a strict import would end at a refused row. */
-    async end(stored: PlantParts): Promise<boolean> {
-      const wanted = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
-      const found = new Map<Int64, Plant>()
-      for await (const plants of stored) {
-        for (const plant of plants) if (wanted.has(plant.id)) found.set(plant.id, plant)
+    async end(storedParts: PlantParts): Promise<boolean> {
+      const ids = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
+      const plantsById = new Map<Int64, Plant>()
+      for await (const plants of storedParts) {
+        for (const plant of plants) if (ids.has(plant.id)) plantsById.set(plant.id, plant)
       }
       for (const entry of entries) {
-        const result = rehearse(entry, found)
+        const result = rehearse(entry, plantsById)
         account(entry, result)
         if (isStrict && typeof result !== 'string') return false
       }

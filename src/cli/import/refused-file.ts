@@ -16,23 +16,29 @@ export type RefusedFile = AsyncDisposable & {
 }
 
 /** Begins the file; see {@link beginFile}. */
-export async function openRefusedFile(path: string, used: readonly string[]): Promise<RefusedFile> {
-  const file = await beginFile(path, 'replace', used)
+export async function openRefusedFile(
+  path: string,
+  otherFiles: readonly string[],
+): Promise<RefusedFile> {
+  const file = await beginFile(path, 'replace', otherFiles)
   let texts: string[] = []
   let fd: number | null = null
   let hasFailed = false
 
   function fail(error: unknown): never {
     hasFailed = true
-    const told = explainFailedWrite(error, file.path)
-    if (!(told instanceof OpenError)) throw told
+    const explained = explainFailedWrite(error, file.path)
+    if (!(explained instanceof OpenError)) throw explained
     const old = existsSync(file.path) ? `, and ${path} is unchanged` : ''
-    throw new OpenError(`${told.message}; the refused rows were not saved${old}`, told.storage)
+    throw new OpenError(
+      `${explained.message}; the refused rows were not saved${old}`,
+      explained.storage,
+    )
   }
 
   function write(text: string): void {
     try {
-      fd ??= openSync(file.temporary, 'wx', 0o600)
+      fd ??= openSync(file.tempPath, 'wx', 0o600)
       writeAll(fd, text)
     } catch (error) {
       fail(error)

@@ -45,24 +45,24 @@ export class Report {
     )
   }
 
-  /** Notes what is to be said of the file as a whole, at the end. */
+  /** Adds a notice about the whole file, which is printed at the end. */
   notice(text: string): void {
     this.#notices.push(text)
   }
 
-  /** Shows how far it is, and writes the rows that were refused to their file. */
+  /** Updates the progress bar, and writes the refused rows to their file. */
   update(): void {
     this.#refusedFile?.flush()
     const { bytes, bytesRead } = this.#file
     this.#progress.update(this.tally.rows(), bytesRead(), bytes)
   }
 
-  /** Notes plants of a dry run, some of which are shown as they would be stored. */
+  /** Collects plants of a dry run for the preview. */
   preview(entries: readonly Entry[]): void {
     for (const entry of entries) if ('plant' in entry) this.#examples.add(entry.plant)
   }
 
-  /** Says what was done, even of an import that fails or is interrupted. */
+  /** Prints the summary, even if the import failed or was interrupted. */
   async end(): Promise<void> {
     const { config, out } = this.#context
     const { table, columns } = this.#file
@@ -70,10 +70,10 @@ export class Report {
     const examples = this.#examples.list().map(WRITERS.ndjson.line)
     if (examples.length > 0) out.write(`preview:\n${examples.join('')}`)
     this.tally.end()
-    const used = usedColumns(columns)
-    const unused = [...table.header.keys()].filter((place) => !used.has(place))
-    if (table.isNamed && unused.length > 0)
-      this.#write(`columns not used: ${listColumns(table.header, unused)}`)
+    const usedPlaces = usedColumns(columns)
+    const unusedPlaces = [...table.header.keys()].filter((place) => !usedPlaces.has(place))
+    if (table.isNamed && unusedPlaces.length > 0)
+      this.#write(`columns not used: ${listColumns(table.header, unusedPlaces)}`)
     for (const text of this.#notices) this.#write(text)
     await this.#saveRefused().finally(() =>
       out.write(summarize(this.tally, config.dryRun, this.#keptNote())),
@@ -82,8 +82,8 @@ export class Report {
 
   #keptNote(): readonly string[] {
     const { replaced, skipped } = this.tally.counts
-    const kept = this.#context.config.replace ? keptTexts(this.#file.columns) : []
-    return explainKept(replaced + skipped, kept)
+    const keptFields = this.#context.config.replace ? keptTexts(this.#file.columns) : []
+    return explainKept(replaced + skipped, keptFields)
   }
 
   async #saveRefused(): Promise<void> {

@@ -61,19 +61,19 @@ export function createTally(
   }
 }
 
-/** The result in one line. `isDry`: of a dry run; `notes`: what else is to be said. */
+/** The result in one line. `isDry`: a dry run; `notes`: further remarks. */
 export function summarize(
   { counts, rows, emptyNames, notRead }: Tally,
   isDry: boolean,
   notes: readonly string[],
 ): string {
   const { created, skipped, replaced, refused } = counts
-  const done = isDry
+  const outcome = isDry
     ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
     : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
   const empty = emptyNames()
-  const all = [done, `${countOf(rows(), 'row')} read`, ...notes]
+  const all = [outcome, `${countOf(rows(), 'row')} read`, ...notes]
   if (empty > 0) all.push(`${empty} ${empty === 1 ? 'has' : 'have'} an empty name`)
   return `${[...all, ...(rest === null ? [] : [`not read: ${rest}`])].join('; ')}\n`
 }

@@ -12,13 +12,13 @@ import { createProgress, inMegabytes } from './progress'
 export const copying = (
   out: Output,
   err: Output,
-  copy: (onBytes: (done: number, total: number) => void) => Promise<string>,
+  copy: (onBytes: (doneBytes: number, total: number) => void) => Promise<string>,
 ): Promise<number> =>
   interruptible(async (check) => {
     const progress = createProgress(err, inMegabytes)
-    const onBytes = (done: number, total: number) => {
+    const onBytes = (doneBytes: number, total: number) => {
       check()
-      progress.update(done, done, total)
+      progress.update(doneBytes, doneBytes, total)
     }
     out.write(await copy(onBytes).finally(progress.end))
     return EXIT_CODES.ok

@@ -42,12 +42,12 @@ const HEED_EVERY_MS = 50
 
 /** The same items, with signals handled in between, even if none has to be awaited. */
 export async function* heedSignals<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
-  let since = performance.now()
+  let yieldedAt = performance.now()
   for await (const item of items) {
     yield item
-    if (performance.now() - since < HEED_EVERY_MS) continue
+    if (performance.now() - yieldedAt < HEED_EVERY_MS) continue
     await new Promise((resolve) => setImmediate(resolve))
-    since = performance.now()
+    yieldedAt = performance.now()
   }
 }
 

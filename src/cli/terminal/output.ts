@@ -11,9 +11,9 @@ const NULL_DEVICE = 0x103
 /** Writes a text to an open file, pipe or terminal; false if its reader has closed it. Throws if writing fails. */
 export function writeAll(fd: number, text: string): boolean {
   const bytes = Buffer.from(text)
-  for (let sent = 0; sent < bytes.length; ) {
+  for (let offset = 0; offset < bytes.length; ) {
     try {
-      sent += writeSync(fd, bytes, sent)
+      offset += writeSync(fd, bytes, offset)
     } catch (error) {
       const code = codeOf(error)
       if (code === 'EPIPE') return false

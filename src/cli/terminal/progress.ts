@@ -15,10 +15,10 @@ const clock = (seconds: number): string =>
 
 /** A line of at most `columns` characters: a bar, if there is room, and the facts that fit beside it. */
 export function layOut(part: number | null, facts: readonly string[], columns: number): string {
-  const shown = [...facts]
-  const text = () => shown.filter(Boolean).join('  ')
+  const visibleFacts = [...facts]
+  const text = () => visibleFacts.filter(Boolean).join('  ')
   const bar = part === null ? 0 : SHORTEST_BAR + 3
-  for (const index of LEAST_NEEDED) if (text().length + bar > columns) shown[index] = ''
+  for (const index of LEAST_NEEDED) if (text().length + bar > columns) visibleFacts[index] = ''
   const room = Math.min(columns - text().length - 1, MAX_BAR) - 2
   if (part === null || room < SHORTEST_BAR) return text().slice(0, columns)
   return `[${'#'.repeat(Math.round(part * room)).padEnd(room, '.')}] ${text()}`
@@ -30,14 +30,14 @@ export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toF
 
 /** A bar on a terminal, with rate and time left; nothing elsewhere. */
 export function createProgress(output: Output, show: (count: number) => string) {
-  const started = performance.now()
-  let drawn = Number.NEGATIVE_INFINITY
+  const startedAt = performance.now()
+  let drawnAt = Number.NEGATIVE_INFINITY
 
   function draw(count: number, part: number | null): void {
-    const seconds = Math.max((performance.now() - started) / 1000, 0.001)
+    const seconds = Math.max((performance.now() - startedAt) / 1000, 0.001)
     const percent = part === null ? '' : `${Math.floor(part * 100)}%`
-    const left = part ? `${clock((seconds / part) * (1 - part))} left` : ''
-    const facts = [percent, show(count), `${show(count / seconds)}/s`, left]
+    const timeLeft = part ? `${clock((seconds / part) * (1 - part))} left` : ''
+    const facts = [percent, show(count), `${show(count / seconds)}/s`, timeLeft]
     // The last column stays free: some terminals wrap a line that fills it. A terminal of unknown size has 0 columns.
     const columns = (process.stderr.columns || USUAL_COLUMNS) - 1
     output.write(`\r\x1b[K${layOut(part, facts, columns)}`)
@@ -46,8 +46,8 @@ export function createProgress(output: Output, show: (count: number) => string) 
   return {
     /** `done` of `total`, in the same unit; null if the total is unknown. */
     update(count: number, done = 0, total: number | null = null): void {
-      if (!output.isTTY || performance.now() - drawn < EVERY_MS) return
-      drawn = performance.now()
+      if (!output.isTTY || performance.now() - drawnAt < EVERY_MS) return
+      drawnAt = performance.now()
       draw(count, total ? Math.min(done / total, 1) : null)
     },
     end(): void {

@@ -6,13 +6,13 @@ import type { Output } from '../command'
 /** Makes Ctrl-Z (SIGTSTP) stop this process only between the commits that the returned function runs, one at a time. */
 function suspendBetweenCommits() {
   let isCommitting = false
-  let isWanted = false
+  let isStopPending = false
   const stop = () => {
-    isWanted = false
+    isStopPending = false
     process.kill(process.pid, 'SIGSTOP')
   }
   process.on('SIGTSTP', () => {
-    if (isCommitting) isWanted = true
+    if (isCommitting) isStopPending = true
     else stop()
   })
   return async <T>(commit: () => Promise<T>): Promise<T> => {
@@ -21,7 +21,7 @@ function suspendBetweenCommits() {
       return await commit()
     } finally {
       isCommitting = false
-      if (isWanted) stop()
+      if (isStopPending) stop()
     }
   }
 }
@@ -31,12 +31,12 @@ const tellMigration =
   (err: Output): Log =>
   (_level, event, { from, to, copy } = {}) => {
     if (event !== 'migrated') return
-    const kept = copy === undefined ? '' : `; it was copied to ${copy}`
-    err.write(`migrated the database from schema ${from} to ${to}${kept}\n`)
+    const copyNote = copy === undefined ? '' : `; it was copied to ${copy}`
+    err.write(`migrated the database from schema ${from} to ${to}${copyNote}\n`)
   }
 
 /** Options of an interactive command: it holds no lock while suspended, and reports a migration. */
-export const attended = (err: Output) => ({
+export const interactiveOptions = (err: Output) => ({
   deferSuspend: suspendBetweenCommits(),
   log: tellMigration(err),
 })

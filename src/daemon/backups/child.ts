@@ -2,15 +2,15 @@
 
 import { ownProgram } from '../../program'
 
-/** `problem`: the reason that it failed; null if it succeeded. `warning`: what it printed nevertheless, or ''. */
-type Ended = { readonly problem: string | null; readonly warning: string }
+/** `problem`: the reason of a failure; null on success. `warning`: the output of a successful command, or ''. */
+type ChildResult = { readonly problem: string | null; readonly warning: string }
 
 export type Child = {
   readonly pid: number
   /** Resolves when the command has ended, or was killed after the time limit. */
-  readonly ended: Promise<Ended>
+  readonly result: Promise<ChildResult>
   /** Resolves when the process has ended; one that waits for a hanging disk may outlive SIGKILL. */
-  readonly exited: Promise<number>
+  readonly exit: Promise<number>
   /** Kills the process; resolves when it has ended. */
   kill(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function startChild(
     stdout: 'ignore',
     stderr: 'pipe',
   })
-  const late = Promise.withResolvers<Ended>()
+  const late = Promise.withResolvers<ChildResult>()
   const timer = setTimeout(() => {
     child.kill('SIGKILL')
     const problem = `killed: the backup was not complete after ${limitMs / 1000} s`
@@ -46,13 +46,13 @@ export function startChild(
     const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()])
     const reason = text.trim().replace(/^plantstore: /, '')
     if (code === 0) return { problem: null, warning: reason }
-    const unexplained = `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
-    return { problem: reason || unexplained, warning: '' }
+    const fallback = `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
+    return { problem: reason || fallback, warning: '' }
   }
   return {
     pid: child.pid,
-    ended: Promise.race([end(), late.promise]).finally(() => clearTimeout(timer)),
-    exited: child.exited,
+    result: Promise.race([end(), late.promise]).finally(() => clearTimeout(timer)),
+    exit: child.exited,
     async kill() {
       child.kill('SIGKILL')
       await child.exited

@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /** A backup; `at`: its time in milliseconds since 1970. */
-export type Backup = { readonly path: string; readonly at: number }
+export type Backup = { readonly path: string; readonly time: number }
 
 const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
 
@@ -21,9 +21,9 @@ export function backupTime(database: string, name: string): number | null {
   const match = name.startsWith(stem) ? TIME.exec(name.slice(stem.length)) : null
   if (!match) return null
   const [, year, month, day, hours, minutes, seconds] = match
-  const at = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
+  const time = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
   // Rejects dates such as 30 February.
-  return Number.isFinite(at) && backupName(database, at) === name ? at : null
+  return Number.isFinite(time) && backupName(database, time) === name ? time : null
 }
 
 /** The backups of a database in a folder, newest first. Asynchronous, because the folder may be on a slow disk. */
@@ -31,7 +31,7 @@ export async function listBackups(folder: string, database: string): Promise<Bac
   const entries = await readdir(folder, { withFileTypes: true })
   return entries
     .filter((entry) => entry.isFile())
-    .map(({ name }) => ({ path: join(folder, name), at: backupTime(database, name) }))
-    .filter((it): it is Backup => it.at !== null)
-    .sort((one, other) => other.at - one.at)
+    .map(({ name }) => ({ path: join(folder, name), time: backupTime(database, name) }))
+    .filter((backup): backup is Backup => backup.time !== null)
+    .sort((one, other) => other.time - one.time)
 }

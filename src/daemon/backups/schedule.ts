@@ -105,16 +105,16 @@ class BackupSchedule {
   async #begin(): Promise<void> {
     const [newest] = await this.#listPast().catch(() => [])
     if (newest) {
-      this.stats.lastAt = newest.at
+      this.stats.lastAt = newest.time
       this.stats.lastBytes = await stat(newest.path).then(
         ({ size }) => size,
         () => 0,
       )
     }
-    await this.#look()
+    await this.#check()
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     let wait: number
     try {
       wait = await this.#backUpIfDue()
@@ -125,13 +125,13 @@ class BackupSchedule {
       const detail = messageOf(error)
       this.#log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
     }
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), wait)
+    if (!this.#isStopped) this.#timer = setTimeout(() => this.#check(), wait)
   }
 
   /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #backUpIfDue(): Promise<number> {
     const [newest] = await this.#listPast()
-    const wait = newest ? newest.at + this.#plan.every - this.#now() : 0
+    const wait = newest ? newest.time + this.#plan.every - this.#now() : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()
     return 0
@@ -139,14 +139,14 @@ class BackupSchedule {
 
   async #backUp(): Promise<void> {
     const { database, folder } = this.#plan
-    const at = Math.floor(this.#now() / 1000) * 1000
-    const path = join(folder, backupName(database, at))
-    const started = performance.now()
+    const time = Math.floor(this.#now() / 1000) * 1000
+    const path = join(folder, backupName(database, time))
+    const startedAt = performance.now()
     if (!(await this.#runBackup(path))) return
     const { size } = await stat(path)
-    this.stats.lastAt = at
+    this.stats.lastAt = time
     this.stats.lastBytes = size
-    const ms = Math.round(performance.now() - started)
+    const ms = Math.round(performance.now() - startedAt)
     this.#log('info', 'backup-made', { file: path, bytes: size, ms })
     await this.#removeOld(path).catch((error) =>
       this.#log('warn', 'old-backup-not-removed', { detail: messageOf(error) }),
@@ -164,33 +164,33 @@ class BackupSchedule {
     }
     const child = startChild(['backup', path, '--database', database], this.#childOptions)
     this.#child = child
-    const ended = child.exited.then(() => {
+    const exit = child.exit.then(() => {
       this.#child = undefined
     })
-    const { problem, warning } = await child.ended
+    const { problem, warning } = await child.result
     if (this.#isStopped) return false
     if (problem) {
-      ended.then(() => removeLeftovers(folder))
+      exit.then(() => removeLeftovers(folder))
       throw new Error(problem)
     }
     if (warning !== '') this.#log('warn', 'backup-differs', { detail: warning.split('\n')[0] })
-    await ended
+    await exit
     return true
   }
 
-  async #removeOld(made: string): Promise<void> {
+  async #removeOld(newestPath: string): Promise<void> {
     const past = await this.#listPast()
     // Without --backup-keep, a new backup replaces only the oldest.
     const keep = this.#plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
     for (const { path } of past.slice(keep)) {
-      if (path !== made) await unlink(path)
+      if (path !== newestPath) await unlink(path)
     }
   }
 
   /** The backups, newest first, without those dated in the future, made while the clock was wrong. */
   async #listPast(): Promise<readonly Backup[]> {
     const all = await listBackups(this.#plan.folder, this.#plan.database)
-    const past = all.filter(({ at }) => at <= this.#now())
+    const past = all.filter(({ time }) => time <= this.#now())
     const count = all.length - past.length
     if (count > 0 && !this.#hasFuture) {
       this.#log('warn', 'backups-from-future', { count, newest: all[0]?.path })

@@ -11,8 +11,8 @@ const OPEN_FILES = '/proc/self/fd'
 
 const LIMIT = /^Max open files +(\d+)/m
 // Inspecting a file takes about a microsecond: requests are served in between.
-const AT_ONCE = 500
-const LOOK_EVERY_MS = 1000
+const FILES_PER_TURN = 500
+const CHECK_EVERY_MS = 1000
 const REPEAT_AFTER_MS = 60_000
 
 /** True if an open file of this process is a socket. */
@@ -30,8 +30,8 @@ const isExhausted = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(c
 async function count(): Promise<{ readonly open: number; readonly sockets: number }> {
   const all = await readdir(OPEN_FILES)
   let sockets = 0
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    sockets += all.slice(from, from + AT_ONCE).filter(isSocket).length
+  for (let start = 0; start < all.length; start += FILES_PER_TURN) {
+    sockets += all.slice(start, start + FILES_PER_TURN).filter(isSocket).length
     await Bun.sleep(0)
   }
   return { open: all.length, sockets }
@@ -47,7 +47,7 @@ export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles 
   const limit = Number(LIMIT.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
   const own = (await count()).sockets + 1
   let nextLine = 0
-  const look = () => {
+  const checkLimit = () => {
     try {
       closeSync(openSync('/dev/null', 'r'))
     } catch (error) {
@@ -56,7 +56,7 @@ export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles 
       log('error', 'too-many-open-files', { limit })
     }
   }
-  setInterval(look, LOOK_EVERY_MS).unref()
+  setInterval(checkLimit, CHECK_EVERY_MS).unref()
 
   async function countNow(): Promise<OpenFiles> {
     try {
@@ -69,11 +69,11 @@ export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles 
   }
 
   // Shared: each count takes a few hundred bytes per connection, a gigabyte for 4000 simultaneous callers.
-  let counting: Promise<OpenFiles> | undefined
+  let currentCount: Promise<OpenFiles> | undefined
   return () => {
-    counting ??= countNow().finally(() => {
-      counting = undefined
+    currentCount ??= countNow().finally(() => {
+      currentCount = undefined
     })
-    return counting
+    return currentCount
   }
 }

@@ -48,19 +48,24 @@ export function checkPort(host: string, port: number): void {
 }
 
 /** Serves an app at an address, with `pair` by TLS. Throws an {@link OpenError} if it cannot be bound. */
-export function listen(app: AnyElysia, at: Address, log: Log, pair: KeyPair | null = null): Server {
-  let held: Promise<void> | undefined
+export function listen(
+  app: AnyElysia,
+  address: Address,
+  log: Log,
+  pair: KeyPair | null = null,
+): Server {
+  let holdEnd: Promise<void> | undefined
   const holding =
     (handle: Handler): Handler =>
     (request) =>
-      held ? held.then(() => handle(request)) : handle(request)
-  const server = serve(app, holding, log, at, pair)
+      holdEnd ? holdEnd.then(() => handle(request)) : handle(request)
+  const server = serve(app, holding, log, address, pair)
   /** Holds each request that arrives. Returns a function that serves them. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    held = promise
+    holdEnd = promise
     return () => {
-      held = undefined
+      holdEnd = undefined
       resolve()
     }
   }
@@ -74,15 +79,15 @@ export function listen(app: AnyElysia, at: Address, log: Log, pair: KeyPair | nu
 
 /** Resolves once no more requests come in: clients that wait for an answer send none. */
 async function untilQuiet(server: Bun.Server<unknown>): Promise<void> {
-  const started = performance.now()
-  let most = 0
-  let grown = started
-  for (let now = started; now < grown + SETTLED_MS && now < started + MAX_HOLD_MS; ) {
+  const startedAt = performance.now()
+  let maxPending = 0
+  let grownAt = startedAt
+  for (let now = startedAt; now < grownAt + SETTLED_MS && now < startedAt + MAX_HOLD_MS; ) {
     await Bun.sleep(1)
     now = performance.now()
     const pending = server.pendingRequests
-    if (pending > most) grown = now
-    most = Math.max(most, pending)
+    if (pending > maxPending) grownAt = now
+    maxPending = Math.max(maxPending, pending)
   }
 }
 
@@ -115,28 +120,28 @@ function serve(
   app: AnyElysia,
   holding: (handle: Handler) => Handler,
   log: Log,
-  at: Address,
+  address: Address,
   pair: KeyPair | null,
 ): Bun.Server<unknown> {
   const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, holding(handle)])
   try {
     return Bun.serve({
-      ...('unix' in at
-        ? { unix: at.unix }
+      ...('unix' in address
+        ? { unix: address.unix }
         : // A second daemon must not share the port silently.
-          { hostname: at.host, port: at.port, reusePort: false }),
+          { hostname: address.host, port: address.port, reusePort: false }),
       ...(pair ? { tls: { ...pair, ciphers: TLS_1_2_CIPHERS } } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
       // Bun's types have none for a unix socket, where it is the only limit: `timeout` does nothing
       // (oven-sh/bun#43816).
-      idleTimeout: ('unix' in at ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
+      idleTimeout: ('unix' in address ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
       error: (error) => answerError(toRequestError(error, log)),
       routes: Object.fromEntries(routes),
     })
   } catch (error) {
-    if ('unix' in at) throw error
-    throw listenError(error, at.host, at.port)
+    if ('unix' in address) throw error
+    throw listenError(error, address.host, address.port)
   }
 }
 

@@ -9,7 +9,7 @@ const BITS = { ipv4: 32, ipv6: 128 } as const
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
 
 function parse(text: string): BlockList {
-  const trusted = new BlockList()
+  const ranges = new BlockList()
   for (const cidr of text.split(',').map((range) => range.trim())) {
     const [address = '', length, ...rest] = cidr.split('/')
     const family = familyOf(address)
@@ -20,9 +20,9 @@ function parse(text: string): BlockList {
         `--trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${cidr}"`,
       )
     }
-    trusted.addSubnet(address, bits, family)
+    ranges.addSubnet(address, bits, family)
   }
-  return trusted
+  return ranges
 }
 
 /** The address in an entry, without the port that some proxies add; undefined if there is none. */
@@ -38,15 +38,15 @@ function toAddress(entry: string): string | undefined {
  * list.
  */
 export function createTrustedProxies(text: string) {
-  const trusted = parse(text)
+  const ranges = parse(text)
   const isTrusted = (address: string): boolean => {
     const plain = address.replace(/%.*$/, '')
-    return trusted.check(plain, familyOf(plain))
+    return ranges.check(plain, familyOf(plain))
   }
 
-  return function findClient(peer: string | null, forwarded: string | null): string | null {
+  return function findClient(peer: string | null, forwardedFor: string | null): string | null {
     let client = peer
-    const entries = forwarded?.split(',') ?? []
+    const entries = forwardedFor?.split(',') ?? []
     // Everything left of an untrusted or malformed address may be forged.
     while (client === null || isTrusted(client)) {
       const entry = entries.pop()

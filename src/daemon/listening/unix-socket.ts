@@ -35,9 +35,9 @@ async function isListening(path: string): Promise<boolean> {
 }
 
 async function removeStale(path: string): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (!found) return
-  if (!found.isSocket()) {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat) return
+  if (!stat.isSocket()) {
     throw new OpenError(`${path} exists and is not a socket; choose another --unix`)
   }
   if (await isListening(path)) {
@@ -66,7 +66,7 @@ function explain(error: unknown, path: string): OpenError {
  * Calls `use` with a private path for a socket, in the folder of `path`, where no other socket is left. Rejects with an
  * {@link OpenError} on failure.
  */
-async function withPrivatePath<T>(path: string, use: (made: string) => T): Promise<T> {
+async function withPrivatePath<T>(path: string, use: (privatePath: string) => T): Promise<T> {
   try {
     using _lock = await waitForLock(path)
     await removeStale(path)
@@ -80,8 +80,8 @@ async function withPrivatePath<T>(path: string, use: (made: string) => T): Promi
 
 /** Rejects with an {@link OpenError} if a socket cannot be bound, before anything else is done. */
 export const checkSocket = (path: string): Promise<void> =>
-  withPrivatePath(resolve(path), (made) => {
-    Bun.serve({ unix: made, fetch: () => new Response() }).stop(true)
+  withPrivatePath(resolve(path), (privatePath) => {
+    Bun.serve({ unix: privatePath, fetch: () => new Response() }).stop(true)
   })
 
 /**
@@ -91,17 +91,17 @@ export const checkSocket = (path: string): Promise<void> =>
 export function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
   const full = resolve(path)
   const inode = watchInode(full)
-  return withPrivatePath(full, (made) => {
-    const listener = listen(made)
-    chmodSync(made, mode)
-    placeNew(made, full)
-    const bound = inode()
+  return withPrivatePath(full, (privatePath) => {
+    const listener = listen(privatePath)
+    chmodSync(privatePath, mode)
+    placeNew(privatePath, full)
+    const ownInode = inode()
     return {
       listener,
       /** To be called before listening stops: until then, no other file can have the socket's inode. */
       async removeSocket() {
         using _lock = await waitForLock(full)
-        if (inode() === bound) unlinkSync(full)
+        if (inode() === ownInode) unlinkSync(full)
       },
     }
   })
