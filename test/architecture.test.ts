@@ -74,7 +74,7 @@ function circlesOf(pairs: readonly (readonly [string, string])[]): string[] {
   return circles
 }
 
-describe('the source', () => {
+describe('in the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/access/auth')
@@ -161,7 +161,7 @@ describe('the source', () => {
     expect(wrong).toEqual([])
   })
 
-  test('what formats/ needs runs in a browser, and is no web framework', () => {
+  test('formats/ needs only modules that run in a browser, and no web framework', () => {
     const needed = new Set(
       files.filter(inFolder('formats')).map((file) => file.replace(/\.ts$/, '')),
     )
@@ -200,7 +200,7 @@ describe('the source', () => {
     expect(around).toEqual(['http/elysia.ts'])
   })
 
-  test('nothing outside test/ imports it, and what is shipped imports nothing of tools/', () => {
+  test('nothing outside test/ imports test/, and nothing that is shipped imports tools/', () => {
     const others = [...new Bun.Glob('{bench,deploy,src,tools}/**/*.{ts,tsx}').scanSync(root)]
       .filter((file) => !file.includes('node_modules'))
       .concat([...new Bun.Glob('*.ts').scanSync(root)])
@@ -281,7 +281,7 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('a start on SQLite loads nothing of PostgreSQL', () => {
+  test('a start on SQLite loads no module of PostgreSQL', () => {
     // A plugin sees each file that is loaded, and Bun's own SQL is a getter that loads it.
     const script = `
       const loaded = []

@@ -11,7 +11,7 @@ const VARIABLES = ['BUN_BE_BUN', 'BUN_OPTIONS', 'BUN_INSPECT']
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 test.each(['deploy/plantstore.service', 'deploy/plantstore-forward@.service'])(
-  '%s unsets them',
+  "%s unsets Bun's variables",
   (unit) => {
     expect(read(unit)).toContain(`\nUnsetEnvironment=${VARIABLES.join(' ')}\n`)
   },

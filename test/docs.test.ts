@@ -331,7 +331,7 @@ test('docs/durability.md names every fault, and no other', () => {
 describe('docs/architecture.md', () => {
   const page = 'docs/architecture.md'
 
-  test('has the four walks', () => {
+  test('names the files that a create, a read, a backup and an import go through', () => {
     for (const walk of ['A create', 'A read', 'A backup', 'An import']) {
       expect(codeOf(sectionOf(page, walk)).length).toBeGreaterThan(4)
     }

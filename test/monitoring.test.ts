@@ -50,7 +50,7 @@ describe('the alerts', () => {
     }
   })
 
-  test('are on metrics that the daemon serves', () => {
+  test('use metrics that the daemon serves', () => {
     const unknown = rules.flatMap(({ expr }) => metricsIn(expr)).filter((it) => it !== 'up')
     expect(unknown.filter((it) => !served.includes(it))).toEqual([])
   })

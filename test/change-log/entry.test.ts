@@ -37,7 +37,7 @@ const row = (mark: bigint | null): ChangeLogRow => {
 }
 const state = (mark: bigint | null = null) => toChangeLogState(row(mark))
 
-test('an entry has what a row has, and a cursor of its change log, mark and number', () => {
+test('an entry has the fields of its row, and a cursor with its change log, mark and number', () => {
   expect(toChangeLogEntry(NAME, entry(5n, 0n))).toEqual({
     cursor: `${NAME}-5`,
     at: '1970-01-01T00:00:01.000Z',
@@ -96,7 +96,7 @@ test('a removed entry has no place, but a history may end before it', () => {
   expect(endOf(undefined, state())).toBe(7)
 })
 
-test('an empty change log begins and ends at one place; without a name there is none', () => {
+test('an empty change log begins and ends at one place; one without a name has no place', () => {
   const empty = { ...row(null), first: null, last_mark: null }
   const place = { number: 6, mark: 30n }
 
@@ -112,7 +112,7 @@ test('refuses a malformed cursor, and says what is expected', () => {
   expect(() => numberBefore('now')).toThrow('after: expected a cursor')
 })
 
-test('a page has a cursor for the next, and none where entries were removed meanwhile', () => {
+test('a page has a cursor for the next page, and none if entries were removed meanwhile', () => {
   const place = { number: 4, mark: 40n }
   const page = (rows: EntryRow[], after?: string) => {
     const { entries, next } = pageAfter(place, rows, state(40n), after)

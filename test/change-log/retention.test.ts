@@ -112,7 +112,7 @@ test('removal continues after a restart of the daemon', async () => {
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('waits for an hour after the start, and then says how many entries there were and are', async () => {
+test('waits an hour after the start, then logs the numbers of entries before and after', async () => {
   const world = await settled()
   const before = world.entries.length
   world.true += 20 * DAY
@@ -211,7 +211,7 @@ test('finds the ages of many entries after a restart', async () => {
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('removal ends between two steps', async () => {
+test('a removal that is stopped ends between two steps', async () => {
   const world = new World()
   world.start()
   world.write(3000)

@@ -325,12 +325,15 @@ test.each([
   })
 })
 
-test.each(['backup', 'restore'])('offers no server to a command of files: %s', async (command) => {
-  const { out } = await runProgram([command, '--help'])
+test.each(['backup', 'restore'])(
+  'a command that works on files has no options for a server: %s',
+  async (command) => {
+    const { out } = await runProgram([command, '--help'])
 
-  expect(out).toContain('--database FILE  the database file\n')
-  expect(out).not.toContain('postgres')
-})
+    expect(out).toContain('--database FILE  the database file\n')
+    expect(out).not.toContain('postgres')
+  },
+)
 
 test('says that the daemon, not the command health, listens on an address', async () => {
   expect((await runProgram(['health', '--help'])).out).toContain(

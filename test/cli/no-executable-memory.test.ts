@@ -27,7 +27,7 @@ test.each([
   ['backup', ['backup', 'copy.db']],
   ['token', ['token', 'create', 'laptop']],
   ['restore', ['restore', 'plants.db', '--database', 'other.db']],
-])('%s has one line, and leaves nothing behind', async (_, args) => {
+])('%s reports the reason in one line, and leaves nothing behind', async (_, args) => {
   using folder = temporaryFolder()
   const database = ['--database', folder.file('plants.db')]
   await runProgram(['import', '-', '--format', 'ndjson', ...database], {

@@ -38,7 +38,7 @@ test('resolves to a refusal with its number', async () => {
   expect(stored(1n)).toBeUndefined()
 })
 
-test('reports a foreign answer as a failure with the number 0', async () => {
+test('reports an answer that is not from plantstore as a failure with the number 0', async () => {
   await using page = serve(() => new Response('<!doctype html>'))
   const lost = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
 
@@ -202,7 +202,7 @@ test('does not accept a 304 that it did not ask for', async () => {
   expect(read).toMatchObject({ ok: false, error: 0, status: 304 })
 })
 
-test('reads what its token allows', async () => {
+test('reads the name, the scope and the expiry of its token', async () => {
   const phone = await createToken('phone', '--scope', 'read', '--expires', '30d')
   const reader = createClient({ url: daemon.url, token: phone })
 
@@ -230,7 +230,7 @@ test('says whether the service can write', async () => {
   expect(sick).toMatchObject({ ok: false, error: 50302, status: 503 })
 })
 
-test('sends the headers of a call, and gives the id of its request, refused or not', async () => {
+test('sends the headers of a call, and returns the id of its request, refused or not', async () => {
   const other = await createToken('other')
   const headers = { 'X-Request-Id': 'walk-7', Authorization: `Bearer ${other}` }
   const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
@@ -244,7 +244,7 @@ test('sends the headers of a call, and gives the id of its request, refused or n
   expect(unnamed).toMatchObject({ error: 40402, requestId: expect.stringMatching(/^.{8,}$/) })
 })
 
-test('sends the headers of a call in the place of its own of the same name', async () => {
+test('the headers of a call replace those of the client', async () => {
   await using echo = serve(({ headers }) =>
     Response.json({ error: 40002, message: `${headers.get('content-type')}` }, { status: 400 }),
   )
@@ -304,7 +304,7 @@ test.each(FORMS)('recognizes an etag that a compressing proxy changed: %s', asyn
   expect(await behind.deletePlant(60n)).toMatchObject({ ok: true })
 })
 
-test('keeps an etag that itself ends like the name of a coding', async () => {
+test('keeps an etag that happens to end like the name of a coding', async () => {
   const etag = '"ABCDEFGHIJKLMNOPQ-gzip"'
   await using fixed = serve(() => Response.json({ id: 1, name: 'a' }, { headers: { etag } }))
 
@@ -388,7 +388,7 @@ test('creates any number of plants in batches, and says which were refused', asy
   expect(found).toEqual(plants.slice(0, -1).filter(({ id }) => id !== taken.id))
 })
 
-test('returns the very object of a refused plant', async () => {
+test("returns the caller's own object for a refused plant", async () => {
   const lines = [{ id: 250_000n, name: '\0', line: 7 }]
 
   const [outcome] = await Array.fromAsync(client.createAll(lines))
@@ -396,7 +396,7 @@ test('returns the very object of a refused plant', async () => {
   expect(outcome?.refused[0]?.plant.line).toBe(7)
 })
 
-test('cuts batches so that a body is not too large', async () => {
+test('splits batches so that no body is too large', async () => {
   const name = '\u{1F331}'.repeat(50_000)
   const plants = Array.from({ length: 12 }, (_, index) => ({ id: 200_000n + BigInt(index), name }))
 

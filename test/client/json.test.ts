@@ -40,7 +40,7 @@ test('reads ids with any white space, in any order of the fields', () => {
   )
 })
 
-test('leaves everything but ids as JSON.parse has it', () => {
+test('reads everything but ids as JSON.parse does', () => {
   const noId = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"id"'))
   fc.assert(
     fc.property(noId, (value) => {

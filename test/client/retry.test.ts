@@ -48,7 +48,7 @@ test('waits as long as a rate limit says', async () => {
   expect(refused).toContainEqual(expect.objectContaining({ error: 42901, retryAfter: 1 }))
 })
 
-test('sends every operation again that a busy daemon refused', async () => {
+test('retries every operation that a busy daemon refused', async () => {
   const busy = [refuse(50301, { 'retry-after': '0' })]
   const created = faulty(busy)
   expect(await created.client.createPlant({ id: 1n, name: 'a' })).toMatchObject({ ok: true })
@@ -63,7 +63,7 @@ test('sends every operation again that a busy daemon refused', async () => {
   ])
 })
 
-test('gives up after some tries, and where it would wait too long', async () => {
+test('gives up after some tries, or if the wait would be too long', async () => {
   const busy = faulty(Array(9).fill(refuse(50301, { 'retry-after': '0' })), { retries: 4 })
   const long = faulty([refuse(50301, { 'retry-after': '3600' })])
   const full = faulty([refuse(50701)])

@@ -18,7 +18,7 @@ test('an executable in a folder is named by its path', () => {
   expect(invocation(compiled)).toBe("'/srv/my plants/plantstore'")
 })
 
-test('in a clone, Bun is named, and the program', () => {
+test('in a clone, the command names Bun and the program', () => {
   const clone = { ...compiled, program: ['/opt/bun', '/home/rose/plantstore/src/main.ts'] }
   expect(invocation(clone)).toBe('/opt/bun /home/rose/plantstore/src/main.ts')
 })
@@ -43,10 +43,13 @@ test.each([
   ['/.dockerenv', 'docker exec 3f2a9c0d1e4b plantstore'],
   ['/run/.containerenv', 'podman exec 3f2a9c0d1e4b plantstore'],
   ['/var/run/secrets/kubernetes.io', 'kubectl exec 3f2a9c0d1e4b -- plantstore'],
-])('in the container that %s marks, the engine runs it, with its own environment', (mark, line) => {
-  const inside = { ...installed, exists: (path: string) => path === mark }
-  expect(invocation(inside, 'PASSWORD=x')).toBe(line)
-})
+])(
+  "in a container marked by %s, its engine runs the command, with the container's environment",
+  (mark, line) => {
+    const inside = { ...installed, exists: (path: string) => path === mark }
+    expect(invocation(inside, 'PASSWORD=x')).toBe(line)
+  },
+)
 
 test('a clone in a container is run where it lies, not from outside', () => {
   const inside = { ...compiled, exists: () => true }

@@ -38,22 +38,25 @@ test.each([
 test.each([
   ['stored already', 'old', 'is already stored, with the same fields'],
   ['taken', 'other', 'belongs to a different plant'],
-] as const)('says of a batch that is refused with "%s" which plant and why', (error, name, why) => {
-  const { state, changed } = overlay((id) => (id === 2 ? [2, 'old', null] : null))
-  const rows: PlantRow[] = [
-    [1, 'new', null],
-    [2, name, null],
-  ]
+] as const)(
+  'a batch that is refused with "%s" names the plant and the reason',
+  (error, name, why) => {
+    const { state, changed } = overlay((id) => (id === 2 ? [2, 'old', null] : null))
+    const rows: PlantRow[] = [
+      [1, 'new', null],
+      [2, name, null],
+    ]
 
-  const entries: NewEntry[] = []
+    const entries: NewEntry[] = []
 
-  expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
-    error,
-    message: `nothing was created: plants[1], id 2 ${why}`,
-  })
-  expect(entries).toEqual([])
-  expect(changed.size).toBe(0)
-})
+    expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
+      error,
+      message: `nothing was created: plants[1], id 2 ${why}`,
+    })
+    expect(entries).toEqual([])
+    expect(changed.size).toBe(0)
+  },
+)
 
 test('a batch of deletes removes unchanged plants, and names the others', () => {
   const stored: PlantRow[] = [

@@ -358,7 +358,7 @@ function testHistories(make: () => Promise<ChangeLogDatabase>): void {
     expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
   })
 
-  test('refuses such a cursor when both have removed the entry', async () => {
+  test('refuses a cursor of an entry that both copies have removed', async () => {
     await using database = await make()
     const untilEmpty = async (log: ChangeLog) => {
       while ((await log.stats()).entries > 0) await Bun.sleep(50)

@@ -243,7 +243,7 @@ test.each([
   [['restore', 'x'], 'restore works on a database file; for PostgreSQL use pg_restore, '],
   [['serve', '--backup-folder', 'x'], '--backup-folder works on a database file; for PostgreSQL '],
   [['serve', '--backup-keep', '3'], '--backup-folder works on a database file; for PostgreSQL '],
-])('what copies a database file refuses a server: %j', async (args, message) => {
+])('a command that copies a database file refuses a server: %j', async (args, message) => {
   const env = { PLANTSTORE_DATABASE: 'postgres://u:geheim@h/n' }
   const { out, err, code } = await runProgram(args, { env })
 

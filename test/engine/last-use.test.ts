@@ -81,7 +81,7 @@ test('thousands of requests in an hour write the last use of a token once', asyn
   expect(uses).toEqual(expect.arrayContaining(expected))
 })
 
-test('a million uses in a minute are one write, and so are those around a write that fails', () => {
+test('a million uses in a minute take one write, even if a write fails in between', () => {
   const writes: [string, number][] = []
   const record = createUseRecorder((hash, hour) => {
     writes.push([hash, hour])
@@ -109,7 +109,7 @@ test('a restart in the same hour writes no use again', () => {
   expect(writes).toEqual([])
 })
 
-test('a refused token is not used; one whose scope is too narrow is', async () => {
+test('a refused token does not count as used; one whose scope is too narrow does', async () => {
   await using service = await startService()
   const { store, request } = service
   const expired = issueToken('expired', 'read', 1000, START - 1000)

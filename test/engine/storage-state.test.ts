@@ -104,7 +104,7 @@ test('nothing is read or written while a commit is in doubt, or the storage fail
   }
 })
 
-test('no write is sent to altered tables, and any other waits for a lost server', () => {
+test('no write is sent to altered tables; in any other outage, writes may queue', () => {
   for (const causes of reached.values()) {
     const isUnsafe = causes.unsafe !== undefined
     expect(refusalOf(causes, 'queuedWrite')).toBe(isUnsafe ? 'unsafe' : null)

@@ -219,7 +219,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await allPlants(await tested.reopen())).toEqual([...range(0, 500), ...plants])
   })
 
-  test('replaces and deletes the plant that is there', async () => {
+  test('replaces and deletes a stored plant', async () => {
     await using tested = await open()
     const { store } = tested
     await store.createPlants([...range(1, 2), { id: MIN, name: 'min', tag: 'a' }])
@@ -307,40 +307,43 @@ function testConditions(open: () => Promise<TestedStore>): void {
     )
   })
 
-  test.each(ids)('changes plant %s only as it was read, where that is required', async (id) => {
-    await using tested = await open()
-    const { store } = tested
-    const plant = { id, name: 'a', tag: 'b' }
-    await store.createPlant(plant)
-    const now = entityTagOf(plant)
-    const stale = entityTagOf({ id, name: 'a' })
-    const changes = (precondition: Precondition) => [
-      () => store.replacePlant({ id, name: 'c' }, { precondition }),
-      () => store.patchPlant(id, { name: 'c' }, { precondition }),
-      () => store.deletePlant(id, { precondition }),
-    ]
+  test.each(ids)(
+    'changes plant %s under a condition only if it is still as it was read',
+    async (id) => {
+      await using tested = await open()
+      const { store } = tested
+      const plant = { id, name: 'a', tag: 'b' }
+      await store.createPlant(plant)
+      const now = entityTagOf(plant)
+      const stale = entityTagOf({ id, name: 'a' })
+      const changes = (precondition: Precondition) => [
+        () => store.replacePlant({ id, name: 'c' }, { precondition }),
+        () => store.patchPlant(id, { name: 'c' }, { precondition }),
+        () => store.deletePlant(id, { precondition }),
+      ]
 
-    const failing: Precondition[] = [
-      { ifMatch: [stale] },
-      { ifMatch: [] },
-      { ifNoneMatch: [stale, now] },
-      { ifNoneMatch: '*' },
-      { ifMatch: [now], ifNoneMatch: [now] },
-    ]
-    for (const precondition of failing) {
-      for (const change of changes(precondition))
-        await refused(store, 'precondition failed', change)
-    }
-    for (const change of changes({ ifMatch: '*', ifNoneMatch: [stale] })) {
-      await change()
-      await store.createPlant(plant).catch(() => store.replacePlant(plant))
-    }
-    for (const change of changes({ ifMatch: [stale, now] })) {
-      await change()
-      await store.createPlant(plant).catch(() => store.replacePlant(plant))
-    }
-    expect(await store.readPlant(id)).toEqual(plant)
-  })
+      const failing: Precondition[] = [
+        { ifMatch: [stale] },
+        { ifMatch: [] },
+        { ifNoneMatch: [stale, now] },
+        { ifNoneMatch: '*' },
+        { ifMatch: [now], ifNoneMatch: [now] },
+      ]
+      for (const precondition of failing) {
+        for (const change of changes(precondition))
+          await refused(store, 'precondition failed', change)
+      }
+      for (const change of changes({ ifMatch: '*', ifNoneMatch: [stale] })) {
+        await change()
+        await store.createPlant(plant).catch(() => store.replacePlant(plant))
+      }
+      for (const change of changes({ ifMatch: [stale, now] })) {
+        await change()
+        await store.createPlant(plant).catch(() => store.replacePlant(plant))
+      }
+      expect(await store.readPlant(id)).toEqual(plant)
+    },
+  )
 
   test('reports a missing plant, whatever its precondition', async () => {
     await using tested = await open()

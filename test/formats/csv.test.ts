@@ -101,7 +101,7 @@ test('reads a quote within a cell as a character', () => {
   expect(cellsOf(readAll('fern in a 6" pot,b"c"\n', 4))).toEqual([['fern in a 6" pot', 'b"c"']])
 })
 
-test('refuses the row of a quoted cell that text follows, and reads on', () => {
+test('refuses a row with text after a quoted cell, and continues', () => {
   expect(readAll('a\n"b\n",c\n1,"c"d,e\nf\n', 3)).toEqual([
     { line: 1, cells: ['a'] },
     { line: 3, cells: ['b\n', 'c'] },
@@ -131,7 +131,7 @@ test('stops at a quote that is never closed, and says where it was opened', () =
   })
 })
 
-describe('in a file of tabs', () => {
+describe('in a tab-separated file', () => {
   const read = (text: string) => cellsOf(readAll(text, 3, LIMIT, '\t'))
 
   test('a quote that is not closed in its line is a character', () => {
@@ -192,7 +192,7 @@ describe('the delimiter', () => {
     [';', 'Seed list 2026\n\nNr;Name\n1;2,5\n2;3,5\n'],
     [';', 'Plants, bulbs and seeds\nNr;Name\n1;Fern\n2;Ivy\n'],
     ['\t', '# a comment\n# another\na\tb\n1\t2\n'],
-  ])('is %j of %j', (delimiter, text) => {
+  ])('is %j for %j', (delimiter, text) => {
     expect(findDelimiter(text)).toBe(delimiter)
   })
 
@@ -213,7 +213,7 @@ describe('the delimiter', () => {
   })
 })
 
-describe('in a file of tabs', () => {
+describe('in a tab-separated file', () => {
   const rowsOf = (text: string, length = 1000) =>
     cellsOf(readAll(text, length, LIMIT, '\t')) as (string | null)[][]
 

@@ -69,7 +69,7 @@ test.each([
   }
 })
 
-test('refuses a broken value of an array alone', async () => {
+test('refuses only the broken value of an array', async () => {
   expect(await read('[{"a":1,},\n7,{"b":2}]')).toEqual([
     { line: 1, problem: 'not JSON', text: '{"a":1,}' },
     { line: 2, problem: expect.stringContaining('found a number'), text: '7' },
@@ -94,7 +94,7 @@ test.each([
   }
 })
 
-test('names the lists of a document that has none of that name', async () => {
+test('names the lists of a document that lacks the requested one', async () => {
   const lines = (await open('{"beds":[{"id":1}],"x":{"y":[]}}', { list: 'nope' })).lines
 
   expect(await Array.fromAsync(lines).catch(String)).toBe(
@@ -149,7 +149,7 @@ test('reads lines and arrays in UTF-16', async () => {
   }
 })
 
-describe('the first value says what a document is', () => {
+describe('in a JSON document', () => {
   const rowsOf = async (text: string, options: Parameters<typeof open>[1] = {}) => {
     const { list, lines } = await open(text, options)
     const rows = (await Array.fromAsync(lines)).flat()
@@ -189,7 +189,7 @@ describe('the first value says what a document is', () => {
       }),
       'features',
     ],
-  ])('%s', async (_, text, list) => {
+  ])('the first value shows the shape: %s', async (_, text, list) => {
     for (const format of ['json', 'ndjson'] as const) {
       for (const length of [1, 3, 100_000]) {
         // A line of NDJSON is a row, whatever is in it.
@@ -206,7 +206,7 @@ describe('the first value says what a document is', () => {
     ['{"a.b":[{"a":1}],"a":{"b":[{"a":2}]}}', 'a.b', [1, 2]],
     ['{"fern":{"a":1},"ivy":{"a":2}}', '*', [1, 2]],
     ['{"plants":[{"a":1}],"next":2}\n{"plants":[{"a":2}]}', 'plants', [1, 2]],
-  ])('%s with the list %s', async (text, list, values) => {
+  ])('%s, the list %s is read', async (text, list, values) => {
     const { rows } = await rowsOf(text, { list, length: 2 })
 
     expect(rows.map((row) => (row as { a: number }).a)).toEqual(values)
@@ -260,7 +260,7 @@ describe('the first value says what a document is', () => {
     }
   })
 
-  test('many blanks, backslashes or levels cost time by their number', async () => {
+  test('many blanks, backslashes or levels cost time in proportion to their number', async () => {
     const from = cpuTime()
     const text = JSON.stringify([{ a: '\\"'.repeat(1_000_000), b: 1 }])
     const blanks = ' \n'.repeat(2_000_000)

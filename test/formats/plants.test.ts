@@ -47,7 +47,7 @@ describe.each([...WRITTEN_FORMATS])('a file of %s', (format) => {
   })
 })
 
-test('a line of JSON that is no plant is refused as the body of a request is, in the same words', async () => {
+test('a JSON line that is not a plant is refused in the words of a request', async () => {
   const schema = getSchemaValidator(Plant, { normalize: false })
   const value = fc.constantFrom('Rose', 'a\0', '\ud800', '', true, [], 7, 1.5, 2 ** 70, {})
   const fields = fc.record(
@@ -130,7 +130,7 @@ test('refuses an invalid id, with a message that says what to do', async () => {
   ])
 })
 
-test('refuses an id that is one number or a thousand, as the dot is read', async () => {
+test('refuses an id whose dot may be decimal or separate thousands', async () => {
   const ids = ['1.000', ' 12.000 ', '1.00', '1.0000', '1000.000']
 
   expect(await idsOf('csv', `id,name\n${ids.map((id) => `${id},a\n`).join('')}`)).toEqual([
@@ -208,7 +208,7 @@ describe('a key of JSON that the first rows lack', () => {
   test.each([
     ['ndjson', lines],
     ['json', whole],
-  ] as const)('is read where it comes: %s', async (format, text) => {
+  ] as const)('is read where it first appears: %s', async (format, text) => {
     const { entries } = await read(format, text)
 
     expect(entries).toHaveLength(5001)

@@ -28,7 +28,7 @@ async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
 
 const number = (v: number, z = 'General'): CellObject => ({ t: 'n', v, z })
 
-describe('a cell becomes what it means', () => {
+describe('a cell is read by its meaning:', () => {
   test.each([
     ['a date in any format', number(46143, 'd. mmmm yyyy'), '2026-05-01'],
     ['a date and a time', number(46143.525, 'm/d/yy h:mm'), '2026-05-01 12:36'],
@@ -50,7 +50,7 @@ describe('a cell becomes what it means', () => {
     expect(await textsOf(bytesOf(workbook([['tag'], [cell]])))).toEqual([[text]])
   })
 
-  test('dates that are counted from 1904', async () => {
+  test('dates counted from 1904', async () => {
     const book = workbook([['tag'], [number(44681, 'yyyy-mm-dd')]])
     book.Workbook = { WBProps: { date1904: true } }
 
@@ -68,7 +68,7 @@ describe('a cell becomes what it means', () => {
   })
 })
 
-test('an error in a column that is used refuses its row by the cell, and another does not', async () => {
+test('an error cell refuses its row, and is named, only in a column that is used', async () => {
   const error: CellObject = { t: 'e', v: 42 }
   const bytes = bytesOf(
     workbook([
@@ -161,7 +161,7 @@ test.each<BookType>(['xlsx', 'xlsb'])(
   },
 )
 
-test('names the sheets that are not hidden, and reads the one that is asked for', async () => {
+test('names the visible sheets, and reads the requested one', async () => {
   const book: WorkBook = {
     SheetNames: ['Lists', 'Shade', 'Sun'],
     Sheets: {
@@ -382,7 +382,7 @@ describe('a cell of OpenDocument', () => {
   })
 })
 
-test('a formula without a stored value refuses its row, and one of an empty text does not', async () => {
+test('a formula without a stored value refuses its row; one with an empty text does not', async () => {
   const rows = [
     '<c r="C2"><f>A2&amp;"x"</f><v></v></c>',
     '<c r="C3" t="n"><f t="shared" si="0"/><v/></c>',
@@ -414,7 +414,7 @@ test('a date that Excel does not have refuses its row', async () => {
   expect(entries).toEqual([2, 3].map((line) => ({ line, problem: `tag: ##### in cell C${line}` })))
 })
 
-test('a number that its format hides is an empty cell, but for its digits as an id', async () => {
+test('a number that its format hides is an empty cell, except as an id', async () => {
   const hidden = number(0, '0;-0;;@')
   const bytes = bytesOf(
     workbook([
@@ -486,7 +486,7 @@ test('the header may be in any row, and what is above it is left out', async () 
   )
 })
 
-test('cells right of the last heading are left out, and their columns named', async () => {
+test('leaves out cells right of the last heading, and names their columns', async () => {
   const sheet = utils.aoa_to_sheet([
     ['id', 'name'],
     [1, 'Fern', null, 'a note'],

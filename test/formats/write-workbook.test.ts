@@ -11,7 +11,7 @@ const sheetOf = (bytes: Uint8Array) => {
   return sheet
 }
 
-test('has every field as a text cell, each bit of an id and texts to the letter', () => {
+test('writes every field as a text cell, with exact ids and texts', () => {
   const plants = [
     { id: -(2n ** 63n), name: '=1+1', tag: '@x' },
     { id: 2n ** 63n - 1n, name: '_x0041_x0042_ & "<b>" 🌵', tag: ' a\nb ' },
@@ -28,7 +28,7 @@ test('has every field as a text cell, each bit of an id and texts to the letter'
   expect(new Set(types)).toEqual(new Set(['s']))
 })
 
-test('has columns that are as wide as their widest cell, up to a limit', () => {
+test('makes columns as wide as their widest cell, up to a limit', () => {
   const widthsOf = (name: string) =>
     sheetOf(writeWorkbook([{ id: -(2n ** 63n), name }]))['!cols']?.map(({ wch }) => wch)
 
@@ -38,7 +38,7 @@ test('has columns that are as wide as their widest cell, up to a limit', () => {
   expect(widthsOf('long '.repeat(100))).toEqual([21, 61, 4])
 })
 
-test('refuses a text that is too long for a cell, by its plant', () => {
+test('refuses a text that is too long for a cell, and names its plant', () => {
   const name = 'x'.repeat(32_767)
   expect(utils.sheet_to_json(sheetOf(writeWorkbook([{ id: 1n, name }])))).toEqual([
     { id: '1', name },

@@ -15,7 +15,7 @@ const post = (body: string, authorization: string | null, query = '') =>
   })
 
 test.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `BEARER ${TOKEN}`, `Bearer   ${TOKEN}`])(
-  'takes "%s"',
+  'accepts "%s"',
   async (authorization) => {
     const id = Bun.hash.crc32(authorization)
 

@@ -69,7 +69,7 @@ test('discards sixteen refused bodies at once, whatever their length', async () 
   expect(await Promise.all(ends)).toEqual(bodies.map(() => true))
 })
 
-test('the rest of a body is short up to eight MiB, or the limit of bodies', () => {
+test('the rest of a body counts as short up to eight MiB, or the limit of bodies', () => {
   const isShort = (limit: number, headers: Record<string, string>) =>
     createDiscarder(limit).isShort(new Request('http://localhost', { method: 'POST', headers }))
   const lengths = (limit: number, length: number) =>

@@ -129,7 +129,7 @@ test('the history of a plant has the newest first, page by page, though the plan
   })
 })
 
-test('a stream has each change as an event, and resumes from Last-Event-ID rather than after', async () => {
+test('a stream has each change as an event, and Last-Event-ID overrides the parameter after', async () => {
   const start = await now()
   const first = await follow({ after: 'now' })
   await create(300)
@@ -173,7 +173,7 @@ test('a stream that is far behind catches up, then has new changes', async () =>
   expect([last?.change.id, live?.change.id]).toEqual([12_999, 13_000])
 })
 
-test('what another process changes reaches a stream within half a second', async () => {
+test('a change by another process reaches a stream within half a second', async () => {
   const { events } = await follow({ after: 'now' })
   const file = folder.file('more.ndjson')
   await Bun.write(file, '{"id":400,"name":"imported"}\n')
@@ -224,14 +224,14 @@ test.each([
   ['an unknown parameter', '?tag=a', 40002],
   ['a repeated parameter', '?limit=1&limit=2', 40002],
   ['a limit of 0', '?limit=0', 40002],
-] as const)('refuses %s, of a stream too', async (_, query, error) => {
+] as const)('refuses %s, for a stream too', async (_, query, error) => {
   for (const accept of ['application/json', 'text/event-stream']) {
     await expectError(await daemon.fetch(`/plants/changes${query}`, { headers: { accept } }), error)
   }
   await expectError(await daemon.fetch(`/plants/1/history${query}`), error)
 })
 
-test('a cursor of another store, or of the future, is 41001', async () => {
+test('answers 41001 to a cursor of another store or of the future', async () => {
   await using other = await startDaemon({ args: KEEP, database: folder.file('other.db') })
   const { next: foreign } = await read('?after=now', other)
   const future = (await now()).replace(/\d+$/, '900000000')
@@ -254,7 +254,7 @@ test('rejects a URL of 10 MB before it reaches the store', async () => {
   expect((await daemon.fetch('/health')).status).toBe(200)
 })
 
-test('without a change log, pages and streams are 40403, and name the option', async () => {
+test('answers 40403 to pages and streams without a change log, and names the option', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 
   for (const path of ['/plants/changes', '/plants/history', '/plants/1/history']) {
@@ -298,7 +298,7 @@ test('only "off" ends the change log, and says how many entries it had; a later 
   await expectError(await third.fetch(`/plants/changes?after=${next}`), 41001)
 })
 
-test('a read token may follow; within a second of its end, its streams end, and others go on', async () => {
+test('a read token may follow; its streams end within a second of its expiry, and others go on', async () => {
   const reader = await createToken('reader', '--scope', 'read')
   const theirs = await follow({ after: 'now', headers: { authorization: `Bearer ${reader}` } })
   const ours = await follow({ after: 'now' })
@@ -328,7 +328,7 @@ test('a daemon that stops ends its streams at once', async () => {
   expect(performance.now() - started).toBeLessThan(8000)
 })
 
-test('followers that read nothing are held within the bound of all answers, and others go on', async () => {
+test('followers that read nothing stay within the limit of unread answers, and others go on', async () => {
   await using other = await startDaemon({ args: KEEP, database: folder.file('unread.db') })
   const name = 'x'.repeat(200_000)
   for (let id = 0; id < 20; id++) await other.fetch('/plants', { json: { id, name } })

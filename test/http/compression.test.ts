@@ -108,6 +108,6 @@ test.each([
   ['gzip;q', 'identity'],
   ['xgzip, gzipx, "gzip"', 'identity'],
   [',, gzip,', 'gzip'],
-])('chooses for %j: %s', (header, coding) => {
+])('chooses the coding for %j: %s', (header, coding) => {
   expect(chooseCoding(header, ['br', 'gzip'])).toBe(coding)
 })

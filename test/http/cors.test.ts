@@ -138,7 +138,7 @@ const rows: [status: number, line: string, headers: Headers, body: string][] = [
   [200, 'GET /metrics', {}, ''],
 ]
 
-test.each(rows)('lets a page read the %i of %s', async (status, line, headers, body) => {
+test.each(rows)('lets a page read the status %i of %s', async (status, line, headers, body) => {
   const isHead = line.startsWith('HEAD')
   const bytes = (more: Headers) =>
     head(line, {

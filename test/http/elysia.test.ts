@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { bearer } from '@elysiajs/bearer'
 import { Elysia, t } from 'elysia'
 
-test("with parse: 'none', neither reads a body nor validates what a transform has made of it", async () => {
+test("with parse: 'none', Elysia neither reads a body nor validates the result of a transform", async () => {
   const app = new Elysia().post('/', ({ body }) => String(body), {
     body: t.Object({ name: t.String() }),
     parse: 'none',
@@ -43,7 +43,7 @@ test('hooks run in the order of registration, and onError has what a derive befo
   expect(await answer.text()).toBe('abc: abc is refused')
 })
 
-test('the plugin takes a token without a space before it, and one in the query', async () => {
+test('the bearer plugin accepts a token without a space before it, and one in the query', async () => {
   const app = new Elysia().use(bearer()).get('/', ({ bearer }) => bearer ?? 'none')
   const tokenOf = async (path: string, authorization = '') =>
     (

@@ -175,7 +175,7 @@ test.each([
     'has a comment from time to time',
     (...sent: Parameters<Store['findToken']>) => store.findToken(...sent),
   ],
-  ['has it even while the store does not answer', () => new Promise<null>(() => {})],
+  ['has a comment even while the store does not answer', () => new Promise<null>(() => {})],
 ])('an idle stream %s', async (_, findToken) => {
   const followers = create({ keepAliveMs: 100, store: { findToken, changeLog } })
   const request = new Request('http://localhost/plants/changes')

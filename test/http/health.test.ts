@@ -53,7 +53,7 @@ test.each([
   ['full', new RequestError('disk full'), 'disk full; nothing was stored'],
   ['suspended', new RequestError('cannot write', 'the file was moved'), 'the file was moved'],
   ['broken', new Error('/secret/path'), 'cannot write to the database; nothing was stored'],
-])('GET /health is 503 if the store cannot write: %s', async (_, reason, message) => {
+])('GET /health answers 503 if the store cannot write: %s', async (_, reason, message) => {
   await using service = serve({ probe: () => Promise.reject(reason) })
 
   expect(await expectError(await service.request('/health'), 50302)).toBe(message)

@@ -48,7 +48,7 @@ test.each([
   '/tokens',
   '/v1/plants',
   '/favicon.ico',
-])('there is no path %s', async (path) => {
+])('answers 40401 to %s', async (path) => {
   for (const method of ['GET', 'POST', 'DELETE']) {
     await expectError(await daemon.fetch(path, { method }), 40401)
   }

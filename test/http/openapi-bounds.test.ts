@@ -144,7 +144,7 @@ test.each([
   ['NewPlant', 'POST', '/plants'],
   ['Replacement', 'PUT', '/plants/ID'],
   ['PlantPatch', 'PATCH', '/plants/ID'],
-])('a body of %s', async (name, method, path) => {
+])('a body is refused exactly if the schema %s forbids it', async (name, method, path) => {
   const { properties = {} } = description.components.schemas[name] ?? {}
   for (const field of FIELDS) {
     for (const json of VALUES) {

@@ -49,7 +49,7 @@ test('names a token of the configuration as the log does', async () => {
   expect(await name(await read(TOKEN, other.url))).toBe('PLANTSTORE_TOKEN_FILE')
 })
 
-test('refuses no token, a wrong one, and one that was revoked or has expired', async () => {
+test('refuses a request without a token, and a token that is wrong, revoked or expired', async () => {
   await expectError(await fetch(`${daemon.url}/token`), 40101)
   await expectError(await read('pst_unknown_0123456789'), 40102)
   const revoked = await createToken('revoked')

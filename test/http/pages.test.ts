@@ -134,7 +134,7 @@ describe('the console', () => {
     expect([of('worker-src'), of('trusted-types')]).toEqual([[threads], [trusted]])
   })
 
-  test('lets the thread compile WebAssembly, and run no text', async () => {
+  test('lets the thread compile WebAssembly, but not run text as code', async () => {
     const { headers } = await get('/console/workbook-worker.js')
     const policy = String(headers.get('content-security-policy')).split('; ')
 

@@ -59,7 +59,7 @@ const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 
 describe('requests of a token', () => {
-  test('are as many at once as in a second; the next are 42901', async () => {
+  test('may come at once, as many as in a second; the next get 42901', async () => {
     const { send, clock } = createService(3)
     const { text } = await makeToken()
     for (const expected of [200, 200, 200]) {
@@ -89,7 +89,7 @@ describe('requests of a token', () => {
     expect((await send(other.text)).status).toBe(200)
   })
 
-  test('do not count where they are no plants', async () => {
+  test('do not count unless they are for plants', async () => {
     const { send } = createService(1)
     const { text } = await makeToken()
     await send(text)
@@ -136,7 +136,7 @@ describe('buckets', () => {
     expect([buckets.take('a'), buckets.take('a')]).toEqual([true, false])
   })
 
-  test('forget the key that was used least lately', () => {
+  test('forget the least recently used key', () => {
     const buckets = createBuckets(1, () => 0, 2)
     const taken = ['a', 'b', 'a', 'c', 'a', 'b'].map(buckets.take)
     expect(taken).toEqual([true, true, false, true, false, true])

@@ -95,7 +95,7 @@ test.each([
   expect(storedPlants(database)).toEqual([])
 })
 
-test('a body that comes in very many chunks is 41301 with the reason', async () => {
+test('answers 41301 with the reason to a body in very many chunks', async () => {
   const body = '{"id":1,"name":"Rose"}'.padEnd(10_000)
   const stream = new ReadableStream({
     async start(controller) {

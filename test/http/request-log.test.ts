@@ -91,7 +91,7 @@ test.each([
   ['two ids', 'a, b'],
   ['an id of 129 characters', 'a'.repeat(129)],
   ['an id that is not ASCII', 'é'],
-])('makes an id in the place of %s', async (_, id) => {
+])('generates an id instead of %s', async (_, id) => {
   const given = (await daemon.fetch('/plants', { headers: { 'x-request-id': id } })).headers
   const longest = 'a'.repeat(128)
   const kept = (await daemon.fetch('/plants', { headers: { 'x-request-id': longest } })).headers
@@ -107,7 +107,7 @@ test('sends no id without --log-requests', async () => {
   expect(answer.headers.has('x-request-id')).toBeFalse()
 })
 
-test('ignores X-Forwarded-For without --trusted-proxies, or of another peer', async () => {
+test('ignores X-Forwarded-For without --trusted-proxies, or from an untrusted peer', async () => {
   const args = ['--log-requests', '--trusted-proxies', '10.0.0.0/8,::1']
   await using other = await startDaemon({ database: folder.file('other.db'), args })
 

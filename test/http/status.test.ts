@@ -14,7 +14,7 @@ const { daemon, folder, createToken } = ownDaemon()
 // The database of test/slow/postgres/http.test.ts.
 const isServer = Boolean(Bun.env.PLANTSTORE_TEST_DATABASE)
 
-test('GET /status tells any token the version, the plants and that it can write', async () => {
+test('GET /status gives any token the version, the plants and that it can write', async () => {
   await daemon.create('{"id":1,"name":"Rose"}')
   const reader = await createToken('reader', '--scope', 'read')
 

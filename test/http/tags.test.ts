@@ -56,7 +56,7 @@ test.each(['next', 'link'] as const)(
   },
 )
 
-test('begins after the empty tag if that is sent', async () => {
+test('begins after the empty tag if `after` is empty', async () => {
   const page = (await (await daemon.fetch('/tags?after=')).json()) as Page
 
   expect(page.tags).toEqual(counts.slice(1))

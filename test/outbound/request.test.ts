@@ -157,7 +157,7 @@ test.each(['http', 'https'])('names the variables of a proxy that refuses %s', a
   expect(said).toContain(scheme === 'http' ? 'with status 407' : 'a proxy is set')
 })
 
-test('names the variables of a proxy that is not there, and none of its secrets', async () => {
+test('names the variables of a proxy that does not answer, and none of its secrets', async () => {
   const hint = `; a proxy is set: check HTTP_PROXY and HTTPS_PROXY, or add ${FAR} to NO_PROXY\n`
 
   for (const proxy of ['http://me:secret@127.0.0.1:1', 'http://me:secret@nope.invalid:1']) {

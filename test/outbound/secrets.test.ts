@@ -98,7 +98,7 @@ const reason = (url: string, seconds = 20): Promise<string> => {
   )
 }
 
-describe('a message about a request shows no secret of its URL', () => {
+describe('a message about a request shows no secret of its URL:', () => {
   test.each(failures)('%s', async (_, behavior) => {
     using server = await behave(behavior)
     const said = await reason(`http://${USER}${server.host}${SECRET_PATH}`)
@@ -188,7 +188,7 @@ const someFailures = failures.filter(([name]) =>
   /another protocol|length that|unknown coding|switch|redirect|reset/.test(name),
 )
 
-describe('a command prints no secret of a URL', () => {
+describe('a command prints no secret of a URL:', () => {
   test('forward, whatever the receiver answers', async () => {
     const database = folder.file('plants.db')
     await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })

@@ -22,7 +22,7 @@ test('converts ids alone', () => {
   expect(parseJson('{"id":1.0,"more":5}')).toEqual({ id: 1n, more: 5 })
 })
 
-test('takes small ids where JSON.parse gives no source text, and leaves those that may be rounded', () => {
+test('accepts small ids where JSON.parse gives no source text, but none that may be rounded', () => {
   const parse = JSON.parse
   const old = spyOn(JSON, 'parse').mockImplementation((text, revive) =>
     parse(text, revive && ((key, value) => revive(key, value))),

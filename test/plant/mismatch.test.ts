@@ -23,14 +23,14 @@ test.each([1, 9, 10])('names all of %d wrong fields', (fields) => {
   expect(listMismatches(wrong(fields), {})).toBe(all(fields))
 })
 
-test.each([11, 12, 1000])('names ten of %d wrong fields, and looks for one more', (fields) => {
+test.each([11, 12, 1000])('names ten of %d wrong fields, and stops after one more', (fields) => {
   const validator = wrong(fields)
 
   expect(listMismatches(validator, {})).toBe(`${all(10)}; and more`)
   expect(validator.asked).toBe(11)
 })
 
-test('names ten problems', () => {
+test('lists ten problems, and says that there are more', () => {
   const problems = Array.from({ length: 11 }, (_, index) => `p${index}`)
 
   expect(listProblems(problems.slice(0, 10))).toEndWith('p9')

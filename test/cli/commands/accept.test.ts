@@ -106,7 +106,7 @@ describe('edits by other programs', () => {
     expect(await entriesOf(daemon)).toHaveLength(9)
   })
 
-  test('are settled by later changes of the plants, whose entries have what was stored before', async () => {
+  test('are settled by later changes of the plants, whose entries have the edited values as the old ones', async () => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
     await using daemon = await serve(database)
@@ -169,7 +169,7 @@ describe('edits by other programs', () => {
     expect((await check(database)).out).toStartWith('ok: 2500 plants, ')
   })
 
-  test('of the change log itself end no backup, and check says how to go on', async () => {
+  test('in the change log itself do not stop a backup, and check says what to do', async () => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
     await (await serve(database)).kill()

@@ -21,25 +21,22 @@ const linesOf = (text: string): Line[] =>
 test.each([
   ['the file', ofFile],
   ['the daemon', ofDaemon],
-])(
-  'prints what is in the log of %s, with exact ids, and goes on after a cursor',
-  async (_, from) => {
-    await daemon.create('{"id":9223372036854775807,"name":"a"}')
-    await daemon.fetch('/plants/9223372036854775807', { method: 'DELETE' })
+])('prints the change log of %s, with exact ids, and continues after a cursor', async (_, from) => {
+  await daemon.create('{"id":9223372036854775807,"name":"a"}')
+  await daemon.fetch('/plants/9223372036854775807', { method: 'DELETE' })
 
-    const all = await runProgram(['changes', ...from()], { env })
-    const lines = linesOf(all.out)
-    const [before, last] = lines.slice(-2)
-    const rest = await runProgram(['changes', ...from(), '--after', before?.cursor ?? ''], { env })
-    const none = await runProgram(['changes', ...from(), '--after', 'now'], { env })
+  const all = await runProgram(['changes', ...from()], { env })
+  const lines = linesOf(all.out)
+  const [before, last] = lines.slice(-2)
+  const rest = await runProgram(['changes', ...from(), '--after', before?.cursor ?? ''], { env })
+  const none = await runProgram(['changes', ...from(), '--after', 'now'], { env })
 
-    expect([all.code, rest.code, none.code]).toEqual([0, 0, 0])
-    expect(all.out).toContain('"id":9223372036854775807,')
-    expect(linesOf(rest.out)).toEqual(last ? [last] : [])
-    expect([before?.action, last?.action]).toEqual(['create', 'delete'])
-    expect(none.out).toBe('')
-  },
-)
+  expect([all.code, rest.code, none.code]).toEqual([0, 0, 0])
+  expect(all.out).toContain('"id":9223372036854775807,')
+  expect(linesOf(rest.out)).toEqual(last ? [last] : [])
+  expect([before?.action, last?.action]).toEqual(['create', 'delete'])
+  expect(none.out).toBe('')
+})
 
 test.each([
   ['the file', ofFile],
@@ -75,7 +72,7 @@ test('prints more than a page', async () => {
   expect(linesOf(out).filter(({ id }) => id < 0)).toHaveLength(2000)
 })
 
-test('ends where the change log ended at its start, while others add to it', async () => {
+test('stops at the last entry that existed when it began, while others add more', async () => {
   let id = 2e9
   await using proxy = Bun.serve({
     port: 0,
@@ -94,7 +91,7 @@ test('ends where the change log ended at its start, while others add to it', asy
   expect(linesOf(out)).not.toEqual([])
 })
 
-test('says what is wrong in one line', async () => {
+test('reports wrong usage in one line', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
   const run = async (args: readonly string[], environment = env) => {
     const { err, code } = await runProgram(['changes', ...args], { env: environment })

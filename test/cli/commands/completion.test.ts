@@ -159,7 +159,7 @@ test('says for each shell where its script goes', async () => {
   }
 })
 
-test('the lines of its help install the scripts, creating their folder', async () => {
+test('the commands in its help install the scripts, and create their folders', async () => {
   using folder = temporaryFolder()
   const { out } = await runProgram(['completion', '--help'])
   const lines = out.split('\n').filter((line) => line.startsWith('  '))

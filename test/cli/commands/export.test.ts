@@ -39,8 +39,8 @@ test.each([1, 5000])(
 
 test.each([
   ['standard output', '| head -n 1'],
-  ['a pipe that has a name', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
-])('ends where nobody reads any more: %s', async (_, to) => {
+  ['a named pipe', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
+])('ends when its reader has gone: %s', async (_, to) => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 20_000))
 
@@ -57,7 +57,7 @@ test.each([
 test.each([
   ['a process', '>(cat > out.ndjson); wait $!'],
   ['standard output', '/dev/stdout | cat > out.ndjson'],
-])('writes to a pipe that has a name: %s', async (_, to) => {
+])('writes to a named pipe: %s', async (_, to) => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 2))
   const words = ['export', '--format', 'ndjson', '--database', folder.file('plants.db')]
@@ -70,7 +70,7 @@ test.each([
   )
 })
 
-test.skipIf(!hasScript)('draws no bar among plants that go to a terminal', async () => {
+test.skipIf(!hasScript)('draws no progress bar if the plants go to a terminal', async () => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 3000))
 
@@ -83,7 +83,7 @@ test.skipIf(!hasScript)('draws no bar among plants that go to a terminal', async
   expect(stdout.toString()).not.toContain('plants/s')
 })
 
-test('writes to standard output by its name', async () => {
+test('writes to standard output for the name "-", and creates no file', async () => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 1))
   const args = ['--format', 'csv', '--database', folder.file('plants.db')]
@@ -110,25 +110,28 @@ test('never writes over the database', async () => {
   expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(200)
 })
 
-test.each(['export', 'backup'])('%s takes no name of a file that SQLite may keep', async (name) => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 1))
-  const names = readdirSync(folder.path)
+test.each(['export', 'backup'])(
+  '%s refuses a name that SQLite may use for its own files',
+  async (name) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await importLines(database, lines(0, 1))
+    const names = readdirSync(folder.path)
 
-  for (const suffix of ['-journal', '-wal', '-shm']) {
-    const words = [name, database + suffix, '--database', database]
-    if (name === 'export') words.push('--format', 'csv')
-    const { code, err } = await runProgram(words)
-    expect({ suffix, code }).toEqual({ suffix, code: 2 })
-    expect(err).toContain(`${database}${suffix} is `)
-  }
-  expect(readdirSync(folder.path)).toEqual(names)
-})
+    for (const suffix of ['-journal', '-wal', '-shm']) {
+      const words = [name, database + suffix, '--database', database]
+      if (name === 'export') words.push('--format', 'csv')
+      const { code, err } = await runProgram(words)
+      expect({ suffix, code }).toEqual({ suffix, code: 2 })
+      expect(err).toContain(`${database}${suffix} is `)
+    }
+    expect(readdirSync(folder.path)).toEqual(names)
+  },
+)
 
 test.each([
   ['appends to a file that the shell appends to', '/dev/stdout', '>> all', 'before\n'],
-  ['writes on where the shell writes', '/dev/fd/7', '7>> all', 'before\n'],
+  ['continues at the position of the shell', '/dev/fd/7', '7>> all', 'before\n'],
 ])('%s', async (_, path, to, before) => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 1))

@@ -48,7 +48,7 @@ test('prints the first token of a new store, with a curl line that works as past
 })
 
 test.skipIf(!hasIpv6)(
-  'prints an IPv6 address so that no shell takes its brackets for a pattern',
+  'quotes a URL with an IPv6 address, whose brackets are a pattern for a shell',
   async () => {
     using folder = temporaryFolder()
     const args = ['--host', '::1']
@@ -70,7 +70,7 @@ test('serves if standard output cannot be written, and revokes the token that wa
   expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
 })
 
-test('makes no first token if standard output is closed', async () => {
+test('creates no first token if standard output is closed', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const under = ['bash', '-c', 'exec "$0" "$@" >&-']
@@ -170,7 +170,7 @@ describe('a link that opens the console with the first token', () => {
   })
 })
 
-test('prints no address of a console that --no-console leaves out', async () => {
+test('prints no address of the console with --no-console', async () => {
   using folder = temporaryFolder()
   const args = ['--no-console']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
@@ -179,7 +179,7 @@ test('prints no address of a console that --no-console leaves out', async () => 
   expect(daemon.out()).not.toContain('console: ')
 })
 
-test('says the absolute path of a database that it makes', async () => {
+test('prints the absolute path of a database that it creates', async () => {
   using folder = temporaryFolder()
   const path = `${realpathSync(folder.path)}/plants.db`
   const first = await startDaemon({ cwd: folder.path, env })

@@ -135,7 +135,7 @@ test('ends at 410, and counts the change as not delivered', async () => {
   expect(kept(cursorFile)).toBe(`${start}\n`)
 })
 
-test('each change arrives at least once, in order, through kills', async () => {
+test('delivers each change at least once, in order, although it is killed', async () => {
   using receiver = receive()
   const first = forward(receiver.url, ['--url', daemon.url], await now())
   let { child } = first
@@ -158,7 +158,7 @@ test('each change arrives at least once, in order, through kills', async () => {
   expect(once).toEqual(Array.from({ length: 100 }, (_, index) => from + index))
 })
 
-test('--after now keeps where it began, so that a restart misses nothing', async () => {
+test('--after now saves where it began, so that a restart misses nothing', async () => {
   using receiver = receive()
   const from = ['--database', database, '--after', 'now']
   const { child, cursorFile, again } = forward(receiver.url, from, null)
@@ -267,7 +267,7 @@ test('says at once that its source is down, and later that it is back', async ()
 })
 
 test.each(['a database', 'a daemon'])(
-  'forwards nothing from %s without a change log, and does not say so',
+  'refuses to forward from %s without a change log, and does not announce that it forwards',
   async (source) => {
     const plain = folder.file(`plain-${files++}.db`)
     await using other = await startDaemon({ database: plain })

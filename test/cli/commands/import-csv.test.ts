@@ -162,7 +162,7 @@ test.each([
   ],
   ['name;Nr\na;1\n', 'no column "id"; found "name", "Nr"', ' --id-column Nr'],
   ['id,tag\n1,a\n', 'no column "name"; found "id", "tag"', ' --name-column COLUMN'],
-])('says what to try where the columns do not fit: %p', async (stdin, found, options) => {
+])('proposes a command if the columns do not fit: %p', async (stdin, found, options) => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)
@@ -185,7 +185,7 @@ test.each([
   [['--name-column', 'name'], 'id,name,name\n1,a,b\n', ' --name-column 2'],
   [['--id-column', 'nope', '--name-column', 'n'], 'id,n\n1,Fern\n', ' --name-column n'],
   [['--id-column', 'nope'], 'x,name\na,Fern\n', ' --id-column COLUMN'],
-])('proposes no column that the file does not have: %p of %p', async (flags, stdin, options) => {
+])('proposes only columns that the file has: %p of %p', async (flags, stdin, options) => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), stdin, ...flags)
@@ -200,7 +200,7 @@ test.each([
   expect((await importCsv(folder.file('plants.db'), stdin, ...words)).code).toBe(0)
 })
 
-test("says what to try without the password of the database's URL", async () => {
+test("leaves the password of the database's URL out of the command that it proposes", async () => {
   const { err, code } = await runProgram(['import', '-', '--format', 'csv'], {
     stdin: 'id,latin\n1,a\n',
     env: { PLANTSTORE_DATABASE: 'postgres://gardener:secret@db.invalid/plants' },
@@ -295,7 +295,7 @@ test.each([
   ['cut off', Buffer.from('id,name\n1,caf\xc3', 'latin1')],
   ['UTF-16 that is cut off', Buffer.from('\ufeffid,name\n1,a\n', 'utf16le').subarray(0, -1)],
   ['UTF-16 with half a pair', Buffer.from('\ufeffid,name\n1,a\ud800b\n', 'utf16le')],
-])('refuses a text that is of no encoding: %s', async (_, bytes) => {
+])('refuses a text that fits no encoding: %s', async (_, bytes) => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))

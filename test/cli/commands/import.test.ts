@@ -233,7 +233,7 @@ test('adds to the change log only what --replace has changed, a commit for each 
 test.each([
   ['one by one', []],
   ['with --strict', ['--strict']],
-])('replaces in the order of the lines, also those of one id: %s', async (_, flags) => {
+])('replaces in the order of the lines, even if they share an id: %s', async (_, flags) => {
   using folder = temporaryFolder()
   const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
   const args = ['--format', 'ndjson', '--replace', '--database', folder.file('plants.db')]
@@ -301,7 +301,7 @@ test('says that a file cannot be read', async () => {
   expect({ err, code }).toEqual({ err: `plantstore: ${reason}\n`, code: 1 })
 })
 
-test('reads a file of JSON that is an array, whatever its name', async () => {
+test('reads a JSON array, whatever the name of the file', async () => {
   using folder = temporaryFolder()
   for (const name of ['plants.ndjson', 'plants.json']) {
     await Bun.write(folder.file(name), '[\n{"id":1,"name":"a"}]\n')
@@ -359,7 +359,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGHUP', 129],
 ] as const)(
-  'ends with a summary and the refused rows at %s, also where nothing comes',
+  'ends with a summary and the refused rows at %s, even while its input is silent',
   async (signal, code) => {
     using folder = temporaryFolder()
     const child = await importing(folder)
@@ -376,7 +376,7 @@ test.each([
   },
 )
 
-test('goes on at SIGHUP if nohup has started it', async () => {
+test('ignores SIGHUP if nohup has started it', async () => {
   using folder = temporaryFolder()
   const child = await importing(folder, ['sh', '-c', 'trap "" HUP; exec "$0" "$@"'])
 
@@ -492,7 +492,7 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
   expect(await plantsCounted(daemon)).toBe(20_000 + created)
 })
 
-test('reads a device as a file: /dev/null is an empty one', async () => {
+test('reads a device like a file: /dev/null is empty', async () => {
   using folder = temporaryFolder()
 
   const words = ['import', '/dev/null', '--format', 'csv', '--database', folder.file('plants.db')]

@@ -82,7 +82,7 @@ test('prints the absolute path, and whether the database is new', async () => {
   )
 })
 
-test('refuses the place of a file that SQLite keeps beside a database', async () => {
+test('refuses a name that SQLite uses for a file beside a database', async () => {
   using folder = temporaryFolder()
   const { database, copy } = await makeBackup(folder)
   const log = `${database}-wal`
@@ -239,7 +239,7 @@ test.skipIf(!isRoot).each([
   },
 )
 
-test('restores behind a link to a file that is gone', async () => {
+test('restores the missing target of a link', async () => {
   using folder = temporaryFolder()
   const link = folder.file('link.db')
   mkdirSync(folder.file('data'))
@@ -268,7 +268,7 @@ test('refuses to restore while a daemon serves the database', async () => {
   expect((await daemon.create('{"id":100,"name":"still here"}')).status).toBe(200)
 })
 
-test('keeps a copy that is a file of its own', async () => {
+test('keeps the old database and the backup as independent files', async () => {
   using folder = temporaryFolder()
   const { database, copy } = await makeBackup(folder)
 

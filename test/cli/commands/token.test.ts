@@ -155,7 +155,7 @@ test('stores only the hash of a token', async () => {
   expect(content).not.toContain(text.slice('pst_'.length))
 })
 
-test('makes no database', async () => {
+test('creates no database', async () => {
   using empty = temporaryFolder()
   for (const action of [['create', 'x'], ['list'], ['revoke', 'x']]) {
     const { out, err, code } = await runProgram(['token', ...action], { cwd: empty.path })
@@ -181,7 +181,7 @@ test.each([
 })
 
 test.each(['>&-', '>/dev/null'])(
-  'revokes a token that nobody can have read: %s',
+  'revokes a token that nobody could read: %s',
   async (redirection) => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
@@ -222,7 +222,7 @@ test('writes a token to a new file of mode 0600, says where, and prints it nowhe
   expect(readdirSync(own.path)).toEqual(['reader.token'])
 })
 
-test('writes a token to a file, whether or not standard output is read', async () => {
+test('writes a token to a file even if standard output is not read', async () => {
   using own = temporaryFolder()
 
   const { code } = await runProgram(
@@ -234,7 +234,7 @@ test('writes a token to a file, whether or not standard output is read', async (
   expect((await list(readFileSync(own.file('token'), 'utf8').trim())).status).toBe(200)
 })
 
-test('makes no file without a token, and no token without a file', async () => {
+test('creates no file without a token, and no token without a file', async () => {
   using own = temporaryFolder()
   await mint('twice')
   const path = own.file('token')

@@ -5,7 +5,7 @@ test.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('ends in order with the exit code of the signal: %s', async (signal, code) => {
+] as const)('shuts down cleanly with the exit code of the signal: %s', async (signal, code) => {
   let isCleaned = false
 
   const exit = await interruptible(async (check) => {
@@ -24,7 +24,7 @@ test.each([
   expect(process.listenerCount(signal)).toBe(0)
 })
 
-test('passes on an error, and a result that came in time', async () => {
+test('passes on an error, and a result that arrived before the signal', async () => {
   await expect(interruptible(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await interruptible(async () => 7)).toBe(7)
 })

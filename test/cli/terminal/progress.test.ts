@@ -16,7 +16,7 @@ test.each([
   [28, '[#####......] 45%  1:23 left'],
   [13, '[###....] 45%'],
   [5, '45%'],
-])('leaves out what is needed least: %d columns', (columns, line) => {
+])('leaves out the least important parts first: %d columns', (columns, line) => {
   expect(layOut(0.45, FACTS, columns)).toBe(line)
 })
 

@@ -118,7 +118,7 @@ test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
   },
 )
 
-test.skipIf(!hasOpenssl)('reports the expiry as a metric', async () => {
+test.skipIf(!hasOpenssl)('reports the expiry of its certificate as a metric', async () => {
   using folder = temporaryFolder()
   const args = flagsOf(makePair(folder, 'one', 30))
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
@@ -129,38 +129,41 @@ test.skipIf(!hasOpenssl)('reports the expiry as a metric', async () => {
   expect(Math.round((Number(seconds) - Date.now() / 1000) / 86_400)).toBe(30)
 })
 
-test.skipIf(!hasOpenssl)('does not start with a bad pair', async () => {
-  using folder = temporaryFolder()
-  const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
-  const file = (name: string, text: string) => {
-    writeFileSync(folder.file(name), text)
-    return folder.file(name)
-  }
-  const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
-  const [noPem, empty, missing] = [
-    file('no.crt', 'no PEM'),
-    file('empty.key', ''),
-    folder.file('x'),
-  ]
-  const damagedChain = file('damaged.crt', `${readFileSync(one.cert, 'utf8')}${damaged}`)
-  const bad: [cert: string, key: string, message: string][] = [
-    [one.cert, two.key, `the key ${two.key} does not match the certificate ${one.cert}`],
-    [noPem, one.key, `${noPem} does not contain valid certificates in PEM`],
-    [damagedChain, one.key, `${damagedChain} does not contain valid certificates in PEM`],
-    [one.cert, empty, `${empty} does not contain a private key without a passphrase in PEM`],
-    [one.cert, missing, `cannot read ${missing}: no such file`],
-    [missing, one.key, `cannot read ${missing}: no such file`],
-  ]
+test.skipIf(!hasOpenssl)(
+  'does not start with a certificate and a key that do not fit',
+  async () => {
+    using folder = temporaryFolder()
+    const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
+    const file = (name: string, text: string) => {
+      writeFileSync(folder.file(name), text)
+      return folder.file(name)
+    }
+    const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
+    const [noPem, empty, missing] = [
+      file('no.crt', 'no PEM'),
+      file('empty.key', ''),
+      folder.file('x'),
+    ]
+    const damagedChain = file('damaged.crt', `${readFileSync(one.cert, 'utf8')}${damaged}`)
+    const bad: [cert: string, key: string, message: string][] = [
+      [one.cert, two.key, `the key ${two.key} does not match the certificate ${one.cert}`],
+      [noPem, one.key, `${noPem} does not contain valid certificates in PEM`],
+      [damagedChain, one.key, `${damagedChain} does not contain valid certificates in PEM`],
+      [one.cert, empty, `${empty} does not contain a private key without a passphrase in PEM`],
+      [one.cert, missing, `cannot read ${missing}: no such file`],
+      [missing, one.key, `cannot read ${missing}: no such file`],
+    ]
 
-  for (const [cert, key, message] of bad) {
-    const words = ['serve', '--port', '0', '--database', folder.file('plants.db')]
-    expect(await runProgram([...words, ...flagsOf({ cert, key })])).toEqual({
-      out: '',
-      err: `plantstore: ${message}\n`,
-      code: 1,
-    })
-  }
-})
+    for (const [cert, key, message] of bad) {
+      const words = ['serve', '--port', '0', '--database', folder.file('plants.db')]
+      expect(await runProgram([...words, ...flagsOf({ cert, key })])).toEqual({
+        out: '',
+        err: `plantstore: ${message}\n`,
+        code: 1,
+      })
+    }
+  },
+)
 
 test.each([
   [['--hsts', '1y'], '--hsts needs --tls-cert'],

@@ -101,7 +101,7 @@ test('removes the socket when it stops, and takes over one that a killed daemon 
 test.each([
   ['the socket of a newer daemon', true],
   ['a file', false],
-])('leaves %s that has taken its place', async (_, isSocket) => {
+])('does not remove %s that has taken the place of its socket', async (_, isSocket) => {
   using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   const args = ['--unix', unix]

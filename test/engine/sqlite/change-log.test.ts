@@ -39,7 +39,7 @@ test('counts the bytes of the remaining entries, and names the one before them',
   await again.close()
 })
 
-test('removes no entry that is young by the clock, but one from its future', async () => {
+test('keeps an entry that is young by the clock, and removes one dated in the future', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await (await openStore(path, storeOwner(ignore, ignore, 60_000))).close()

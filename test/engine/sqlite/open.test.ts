@@ -200,7 +200,7 @@ test('refuses a host that is not of this machine', async () => {
   expectLine(await runProgram(['serve', ...args]), 1, '192.0.2.1')
 })
 
-test('refuses a folder that is missing, and does not make it', async () => {
+test('refuses a folder that is missing, and does not create it', async () => {
   using folder = temporaryFolder()
 
   expectLine(

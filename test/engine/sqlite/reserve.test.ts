@@ -34,7 +34,7 @@ test('a daemon makes the reserve, private and not compressible, and makes it aga
   expect(statSync(reserve).size).toBe(BYTES)
 })
 
-test('a revocation that has space leaves the reserve alone', async () => {
+test('a revocation leaves the reserve alone while the disk has space', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await (await startDaemon({ database })).stop()
@@ -59,7 +59,7 @@ test('a reserve that cannot be made is an event, and the daemon serves', async (
   expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
 })
 
-test('a link is replaced, and its target stays as it is', () => {
+test('a link in the place of the reserve is replaced, and its target is unchanged', () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('other'), 'precious')
   symlinkSync(folder.file('other'), folder.file('plants.db.reserve'))

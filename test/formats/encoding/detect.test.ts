@@ -74,7 +74,7 @@ describe('the encoding of', () => {
     if (found !== null) expect(createDecoder(found).decode(encode(text, encoding))).toBe(text)
   })
 
-  test('bytes that are no text is none', async () => {
+  test('bytes that are not text is unknown', async () => {
     const noise = Uint8Array.from({ length: 4096 }, (_, at) => 128 + ((at * 7919) % 127))
     expect((await detectEncoding(noise)).encoding).toBeNull()
   })

@@ -13,7 +13,7 @@ const decode = async (bytes: Uint8Array, length: number, encoding: string | null
   (await Array.fromAsync(decodeText(cut(bytes, length), encoding))).join('')
 
 test.each(['utf-16le', 'utf-16be', 'utf-8'])(
-  'a file of %s is read, wherever it is cut',
+  'a file in %s is read, wherever it is cut',
   async (encoding) => {
     const text = '\ufeffid\tname\n1\tné🌵\n'
     const bytes = Buffer.from(text, encoding === 'utf-8' ? 'utf8' : 'utf16le')
@@ -82,7 +82,7 @@ test('refuses a file that is not in the named encoding', async () => {
   )
 })
 
-test.each(['cp437', 'cp850', 'ibm866'])('a file of DOS is read as %s', async (encoding) => {
+test.each(['cp437', 'cp850', 'ibm866'])('a DOS file is read as %s', async (encoding) => {
   const text = encoding === 'ibm866' ? 'Дуб' : 'Möhre, Äpfel ½'
   const bytes = encode(text, encoding)
 

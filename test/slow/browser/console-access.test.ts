@@ -222,7 +222,7 @@ describe('right to left', () => {
     expect((await textOf(console.row(1).locator('.name'))).right).toBe((await textOf(cell)).right)
   })
 
-  test('in a page that is turned, nothing of a row covers anything else', async () => {
+  test('in a mirrored page, the parts of a row do not overlap', async () => {
     await using console = await openConsole(browser, daemon.url)
     await console.page.evaluate(() => {
       document.documentElement.dir = 'rtl'

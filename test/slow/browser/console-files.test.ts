@@ -170,7 +170,7 @@ describe('an import', () => {
     ['plants.xls', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'the workbook cannot be read: '],
     ['plants.csv', '\x89PNG\r\n', 'this is a picture, not a table'],
     ['plants.csv', '', 'the file is empty'],
-  ])('of %s that holds something else says so', async (name, content, reason) => {
+  ])('refuses %s with other content in one sentence', async (name, content, reason) => {
     await using store = await openStore()
     await importFile(store.console, name, Buffer.from(content, 'latin1'))
 
@@ -180,7 +180,7 @@ describe('an import', () => {
     await store.console.isClean()
   })
 
-  test('of a file that is dropped anywhere on the page shows a bar', async () => {
+  test('starts with a file dropped anywhere on the page, and shows a bar', async () => {
     await using store = await openStore()
     const { console } = store
     const text = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"name":"dropped ${i}"}\n`)
@@ -202,7 +202,7 @@ describe('an import', () => {
     await console.isClean()
   })
 
-  test('of several files says how each ended', async () => {
+  test('reports the end of each of several files', async () => {
     await using store = await openStore()
     const { console } = store
     await fileField(console).setInputFiles(
@@ -228,7 +228,7 @@ describe('an import', () => {
     await console.isClean()
   })
 
-  test('of which nothing is stored says so, with the reason', async () => {
+  test('says so, with the reason, if it stores nothing', async () => {
     await using store = await openStore()
     const message = 'disk full; nothing was stored'
     await store.console.page.route('**/plants/batch', (route) =>
@@ -238,7 +238,7 @@ describe('an import', () => {
     await panelOf(store.console).getByText('Nothing was imported: the disk is full').waitFor()
   })
 
-  test('that is stopped keeps what it created, and completes when it is repeated', async () => {
+  test('keeps what it created when it is stopped, and completes when it is repeated', async () => {
     await using store = await openStore()
     const { console } = store
     const text = Array.from({ length: 60_000 }, (_, i) => `{"id":${i},"name":"plant ${i}"}\n`).join(
@@ -267,7 +267,7 @@ const realWorld = join(root, 'test/real-world')
 const scriptsOf = (console: ConsolePage): readonly string[] =>
   console.requests().filter((url) => url.endsWith('.js'))
 
-describe('a file that does not fit', () => {
+describe('a file to import', () => {
   test.each([
     ['macintosh.csv', 1],
     ['text-ids.csv', 2],
@@ -280,7 +280,7 @@ describe('a file that does not fit', () => {
     ['collection.json', 3],
     ['hidden-stop.csv', 3],
     ['workbook.xlsx', 4],
-  ])('%s is shown, and gets in by one more press', async (name, created) => {
+  ])('(%s) is shown, and is imported by one more press', async (name, created) => {
     await using store = await openStore()
     const { console, database } = store
     await fileField(console).setInputFiles(join(realWorld, name))
@@ -311,7 +311,7 @@ describe('a file that does not fit', () => {
     ['spaces.csv', 'read'],
     ['literal-quotes.tsv', 'read'],
     ['empty-names.json', 'read; 1 has an empty name'],
-  ])('%s fits, and is not asked about', async (name, end) => {
+  ])('(%s) fits, and raises no question', async (name, end) => {
     await using store = await openStore()
     await fileField(store.console).setInputFiles(join(realWorld, name))
 
@@ -321,7 +321,7 @@ describe('a file that does not fit', () => {
     await store.console.isClean()
   })
 
-  test('in another encoding is read by the one that is detected in the thread', async () => {
+  test('in another encoding is read in the encoding that the thread detects', async () => {
     await using store = await openStore()
     const { console, database } = store
     const bytes = Buffer.from('id,name\n1,D\xb9b\n2,\xafywotnik\n', 'latin1')
@@ -337,7 +337,7 @@ describe('a file that does not fit', () => {
     await console.isClean()
   })
 
-  test('that has a title row, several lists or a name in two columns is told so in the form', async () => {
+  test('with a title row, several lists or a name in two columns is explained in the form', async () => {
     await using store = await openStore()
     const { console, database } = store
     const preview = previewOf(console)
@@ -370,7 +370,7 @@ describe('a file that does not fit', () => {
     await console.isClean()
   })
 
-  test('several lines that are pasted onto the page are shown likewise', async () => {
+  test('gets the same form if its lines are pasted onto the page', async () => {
     await using store = await openStore()
     const { console, database } = store
     const paste = (text: string) =>
@@ -403,7 +403,7 @@ describe('a file that does not fit', () => {
     await console.isClean()
   })
 
-  test('that differs from what is stored replaces it if that is chosen', async () => {
+  test('replaces the stored plants that it differs from, if that is chosen', async () => {
     await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
     const { console, database } = store
     const preview = previewOf(console)
@@ -423,7 +423,7 @@ describe('a file that does not fit', () => {
     await console.isClean()
   })
 
-  test('that could not be compared says so, and can replace all the same', async () => {
+  test('can replace plants even if it could not be compared, and says so', async () => {
     await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
     const { console, database } = store
     const preview = previewOf(console)
@@ -458,14 +458,14 @@ describe('a file that does not fit', () => {
       noise,
       'this is neither text nor a workbook; choose a CSV, JSON or spreadsheet file',
     ],
-  ])('%s gets one sentence', async (name, bytes, sentence) => {
+  ])('(%s) is refused in one sentence', async (name, bytes, sentence) => {
     await using store = await openStore()
     await importFile(store.console, name, bytes)
     await panelOf(store.console).getByText(`Failed: ${sentence}`, { exact: true }).waitFor()
     await store.console.isClean()
   })
 
-  test('zip-named.csv gets a sentence with the way in', async () => {
+  test('(zip-named.csv) is refused with a sentence that says what to do', async () => {
     await using store = await openStore()
     await fileField(store.console).setInputFiles(join(realWorld, 'zip-named.csv'))
 
@@ -475,7 +475,7 @@ describe('a file that does not fit', () => {
     await store.console.isClean()
   })
 
-  test('is asked about by keyboard alone, on a phone', async () => {
+  test('is imported by keyboard alone, on a phone', async () => {
     await using store = await openStore()
     const viewport = { width: 390, height: 800 }
     await using console = await openConsole(browser, store.daemon.url, { viewport })
@@ -515,7 +515,7 @@ describe('a file that does not fit', () => {
     await console.isClean()
   })
 
-  test('is counted while the page stays in use', async () => {
+  test('is counted while the page stays responsive', async () => {
     await using store = await openStore()
     const { console, folder } = store
     const { page } = console
@@ -543,7 +543,7 @@ describe('a file that does not fit', () => {
     await console.isClean()
   }, 120_000)
 
-  test('has its refused rows saved, to be mended and imported alone', async () => {
+  test('has its refused rows saved, ready to be fixed and imported', async () => {
     await using store = await openStore()
     const { console, database } = store
     await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\nx4;Oak\n')
@@ -629,7 +629,7 @@ describe('a workbook', () => {
     await console.isClean()
   })
 
-  test('of 50,000 rows is read in a thread, while the page goes on', async () => {
+  test('with 50,000 rows is read in a thread, while the page stays responsive', async () => {
     await using store = await openStore()
     const { console, folder } = store
     const path = folder.file('large.xlsx')
@@ -645,7 +645,7 @@ describe('a workbook', () => {
     await console.isClean()
   }, 120_000)
 
-  test('that is large is given up at once', async () => {
+  test('can be abandoned at once, even if it is large', async () => {
     await using store = await openStore()
     const { console, folder, database } = store
     const path = folder.file('large.xlsx')
@@ -678,25 +678,22 @@ async function exported(database: string, format: string, ...more: string[]): Pr
 }
 
 describe('an export', () => {
-  test.each(['ndjson', 'csv'])(
-    'of %s is what the command writes, byte for byte',
-    async (format) => {
-      await using store = await openStore(content)
-      const { console, database } = store
-      await console.page.evaluate(() => {
-        delete window.showSaveFilePicker
-      })
-      const [download] = await Promise.all([
-        console.page.waitForEvent('download'),
-        console.export(format === 'csv' ? 'CSV' : 'NDJSON'),
-      ])
+  test.each(['ndjson', 'csv'])('writes %s as the command does, byte for byte', async (format) => {
+    await using store = await openStore(content)
+    const { console, database } = store
+    await console.page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    const [download] = await Promise.all([
+      console.page.waitForEvent('download'),
+      console.export(format === 'csv' ? 'CSV' : 'NDJSON'),
+    ])
 
-      expect(download.suggestedFilename()).toBe(`plants.${format}`)
-      expect(readFileSync(await download.path(), 'utf8')).toBe(await exported(database, format))
-      await console.page.getByText('Exported 2,203 plants').waitFor()
-      await console.isClean()
-    },
-  )
+    expect(download.suggestedFilename()).toBe(`plants.${format}`)
+    expect(readFileSync(await download.path(), 'utf8')).toBe(await exported(database, format))
+    await console.page.getByText('Exported 2,203 plants').waitFor()
+    await console.isClean()
+  })
 
   test('is streamed to a file where the browser can write one', async () => {
     await using store = await openStore(content)
@@ -719,7 +716,7 @@ describe('an export', () => {
     await console.isClean()
   })
 
-  test('of a plant that was found has that plant alone', async () => {
+  test('has only the plant that a search found', async () => {
     await using store = await openStore(content)
     const { console } = store
     await console.page.evaluate(() => {
@@ -738,7 +735,7 @@ describe('an export', () => {
     await console.page.getByText('Exported 1 plant', { exact: true }).waitFor()
   })
 
-  test('of a workbook is read back as it was: each bit of an id, texts that look like formulas', async () => {
+  test('writes a workbook that is read back exactly: each bit of an id, texts that look like formulas', async () => {
     const lines =
       '{"id":-9223372036854775808,"name":"=1+1","tag":"@x"}\n{"id":7,"name":"Günsel\\nrepens"}\n'
     await using store = await openStore(lines)
@@ -766,7 +763,7 @@ describe('an export', () => {
     await console.isClean()
   })
 
-  test('of a workbook of 50,000 plants is written in a thread, while the page goes on', async () => {
+  test('writes a workbook of 50,000 plants in a thread, while the page stays responsive', async () => {
     const line = (id: number) => `{"id":${id},"name":"plant ${id}","tag":"tag ${id % 50}"}\n`
     await using store = await openStore(
       Array.from({ length: 50_000 }, (_, id) => line(id)).join(''),
@@ -800,7 +797,7 @@ describe('an export', () => {
     await console.isClean()
   }, 120_000)
 
-  test('of a workbook is stopped while it is written', async () => {
+  test('can be stopped while it writes a workbook', async () => {
     await using store = await openStore(content)
     const { console } = store
     const { page } = console
@@ -820,7 +817,7 @@ describe('an export', () => {
     await console.isClean()
   })
 
-  test('of a search that is only typed has the plants that it shows', async () => {
+  test('has the plants that the table shows, even if the search is only typed', async () => {
     await using store = await openStore(content)
     const { console } = store
     const { page } = console
@@ -844,7 +841,7 @@ describe('an export', () => {
     await console.isClean()
   })
 
-  test('of a tag has the plants of the tag', async () => {
+  test('has the plants of the chosen tag', async () => {
     await using store = await openStore(content)
     const { console } = store
     await console.page.evaluate(() => {

@@ -71,7 +71,7 @@ const isNarrow = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
 
 describe.each(VIEWS)('%s', (name, options) => {
-  test('the first page has no barriers', async () => {
+  test('the first page passes axe', async () => {
     await using visited = await visit(browser, daemon.url, options)
     await connect(visited.page, 'pst_wrong_0123456789')
     await visited.page.getByText('the token is unknown, expired or revoked').waitFor()
@@ -81,7 +81,7 @@ describe.each(VIEWS)('%s', (name, options) => {
     await shoot(visited.page, `${name}-welcome`)
   })
 
-  test('the table, an undo, a form and an import have no barriers', async () => {
+  test('the table, an undo, a form and an import pass axe', async () => {
     await using console = await openConsole(browser, daemon.url, options)
     const { page } = console
     await console.row(3).waitFor()
@@ -166,7 +166,7 @@ test('the picture of the README has plants by name, and the history of one', asy
   await shoot(page, 'readme')
 }, 60_000)
 
-test('the form for another token has no barriers', async () => {
+test('the form for another token passes axe', async () => {
   await using console = await openConsole(browser, daemon.url, {
     token: await createToken('looks'),
   })
@@ -187,7 +187,7 @@ test('on a phone the badge of a read-only token stands apart from the link besid
   expect((link?.x ?? 0) - (badge?.x ?? 0) - (badge?.width ?? 0)).toBeGreaterThan(4)
 })
 
-test('the table can be read at 200 %: nothing is cut off that scrolls nowhere', async () => {
+test('the table can be read at 200 %: nothing is cut off without a way to scroll', async () => {
   await using console = await openConsole(browser, daemon.url, {
     viewport: { width: 640, height: 400 },
     deviceScaleFactor: 2,
@@ -262,7 +262,7 @@ test('on a wide page the plants begin in the first 140 pixels', async () => {
   expect(first?.y).toBeLessThan(140)
 })
 
-test('a finger gets no compact rows', async () => {
+test('a touch screen gets no compact rows', async () => {
   await using console = await openConsole(browser, daemon.url, {
     ...phone,
     viewport: { width: 1024, height: 768 },

@@ -40,8 +40,8 @@ const said = (page: Page, text: string) => page.getByText(text, { exact: true })
 const at = (ids: readonly number[], index: number): number => ids[index] ?? Number.NaN
 const tagOf = (id: number) => stored(BigInt(id))?.tag
 
-describe('many at once', () => {
-  test('are tagged at once, and have their tag back by one undo', async () => {
+describe('many plants', () => {
+  test('are tagged at once, and get their tag back by one undo', async () => {
     await using console = await openWith(5)
     const { page, ids, bar, box } = console
     await box(at(ids, 0)).check()
@@ -65,7 +65,7 @@ describe('many at once', () => {
     await console.isClean()
   })
 
-  test('are a few hundred, by one request', async () => {
+  test('(a few hundred) are deleted by one request', async () => {
     await using console = await openWith(240)
     const { page, ids, bar, box, grid } = console
     await page.getByText(/^240 plants found/).waitFor()
@@ -85,40 +85,8 @@ describe('many at once', () => {
     ])
     await console.isClean()
   })
-})
 
-describe('changes by another user meanwhile', () => {
-  test('that delete the beginning of a range leave its end to be ticked, and say nothing', async () => {
-    await using console = await openWith(4)
-    const { page, ids, bar, box } = console
-    await console.tick(at(ids, 0))
-    await daemon.fetch(`/plants/${at(ids, 0)}`, { method: 'DELETE' })
-    await console.button('Reload').click()
-    await console.row(at(ids, 0)).waitFor({ state: 'detached' })
-    await box(at(ids, 2)).click({ modifiers: ['Shift'] })
-    await bar.getByText('2 selected').waitFor()
-    expect(await page.locator('.said').textContent()).toBe('')
-    expect(await box(at(ids, 2)).isChecked()).toBeTrue()
-    expect(await box(at(ids, 1)).isChecked()).toBeFalse()
-    await console.isClean()
-  })
-
-  test('before the table was read again is counted, and the rest is deleted', async () => {
-    await using console = await openWith(3)
-    const { page, ids, bar } = console
-    await console.tick(...ids)
-    await console.change(at(ids, 1), 'theirs')
-    await bar.getByRole('button', { name: 'Delete' }).click()
-    await page
-      .getByText(`Deleted 2 plants; left out: plant ${at(ids, 1)} (someone changed it)`)
-      .waitFor()
-    await bar.getByText('1 selected').waitFor()
-    await console.row(at(ids, 1)).waitFor({ state: 'detached' })
-    expect(ids.map((id) => stored(BigInt(id))?.name)).toEqual([undefined, 'theirs', undefined])
-    await console.isClean()
-  })
-
-  test('and a store that refuses is told with its reason, and is asked once', async () => {
+  test('stay selected if the store refuses to delete them; it is asked once, and the reason is shown', async () => {
     await using console = await openWith(20)
     const { page, ids, bar, box } = console
     await box(at(ids, 0)).check()
@@ -136,6 +104,38 @@ describe('changes by another user meanwhile', () => {
     await bar.getByText('20 selected').waitFor()
     await console.row(at(ids, 0)).waitFor()
     expect((await console.complaints()).filter((line) => !line.includes('507'))).toEqual([])
+  })
+})
+
+describe('changes by another user meanwhile', () => {
+  test('leave the end of a deleted range to be ticked, and show no message', async () => {
+    await using console = await openWith(4)
+    const { page, ids, bar, box } = console
+    await console.tick(at(ids, 0))
+    await daemon.fetch(`/plants/${at(ids, 0)}`, { method: 'DELETE' })
+    await console.button('Reload').click()
+    await console.row(at(ids, 0)).waitFor({ state: 'detached' })
+    await box(at(ids, 2)).click({ modifiers: ['Shift'] })
+    await bar.getByText('2 selected').waitFor()
+    expect(await page.locator('.said').textContent()).toBe('')
+    expect(await box(at(ids, 2)).isChecked()).toBeTrue()
+    expect(await box(at(ids, 1)).isChecked()).toBeFalse()
+    await console.isClean()
+  })
+
+  test('are left out of a deletion and counted, and the rest is deleted', async () => {
+    await using console = await openWith(3)
+    const { page, ids, bar } = console
+    await console.tick(...ids)
+    await console.change(at(ids, 1), 'theirs')
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    await page
+      .getByText(`Deleted 2 plants; left out: plant ${at(ids, 1)} (someone changed it)`)
+      .waitFor()
+    await bar.getByText('1 selected').waitFor()
+    await console.row(at(ids, 1)).waitFor({ state: 'detached' })
+    expect(ids.map((id) => stored(BigInt(id))?.name)).toEqual([undefined, 'theirs', undefined])
+    await console.isClean()
   })
 })
 
@@ -170,7 +170,7 @@ test('a read-only token sees no boxes, and Space ticks nothing', async () => {
   await console.isClean()
 })
 
-test('on a phone what can be done to many stays in reach at the bottom', async () => {
+test('on a phone the actions for many plants stay in reach at the bottom', async () => {
   await using console = await openWith(30, 390)
   await console.tick(at(console.ids, 0))
   const bar = await console.bar.boundingBox()

@@ -91,7 +91,7 @@ describe('the head of a column', () => {
     await console.isClean()
   })
 
-  test('is in the address: for back, a reload and a link', async () => {
+  test('keeps the order in the address: for back, a reload and a link', async () => {
     await using console = await open('/?sort=-name&q=tag%3Aflower')
     const { page } = console
     await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
@@ -124,7 +124,7 @@ describe('the head of a column', () => {
 })
 
 describe('the list of tags', () => {
-  test('says how many plants have each, and shows those of the one that is pressed', async () => {
+  test('counts the plants of each tag, and a press shows them', async () => {
     await using console = await open()
     const { page } = console
     await console.row(1).waitFor()
@@ -169,7 +169,7 @@ describe('many plants', () => {
     }
   }
 
-  test('50,000 are sorted and their tags counted, with a bar, while the page goes on', async () => {
+  test('(50,000) are sorted and their tags counted, with a bar, while the page stays responsive', async () => {
     await using store = await storeOf(50_000)
     await using console = await openConsole(browser, store.many.url)
     const { page } = console
@@ -194,7 +194,7 @@ describe('many plants', () => {
     await console.isClean()
   }, 120_000)
 
-  test('more are not, and the head says why; the service counts their tags, and no workbook has them', async () => {
+  test('(over 100,000) are not sorted, and the head says why; the service counts their tags, and no workbook can have them', async () => {
     await using store = await storeOf(100_001)
     await using console = await openConsole(browser, store.many.url)
     const { page } = console
@@ -237,7 +237,7 @@ const showsFirst = async (console: ConsolePage, name: string): Promise<void> =>
   ))
 
 describe('a new plant', () => {
-  test('is proposed the next free id, which can be overwritten; none beyond the largest', async () => {
+  test('gets the next free id as a proposal, and none beyond the largest', async () => {
     await using console = await open()
     const { page } = console
     const idIs = (wanted: string) =>

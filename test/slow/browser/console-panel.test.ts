@@ -299,7 +299,7 @@ test('Delete closes the panel, and can be undone', async () => {
 })
 
 describe('the address', () => {
-  test('has the plant: for back, forward, a reload and a link', async () => {
+  test('names the open plant: for back, forward, a reload and a link', async () => {
     await using console = await open()
     const { page } = console
     await console.search('plant')
@@ -324,7 +324,7 @@ describe('the address', () => {
     await console.isClean()
   })
 
-  test('of a plant that does not exist says so and is mended', async () => {
+  test('is corrected if it names a missing plant, and the page says so', async () => {
     await using console = await openConsole(browser, `${daemon.url}/?plant=404`)
     const { page } = console
     await page.getByText('Plant 404: no plant has this id').waitFor()

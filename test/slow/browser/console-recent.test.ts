@@ -21,7 +21,7 @@ async function change(): Promise<void> {
   await by('/plants/2', 'DELETE')
 }
 
-test('who changed what is listed, filtered, and a deleted plant is restored', async () => {
+test('recent changes are listed with their authors, filtered, and a deleted plant is restored', async () => {
   await change()
   await using console = await openConsole(browser, daemon.url)
   const { page } = console

@@ -30,7 +30,7 @@ describe('a link with a token in its fragment', () => {
     expect(await visited.complaints()).toEqual([])
   })
 
-  test('that is pasted into an open page connects it; a token that is refused is said', async () => {
+  test('connects an open page when it is pasted there; a refused token is reported', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
     await page.goto(`${daemon.url}/#token=pst_wrong_0123456789`)
@@ -128,7 +128,7 @@ test('on a phone the page is as high as its window, with ticked plants too', asy
   expect(await console.barriers()).toEqual([])
 })
 
-test('the page says that it reads the plants which are to be ticked', async () => {
+test('the page says that it is reading the plants to tick', async () => {
   await using console = await openConsole(browser, daemon.url)
   const { page } = console
   await console.row(1).waitFor()
@@ -145,7 +145,7 @@ test('the page says that it reads the plants which are to be ticked', async () =
   await console.isClean()
 })
 
-describe('what is printed', () => {
+describe('a printed page', () => {
   const printed = async (url: string) => {
     const console = await openConsole(browser, url)
     const { page } = console
@@ -215,7 +215,7 @@ describe('what is printed', () => {
     expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeLessThan(30)
   })
 
-  test('says that it is a part, unless all plants are asked for first', async () => {
+  test('says that the list is incomplete, unless all plants are requested first', async () => {
     const { console, print, rows } = await printed(daemon.url)
     const { page } = console
     await print()

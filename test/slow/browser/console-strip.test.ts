@@ -10,7 +10,7 @@ beforeAll(async () => {
   for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
 
-test('one line has how many plants there are, and unfolds into what an operator asks', async () => {
+test('one line shows how many plants there are, and unfolds into details for operators', async () => {
   await using console = await openConsole(browser, daemon.url)
   const strip = console.page.locator('.status')
   const fact = (name: string) =>
@@ -59,7 +59,7 @@ test('a list that is older than a minute says so, and can be read again', async 
   expect(await console.barriers()).toEqual([])
 })
 
-test('what could not be read is tried again at once where that is asked for', async () => {
+test('a failed read is retried at once on request', async () => {
   await using console = await openConsole(browser, daemon.url)
   const { page } = console
   await console.row(2).waitFor()

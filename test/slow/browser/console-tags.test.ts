@@ -23,7 +23,7 @@ async function open() {
   }
 }
 
-test('the tags that have what is typed in them are suggested, the most used first, with counts', async () => {
+test('tags that contain the typed text are suggested, the most used first, with counts', async () => {
   await using console = await open()
   await console.button('Edit plant 0').click()
   await console.tag.fill('R')
@@ -35,7 +35,7 @@ test('the tags that have what is typed in them are suggested, the most used firs
   await console.isClean()
 })
 
-test('the keyboard picks one: Enter takes it and then saves, Escape closes the list alone', async () => {
+test('the keyboard picks a tag: Enter takes it and then saves, Escape closes only the list', async () => {
   await using console = await open()
   const { page } = console
   await console.button('Edit plant 1').click()
@@ -59,7 +59,7 @@ test('the keyboard picks one: Enter takes it and then saves, Escape closes the l
   await console.isClean()
 })
 
-test('from twenty tags on, the menu of tags has a field to look for one', async () => {
+test('from twenty tags on, the menu of tags has a field to search them', async () => {
   await using console = await open()
   const { page } = console
   const menu = console.button('Tags')
@@ -106,7 +106,7 @@ test('from twenty tags on, the menu of tags has a field to look for one', async 
   await console.isClean()
 })
 
-test('a tag that is long leaves the numbers of all tags in sight', async () => {
+test('a long tag leaves the numbers of all tags in sight', async () => {
   const tag = 'typed into the wrong column, with all that was to be said of the plant'
   await daemon.create(JSON.stringify({ id: 300, name: 'x', tag }))
   await using console = await open()
@@ -137,7 +137,7 @@ test('another name for a tag that no plant has is refused with the reason', asyn
   await console.isClean()
 })
 
-test('a press picks one, for many plants too', async () => {
+test('a press picks a tag, for many plants too', async () => {
   await using console = await open()
   const { page } = console
   await page.getByRole('checkbox', { name: 'Select 4' }).check()
@@ -164,7 +164,7 @@ test('a tag of several lines keeps them', async () => {
   await console.isClean()
 })
 
-test('neither the question for another name of a tag nor a search that is typed has barriers', async () => {
+test('the question for another name of a tag and a typed search pass axe', async () => {
   await using console = await open()
   const { page } = console
   await console.field('Search').fill('plant')

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 
 describe('a token', () => {
-  test('that is revoked leads back to its field, and nothing that was typed is lost', async () => {
+  test('leads back to its field when it is revoked, and typed text is not lost', async () => {
     await using console = await open(await createToken('revoked'))
     const { page } = console
     await console.button('Edit plant 3').click()
@@ -38,7 +38,7 @@ describe('a token', () => {
     await console.isClean()
   })
 
-  test('that is revoked during an import stops it until there is another', async () => {
+  test('stops an import when it is revoked, until there is another token', async () => {
     await using console = await open(await createToken('importer'))
     const { page } = console
     const text = Array.from({ length: 40_000 }, (_, i) => `{"id":${i + 1000},"name":"p ${i}"}\n`)
@@ -66,7 +66,7 @@ describe('a token', () => {
     await console.isClean()
   }, 120_000)
 
-  test('that is read-only is offered no changes, from the start', async () => {
+  test('with read scope gets no controls for changes, from the start', async () => {
     await using console = await open(await createToken('reader', '--scope', 'read'))
     await console.page.getByText('read-only token').waitFor()
     await console.row(5).waitFor()
@@ -78,7 +78,7 @@ describe('a token', () => {
   })
 })
 
-test('a daemon that is restarted is waited for, and what was typed is stored then', async () => {
+test('the page waits for a daemon that restarts, and then stores the typed text', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const first = await startDaemon({ database, args: ['--keep-changes', '1d'] })
@@ -142,7 +142,7 @@ test('plants that are tagged while a daemon is restarted all get their tag', asy
   expect(((await answer.json()) as { plants: unknown[] }).plants).toHaveLength(14)
 })
 
-test('a disk that takes no writes is shown with the reason, and what was typed is stored when it heals', async () => {
+test('a disk that rejects writes is shown with the reason, and typed text is stored after it recovers', async () => {
   using folder = temporaryFolder()
   const under = ['env', '--ignore-signal=XFSZ']
   await using ailing = await startDaemon({ database: folder.file('plants.db'), under })
@@ -173,7 +173,7 @@ test('a disk that takes no writes is shown with the reason, and what was typed i
 })
 
 describe('two people at one plant', () => {
-  test('who change different fields both have their change, and the second is told', async () => {
+  test('keep both changes if they change different fields, and the second is told', async () => {
     await using console = await open()
     await console.button('Edit plant 9').click()
     await console.field('Tag').fill('mine')
@@ -186,7 +186,7 @@ describe('two people at one plant', () => {
     await console.isClean()
   })
 
-  test('who change one field are asked about it alone, and the other field stays as it was saved', async () => {
+  test('are asked only about a field that both changed; the other field stays as it was saved', async () => {
     await using console = await open()
     await console.button('Edit plant 10').click()
     await console.field('Tag').fill('mine')
@@ -200,7 +200,7 @@ describe('two people at one plant', () => {
     await console.isClean()
   })
 
-  test('of whom one deletes it: the other is told, and the row goes', async () => {
+  test('are told when one of them deletes it, and the row goes', async () => {
     await using console = await open()
     await console.button('Edit plant 12').click()
     await console.field('Name').fill('too late')
@@ -212,7 +212,7 @@ describe('two people at one plant', () => {
     await console.isClean()
   })
 
-  test('the second to save sees what the first stored, and may keep either', async () => {
+  test('may keep either version: the second to save sees the first', async () => {
     await using console = await open()
     const { page } = console
     const dialog = page.getByRole('dialog', { name: 'Edit plant 7' })
@@ -243,7 +243,7 @@ describe('two people at one plant', () => {
     await console.isClean()
   })
 
-  test('a plant that was changed since the table was read is not deleted', async () => {
+  test('cannot delete a plant that changed since the table was read', async () => {
     await using console = await open()
     await console.row(9).waitFor()
     await put(9, 'changed')
@@ -381,7 +381,7 @@ describe('a delete', () => {
     await console.isClean()
   })
 
-  test('by two quick clicks is of one plant', async () => {
+  test('by two quick clicks removes one plant', async () => {
     await using console = await open()
     await console.button('Delete plant 10').dblclick()
     await console.button(undo(10)).waitFor()
@@ -393,7 +393,7 @@ describe('a delete', () => {
     await console.isClean()
   })
 
-  test('of a plant that another has changed is not carried out', async () => {
+  test('leaves a plant that another user has changed', async () => {
     await using console = await open()
     await put(25, 'still wanted')
     await console.button('Delete plant 25').click()

@@ -38,7 +38,7 @@ describe('the token', () => {
     await console.isClean()
   })
 
-  test('is kept in the tab if that is asked for: over a reload and in the API reference, until Disconnect', async () => {
+  test('is kept in the tab on request: over a reload and in the API reference, until Disconnect', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
     const kept = page.getByRole('checkbox', { name: 'Keep in this tab' })
@@ -65,7 +65,7 @@ describe('the token', () => {
     expect(await visited.complaints()).toEqual([])
   })
 
-  test('that is unknown is refused beside its field, in the words of the service', async () => {
+  test('is refused beside its field if it is unknown, in the words of the service', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
 
@@ -172,7 +172,7 @@ describe('the table', () => {
     expect((await console.rows()).length).toBeLessThan(60)
   })
 
-  test('does not undo a scroll of which the browser has not told yet', async () => {
+  test('does not undo a scroll whose event has not arrived yet', async () => {
     await using console = await open()
     const { page, grid } = console
     await page.getByText('702 plants', { exact: true }).waitFor()
@@ -235,7 +235,7 @@ describe('the table', () => {
     await console.isClean()
   })
 
-  test('is limited to a part of a name, by the box that / leads to, whatever its case', async () => {
+  test('is limited to a part of a name, by the box that / focuses, whatever its case', async () => {
     await using console = await open()
     await console.row(1).waitFor()
     await console.page.keyboard.press('/')
@@ -321,7 +321,7 @@ describe('a plant', () => {
     await console.isClean()
   })
 
-  test('that is being typed is not lost to Escape', async () => {
+  test('is not lost to Escape while it is typed', async () => {
     await using console = await open()
     const { page } = console
     await console.button('Edit plant 2').click()
@@ -553,7 +553,7 @@ test('? shows the keys, those of changes to who may change', async () => {
   expect(await reader.page.getByText('Add a plant').count()).toBe(0)
 })
 
-test('on a phone, one menu has what is not needed at once', async () => {
+test('on a phone, one menu has the less urgent actions', async () => {
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
   await using console = await openConsole(browser, daemon.url, phone)
   const { page } = console

@@ -194,7 +194,7 @@ describe('a form', () => {
     expect(await visited.complaints()).toEqual([])
   })
 
-  test('sends the token of the bar, of now, and to what needs one only', async () => {
+  test('sends the current token of the bar, and only to operations that need one', async () => {
     await using visited = await open()
     const { page } = visited
     const token = await createToken('reader', '--scope', 'read')
@@ -359,7 +359,7 @@ const LOOKS: [name: string, options: BrowserContextOptions][] = [
   ['large', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
 ]
 
-test.each(LOOKS)('the reference has no barrier and no overflow: %s', async (name, options) => {
+test.each(LOOKS)('the reference passes axe and does not overflow: %s', async (name, options) => {
   await using visited = await open(options)
   const { page } = visited
   await typeToken(page)

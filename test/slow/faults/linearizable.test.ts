@@ -80,7 +80,7 @@ function historyOf(...steps: ([Request, Outcome] | [Request, Outcome][] | 'end')
 }
 
 test.each([
-  ['nothing', historyOf()],
+  ['an empty history', historyOf()],
   [
     'one client after another',
     historyOf(
@@ -574,7 +574,7 @@ const anyWrongHistory = fc
     })
   })
 
-test('decides as a trial of every order does', () => {
+test('agrees with a trial of every order', () => {
   const verdicts = { linearizable: 0, violated: 0, undecided: 0 }
   fc.assert(
     fc.property(fc.oneof(anyHistory, anyWrongHistory), (operations) => {

@@ -146,7 +146,7 @@ test('makes backups under load, keeps the newest two, and touches no other file'
   expect(leftoversIn(backups)).toEqual([])
 })
 
-test('tells the time and the size of the last backup, also after a restart', async () => {
+test('reports the time and the size of the last backup, also after a restart', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder)
   const seen: number[][] = []

@@ -60,7 +60,7 @@ test('does not let the WAL grow under reads that never pause', async () => {
   expect(longest).toBeLessThan(LONG_LOG_BYTES)
 })
 
-test('counts the commits that changed something, and no others', async () => {
+test('a probe of the health is not counted as a commit', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const commits = async () => {

@@ -83,7 +83,7 @@ const done = (created: number, more: object = {}) => ({
   ...more,
 })
 
-describe('a file as people have them', () => {
+describe('a real-world file such as', () => {
   test.each([
     ['wider-rows.csv', 2],
     ['short-rows.csv', 3],
@@ -270,7 +270,7 @@ describe('a file as people have them', () => {
   ]
 
   test.each(asked)(
-    '%s is shown with the guess, and gets in',
+    '%s is shown with the guess, and can be imported',
     async (name, columns, plants, encoding = undefined as string | undefined) => {
       await using console = await start()
       const { importer } = console
@@ -293,7 +293,7 @@ describe('a file as people have them', () => {
     ['first-row-short.csv', ['from 1', null, null]],
     ['forty-columns.csv', ['from 1', null, null]],
     ['today.csv', ['from 1', 'name', null]],
-  ])('%s is shown, and the name is to be chosen', async (name, columns) => {
+  ])('%s is shown, and the user chooses the column of names', async (name, columns) => {
     await using console = await start()
     const { importer } = console
 
@@ -344,7 +344,7 @@ describe('a file as people have them', () => {
     ])
   })
 
-  test('zip-named.csv gets a sentence with the way in', async () => {
+  test('zip-named.csv is refused with a sentence that says what to do', async () => {
     await using console = await start()
 
     await console.importer.add([fileOf('zip-named.csv')])
@@ -360,7 +360,7 @@ describe('a file as people have them', () => {
   test.each([
     ['nothing', 'a.csv', '', 'the file is empty'],
     ['numbers', 'a.json', '[1,2]', 'no plant in it; line 1: expected an object with id, name'],
-  ])('a file of %s says why there are no columns', async (_, name, text, reason) => {
+  ])('one with %s says why there are no columns', async (_, name, text, reason) => {
     await using console = await start()
 
     await console.importer.add([new File([text], name)])
@@ -419,7 +419,7 @@ describe('a file as people have them', () => {
     expect(console.plants()[0]).toEqual([1n, 'Quercus alba', 'Fagaceae'])
   })
 
-  test('a JSON file of two lists is read whole, or one list of it', async () => {
+  test('one of JSON with two lists is read whole, or one list of it', async () => {
     await using console = await start()
     const { importer } = console
     const beds = '{"sun":[{"id":1,"name":"Sage"}],"shade":[{"id":2,"name":"Fern"}]}'
@@ -435,7 +435,7 @@ describe('a file as people have them', () => {
     expect(console.plants()).toEqual([[2n, 'Fern']])
   })
 
-  test('each has its test here', () => {
+  test('each of test/real-world has a test in this file', () => {
     const text = readFileSync(import.meta.path, 'utf8')
     const all = readdirSync(files).filter((name) => !/^README.md$|^large.py$/.test(name))
 
@@ -445,7 +445,7 @@ describe('a file as people have them', () => {
 
 const csv = (text: string, name = 'a.csv') => new File([text], name)
 
-describe('a file of yesterday, with changes', () => {
+describe('an updated copy of an imported file', () => {
   const rows = Array.from({ length: 2500 }, (_, n) => `${n * 3},plant ${n}`)
   const today = ['id,name', '-5,new', ...rows.with(7, '21,renamed').with(2400, '7200,other')].join(
     '\n',
@@ -457,7 +457,7 @@ describe('a file of yesterday, with changes', () => {
     return console
   }
 
-  test('is asked about, with the number of rows that are new, differ or are unchanged', async () => {
+  test('raises a question, with the numbers of new, different and unchanged rows', async () => {
     await using console = await startWithYesterday()
     const { importer } = console
 
@@ -475,7 +475,7 @@ describe('a file of yesterday, with changes', () => {
   test.each([
     ['differs', '7500,other', { created: 1, differing: 1, unchanged: 2500 }, 0],
     ['is refused', 'x,bad', { created: 1, differing: 0, unchanged: 2500 }, 1],
-  ])('of which only the last row %s is asked about', async (_, last, compared, refused) => {
+  ])('raises a question even if only the last row %s', async (_, last, compared, refused) => {
     await using console = await startWithYesterday()
     const { importer } = console
     await console.importer.add([csv('id,name\n7500,last\n')])
@@ -505,7 +505,7 @@ describe('a file of yesterday, with changes', () => {
     expect(console.plants()).toHaveLength(2500)
   })
 
-  test('replaces those that differ if that is chosen, and a repeated id ends as its last row', async () => {
+  test('replaces plants that differ if that is chosen; the last row of a repeated id wins', async () => {
     await using console = await startWithYesterday()
     const { importer } = console
 
@@ -526,7 +526,7 @@ describe('a file of yesterday, with changes', () => {
     expect(console.plants()[8]).toEqual([21n, 'again'])
   })
 
-  test('that has no column for tags leaves those that are stored', async () => {
+  test('without a column for tags leaves the stored tags', async () => {
     await using console = await start()
     const { importer } = console
     await importer.add([fileOf('stored.ndjson')])
@@ -563,7 +563,7 @@ describe('a file of yesterday, with changes', () => {
     expect(importer.current.value).toMatchObject({ state: 'done', known: 1, refused: 1 })
   })
 
-  test('that is the same is imported at once, and nothing is new', async () => {
+  test('without any changes is imported at once, and creates nothing', async () => {
     await using console = await startWithYesterday()
     await console.importer.add([csv(['id,name', ...rows].join('\n'))])
 
@@ -639,7 +639,7 @@ describe('an import that stops early', () => {
     })
   })
 
-  test('because the service refuses its first rows speaks of no rest', async () => {
+  test('because the service refuses its first rows mentions no remaining rows', async () => {
     await using console = await start()
     const { importer, session } = console
     session.persist = async () => ({
@@ -684,7 +684,7 @@ describe('the preview', () => {
     expect(console.plants()).toContainEqual([7n, 'Fern'])
   })
 
-  test('takes over what was chosen for a file with the same header, until it is forgotten', async () => {
+  test('proposes the earlier choices for a file with the same header, until they are forgotten', async () => {
     await using console = await start()
     const { importer } = console
     const price = (row: string) => csv(`nr;latin;german\n${row}\n`)
@@ -708,7 +708,7 @@ describe('the preview', () => {
     await third
   })
 
-  test('numbers the same file as before, so that it is found stored', async () => {
+  test('numbers the same file as before, so that its plants are found stored', async () => {
     await using console = await start()
     const { importer } = console
     const file = new File(['latin\nFern\nIvy\n'], 'a.csv', { lastModified: 5 })

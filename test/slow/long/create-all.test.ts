@@ -66,7 +66,7 @@ test('finds plants at both ends of int64', async () => {
   expect(await createAll(plants)).toMatchObject({ created: 0, known: 4, refused: 0 })
 })
 
-test('completes what is half stored with few requests', async () => {
+test('completes a half-stored list with few requests', async () => {
   const plants = rowOf(10_000n, 10_000)
   await createAll(plants.filter((_, index) => index % 2 === 0))
 
@@ -110,7 +110,7 @@ test('finds a few plants among many others with no more requests than plants', a
 })
 
 // A plant that is wrong and whose id is taken may be refused for either.
-test('says of each plant what would become of it if they were sent one by one', async () => {
+test('reports each plant as if the plants were sent one by one', async () => {
   const namesFrom = async (least: bigint) => {
     const found = await Array.fromAsync(client.plants({ after: least - 1n }))
     return new Map(found.map(({ id, name }) => [id, name]))
@@ -185,7 +185,7 @@ test('creates plants that were deleted after they had refused a batch', async ()
   expect(stored(-30_000n)).toBeDefined()
 })
 
-test('ends with what refuses to say which plants are stored', async () => {
+test('ends with the error that hides which plants are stored', async () => {
   const all = createAll(rowOf(-40_000n, 30), [refusal(40901), refusal(50701)])
 
   await expect(all).rejects.toMatchObject({ failure: { error: 50701 } })

@@ -335,7 +335,7 @@ const fits: Record<
 }
 
 describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' }) => {
-  test('gets in', async () => {
+  test('is imported', async () => {
     using folder = temporaryFolder()
 
     const found = await importFile(folder, name, ...words)
@@ -349,7 +349,7 @@ describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' 
     })
   })
 
-  test('gets in by the command that the message gives, if it needs one', async () => {
+  test('is imported by the command that the message proposes, if it needs one', async () => {
     using folder = temporaryFolder()
     let found = await importFile(folder, name)
     // One message after the other: an encoding may hide the columns.
@@ -367,7 +367,7 @@ describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' 
   })
 })
 
-test('a workbook gets in, and names the cell of a formula that has no stored value', async () => {
+test('a workbook is imported, and a formula without a stored value is named by its cell', async () => {
   using folder = temporaryFolder()
   const words = [
     '--sheet',
@@ -393,7 +393,7 @@ test('a workbook gets in, and names the cell of a formula that has no stored val
   })
 })
 
-test('says nothing of formats of numbers that it does not know', async () => {
+test('ignores number formats that it does not know', async () => {
   using folder = temporaryFolder()
   const cells = ['id', 'name'].map(
     (it) => `<table:table-cell><text:p>${it}</text:p></table:table-cell>`,
@@ -463,7 +463,7 @@ test.each([
   ['macintosh.csv', [], 'not UTF-8 at line 3: it reads "1,Café fern,shade" as macintosh'],
   ['price-list.csv', [], 'not UTF-8 at line 3: it reads "1002;Günsel »Rosea«;Stauden;2'],
   ['no-id.csv', ['--format', 'xlsx'], 'this is not a workbook; rename it to .csv if it is text'],
-])('%s %j is refused with the way in', async (name, words, message) => {
+])('%s %j is refused with advice', async (name, words, message) => {
   using folder = temporaryFolder()
 
   const found = await importFile(folder, name, ...words)
@@ -487,7 +487,7 @@ test.each([
   ['%PDF-1.7', 'a PDF'],
   ['SQLite format 3\0', 'an SQLite database'],
 ])(
-  'a file that is no text is known by its first bytes, whatever its name: %j',
+  'a binary file is recognized by its first bytes, whatever its name: %j',
   async (head, message) => {
     using folder = temporaryFolder()
     for (const name of ['a.csv', 'a.pdf']) {
@@ -587,7 +587,7 @@ test('empty-names.json is stored, and the summary counts the names that are empt
   ])
 })
 
-test('the refused rows of today.csv are gone after tomorrow.csv', async () => {
+test('an import empties the file of refused rows if it refuses none', async () => {
   using folder = temporaryFolder()
   const refused = folder.file('r.csv')
 
@@ -820,7 +820,7 @@ describe('--refused', () => {
     ['a.csv', 'id,name\nx,Fern\n', 'refused', ' --format csv'],
     ['a.json', '[{"id":"x","name":"Fern"}]', 'refused.csv', ' --format ndjson'],
   ])(
-    'of %s proposes a line that reads the file and stores as the first: %p to %s',
+    'on %s proposes a command that reads the file and stores the same: %p to %s',
     async (name, text, refusedName, format) => {
       using folder = temporaryFolder()
       const [database, refused] = [folder.file('other.db'), folder.file(refusedName)]
@@ -911,7 +911,7 @@ test('a row is numbered by its place, so that the same command again skips what 
   expect(out).toBe('created 0, skipped 1, replaced 0, refused 0; 1 row read\n')
 })
 
-test('CSV for spreadsheets begins with a byte order mark, and is taken back', async () => {
+test('CSV for spreadsheets begins with a byte order mark, and can be imported again', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await runProgram(['import', '-', '--format', 'csv', '--database', database], {

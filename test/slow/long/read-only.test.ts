@@ -208,7 +208,7 @@ test('says what cannot be written when a database that is copied to be read is e
   })
 })
 
-test('does not say that it cannot write what it cannot read', async () => {
+test('reports an unreadable file as unreadable, not as unwritable', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))

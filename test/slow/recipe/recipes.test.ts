@@ -120,12 +120,12 @@ test.each(['.', 'src/web/console', 'src/web/docs'])('%s compiles', async (projec
 })
 
 test.each([
-  ['the pages have them', ['test/docs.test.ts', '-t', 'bun run docs|every error number']],
-  ['the client has them', ['test/client/types.test.ts']],
   [
-    'every engine is tried with the filter',
-    ['test/engine/store.test.ts', '-t', 'finds plants with'],
+    'the pages have the new names and numbers',
+    ['test/docs.test.ts', '-t', 'bun run docs|every error number'],
   ],
+  ['the client has the new types', ['test/client/types.test.ts']],
+  ['the filter works on every engine', ['test/engine/store.test.ts', '-t', 'finds plants with']],
 ])('%s', async (_, words) => {
   const { code, err } = await inCopy('test', '--timeout=60000', ...words)
 
@@ -225,7 +225,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     expect(await command('check')).toMatchObject({ err: '', code: 0 })
   })
 
-  test('requests have it', async () => {
+  test('requests have the new field', async () => {
     await using daemon = await serve()
     const created = await daemon.fetch('/plants', { json: PLANT })
     expect(await created.json()).toEqual(FIELDS)
@@ -269,7 +269,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     await daemon.stop()
   })
 
-  test('webhooks have it', async () => {
+  test('webhooks have the new field', async () => {
     const { out } = await command('changes')
     const changes = out.trim().split('\n')
     const bodies = await forward(options(), changes.length)
@@ -306,7 +306,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     expect(await command('count')).toEqual({ out: `${lines.length}\n`, err: '', code: 0 })
   })
 
-  test('the client has it', async () => {
+  test('the client has the new field', async () => {
     const { createClient } = await import(join(copy, 'src/client/client.ts'))
     await using daemon = await serve()
     const client = createClient({ url: daemon.url, token: TOKEN })
@@ -331,7 +331,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     await daemon.stop()
   })
 
-  test('files have it, both ways', async () => {
+  test('files have the new field, when read and when written', async () => {
     const csv = (await command('export', '--format', 'csv')).out
     const ndjson = (await command('export')).out
     expect(csv).toStartWith('id,name,tag,species\n1,Dog rose,shrub,Rosa canina\n')
@@ -349,7 +349,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     expect(inert.out).toContain('Rosa canina')
   })
 
-  test('an import compares it', async () => {
+  test('an import compares the new field', async () => {
     const header = 'id,name,tag,art\n'
     const rows = '2,Swiss cheese plant,aroid,Monstera deliciosa\n3,Swiss cheese plant,aroid,other\n'
     const dry = ['--species-column', 'art', '--dry-run']
@@ -369,7 +369,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     expect(unknown.err).toContain('no column "none"')
   })
 
-  test('check compares it with the change log', async () => {
+  test('check compares the new field with the change log', async () => {
     expect(await command('check')).toMatchObject({ err: '', code: 0 })
     if (database.startsWith('postgres')) {
       await using sql = new Bun.SQL(database)

@@ -64,7 +64,7 @@ beforeAll(async () => {
   expect(await inProject(...npm)).toMatchObject({ code: 0 })
 }, 60_000)
 
-test('is one package, without dependencies', async () => {
+test('the client is one package, without dependencies', async () => {
   const list = await inProject('npm', 'ls', '--all', '--parseable')
 
   expect(list.out.trim().split('\n').slice(1)).toEqual([join(project, 'node_modules/plantstore')])
@@ -73,13 +73,13 @@ test('is one package, without dependencies', async () => {
 test.each([
   ['Node', 'node'],
   ['Bun', process.execPath],
-])('works on %s, without a bundler', async (_, runtime) => {
+])('the package works on %s, without a bundler', async (_, runtime) => {
   const { url, token } = daemon
 
   expect(await inProject(runtime, 'main.js', url, token)).toEqual({ code: 0, out: '[]\n', err: '' })
 })
 
-test('works on Deno, which npm brings', async () => {
+test('the package works on Deno, which npm installs', async () => {
   const { url, token } = daemon
   const prefix = folder.file('deno')
   const npm = ['npm', 'install', '--prefix', prefix, '--no-audit', '--no-fund', 'deno@2.9.6']
@@ -118,16 +118,19 @@ test.each([
   ['this TypeScript', 'ESNext', 'Bundler', 'ESNext,DOM', thisTypeScript],
   ['TypeScript 5.0', 'NodeNext', 'NodeNext', 'ES2022,DOM', oldestTypeScript],
   ['TypeScript 5.0', 'ESNext', 'Bundler', 'ESNext,DOM', oldestTypeScript],
-])('has types for %s, module %s, resolution %s', async (_, module, resolution, lib, install) => {
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit']
-  const flags = ['--module', module, '--moduleResolution', resolution, '--target', 'ES2022']
+])(
+  'the package has types for %s, module %s, resolution %s',
+  async (_, module, resolution, lib, install) => {
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit']
+    const flags = ['--module', module, '--moduleResolution', resolution, '--target', 'ES2022']
 
-  const result = await inProject(await install(), ...strict, ...flags, '--lib', lib, 'types.ts')
+    const result = await inProject(await install(), ...strict, ...flags, '--lib', lib, 'types.ts')
 
-  expect(result).toEqual({ code: 0, out: '', err: '' })
-})
+    expect(result).toEqual({ code: 0, out: '', err: '' })
+  },
+)
 
-test('is reproducible: every build has the same bytes', async () => {
+test('the package is reproducible: every build has the same bytes', async () => {
   const again = folder.file('again')
   await buildClient(again)
   for (const file of readdirSync(again)) chmodSync(join(again, file), 0o600)
@@ -136,7 +139,7 @@ test('is reproducible: every build has the same bytes', async () => {
   expect(readFileSync(folder.file('again.tgz'))).toEqual(readFileSync(archive))
 })
 
-test('is bundled for a browser without anything of a server', async () => {
+test('the package is bundled for a browser without any module of a server', async () => {
   const bundle = await Bun.build({ entrypoints: [join(project, 'main.js')], target: 'browser' })
   const text = await bundle.outputs[0]?.text()
 

@@ -91,7 +91,7 @@ test.skipIf(!hasLintian)('lintian finds no error and no warning', async () => {
 })
 
 test.skipIf(!hasTools)(
-  'a chroot: installs, upgrades and removes; settings and plants are kept',
+  'in a chroot, the package installs, upgrades and removes; settings and plants are kept',
   async () => {
     const root = await machine('chroot')
     const inside = chroot(root)
@@ -148,7 +148,7 @@ test.skipIf(!hasTools)(
 )
 
 test.skipIf(!hasTools)(
-  'a chroot: the commands of docs/operating.md work as pasted, for an upgrade and a downgrade too',
+  'in a chroot, the commands of docs/operating.md work as pasted, for an upgrade and a downgrade too',
   async () => {
     const root = await machine('operating')
     const inside = chroot(root)
@@ -215,7 +215,7 @@ test.skipIf(!hasTools)(
 )
 
 test.skipIf(!hasTools)(
-  'a chroot: secrets and keys of docs/hosting.md can be read by their owner alone',
+  'in a chroot, only their owner can read the secrets and keys of docs/hosting.md',
   async () => {
     const root = await machine('secrets')
     const inside = chroot(root)
@@ -258,7 +258,7 @@ test.skipIf(!hasTools)(
 )
 
 test.skipIf(!isBootable)(
-  'systemd: starts it in its sandbox, restarts what crashed and what was upgraded, webhooks too, stops what is removed',
+  'with systemd, the package starts the service in its sandbox, restarts it after a crash or an upgrade, webhooks too, and stops it when removed',
   async () => {
     const root = await machine('systemd')
     await using system = await boot(root)

@@ -11,7 +11,7 @@ const hasMount = process.arch === 'x64' && (await has('unshare', 'mount', 'setpr
 const hasCompose = await has('docker-compose')
 
 test.skipIf(!hasMount)(
-  'a read-only root: it writes to the folder of its database only',
+  'with a read-only root, the image writes only to the folder of its database',
   async () => {
     using folder = temporaryFolder()
     const data = folder.file('data')

@@ -34,7 +34,7 @@ test.skipIf(!hasSystemd).each([
   ])
 })
 
-test.skipIf(!hasSystemd)('systemd-analyze security scores it at most 1.5', async () => {
+test.skipIf(!hasSystemd)('systemd-analyze security scores the service at most 1.5', async () => {
   const { out } = await run(['systemd-analyze', 'security', '--offline=yes', '--no-pager', unit])
   expect(Number(/exposure level for \S+: ([\d.]+)/.exec(out)?.[1])).toBeLessThanOrEqual(1.5)
 })

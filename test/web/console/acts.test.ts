@@ -41,7 +41,7 @@ const fill = async (plants: readonly NewPlant[]): Promise<void> => {
 const ids = () => storedPlants(database).map(({ id }) => id)
 
 describe('a deletion', () => {
-  test('of 2500 plants takes three requests, and is undone and done again', async () => {
+  test('takes three requests for 2500 plants, and can be undone and redone', async () => {
     const plants = numbered(10_000, 2500)
     await fill(plants)
     const { acts, requestsOf, again } = actsOn(await openList(daemon))
@@ -73,7 +73,7 @@ describe('a deletion', () => {
     expect(ids()).toEqual([2n, 5n])
   })
 
-  test('that is refused puts all plants back, and sends nothing more', async () => {
+  test('puts all plants back when it is refused, and sends nothing more', async () => {
     const plants = numbered(3000, 2000)
     const token = await createToken('reader', '--scope', 'read')
     const opened = await openList(daemon, token)

@@ -7,14 +7,14 @@ import { extentOf, move, toScroll, toTop } from '../../../src/web/console/table/
 const VIEW = 600
 const ROW = 44
 
-describe('the places of rows', () => {
+describe('in the scrolled table', () => {
   const extents = fc.integer({ min: 20, max: 5_000_000 }).map((rows) => extentOf(rows, ROW, VIEW))
 
-  test('no element is higher than every browser can have', () => {
+  test('no element is higher than every browser allows', () => {
     fc.assert(fc.property(extents, ({ track }) => track <= 17_000_000))
   })
 
-  test('a place of the content and that of the scroll bar stand for each other', () => {
+  test('a place in the content and its place on the scroll bar convert into each other', () => {
     fc.assert(
       fc.property(extents, fc.double({ min: 0, max: 1, noNaN: true }), (extent, share) => {
         const top = share * (extent.content - VIEW)
@@ -27,7 +27,7 @@ describe('the places of rows', () => {
     expect(toTop(long.track - VIEW, long)).toBe(long.content - VIEW)
   })
 
-  test('a small move is of as many pixels as anywhere, a jump goes where the scroll bar stands', () => {
+  test('a small move is as many pixels as anywhere, and a jump follows the scroll bar', () => {
     const long = extentOf(1_000_000, ROW, VIEW)
     const top = 20_000_000
     const scroll = toScroll(top, long)

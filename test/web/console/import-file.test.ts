@@ -23,7 +23,7 @@ test('reads a large file in pieces of at most 64 KB, whatever the browser hands 
   expect(table.sample.length).toBeLessThan(10_000)
 })
 
-test('looks for the lists of a long JSON document without holding the page', async () => {
+test('finds the lists of a long JSON document without blocking the page', async () => {
   const list = Array.from({ length: 200_000 }, (_, id) => ({ id, name: 'Rose' }))
   const bytes = new TextEncoder().encode(JSON.stringify({ one: list, two: list }))
   // Browsers hand on some megabytes at once.

@@ -81,7 +81,7 @@ describe('the monitor of the console', () => {
     expect(session.isReachable.value).toBeFalse()
   })
 
-  test('has a refused token forgotten; the service is healthy', async () => {
+  test('forgets a refused token; the service still counts as healthy', async () => {
     await using service = serve(null)
     const { session, monitor } = await monitorOf(service.url)
 

@@ -115,7 +115,7 @@ test('a number is looked for in a long name in a time that grows with its length
 })
 
 describe('in a list that the page can hold', () => {
-  test('what is typed is found at once among what was read, then among all', async () => {
+  test('typed text is searched at once among the plants read, then among all', async () => {
     const { list, names, said } = await openList(PLANTS)
     const typing = list.type({ name: 'rose' })
     // Before any page can come.
@@ -139,7 +139,7 @@ describe('in a list that the page can hold', () => {
     }
   })
 
-  test('a search stays when it is no longer typed, and reads what may have changed', async () => {
+  test('a search stays after it was typed, and reads what may have changed', async () => {
     const { list, names, said } = await openList(PLANTS)
     await list.type({ name: 'gunsel' })
     const asked = await requestsOf(() => list.show({ name: 'gunsel' }))
@@ -158,7 +158,7 @@ describe('in a list that the page can hold', () => {
     expect(names()).toEqual(['rose, red'])
   })
 
-  test('is in the order of the table', async () => {
+  test('the results are in the order of the table', async () => {
     const { list, names } = await openList(PLANTS, {}, { by: 'name', isDescending: true })
     await list.type({ name: 'rose' })
     expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
@@ -170,7 +170,7 @@ describe('in a list that the page can hold', () => {
     expect(list.rows.held().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
   })
 
-  test('follows what others change, and what is deleted here', async () => {
+  test('the results follow changes by others and deletions here', async () => {
     const { list, names } = await openList(PLANTS, { name: 'rose' })
     list.changeAll(new Map([[7n, { name: 'rósé 7' }]]))
     list.changeAll(new Map([[BigInt(PLANTS - 4), { name: 'no longer' }]]))
@@ -183,7 +183,7 @@ describe('in a list that the page can hold', () => {
     expect(list.rows.count.value).toBe(4)
   })
 
-  test('that grew too long meanwhile, the service searches', async () => {
+  test('the service takes over once the list has grown too long', async () => {
     const { list } = await openList(PLANTS)
     list.rows.isTooLong.value = true
     const asked = await requestsOf(() => list.show({ name: 'rose' }))
@@ -194,7 +194,7 @@ describe('in a list that the page can hold', () => {
 })
 
 describe('in a longer list', () => {
-  test('what is typed is found among what was read, and the service searches the rest', async () => {
+  test('typed text is searched among the plants read, and the service searches the rest', async () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
     expect(await requestsOf(() => list.type({ name: '25 PLANT' }))).toEqual([])
     expect(names()).toEqual(['plant 25', 'plant 250'])
@@ -210,7 +210,7 @@ describe('in a longer list', () => {
     expect(said()).toMatch(/^\d+ plants found; exact spelling only$/)
   })
 
-  test('as before the plants are counted, the service searches', async () => {
+  test('the service searches, as it does before the plants are counted', async () => {
     const { list, names } = await openList(undefined, { name: 'Günsel' })
     await until('the end of the list', () => {
       list.reader.want(0, 30, true)
@@ -263,7 +263,7 @@ test('plants that are being tagged are shown with the tag, also those that are r
   expect(list.rows.count.value).toBe(PLANTS)
 })
 
-test('an export of what the page has found has these plants, in the order of ids', async () => {
+test('an export of a search in the page has the plants found, in the order of ids', async () => {
   const { list } = await openList(PLANTS, { name: 'rose' }, { by: 'name', isDescending: false })
   const names = (await list.foundHere?.())?.map(({ name }) => name)
   expect(names).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])

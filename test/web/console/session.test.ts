@@ -31,7 +31,7 @@ test.each([
   ['Bearer', `Bearer ${TOKEN}`],
   ['quotes', `"${TOKEN}"`],
   ['both and spaces', ` 'Bearer  ${TOKEN}' `],
-])('takes a token that was pasted with %s', async (_, text) => {
+])('accepts a token that was pasted with %s', async (_, text) => {
   const session = createSession(new URL(`${daemon.url}/`))
 
   await session.connect(text)

@@ -68,7 +68,7 @@ async function requestsOf(act: () => Promise<void>): Promise<number> {
 
 const LAST = PLANTS - 1
 
-test('shows a plant that was added behind a part that was forgotten', async () => {
+test('shows a plant that was added after a part that is no longer loaded', async () => {
   const { list, look } = await openList(daemon)
   while (!list.rows.isComplete.value) await look(list.rows.count.value - 1)
   expect(list.rows.row(LAST)?.id).toBe(BigInt(LAST))
@@ -85,7 +85,7 @@ test('shows a plant that was added behind a part that was forgotten', async () =
   await daemon.fetch(`/plants/${PLANTS}`, { method: 'DELETE' })
 })
 
-describe('a list of which little was read', () => {
+describe('a list that is barely loaded', () => {
   test('has a row for each plant that is stored, and reads its end by one request', async () => {
     const { list, look } = await openList(daemon)
     list.expect(PLANTS)
@@ -198,7 +198,7 @@ describe('a list that is sorted', () => {
     expect(names()).toEqual(['Éclair', 'plant 9', 'apple', 'Aloe', 'basil'])
   })
 
-  test('has what changed while it was read', async () => {
+  test('shows what changed while it was read', async () => {
     const { list, names } = await openList(small, BY_ID, { name: 'nothing' })
     const opening = list.open({ query: {}, sort: { by: 'name', isDescending: false } })
 
@@ -241,7 +241,7 @@ describe('a list that is sorted', () => {
     expect(turns).toBeGreaterThan(5)
   })
 
-  test('has hundreds that are hidden and put back in their places', async () => {
+  test('puts hundreds of hidden plants back in their places', async () => {
     const { list, names } = await openList(many, { by: 'name', isDescending: false })
     const before = names()
     expect(before).toEqual(MANY.toSorted((a, b) => a - b).map((number) => `Rose ${number}`))

@@ -56,7 +56,7 @@ describe('the tags of the console', () => {
     expect(list.tags.counts.has('fern')).toBeFalse()
   })
 
-  test('that changed while they were read are read again', async () => {
+  test('are read again if they changed during the read', async () => {
     const { list } = await openList(daemon)
     const reading = list.tags.read()
     list.tags.distrust()

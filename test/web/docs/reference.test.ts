@@ -17,7 +17,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 
 const files = ['/docs', '/docs/main.js', '/docs/style.css', '/docs/icon.svg']
 
-test('is a page with a script, a style sheet and an icon, by relative links', async () => {
+test('the reference is a page with a script, a style sheet and an icon, by relative links', async () => {
   const html = await (await get('/docs')).text()
   const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => `${link}`)
 
@@ -35,7 +35,7 @@ test('is a page with a script, a style sheet and an icon, by relative links', as
   expect(html).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
 })
 
-test('loads nothing from elsewhere', async () => {
+test('the reference loads nothing from elsewhere', async () => {
   for (const path of files) {
     const text = await (await get(path)).text()
     const hosts = text.match(/(?:https?:)?\/\/[\w-]+(?:\.[\w-]+)+/g) ?? []
@@ -44,7 +44,7 @@ test('loads nothing from elsewhere', async () => {
   }
 })
 
-test('needs no credentials, and ignores bad ones', async () => {
+test('the reference needs no credentials, and ignores bad ones', async () => {
   expect((await get('/docs')).status).toBe(200)
   expect((await get('/docs', { authorization: 'Bearer wrong' })).status).toBe(200)
 })
@@ -98,7 +98,7 @@ test.each(files)('locks %s down by the same headers as the console', async (path
   expect(policy).not.toMatch(/unsafe|data:|blob:|\*/)
 })
 
-test('takes at most 20 kB, compressed', async () => {
+test('the reference takes at most 20 kB, compressed', async () => {
   const sizes = files.map(async (path) => {
     const { headers } = await get(path, { 'accept-encoding': 'br' }, 'HEAD')
     return Number(headers.get('content-length'))
@@ -109,7 +109,7 @@ test('takes at most 20 kB, compressed', async () => {
   expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(LARGEST_PAGE_BYTES)
 })
 
-test('answers HEAD as GET without the body, and no other method', async () => {
+test('answers HEAD as GET without the body, and refuses other methods', async () => {
   for (const path of files) {
     const head = await get(path, {}, 'HEAD')
     const whole = await get(path)
@@ -124,18 +124,18 @@ test('answers HEAD as GET without the body, and no other method', async () => {
   }
 })
 
-test('has no other files, and none of the console', async () => {
+test('the reference has no other files, and none of the console', async () => {
   for (const path of ['/docs/nope.js', '/docs/main.tsx', '/docs/..%2fconsole%2fmain.js'])
     await expectError(await get(path), 40401)
 })
 
-test('is not described itself: the description is of the API', async () => {
+test('the description leaves out the reference, and describes only the API', async () => {
   const { paths } = (await (await get('/openapi.json')).json()) as { paths: object }
 
   expect(Object.keys(paths).filter((path) => path.includes('docs'))).toEqual([])
 })
 
-test('is left out with --no-console, while the description stays', async () => {
+test('--no-console leaves the reference out, and keeps the description', async () => {
   await using bare = await startDaemon({ args: ['--no-console'], database: folder.file('bare.db') })
 
   for (const path of files) await expectError(await bare.fetch(path), 40401)

@@ -165,7 +165,7 @@ describe('JSON', () => {
     )
   })
 
-  test('that is invalid is left unchanged', () => {
+  test('is left unchanged if it is invalid', () => {
     for (const text of ['', 'plantstore_up 1', '{"id":', '{"id":1}}'])
       expect(indent(text)).toBeNull()
   })

@@ -130,7 +130,7 @@ await inEachBrowser((person, browser) => {
     await isStored(3, { name: 'Two\nlines', tag: 'x' })
   })
 
-  test('the form serves for a text of two lines, and the panel where the table has no columns', async () => {
+  test('a text of two lines opens the form, and a narrow table the panel', async () => {
     await person.doubleClick(labels.cell('3', 'Two lines'))
     await person.find(labels.heading('Edit plant 3'))
     await evaluate(`(document.querySelector('.table').style.maxWidth = '30rem')`)
@@ -180,7 +180,7 @@ await inEachBrowser((person, browser) => {
     await isStored(1, { name: 'Boston fern' })
   })
 
-  test('Undo leaves what someone else has changed since; leaving the field by the mouse saves', async () => {
+  test('Undo leaves later changes by someone else; leaving the field by the mouse saves', async () => {
     await edit(BOSTON)
     await person.type('Sword')
     await person.click(labels.search)
@@ -193,7 +193,7 @@ await inEachBrowser((person, browser) => {
     expect(stored(1)).toMatchObject({ name: 'theirs' })
   })
 
-  test('Undo leaves what someone else has typed too', async () => {
+  test('Undo leaves a text that someone else has stored too', async () => {
     await edit(BOSTON)
     await person.type('Sword')
     await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Sword' } })
@@ -212,7 +212,7 @@ await inEachBrowser((person, browser) => {
     expect(stored(1)).toMatchObject({ name: 'Sword', tag: 'fern' })
   })
 
-  test('a conflict marks the cell and opens as a form, with what was typed; other fields are kept', async () => {
+  test('a conflict marks the cell and opens as a form with the typed text; other fields are kept', async () => {
     await edit(BOSTON)
     await person.type('mine')
     await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
@@ -228,7 +228,7 @@ await inEachBrowser((person, browser) => {
     await isStored(1, { name: 'mine', tag: 'x' })
   })
 
-  test('what someone else had changed before the row was edited is not replaced', async () => {
+  test('a change by someone else before the edit began is not replaced', async () => {
     await evaluate(`(() => {
       const { fetch } = window
       const { promise, resolve } = Promise.withResolvers()
@@ -246,7 +246,7 @@ await inEachBrowser((person, browser) => {
     expect(stored(1)).toMatchObject({ name: 'theirs' })
   })
 
-  test('what was typed is there to copy if someone else deletes the plant', async () => {
+  test('typed text can still be copied if someone else deletes the plant', async () => {
     await edit(BOSTON)
     await person.type('mine')
     await daemon.fetch('/plants/1', { method: 'DELETE' })
@@ -258,7 +258,7 @@ await inEachBrowser((person, browser) => {
     expect(await person.textOf(labels.name)).toBe('mine')
   })
 
-  test('a form with typed text comes first', async () => {
+  test('a form with typed text is not closed to edit a cell', async () => {
     await person.click(labels.add)
     await person.isIn('#name')
     await person.type('typed')

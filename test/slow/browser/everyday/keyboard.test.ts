@@ -34,7 +34,7 @@ await inEachBrowser((person, browser) => {
     await person.focus(labels.table)
   })
 
-  describe('what is typed goes into the form', () => {
+  describe('typed text goes into the form', () => {
     test('after F2', async () => {
       await person.press('F2')
       await person.find(labels.heading('Edit plant 1'))
@@ -114,7 +114,7 @@ await inEachBrowser((person, browser) => {
       await person.find(labels.selected(`All ${PLANTS} selected`))
     })
 
-    test('of hundreds can be undone at once', async () => {
+    test('with hundreds of plants can be undone at once', async () => {
       await person.press('Control', 'a')
       await person.find(labels.selected(`All ${PLANTS} selected`))
       await person.click(labels.deleteAll)

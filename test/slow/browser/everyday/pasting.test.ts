@@ -54,7 +54,7 @@ await inEachBrowser((person, browser) => {
     expect(fields()[1]).toEqual(['Monstera', 'aroid'])
   })
 
-  test('several lines in the field of a name are shown as rows, and what was typed stays', async () => {
+  test('several lines in the field of a name are shown as rows, and the typed text stays', async () => {
     await person.click(labels.add)
     await person.isIn('#name')
     await person.type('typed')

@@ -55,7 +55,7 @@ await inEachBrowser((person, browser) => {
     expect(names()).toEqual(before.with(1, 'theirs stored'))
   })
 
-  test('what someone changes after the comparison is not replaced', async () => {
+  test('a change by someone else after the comparison is not replaced', async () => {
     const file = folder.file('late.csv')
     await Bun.write(file, 'id,name,tag\n1,mine,mine\n2,mine,\n')
     await person.chooseFile(labels.file, file)
