@@ -34,16 +34,16 @@ export function placesOf(
   isNumber: boolean,
   isNamed: boolean,
 ): readonly number[] {
-  const wanted = normalize(text)
-  if (wanted === '') return []
-  const where = (is: (heading: string) => boolean) =>
+  const normalizedText = normalize(text)
+  if (normalizedText === '') return []
+  const placesWhere = (is: (heading: string) => boolean) =>
     [...header.keys()].filter((place) => is(header[place] ?? ''))
-  // A key of JSON is the same only in the same case, if it is there in that.
-  const same = where((heading) => heading === text)
-  if (same.length > 0) return same
-  const alike = isNamed ? where((heading) => normalize(heading) === wanted) : []
-  if (alike.length > 0) return alike
-  const number = isNumber && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
+  // Keys of JSON differ by case, so an exact match wins.
+  const exact = placesWhere((heading) => heading === text)
+  if (exact.length > 0) return exact
+  const sameName = isNamed ? placesWhere((heading) => normalize(heading) === normalizedText) : []
+  if (sameName.length > 0) return sameName
+  const number = isNumber && /^\d{1,5}$/.test(normalizedText) ? Number(normalizedText) : 0
   return number >= 1 && number <= header.length ? [number - 1] : []
 }
 
@@ -56,11 +56,11 @@ export function resolveColumns(
   sample: readonly FileRow[],
   options: ColumnOptions,
   isNamed = true,
-  described = '',
+  description = '',
 ): Columns {
   const fail = (reason: string): never => {
     throw new ColumnsError(
-      `${reason}; found ${listColumns(header, undefined, MAX_TO_CHOOSE)}${described}`,
+      `${reason}; found ${listColumns(header, undefined, MAX_TO_CHOOSE)}${description}`,
       guessTable(header, sample, isNamed),
     )
   }
@@ -81,7 +81,7 @@ export function resolveColumns(
     fail(`no column ${showText(option ?? usual)}`)
 
   const { numberFrom, nameColumn } = options
-  // A name that is missing says more of a file than an id.
+  // A missing name tells more about a file than a missing id.
   const name =
     nameColumn === null ? [need(null, 'name')] : nameColumn.map((column) => need(column, ''))
   const id = numberFrom === null ? need(options.idColumn, 'id') : null

@@ -8,7 +8,7 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 type Cells = readonly (string | null)[]
 
 // A row, a row with a fault, or the end of what can be read, and where it ends in the text. `lines`: the line ends within it.
-type Found = {
+type RowMatch = {
   readonly end: number
   readonly lines: number
   readonly cells?: Cells
@@ -29,26 +29,26 @@ function countLineEnds(text: string): number {
 }
 
 // The index of the quote that closes a cell; -1 if the text does not have it.
-function findClosingQuote(text: string, from: number): number {
-  let at = text.indexOf('"', from)
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2)
-  return at
+function findClosingQuote(text: string, start: number): number {
+  let index = text.indexOf('"', start)
+  while (index >= 0 && text[index + 1] === '"') index = text.indexOf('"', index + 2)
+  return index
 }
 
 // The end of a cell without quotes: those within it are characters.
-function findEnd(text: string, from: number, delimiter: string): number {
-  let at = from
-  for (; at < text.length; at++) {
-    const character = text[at]
+function findEnd(text: string, start: number, delimiter: string): number {
+  let index = start
+  for (; index < text.length; index++) {
+    const character = text[index]
     if (character === delimiter || character === '\n' || character === '\r') break
   }
-  return at
+  return index
 }
 
-function findLineEnd(text: string, from: number): number {
-  let at = from
-  while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at++
-  return at
+function findLineEnd(text: string, start: number): number {
+  let index = start
+  while (index < text.length && text[index] !== '\n' && text[index] !== '\r') index++
+  return index
 }
 
 /**
@@ -61,37 +61,41 @@ function readRow(
   isWhole: boolean,
   delimiter: string,
   isLiteral: boolean,
-): Found | null {
+): RowMatch | null {
   const cells: (string | null)[] = []
   let lines = 0
   let stray: number | undefined
   const lineEnd = isLiteral ? findLineEnd(text, start) : -1
-  for (let at = start; ; at++) {
-    const close = text[at] === '"' ? findClosingQuote(text, at + 1) : -1
-    const after = text[close + 1]
+  for (let index = start; ; index++) {
+    const close = text[index] === '"' ? findClosingQuote(text, index + 1) : -1
+    const afterQuote = text[close + 1]
     const isClosed =
-      close >= 0 && (after === undefined || after === delimiter || after === '\n' || after === '\r')
-    const isQuoted = text[at] === '"' && !(isLiteral && !(isClosed && close < lineEnd))
+      close >= 0 &&
+      (afterQuote === undefined ||
+        afterQuote === delimiter ||
+        afterQuote === '\n' ||
+        afterQuote === '\r')
+    const isQuoted = text[index] === '"' && !(isLiteral && !(isClosed && close < lineEnd))
     if (isQuoted) {
       if (close < 0) return isWhole ? { end: text.length, lines, open: cells.length } : null
-      lines += countLineEnds(text.slice(at, close + 1))
-      cells.push(text.slice(at + 1, close).replaceAll('""', '"'))
-      at = close + 1
+      lines += countLineEnds(text.slice(index, close + 1))
+      cells.push(text.slice(index + 1, close).replaceAll('""', '"'))
+      index = close + 1
       if (!isClosed) {
         stray ??= cells.length - 1
-        at = findEnd(text, at, delimiter)
+        index = findEnd(text, index, delimiter)
       }
     } else {
-      const end = findEnd(text, at, delimiter)
-      cells.push(end === at ? null : text.slice(at, end))
-      at = end
+      const end = findEnd(text, index, delimiter)
+      cells.push(end === index ? null : text.slice(index, end))
+      index = end
     }
-    const next = text[at]
+    const next = text[index]
     if (next === delimiter) continue
-    const found = stray === undefined ? { cells, lines } : { stray, lines }
-    if (next === undefined) return isWhole ? { ...found, end: at } : null
-    if (next === '\r' && at + 1 === text.length && !isWhole) return null
-    return { ...found, end: next === '\r' && text[at + 1] === '\n' ? at + 2 : at + 1 }
+    const match = stray === undefined ? { cells, lines } : { stray, lines }
+    if (next === undefined) return isWhole ? { ...match, end: index } : null
+    if (next === '\r' && index + 1 === text.length && !isWhole) return null
+    return { ...match, end: next === '\r' && text[index + 1] === '\n' ? index + 2 : index + 1 }
   }
 }
 
@@ -105,10 +109,10 @@ type CsvReader = (part: string, isWhole: boolean) => Line[]
 const MAX_QUOTED = 65_536
 
 /** Reads a row of a file of tabs whose quotes are those of a spreadsheet; null if it may continue after the text. */
-function readQuotedRow(text: string, start: number, isWhole: boolean): Found | null {
+function readQuotedRow(text: string, start: number, isWhole: boolean): RowMatch | null {
   const window = text.slice(start, start + MAX_QUOTED)
-  const found = readRow(window, 0, isWhole || window.length === MAX_QUOTED, '\t', false)
-  return found && { ...found, end: start + found.end }
+  const match = readRow(window, 0, isWhole || window.length === MAX_QUOTED, '\t', false)
+  return match && { ...match, end: start + match.end }
 }
 
 /** True if the last cell of a line begins with a quote that is closed in a later line, before any tab. */
@@ -127,7 +131,12 @@ function hasOpenEnd(text: string, start: number): boolean | null {
  * Reads a row of a file of tabs. Quotes are characters, unless a row has too few cells and fits when they are quotes, or its
  * last cell goes on in lines without tabs. `width`: the number of its cells.
  */
-function readTabbedRow(text: string, start: number, isWhole: boolean, width: number): Found | null {
+function readTabbedRow(
+  text: string,
+  start: number,
+  isWhole: boolean,
+  width: number,
+): RowMatch | null {
   const literal = readRow(text, start, isWhole, '\t', true)
   if (!literal?.cells || width < 2) return literal
   if (literal.cells.length > width) return literal
@@ -136,8 +145,8 @@ function readTabbedRow(text: string, start: number, isWhole: boolean, width: num
     if (isOpen === null && !isWhole) return null
     if (!isOpen) return literal
   }
-  const quoted = readQuotedRow(text, start, isWhole)
-  return quoted === null || quoted.cells?.length === width ? quoted : literal
+  const quotedRow = readQuotedRow(text, start, isWhole)
+  return quotedRow === null || quotedRow.cells?.length === width ? quotedRow : literal
 }
 
 /** Reads rows of at most `limit` characters, from `firstLine` on. `delimiter`: one character. */
@@ -148,7 +157,7 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
   let enough = 0
   let width = 0
 
-  const read = (text: string, start: number, isWhole: boolean): Found | null =>
+  const read = (text: string, start: number, isWhole: boolean): RowMatch | null =>
     delimiter === '\t'
       ? readTabbedRow(text, start, isWhole, width)
       : readRow(text, start, isWhole, delimiter, false)
@@ -158,9 +167,9 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
     const text = rest + part
     let start = 0
     while (start < text.length && (text.length >= enough || isWhole)) {
-      const found = read(text, start, isWhole)
-      if (!found) break
-      const { end, cells, lines, stray, open } = found
+      const match = read(text, start, isWhole)
+      if (!match) break
+      const { end, cells, lines, stray, open } = match
       if (end - start > limit) return [...rows, { line, stop: tooLong }]
       if (open !== undefined)
         return [...rows, { line: line + lines, stop: 'unterminated quote', column: open }]
@@ -202,12 +211,12 @@ const median = (numbers: readonly number[]): number =>
 /** The delimiter that splits header and rows into the most columns; null: none does. `widths`: of the rows, by delimiter. */
 function bestDelimiter(widths: readonly (readonly [string, readonly number[]])[]): string | null {
   let best: string | null = null
-  let most: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
+  let bestScore: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
   for (const [delimiter, all] of widths) {
     const usual = median(all)
     const score = [Math.min(all[0] ?? 0, usual), usual] as const
-    if (score[0] > most[0] || (score[0] === most[0] && score[1] > most[1]))
-      [best, most] = [delimiter, score]
+    if (score[0] > bestScore[0] || (score[0] === bestScore[0] && score[1] > bestScore[1]))
+      [best, bestScore] = [delimiter, score]
   }
   return best
 }
@@ -223,18 +232,18 @@ export function findDelimiter(sample: string): string {
   const lines = widths.flatMap(([, rows]) => rows.map(({ line }) => line))
   const starts = [...new Set(lines)].toSorted((a, b) => a - b).slice(0, MAX_PREAMBLE + 1)
   for (const start of starts) {
-    const found = bestDelimiter(
+    const match = bestDelimiter(
       widths.map(([delimiter, rows]) => {
         const rest = rows.filter(({ line }) => line >= start)
         return [delimiter, rest.map(({ cells }) => (cells as Cells).length)] as const
       }),
     )
-    if (found !== null) return found
+    if (match !== null) return match
   }
   return ','
 }
 
-/** The first lines of a text; null if it may have more of them after what has come. */
+/** The first lines of a text; null if more of them may follow. */
 function sampleOf(text: string): string | null {
   let end = 0
   for (let lines = 0; lines < SAMPLE_LINES; lines++) {
@@ -252,28 +261,28 @@ const CR = 13
 /** A text without the empty lines before it, its first lines, and the line in which it begins. */
 async function beginText(parts: AsyncIterator<string>) {
   let line = 1
-  let begun = ''
+  let beginning = ''
   let isAfterCr = false
   let enough = 0
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
     const part = next.value
-    let at = 0
-    if (begun === '') {
-      for (; at < part.length; at++) {
-        const code = part.charCodeAt(at)
+    let index = 0
+    if (beginning === '') {
+      for (; index < part.length; index++) {
+        const code = part.charCodeAt(index)
         if (code !== CR && code !== LF) break
         if (code === CR || !isAfterCr) line += 1
         isAfterCr = code === CR
       }
     }
-    begun += part.slice(at)
-    if (begun.length <= enough) continue
-    const sample = sampleOf(begun)
-    if (sample !== null) return { begun, line, sample }
-    // Many short parts are not looked at each.
-    enough = 2 * begun.length
+    beginning += part.slice(index)
+    if (beginning.length <= enough) continue
+    const sample = sampleOf(beginning)
+    if (sample !== null) return { beginning, line, sample }
+    // Not sampled after each of many short parts.
+    enough = 2 * beginning.length
   }
-  return { begun, line, sample: begun }
+  return { beginning, line, sample: beginning }
 }
 
 /** Reads rows of at most `limit` characters. `delimiter`: null to detect it. Rejects with what the text throws. */
@@ -283,11 +292,11 @@ export async function readCsv(
   delimiter: string | null,
 ): Promise<{ delimiter: string; lines: AsyncGenerator<readonly Line[]> }> {
   const parts = text[Symbol.asyncIterator]()
-  const { begun, line, sample } = await beginText(parts)
-  const found = delimiter ?? findDelimiter(sample)
-  const read = createCsvReader(limit, found, line)
+  const { beginning, line, sample } = await beginText(parts)
+  const match = delimiter ?? findDelimiter(sample)
+  const read = createCsvReader(limit, match, line)
   async function* lines(): AsyncGenerator<readonly Line[]> {
-    let rows = read(begun, false)
+    let rows = read(beginning, false)
     for (;;) {
       yield rows
       const last = rows.at(-1)
@@ -298,5 +307,5 @@ export async function readCsv(
     }
     yield read('', true)
   }
-  return { delimiter: found, lines: lines() }
+  return { delimiter: match, lines: lines() }
 }

@@ -6,20 +6,20 @@ const BEYOND_ASCII = /[\u0080-\uffff]/
 
 /** Chooses some plants of a file, and lists them in its order. */
 export function createExamples(limit: number) {
-  const beyond: (readonly [place: number, Plant])[] = []
+  const beyondAscii: (readonly [place: number, Plant])[] = []
   const others: (readonly [place: number, Plant])[] = []
   let place = 0
   return {
     add(plant: Plant): void {
       place += 1
-      if (beyond.length === limit) return
+      if (beyondAscii.length === limit) return
       const isBeyond = TEXT_FIELDS.some((name) => BEYOND_ASCII.test(plant[name] ?? ''))
-      if (isBeyond) beyond.push([place, plant])
+      if (isBeyond) beyondAscii.push([place, plant])
       else if (others.length < limit) others.push([place, plant])
     },
 
     list: (): Plant[] =>
-      [...beyond, ...others]
+      [...beyondAscii, ...others]
         .slice(0, limit)
         .toSorted(([a], [b]) => a - b)
         .map(([, plant]) => plant),

@@ -1,4 +1,4 @@
-// The formats of files of plants: what a file's name says, and what its first bytes give away.
+// The formats of files of plants, by the file's name and by its first bytes.
 
 import { OpenError } from '../errors'
 import type { Words } from './words'
@@ -21,7 +21,7 @@ const ENDINGS: readonly (readonly [ending: RegExp, Format])[] = [
 const NOT_READ =
   /\.(ya?ml|toml|xml|kml|kmz|gpx|html?|dbf|shp|gpkg|parquet|avro|feather|rda|rds|sav|docx?|odt|numbers|mdb|sql)$/i
 
-/** The format of a file to read, by its name; null: the name does not tell. */
+/** The format of a file to read, by its name; null if the name has no known ending. */
 export const formatToRead = (name: string): Format | null =>
   ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? null
 
@@ -32,7 +32,7 @@ export function checkName(name: string): void {
   throw new OpenError(`.${ending.toLowerCase()} files are not read; save the table as CSV or .xlsx`)
 }
 
-/** The format of a file to write, by its name; null: the name does not tell. */
+/** The format of a file to write, by its name; null if the name has no known ending. */
 export function formatToWrite(name: string): WrittenFormat | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson'
   return /\.csv$/i.test(name) ? 'csv' : null
@@ -90,7 +90,7 @@ function kindOf(hex: string, { workbook }: Words): string | undefined {
 const signatureOf = (head: Uint8Array): string =>
   hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
 
-/** The format of a file by its first bytes; null: they do not tell. */
+/** The format of a file by its first bytes; null if unknown. */
 export function formatOfBytes(head: Uint8Array): Format | null {
   const hex = signatureOf(head)
   return isPackedWorkbook(hex) || isOpenDocument(hex) || isOldWorkbook(hex) ? 'xlsx' : null

@@ -25,10 +25,10 @@ export const keptTexts = (columns: Columns): readonly OptionalText[] =>
 /** The fields that a row gives. `kept`: the texts without a column; an object of JSON may have a key that none before it had. */
 export function givenOf(
   { plant, source: { cells } }: Pick<PlantEntry, 'plant' | 'source'>,
-  kept: readonly OptionalText[],
+  keptFields: readonly OptionalText[],
 ): GivenPlant {
   const isKept = (name: OptionalText) =>
-    kept.includes(name) && (Array.isArray(cells) || !Object.hasOwn(cells, name))
+    keptFields.includes(name) && (Array.isArray(cells) || !Object.hasOwn(cells, name))
   const texts = OPTIONAL_TEXTS.filter((name) => !isKept(name))
   return {
     id: plant.id,
@@ -41,22 +41,24 @@ type StoredTexts = { readonly name: string } & {
   readonly [Name in OptionalText]?: string | undefined
 }
 
-/** The given texts that a stored plant has not. */
-export const differingTexts = (given: GivenPlant, stored: StoredTexts) =>
-  TEXT_FIELDS.filter((name) => given[name] !== undefined && (stored[name] ?? null) !== given[name])
+/** The names of the row's texts that differ from a stored plant's. */
+export const differingTexts = (rowPlant: GivenPlant, storedTexts: StoredTexts) =>
+  TEXT_FIELDS.filter(
+    (name) => rowPlant[name] !== undefined && (storedTexts[name] ?? null) !== rowPlant[name],
+  )
 
 /** The plant that a row makes of a stored one, or a new one. */
-export const plantOf = (given: GivenPlant, stored?: StoredTexts): Plant =>
-  toNewPlant(given.id, {
-    name: given.name,
+export const plantOf = (rowPlant: GivenPlant, storedTexts?: StoredTexts): Plant =>
+  toNewPlant(rowPlant.id, {
+    name: rowPlant.name,
     ...ofOptionalTexts(
-      (name) => (given[name] === undefined ? stored?.[name] : given[name]) ?? null,
+      (name) => (rowPlant[name] === undefined ? storedTexts?.[name] : rowPlant[name]) ?? null,
     ),
   })
 
-/** Says how many stored plants keep a text for which the file has no column; nothing if none does. */
-export function explainKept(count: number, kept: readonly OptionalText[]): string[] {
-  if (count === 0 || kept.length === 0) return []
+/** The note on stored plants that keep a text for which the file has no column; empty if there are none. */
+export function explainKept(count: number, keptFields: readonly OptionalText[]): string[] {
+  if (count === 0 || keptFields.length === 0) return []
   const [keep, their] = count === 1 ? ['keeps', 'its'] : ['keep', 'their']
-  return [`${count} ${keep} ${their} ${kept.join(' and ')}: the file has no column for it`]
+  return [`${count} ${keep} ${their} ${keptFields.join(' and ')}: the file has no column for it`]
 }

@@ -20,7 +20,7 @@ const MAX_COLUMNS = 300
 const MAX_ROWS = 100
 const MAX_HEADER_ROW = 30
 /** The part of a column's values that must fit. */
-const MOST = 0.7
+const MIN_SHARE = 0.7
 
 /** The text of a cell, for a guess. */
 function textOf(cell: unknown): string {
@@ -51,17 +51,17 @@ const DIGIT = /\d/
 const isText = (text: string): boolean =>
   !NO_TEXT.some((pattern) => pattern.test(text)) && !(DIGIT.test(text) && CODE.test(text))
 
-/** The values of a column that are not empty fit, nearly all. */
+/** True if nearly all non-empty values of a column fit. */
 function fit(values: readonly string[], fits: (text: string) => boolean): boolean {
-  const filled = values.filter((text) => text !== '')
-  return filled.length > 0 && filled.filter(fits).length >= MOST * filled.length
+  const nonEmpty = values.filter((text) => text !== '')
+  return nonEmpty.length > 0 && nonEmpty.filter(fits).length >= MIN_SHARE * nonEmpty.length
 }
 
 const isEpithet = (text: string): boolean => /^[\p{Ll}×][\p{Ll}-]*( [\p{Ll}-]+)?\.?$/u.test(text)
 const isGenus = (text: string): boolean => /^[×x]? ?\p{Lu}[\p{Ll}-]+\.?$/u.test(text)
 const isFamily = (text: string): boolean => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.test(text)
 
-/** A column whose values are integers, nearly all, and never repeat. Totals and headings among the rows have none. */
+/** True if nearly all values of a column are integers, without repeats. Totals and headings among the rows may have none. */
 function isIdColumn(values: readonly string[]): boolean {
   const ids = values.map(readInt64).filter((id) => id !== null)
   const isFilled = ids.length >= values.length / 2
@@ -70,9 +70,9 @@ function isIdColumn(values: readonly string[]): boolean {
   )
 }
 
-/** The columns of a table that a guess looks at. */
-type Sampled = {
-  /** Of JSON, the last key of each column. */
+/** The part of a table that a guess is based on. */
+type SampleColumns = {
+  /** For JSON, the last key of each column. */
   readonly header: readonly string[]
   readonly values: readonly (readonly string[])[]
   readonly isEmpty: boolean
@@ -80,28 +80,30 @@ type Sampled = {
   readonly isTable: boolean
 }
 
-function sampleOf(header: readonly string[], rows: readonly FileRow[]): Sampled {
-  const shown = header.slice(0, MAX_COLUMNS)
-  const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, shown))
-  const values = shown.map((_, place) => cells.map((row) => textOf(row[place])))
+function sampleOf(header: readonly string[], rows: readonly FileRow[]): SampleColumns {
+  const visibleHeader = header.slice(0, MAX_COLUMNS)
+  const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, visibleHeader))
+  const values = visibleHeader.map((_, place) => cells.map((row) => textOf(row[place])))
   const isTable = rows.every((row) => Array.isArray(row.cells))
   const headings = isTable
-    ? shown
-    : shown.map((column) => column.slice(column.lastIndexOf('.') + 1))
+    ? visibleHeader
+    : visibleHeader.map((column) => column.slice(column.lastIndexOf('.') + 1))
   return { header: headings, values, isEmpty: rows.length === 0, isTable }
 }
 
 /** The first column with such a heading, whose values fit. */
 function find(
-  { header, values, isEmpty }: Sampled,
+  { header, values, isEmpty }: SampleColumns,
   meanings: readonly Meaning[],
-  taken: readonly (number | null)[],
+  usedPlaces: readonly (number | null)[],
   fits: (values: readonly string[]) => boolean = (column) => fit(column, isText),
 ): number | null {
   for (const meaning of meanings) {
     const place = header.findIndex(
-      (heading, at) =>
-        isHeadingOf(meaning, heading) && !taken.includes(at) && (isEmpty || fits(values[at] ?? [])),
+      (heading, index) =>
+        isHeadingOf(meaning, heading) &&
+        !usedPlaces.includes(index) &&
+        (isEmpty || fits(values[index] ?? [])),
     )
     if (place >= 0) return place
   }
@@ -109,33 +111,47 @@ function find(
 }
 
 /** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
-function findParts(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
-  const genus = find(sampled, ['genus'], taken, (column) => fit(column, isGenus))
-  const epithet = find(sampled, ['epithet'], taken, (column) => fit(column, isEpithet))
+function findParts(
+  sampleColumns: SampleColumns,
+  usedPlaces: readonly (number | null)[],
+): number[] | null {
+  const genus = find(sampleColumns, ['genus'], usedPlaces, (column) => fit(column, isGenus))
+  const epithet = find(sampleColumns, ['epithet'], usedPlaces, (column) => fit(column, isEpithet))
   if (genus === null || epithet === null) return null
-  const cultivar = find(sampled, ['cultivar'], taken)
+  const cultivar = find(sampleColumns, ['cultivar'], usedPlaces)
   return cultivar === null ? [genus, epithet] : [genus, epithet, cultivar]
 }
 
 /** The keys of JSON that lead to the rows, if they are names. */
-function findKey({ header, values, isTable }: Sampled, taken: readonly (number | null)[]) {
+function findKey(
+  { header, values, isTable }: SampleColumns,
+  usedPlaces: readonly (number | null)[],
+) {
   const place = isTable ? -1 : header.indexOf(KEY)
-  return place >= 0 && !taken.includes(place) && fit(values[place] ?? [], isText) ? place : null
+  return place >= 0 && !usedPlaces.includes(place) && fit(values[place] ?? [], isText)
+    ? place
+    : null
 }
 
-function findName(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
-  const own = sampled.header.findIndex((heading) => normalize(heading) === 'name')
-  const isOwn = own >= 0 && (sampled.isEmpty || fit(sampled.values[own] ?? [], isText))
+function findName(
+  sampleColumns: SampleColumns,
+  usedPlaces: readonly (number | null)[],
+): number[] | null {
+  const own = sampleColumns.header.findIndex((heading) => normalize(heading) === 'name')
+  const isOwn = own >= 0 && (sampleColumns.isEmpty || fit(sampleColumns.values[own] ?? [], isText))
   if (isOwn) return [own]
-  const whole = find(sampled, ['scientific', 'name'], taken)
+  const whole = find(sampleColumns, ['scientific', 'name'], usedPlaces)
   if (whole !== null) return [whole]
-  const parts = findParts(sampled, taken)
+  const parts = findParts(sampleColumns, usedPlaces)
   if (parts !== null) return parts
   // A species of several words is a whole name.
   const isWhole = (column: readonly string[]) =>
     fit(column, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
-  const species = sampled.isEmpty ? null : find(sampled, ['epithet'], taken, isWhole)
-  const place = species ?? find(sampled, ['common'], taken) ?? findKey(sampled, taken)
+  const species = sampleColumns.isEmpty
+    ? null
+    : find(sampleColumns, ['epithet'], usedPlaces, isWhole)
+  const place =
+    species ?? find(sampleColumns, ['common'], usedPlaces) ?? findKey(sampleColumns, usedPlaces)
   return place === null ? null : [place]
 }
 
@@ -148,7 +164,7 @@ const areRising = (values: readonly string[]): boolean =>
  * The columns of a table without headings: the name is the only text, but for the family of a plant; ids rise before
  * it.
  */
-function findUnnamed({ values }: Sampled) {
+function findUnnamed({ values }: SampleColumns) {
   const texts = [...values.keys()].filter((place) => fit(values[place] ?? [], isText))
   const families = texts.filter((place) => fit(values[place] ?? [], isFamily))
   const names = texts.filter((place) => !families.includes(place))
@@ -159,36 +175,40 @@ function findUnnamed({ values }: Sampled) {
 }
 
 /** The column of an optional text: by its known headings, or by its own name. */
-function findOptional(sampled: Sampled, text: OptionalText, taken: readonly (number | null)[]) {
-  if (isMeaning(text)) return find(sampled, [text], taken)
-  const place = sampled.header.findIndex(
-    (heading, at) => normalize(heading) === text && !taken.includes(at),
+function findOptional(
+  sampleColumns: SampleColumns,
+  text: OptionalText,
+  usedPlaces: readonly (number | null)[],
+) {
+  if (isMeaning(text)) return find(sampleColumns, [text], usedPlaces)
+  const place = sampleColumns.header.findIndex(
+    (heading, index) => normalize(heading) === text && !usedPlaces.includes(index),
   )
   return place < 0 ? null : place
 }
 
 /** The columns of a table with headings. */
-function findNamed(sampled: Sampled) {
-  const id = find(sampled, ['id'], [], isIdColumn)
-  const name = findName(sampled, [id])
-  const taken = [id, ...(name ?? [])]
+function findNamed(sampleColumns: SampleColumns) {
+  const id = find(sampleColumns, ['id'], [], isIdColumn)
+  const name = findName(sampleColumns, [id])
+  const usedPlaces = [id, ...(name ?? [])]
   const optional = ofOptionalTexts((text) => {
-    const place = findOptional(sampled, text, taken)
-    taken.push(place)
+    const place = findOptional(sampleColumns, text, usedPlaces)
+    usedPlaces.push(place)
     return place
   })
   return { id, name, ...optional }
 }
 
-/** Guesses which columns are meant. A name that nothing convincing is found for is null. */
+/** Guesses the columns. A field without a convincing column is null. */
 export function guessColumns(
   header: readonly string[],
   sample: readonly FileRow[],
   isNamed: boolean,
 ): Guess {
-  const sampled = sampleOf(header, sample)
+  const sampleColumns = sampleOf(header, sample)
   const show = (place: number) => nameColumn(header, place, isNamed)
-  const { id, name, ...optional } = isNamed ? findNamed(sampled) : findUnnamed(sampled)
+  const { id, name, ...optional } = isNamed ? findNamed(sampleColumns) : findUnnamed(sampleColumns)
   return {
     header: isNamed,
     headerRow: null,
@@ -212,11 +232,11 @@ const COMMENT = /^\s*#\s*\p{L}|:\s*$/u
 const YEAR = /^\d{4}$/
 const MAX_WORDS = 5
 
-/** True of a year or a sentence: no plant is called so. */
+/** True for a year or a sentence, which names no plant. */
 const isNoPlant = (text: string): boolean =>
   text.split(/\s+/).length > MAX_WORDS || text.split(/\W+/).some((word) => YEAR.test(word))
 
-/** True if rows are titles or comments: a plant above a header would be left out. `isSure`: no plant is called so. */
+/** True if rows are titles or comments: a plant above a header would be lost. `isSure`: only if they name no plant. */
 function areTitles(rows: readonly (readonly string[])[], isSure: boolean): boolean {
   const texts = rows.map((row) => row.filter((text) => normalize(text) !== ''))
   const titles = texts.filter(([first = '']) => first !== '' && !COMMENT.test(first))
@@ -229,10 +249,10 @@ function findHeader(
   rows: readonly (readonly string[])[],
   guesses: readonly Guess[],
 ): number | null {
-  const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
+  const namedIndex = guesses.findIndex(({ nameColumn: name }) => name !== null)
   // Without known headings, the header is the first of the widest rows, after narrower ones.
   const widest = Math.max(...rows.map(filledOf))
-  const place = named >= 0 ? named : rows.findIndex((row) => filledOf(row) === widest)
+  const place = namedIndex >= 0 ? namedIndex : rows.findIndex((row) => filledOf(row) === widest)
   const header = rows[place] ?? []
   if (place < 1 || filledOf(header) < 2 || isData(header)) return null
   // A word such as "common" may be a part of a name.

@@ -22,7 +22,7 @@ export const ofColumnOptions = <T>(make: (name: OptionalText) => T) =>
   }
 
 const MAX_LISTED = 12
-/** For a choice among them. */
+/** Maximum number of columns listed for a choice. */
 export const MAX_TO_CHOOSE = 100
 
 /** Header text for comparison: trimmed, lower case, invisible characters removed. */
@@ -40,11 +40,11 @@ const showColumn = (text: string, place: number): string =>
 export function listColumns(
   header: readonly string[],
   places = [...header.keys()],
-  most = MAX_LISTED,
+  maxListed = MAX_LISTED,
 ): string {
-  const shown = places.slice(0, most).map((place) => showColumn(header[place] ?? '', place))
-  const more = places.length - shown.length
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+  const names = places.slice(0, maxListed).map((place) => showColumn(header[place] ?? '', place))
+  const more = places.length - names.length
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }
 
 /** The texts of a row's cells in the order of columns. */

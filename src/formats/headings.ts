@@ -172,12 +172,12 @@ const inAnyOrder = (words: string): string => words.split(' ').toSorted().join('
 const knownOf = (meaning: Meaning): ReadonlySet<string> => {
   const phrases = PHRASES[meaning].split(/[,\n]/).map(wordsOf)
   const all = meaning === 'id' ? phrases : phrases.map(inAnyOrder)
-  // As databases write them: `scientificname`.
-  const joined = phrases.map((phrase) => phrase.replaceAll(' ', ''))
-  return new Set([...all, ...joined].filter((phrase) => phrase !== ''))
+  // Databases join the words: `scientificname`.
+  const compounds = phrases.map((phrase) => phrase.replaceAll(' ', ''))
+  return new Set([...all, ...compounds].filter((phrase) => phrase !== ''))
 }
 
-const known: Readonly<Record<Meaning, ReadonlySet<string>>> = {
+const KNOWN_HEADINGS: Readonly<Record<Meaning, ReadonlySet<string>>> = {
   id: knownOf('id'),
   name: knownOf('name'),
   scientific: knownOf('scientific'),
@@ -193,7 +193,7 @@ const MEANINGS = Object.keys(PHRASES) as readonly Meaning[]
 /** True if a heading means this. */
 export function isHeadingOf(meaning: Meaning, heading: string): boolean {
   const words = wordsOf(heading)
-  return known[meaning].has(meaning === 'id' ? words : inAnyOrder(words))
+  return KNOWN_HEADINGS[meaning].has(meaning === 'id' ? words : inAnyOrder(words))
 }
 
 /** True if headings of this meaning are known. */

@@ -34,10 +34,10 @@ import { nameCell } from './workbook/workbook'
 type Values = { readonly [field: string]: unknown }
 
 // Not Elysia's validator, which is large, and compiles what the policy of a page forbids.
-const fields = FIELDS.map((name) => {
+const FIELD_CHECKS = FIELDS.map((name) => {
   const schema = Plant.properties[name]
   const check = TypeRegistry.Get(schema[Kind])
-  const isOptional = !Plant.required.some((required) => required === name)
+  const isOptional = !Plant.required.some((requiredName) => requiredName === name)
   return {
     name,
     fits: ({ [name]: value }: Values) =>
@@ -46,10 +46,10 @@ const fields = FIELDS.map((name) => {
   }
 })
 
-const isPlant = (values: Values): values is Plant => fields.every(({ fits }) => fits(values))
+const isPlant = (values: Values): values is Plant => FIELD_CHECKS.every(({ fits }) => fits(values))
 
 const LEADING_ZERO = /^\s*-?0\d/
-// Most ids, which are no more looked at.
+// Fast path: most ids need no further check.
 const ONE_TO_NINE = /^[1-9]/
 // A dot of decimals in one country is one of thousands in another.
 const THOUSANDS = /^\s*(-?\d{1,3})\.000\s*$/
@@ -71,7 +71,7 @@ const isErrorCell = (cell: unknown): cell is ErrorCell => isObject(cell) && 'err
 function toText(cell: unknown): unknown {
   if (cell === null || cell === undefined) return undefined
   // A format may hide a number, such as zeros.
-  return isNumberCell(cell) ? cell.shown || undefined : cell
+  return isNumberCell(cell) ? cell.text || undefined : cell
 }
 
 /** A table, and the columns of its plants. */
@@ -132,7 +132,7 @@ function joinName(source: Source, row: FileRow, columns: readonly number[]): unk
   return texts.filter((text) => text !== '').join(' ') || undefined
 }
 
-/** The fields of a row, as they are given. */
+/** The fields of a row, unchecked. */
 function valuesOf(source: Source, row: FileRow, id: unknown): Values {
   const { columns, isJson, lateTexts } = source
   const [first = 0] = columns.name
@@ -140,7 +140,7 @@ function valuesOf(source: Source, row: FileRow, id: unknown): Values {
   if (columns.name.length > 1) values.name = joinName(source, row, columns.name)
   else {
     const name = cellOf(source, row, first)
-    // JSON says of what type a value is: null is no text.
+    // JSON values have types: null is no text.
     values.name = isJson ? name : toText(name)
   }
   for (const optional of OPTIONAL_TEXTS) {
@@ -161,12 +161,12 @@ function valuesOf(source: Source, row: FileRow, id: unknown): Values {
 function explainErrors(source: Source, row: FileRow): string | null {
   const { columns, format } = source
   if (format !== 'xlsx') return null
-  const used = [
+  const fieldColumns = [
     ['id', columns.id],
     ...columns.name.map((column) => ['name', column] as const),
     ...OPTIONAL_TEXTS.map((name) => [name, columns[name]] as const),
   ] as const
-  const wrong = used.flatMap(([field, column]) => {
+  const wrong = fieldColumns.flatMap(([field, column]) => {
     const cell = column === null ? null : cellOf(source, row, column)
     return column !== null && isErrorCell(cell)
       ? [`${field}: ${cell.error} in cell ${nameCell(row.line, column)}`]
@@ -200,7 +200,7 @@ function explainSurplus({ header, isNamed }: Source, { cells }: FileRow): string
   return last < header.length ? null : `${last + 1} fields; the header has ${header.length}`
 }
 
-/** Says which cell of a workbook is empty. */
+/** Names the empty cell of a workbook. */
 const emptyCell = ({ format }: Source, row: FileRow, column: number | null | undefined): string =>
   format === 'xlsx' && column !== null && column !== undefined
     ? ` (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
@@ -215,8 +215,7 @@ function explain(
   const { columns } = source
   const errors = explainErrors(source, row)
   if (errors !== null) return errors
-  return fields
-    .filter(({ fits }) => !fits(values))
+  return FIELD_CHECKS.filter(({ fits }) => !fits(values))
     .map(({ name, explain: explainField }) => {
       const problem =
         (name === 'id' ? explainId(source, row, values.id, words) : null) ?? explainField(values)
@@ -247,13 +246,13 @@ function explainSpace(_: Source, { line }: FileRow, values: Values): string | nu
 
 /** Returns a search for unused keys of JSON that no earlier object had. */
 function createKeyWatch({ header, lateTexts }: Source) {
-  const known = new Set([
+  const knownKeys = new Set([
     ...header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]),
     ...lateTexts,
   ])
   return (_: Source, { cells, line }: FileRow): string | null => {
     for (const key in cells) {
-      if (!known.has(key)) {
+      if (!knownKeys.has(key)) {
         return `line ${line}: the key ${showText(key)} comes first here; it is not used`
       }
     }
@@ -261,7 +260,7 @@ function createKeyWatch({ header, lateTexts }: Source) {
   }
 }
 
-/** Reports what a user should know about the file as a whole, each kind of notice once. */
+/** Reports notices about the whole file, each kind once. */
 function createNotices(source: Source, onNotice: (notice: string) => void) {
   let searches = [explainZeros, explainSpace]
   if (source.isJson) searches.push(createKeyWatch(source))
@@ -292,8 +291,8 @@ export async function* readPlants(
   const { cut, explain: explainCut } = createCut(table.header.length)
   let place = 0
 
-  function toEntry(read: Line): Entry | null {
-    const line = isSheet && 'cells' in read ? cut(read) : read
+  function toEntry(input: Line): Entry | null {
+    const line = isSheet && 'cells' in input ? cut(input) : input
     if (line === null) return null
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
@@ -305,8 +304,8 @@ export async function* readPlants(
     }
     const surplus = explainSurplus(source, line)
     if (surplus !== null) return { line: line.line, problem: surplus, source: line }
-    const given = numberFrom === null ? undefined : numberFrom + BigInt(place - 1)
-    const id = idColumn === null ? given : idOf(source, line, idColumn)
+    const numberedId = numberFrom === null ? undefined : numberFrom + BigInt(place - 1)
+    const id = idColumn === null ? numberedId : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
     notice(line, values)
     if (isPlant(values)) {
@@ -323,10 +322,10 @@ export async function* readPlants(
 }
 
 // The store queues no more than 8 million characters.
-const AT_ONCE = 1000
-const CHARACTERS_AT_ONCE = 4_000_000
-// A part is of at most 64 KB, but for a longer row: what rows have besides plants needs memory, too.
-const PARTS_AT_ONCE = 64
+const GROUP_ENTRIES = 1000
+const GROUP_CHARACTERS = 4_000_000
+// Parts are limited to 64 KB, or one row: unused columns need memory too.
+const GROUP_PARTS = 64
 
 /**
  * Groups of at most 1000 entries and 4 million characters, read from at most 64 parts; only a single entry may have more
@@ -339,8 +338,8 @@ export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGen
   for await (const entries of parts) {
     for (const entry of entries) {
       const more = 'plant' in entry ? charactersOf(entry.plant) : 0
-      const isTooMuch = characters + more > CHARACTERS_AT_ONCE && group.length > 0
-      if (group.length === AT_ONCE || isTooMuch) {
+      const isTooMuch = characters + more > GROUP_CHARACTERS && group.length > 0
+      if (group.length === GROUP_ENTRIES || isTooMuch) {
         yield group
         group = []
         characters = 0
@@ -350,7 +349,7 @@ export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGen
       characters += more
     }
     count += 1
-    if (count < PARTS_AT_ONCE || group.length === 0) continue
+    if (count < GROUP_PARTS || group.length === 0) continue
     yield group
     group = []
     characters = 0

@@ -26,7 +26,7 @@ function textOf(cell: Cell | undefined, isId: boolean): string | null {
   if (cell === null || cell === undefined) return null
   if (typeof cell === 'string') return cell
   if ('error' in cell) return cell.error
-  return isId ? cell.number : cell.shown
+  return isId ? cell.number : cell.text
 }
 
 const replaceBigInt = (_: string, value: unknown) =>
@@ -56,23 +56,23 @@ export function createRefusedWriter(
       },
     }
   }
-  const before = idColumn === null ? [] : [idColumn]
+  const idHeader = idColumn === null ? [] : [idColumn]
   const titles = isNamed ? header : header.map((_, place) => `column ${place + 1}`)
   const line = (cells: readonly (string | null)[]) => `${cells.map(csvCell).join(',')}\n`
-  const written = [...before, ...titles, reasonColumn]
+  const columnNames = [...idHeader, ...titles, reasonColumn]
   return {
     format: 'csv',
-    header: line(written),
+    header: line(columnNames),
     idColumn,
     // Its number has moved where the rows got ids.
-    nameOf: (place) => nameColumn(written, place + before.length, true),
+    nameOf: (place) => nameColumn(columnNames, place + idHeader.length, true),
     row(source, reason, place) {
       const own =
         'cells' in source
-          ? (source.cells as readonly Cell[]).map((cell, at) => textOf(cell, at === idPlace))
+          ? (source.cells as readonly Cell[]).map((cell, index) => textOf(cell, index === idPlace))
           : [source.text]
-      const padded = [...own, ...Array(Math.max(0, header.length - own.length)).fill(null)]
-      return line([...before.map(() => String(numberOf(place))), ...padded, reason])
+      const fullRow = [...own, ...Array(Math.max(0, header.length - own.length)).fill(null)]
+      return line([...idHeader.map(() => String(numberOf(place))), ...fullRow, reason])
     },
   }
 }

@@ -3,7 +3,7 @@
 import type { Plant } from '../plant/plant'
 
 /** A number in a spreadsheet's cell: as its file has it, and as the cell shows it. */
-export type NumberCell = { readonly number: string; readonly shown: string }
+export type NumberCell = { readonly number: string; readonly text: string }
 
 /** An error in a spreadsheet's cell, such as #N/A. */
 export type ErrorCell = { readonly error: string }

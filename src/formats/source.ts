@@ -3,7 +3,7 @@
 import { OpenError } from '../errors'
 import type { Words } from './words'
 
-/** Opens a file from its beginning: to look at what it is, any number of times, and once to read it. */
+/** Opens a file from its beginning: any number of times to inspect it, and once to read it. */
 export type Opener = (purpose: 'look' | 'read') => AsyncIterable<Uint8Array>
 
 export type Source = AsyncIterable<Uint8Array> | Opener
@@ -19,40 +19,40 @@ export function replayable(
 ): { open: Opener; release: () => void } {
   if (typeof source === 'function') return { open: source, release: () => {} }
   const stream = source[Symbol.asyncIterator]()
-  const kept: Uint8Array[] = []
+  const replayParts: Uint8Array[] = []
   let length = 0
-  let isKept = true
+  let isRecording = true
 
   async function* open(): AsyncGenerator<Uint8Array> {
     try {
-      for (let at = 0; ; ) {
-        const part = kept[at]
+      for (let index = 0; ; ) {
+        const part = replayParts[index]
         if (part) {
-          at += 1
+          index += 1
           // From then on, a part is needed only until it is read.
-          if (!isKept) at -= kept.splice(0, at).length
+          if (!isRecording) index -= replayParts.splice(0, index).length
           yield part
           continue
         }
         const next = await stream.next()
         if (next.done) return
-        if (isKept) {
+        if (isRecording) {
           length += next.value.length
           if (length > limit) throw new OpenError(`the first value is too long; ${words.reading}`)
-          kept.push(next.value)
-          at += 1
+          replayParts.push(next.value)
+          index += 1
         }
         yield next.value
       }
     } finally {
-      if (!isKept) await stream.return?.()
+      if (!isRecording) await stream.return?.()
     }
   }
 
   return {
     open,
     release(): void {
-      isKept = false
+      isRecording = false
     },
   }
 }

@@ -19,9 +19,9 @@ export type Settings = {
   readonly sheet: string | null
   /** False if the first row is data, too. */
   readonly hasHeader: boolean
-  /** The line of the header; null: the first row. What is above it is left out. */
+  /** The line of the header; null: the first row. Rows above it are ignored. */
   readonly headerRow: number | null
-  /** Of JSON: the path of the list of plants, keys joined by dots, with `*` for each key. */
+  /** The path of the list of plants in JSON: keys joined by dots, `*` for any key. */
   readonly list: string | null
 }
 
@@ -44,30 +44,30 @@ export type Table = {
   readonly sample: readonly FileRow[]
   /** All rows, in arrays; they can be read once. */
   readonly lines: AsyncIterable<readonly Line[]>
-  /** Of CSV. */
+  /** null unless it is CSV. */
   readonly delimiter: string | null
-  /** Of a workbook. */
+  /** The sheets of a workbook, else none. */
   readonly sheets: readonly string[]
   readonly sheet: string | null
   /** Rows of the sheet that are hidden, and read too. */
   readonly hiddenRows: number
-  /** Of JSON: the list that is read; null: the document is one, or has one value after another. */
+  /** The path of the list in JSON; null: the document is a list, or one value after another. */
   readonly list: string | null
 }
 
 // A plant's row is about as long as the body that created it.
 const MAX_ROW = MAX_BODY_BYTES + 1024
 const SAMPLE_ROWS = 1000
-/** Of rows that are long, the sample has fewer: at least a header and a row. */
+/** The sample of long rows is smaller: at least a header and a row. */
 const SAMPLE_PARTS = 16
-const LEAST_ROWS = 2
+const MIN_SAMPLE_ROWS = 2
 
-/** Reads the first rows, and gives them again before the others. */
+/** Reads the first rows, and replays them before the others. */
 async function peek(lines: AsyncGenerator<readonly Line[]>) {
   const first: (readonly Line[])[] = []
   let count = 0
   let isOver = false
-  while (!isOver && count < (first.length < SAMPLE_PARTS ? SAMPLE_ROWS : LEAST_ROWS)) {
+  while (!isOver && count < (first.length < SAMPLE_PARTS ? SAMPLE_ROWS : MIN_SAMPLE_ROWS)) {
     const { value, done } = await lines.next()
     isOver = done === true
     if (!value || value.length === 0) continue
@@ -84,9 +84,9 @@ async function peek(lines: AsyncGenerator<readonly Line[]>) {
 const isRow = (line: Line): line is FileRow => 'cells' in line
 
 const textOf = (cell: Cell): string =>
-  cell === null ? '' : typeof cell === 'string' ? cell : 'error' in cell ? cell.error : cell.shown
+  cell === null ? '' : typeof cell === 'string' ? cell : 'error' in cell ? cell.error : cell.text
 
-/** The columns of objects, in the order in which they come. */
+/** The columns of objects, in order of appearance. */
 const columnsOfAll = (rows: readonly FileRow[]): string[] => [
   ...new Set(rows.flatMap(({ cells }) => columnsOf(cells))),
 ]
@@ -102,7 +102,7 @@ async function* withoutFirst(
   }
 }
 
-/** Leaves out what is above the header. Throws an `OpenError` if its row is empty. */
+/** Leaves out the rows above the header. Throws an `OpenError` if its row is empty. */
 async function* fromRow(
   lines: AsyncIterable<readonly Line[]>,
   headerRow: number,
@@ -121,7 +121,7 @@ async function* fromRow(
 }
 
 /** The rows of a file, and how they were told apart. */
-type Opened = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'hiddenRows' | 'list'> & {
+type RowSource = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'hiddenRows' | 'list'> & {
   readonly lines: AsyncGenerator<readonly Line[]>
 }
 
@@ -137,15 +137,15 @@ async function openWorkbook(
   bytes: AsyncIterable<Uint8Array>,
   settings: Settings,
   readBook: WorkbookReader,
-): Promise<Opened> {
-  const { rows, ...found } = await readBook(await collectWorkbook(bytes), settings.sheet)
+): Promise<RowSource> {
+  const { rows, ...workbook } = await readBook(await collectWorkbook(bytes), settings.sheet)
   async function* lines() {
     yield* rows
   }
-  return { ...PLAIN, ...found, lines: lines() }
+  return { ...PLAIN, ...workbook, lines: lines() }
 }
 
-/** The first bytes of a source, enough to tell what it is; null: it is empty. */
+/** The first bytes of a source, enough for its signature; null: it is empty. */
 async function headOf(open: Opener): Promise<Uint8Array | null> {
   for await (const part of joinFirst(open('look'), SIGNATURE_BYTES)) return part
   return null
@@ -167,7 +167,7 @@ export async function checkFile(
 
 /** Names the columns of a table by its first row. */
 function tableOf(
-  opened: Omit<Opened, 'lines'> & Pick<Table, 'format'>,
+  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format'>,
   { first, all }: Awaited<ReturnType<typeof peek>>,
   hasHeader: boolean,
 ): Table {
@@ -181,11 +181,17 @@ function tableOf(
   }
   if (hasHeader && top && isRow(top)) {
     const header = (top.cells as readonly Cell[]).map(textOf)
-    return { ...opened, header, isNamed: true, sample: rows.slice(1), lines: withoutFirst(all()) }
+    return {
+      ...rowSource,
+      header,
+      isNamed: true,
+      sample: rows.slice(1),
+      lines: withoutFirst(all()),
+    }
   }
   let width = 0
   for (const { cells } of rows) width = Math.max(width, (cells as readonly Cell[]).length)
-  return { ...opened, header: Array(width).fill(''), isNamed: false, sample: rows, lines: all() }
+  return { ...rowSource, header: Array(width).fill(''), isNamed: false, sample: rows, lines: all() }
 }
 
 /** Opens a file. Throws an `OpenError` that says what to do if it is of another kind, in another encoding, or damaged. */
@@ -214,12 +220,12 @@ export async function openTable(
     return { ...PLAIN, format, list, header, isNamed: true, sample, lines: all() }
   }
   release()
-  const opened =
+  const rowSource =
     format === 'csv'
       ? await openCsv(open('read'), settings, words)
       : await openWorkbook(open('read'), settings, readBook)
   const { headerRow, hasHeader } = settings
-  const { lines, ...rest } = opened
-  const peeked = await peek(headerRow === null ? lines : fromRow(lines, headerRow))
-  return tableOf({ ...rest, format }, peeked, hasHeader)
+  const { lines, ...rest } = rowSource
+  const beginning = await peek(headerRow === null ? lines : fromRow(lines, headerRow))
+  return tableOf({ ...rest, format }, beginning, hasHeader)
 }

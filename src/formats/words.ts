@@ -13,7 +13,7 @@ export type Words = {
   readonly reading: string
 }
 
-export const optionWords: Words = {
+export const OPTION_WORDS: Words = {
   reading: 'name its list with --list, or save it to a file and import that',
   numbering: 'use --number-from to number the rows',
   encoding: (guess) =>

@@ -24,7 +24,7 @@ export function csvCell(text: string | null | undefined): string {
   return isQuoted ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const csvHeader = `${FIELDS.join(',')}\n`
+const CSV_HEADER = `${FIELDS.join(',')}\n`
 
 const csvLine = (plant: PlantToWrite): string =>
   `${plant.id},${TEXT_FIELDS.map((name) => csvCell(plant[name])).join(',')}\n`
@@ -43,7 +43,7 @@ export type Writer = { readonly header: string; readonly line: (plant: PlantToWr
 
 export const WRITERS = {
   ndjson: { header: '', line: ndjsonLine },
-  csv: { header: csvHeader, line: csvLine },
+  csv: { header: CSV_HEADER, line: csvLine },
   /** CSV for spreadsheets: nothing in it is run as a formula. Excel takes CSV without a byte order mark for its own code page. */
-  inert: { header: `\ufeff${csvHeader}`, line: inertCsvLine },
+  inert: { header: `\ufeff${CSV_HEADER}`, line: inertCsvLine },
 } satisfies Record<WrittenFormat | 'inert', Writer>

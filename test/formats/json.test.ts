@@ -4,7 +4,7 @@ import type { Format } from '../../src/formats/format'
 import { valueAt } from '../../src/formats/header'
 import { openJson } from '../../src/formats/json/json'
 import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
-import { optionWords } from '../../src/formats/words'
+import { OPTION_WORDS } from '../../src/formats/words'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { cpuTime } from '../harness/cpu-time'
 import { cut } from './reading'
@@ -19,7 +19,7 @@ const open = (
     () => cut(Buffer.from(text), length),
     { encoding: null, list },
     limit,
-    optionWords,
+    OPTION_WORDS,
   )
 
 const read = async (text: string | Uint8Array, length = 1 << 16, limit = 1000, format?: Format) =>
@@ -245,7 +245,7 @@ describe('in a JSON document', () => {
       'json',
       stream,
       USUAL_SETTINGS,
-      optionWords,
+      OPTION_WORDS,
       readWorkbook,
     )
 
@@ -275,7 +275,7 @@ describe('JSON that is one level deeper', () => {
   const tableOf = async (text: string, list: string | null = null) => {
     const settings = { ...USUAL_SETTINGS, list }
     const bytes = () => cut(Buffer.from(text), 3)
-    const { header, lines } = await openTable('json', bytes, settings, optionWords, readWorkbook)
+    const { header, lines } = await openTable('json', bytes, settings, OPTION_WORDS, readWorkbook)
     const rows = (await Array.fromAsync(lines)).flat()
     return { header, rows }
   }

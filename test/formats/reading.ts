@@ -4,7 +4,7 @@ import type { Format } from '../../src/formats/format'
 import { type ColumnOptions, ofColumnOptions } from '../../src/formats/header'
 import { readPlants } from '../../src/formats/plants'
 import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
-import { optionWords } from '../../src/formats/words'
+import { OPTION_WORDS } from '../../src/formats/words'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 
 /** A text as a stream in parts of `length` bytes. */
@@ -27,7 +27,7 @@ export const open = (format: Format, text: string | Uint8Array, options: Options
     format,
     () => cut(Buffer.from(text), options.length ?? 1 << 16),
     { ...USUAL_SETTINGS, ...options },
-    optionWords,
+    OPTION_WORDS,
     readWorkbook,
   )
 

@@ -21,7 +21,7 @@ async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
   const [, ...rows] = await rowsOf(bytes)
   return rows.map(({ cells }) =>
     (cells as readonly unknown[]).map((cell) =>
-      typeof cell === 'object' && cell !== null && 'shown' in cell ? cell.shown : cell,
+      typeof cell === 'object' && cell !== null && 'text' in cell ? cell.text : cell,
     ),
   )
 }

@@ -11,7 +11,7 @@ import { formatToRead } from '../../formats/format'
 import { keptTexts } from '../../formats/given'
 import { grouped, readPlants } from '../../formats/plants'
 import type { Entry } from '../../formats/row'
-import { optionWords } from '../../formats/words'
+import { OPTION_WORDS } from '../../formats/words'
 import { FIELDS, listWords, type OptionalText } from '../../plant/plant'
 import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
@@ -82,7 +82,9 @@ async function importFile(context: CommandContext): Promise<number> {
   if (signal.aborted) return interruptCode(signal)
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file
-  const groups = grouped(readPlants(table, columns, optionWords, (notice) => report.notice(notice)))
+  const groups = grouped(
+    readPlants(table, columns, OPTION_WORDS, (notice) => report.notice(notice)),
+  )
 
   // A file that cannot be read creates no database.
   const first = await groups.next()

@@ -8,7 +8,7 @@ import { formatToRead } from '../../formats/format'
 import type { Guess } from '../../formats/guess'
 import { ofColumnOptions, optionOf } from '../../formats/header'
 import type { RefusedWriter } from '../../formats/refused'
-import { optionWords, type Words } from '../../formats/words'
+import { OPTION_WORDS, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
 import { quote } from '../../program'
 
@@ -102,11 +102,11 @@ export function wordsFor(path: string, config: Config): Words {
   const tryWith = (values: Values): string =>
     `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), ...values })}`
   return {
-    ...optionWords,
+    ...OPTION_WORDS,
     encoding: (encoding) => tryWith({ encoding: encoding ?? UNKNOWN_ENCODING }),
     lists(paths, all) {
       const [list = all, other] = paths
-      return other === undefined ? tryWith({ list }) : optionWords.lists(paths, all)
+      return other === undefined ? tryWith({ list }) : OPTION_WORDS.lists(paths, all)
     },
   }
 }

@@ -9,7 +9,7 @@ import { checkName, checkSignature, type Format, SIGNATURE_BYTES } from '../../f
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import { checkFile, openTable, type Table } from '../../formats/table'
-import { optionWords, type Words } from '../../formats/words'
+import { OPTION_WORDS, type Words } from '../../formats/words'
 import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
 import { countOf } from '../count'
@@ -99,7 +99,7 @@ export async function refuseUnknown(path: string): Promise<never> {
   try {
     checkName(path)
     if (isFile)
-      checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), optionWords)
+      checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), OPTION_WORDS)
   } catch (error) {
     throw withName(path, error)
   }

@@ -31,6 +31,6 @@ export async function guessEncoding(bytes: Uint8Array, load: Loader): Promise<st
   new Uint8Array(wasm.memory.buffer).set(bytes, start)
   const result = wasm.__wbindgen_add_to_stack_pointer(-RESULT_BYTES)
   wasm.detect(result, start, bytes.length)
-  const [at = 0, length = 0] = new Uint32Array(wasm.memory.buffer, result, 2)
-  return new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, at, length))
+  const [address = 0, length = 0] = new Uint32Array(wasm.memory.buffer, result, 2)
+  return new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, address, length))
 }

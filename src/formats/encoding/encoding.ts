@@ -3,7 +3,7 @@
 
 import { OpenError } from '../../errors'
 import { concat } from '../bytes'
-import { optionWords, type Words } from '../words'
+import { OPTION_WORDS, type Words } from '../words'
 import { createPageDecoder, type Decoder } from './code-pages'
 
 /** Number of leading bytes that distinguish UTF-8 from UTF-16. */
@@ -38,35 +38,35 @@ const LF = 10
 const CR = 13
 
 /** The line ends of a text: those of Unix, Windows and old Macs. `before`: the last byte before it. */
-function countLineEnds(bytes: Uint8Array, before = 0): number {
-  let count = before === CR && bytes[0] === LF ? -1 : 0
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1
-  for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) {
-    if (bytes[at + 1] !== LF) count += 1
+function countLineEnds(bytes: Uint8Array, previousByte = 0): number {
+  let count = previousByte === CR && bytes[0] === LF ? -1 : 0
+  for (let index = bytes.indexOf(LF); index >= 0; index = bytes.indexOf(LF, index + 1)) count += 1
+  for (let index = bytes.indexOf(CR); index >= 0; index = bytes.indexOf(CR, index + 1)) {
+    if (bytes[index + 1] !== LF) count += 1
   }
   return count
 }
 
 /** The place after the last line end before `at`. */
-const startOfLine = (bytes: Uint8Array, at: number): number =>
-  at === 0 ? 0 : Math.max(bytes.lastIndexOf(LF, at - 1), bytes.lastIndexOf(CR, at - 1)) + 1
+const startOfLine = (bytes: Uint8Array, index: number): number =>
+  index === 0 ? 0 : Math.max(bytes.lastIndexOf(LF, index - 1), bytes.lastIndexOf(CR, index - 1)) + 1
 
 /** The length of the well-formed UTF-8 that bytes begin with (https://www.unicode.org/versions/Unicode16.0.0/, table 3-7). */
 function validLength(bytes: Uint8Array): number {
-  const isTail = (at: number, from = 0x80, to = 0xbf) => {
-    const byte = bytes[at] ?? 0
-    return byte >= from && byte <= to
+  const isTail = (index: number, min = 0x80, max = 0xbf) => {
+    const byte = bytes[index] ?? 0
+    return byte >= min && byte <= max
   }
-  for (let at = 0; ; ) {
-    const byte = bytes[at]
-    if (byte === undefined) return at
+  for (let index = 0; ; ) {
+    const byte = bytes[index]
+    if (byte === undefined) return index
     const second = byte === 0xe0 ? [0xa0] : byte === 0xf0 ? [0x90] : [0x80]
     const last = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf
     const length =
       byte < 0x80 ? 1 : byte < 0xc2 ? 0 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : byte < 0xf5 ? 4 : 0
-    if (length === 0 || (length > 1 && !isTail(at + 1, second[0], last))) return at
-    for (let next = at + 2; next < at + length; next++) if (!isTail(next)) return at
-    at += length
+    if (length === 0 || (length > 1 && !isTail(index + 1, second[0], last))) return index
+    for (let next = index + 2; next < index + length; next++) if (!isTail(next)) return index
+    index += length
   }
 }
 
@@ -84,7 +84,7 @@ export class EncodingError extends OpenError {
 /** An encoding; null: several are possible, or none. `readings`: how the first line reads. */
 export type Detected = { readonly encoding: string | null; readonly readings: readonly string[] }
 
-/** Says in which line a text is not UTF-8, how it reads, and the option that reads it. */
+/** The message for a text that is not UTF-8: the line, its readings, and the option for its encoding. */
 export function explainEncoding(
   { line }: EncodingError,
   { encoding, readings }: Detected,
@@ -96,24 +96,24 @@ export function explainEncoding(
 
 /** Collects the lines with bytes beyond ASCII, up to {@link SAMPLE_BYTES}. */
 function createSample() {
-  let kept: Uint8Array = new Uint8Array()
+  let sample: Uint8Array = new Uint8Array()
   // The beginning of a line.
   let rest: Uint8Array = new Uint8Array()
 
   function keep(lines: Uint8Array): void {
-    for (let at = 0; at < lines.length && kept.length < SAMPLE_BYTES; ) {
-      const high = lines.subarray(at).findIndex((byte) => byte > 0x7f)
+    for (let index = 0; index < lines.length && sample.length < SAMPLE_BYTES; ) {
+      const high = lines.subarray(index).findIndex((byte) => byte > 0x7f)
       if (high < 0) return
-      const start = startOfLine(lines, at + high)
-      let end = at + high
+      const start = startOfLine(lines, index + high)
+      let end = index + high
       while (end < lines.length && lines[end] !== LF && lines[end] !== CR) end++
-      kept = concat([kept, lines.subarray(start, end + 1)])
-      at = end + 1
+      sample = concat([sample, lines.subarray(start, end + 1)])
+      index = end + 1
     }
   }
 
   return {
-    isFull: () => kept.length >= SAMPLE_BYTES,
+    isFull: () => sample.length >= SAMPLE_BYTES,
     add(part: Uint8Array): void {
       const bytes = concat([rest, part])
       const end = bytes.length < SAMPLE_BYTES ? startOfLine(bytes, bytes.length) : bytes.length
@@ -122,7 +122,7 @@ function createSample() {
     },
     end(): Uint8Array {
       keep(rest)
-      return kept.subarray(0, SAMPLE_BYTES)
+      return sample.subarray(0, SAMPLE_BYTES)
     },
   }
 }
@@ -135,7 +135,7 @@ export async function* decodeParts(
   line = 1,
 ): AsyncGenerator<string> {
   const decoder = createDecoder(encoding, true)
-  let before: Uint8Array = new Uint8Array()
+  let tail: Uint8Array = new Uint8Array()
 
   function decode(part: Uint8Array, isLast: boolean): string {
     try {
@@ -144,18 +144,18 @@ export async function* decodeParts(
       if (encoding !== 'utf-8') {
         throw new OpenError(`not ${encoding}, at line ${line} or later; ${words.encoding(null)}`)
       }
-      const all = concat([before, part])
+      const all = concat([tail, part])
       const bad = validLength(all)
-      const at = line + countLineEnds(all.subarray(before.length, bad), before.at(-1))
-      throw new EncodingError(at, all.slice(startOfLine(all, bad)), words)
+      const badLine = line + countLineEnds(all.subarray(tail.length, bad), tail.at(-1))
+      throw new EncodingError(badLine, all.slice(startOfLine(all, bad)), words)
     }
   }
 
   for await (const part of parts) {
     yield decode(part, false)
-    line += countLineEnds(part, before.at(-1))
-    before = afterFirstCharacter(
-      concat([before, part.slice(-2 * CONTEXT_BYTES)]).slice(-2 * CONTEXT_BYTES),
+    line += countLineEnds(part, tail.at(-1))
+    tail = afterFirstCharacter(
+      concat([tail, part.slice(-2 * CONTEXT_BYTES)]).slice(-2 * CONTEXT_BYTES),
     )
   }
   decode(new Uint8Array(), true)
@@ -163,15 +163,15 @@ export async function* decodeParts(
 
 /** Bytes without the end of a character that began before them. */
 function afterFirstCharacter(bytes: Uint8Array): Uint8Array {
-  let at = 0
-  while (at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++
-  return bytes.subarray(at)
+  let index = 0
+  while (index < 3 && ((bytes[index] ?? 0) & 0xc0) === 0x80) index++
+  return bytes.subarray(index)
 }
 
 /** The same bytes; the first part has enough of them to tell what a file is. */
 export async function* joinFirst(
   stream: AsyncIterable<Uint8Array>,
-  least = HEAD_BYTES,
+  minBytes = HEAD_BYTES,
 ): AsyncGenerator<Uint8Array> {
   let head: Uint8Array[] | null = []
   let length = 0
@@ -182,7 +182,7 @@ export async function* joinFirst(
     }
     head.push(chunk)
     length += chunk.length
-    if (length < least) continue
+    if (length < minBytes) continue
     yield concat(head)
     head = null
   }
@@ -196,7 +196,7 @@ export async function* joinFirst(
 export async function* decodeText(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null = null,
-  words: Words = optionWords,
+  words: Words = OPTION_WORDS,
 ): AsyncGenerator<string> {
   const parts = joinFirst(stream)
   const first = await parts.next()
@@ -214,7 +214,7 @@ export async function checkText(
   words: Words,
 ): Promise<void> {
   const parts = stream[Symbol.asyncIterator]()
-  // Goes on after the decoding has ended.
+  // Can be read further after the decoding has ended.
   const open = { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }
   try {
     for await (const _ of decodeText(open, encoding, words));
@@ -240,7 +240,7 @@ export async function* prepend<T>(first: T, rest: AsyncIterable<T>): AsyncGenera
 
 const UTF8 = new TextEncoder()
 
-/** The bytes of a text as UTF-8 without its mark; those of a text that is UTF-8 already are not checked. */
+/** Re-encodes as UTF-8 without a byte order mark; UTF-8 passes unchecked. */
 export async function* toUtf8(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null,
@@ -250,9 +250,9 @@ export async function* toUtf8(
   const first = await parts.next()
   if (first.done) return
   const all = prepend(first.value, parts)
-  const from = encoding ?? encodingOf(first.value)
-  if (from === 'utf-8') yield* withoutMark(first.value, parts)
-  else for await (const text of decodeParts(all, from, words)) yield UTF8.encode(text)
+  const sourceEncoding = encoding ?? encodingOf(first.value)
+  if (sourceEncoding === 'utf-8') yield* withoutMark(first.value, parts)
+  else for await (const text of decodeParts(all, sourceEncoding, words)) yield UTF8.encode(text)
 }
 
 async function* withoutMark(

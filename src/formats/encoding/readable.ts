@@ -2,7 +2,7 @@
 
 /** The letters beyond a to z of each language with Latin letters, in lower case. */
 const ALPHABETS: readonly ReadonlySet<string>[] = [
-  // Of the West of Europe, as nurseries mix them in names of varieties
+  // Languages of western Europe together, because names of varieties mix them
   'äöüßéèêëàâçîïôûñáíóúåæœ',
   'äöüßé', // German
   'àâæçéèêëîïôœùûüÿ', // French
@@ -66,17 +66,17 @@ export type Reading = {
 /** The part of the characters beyond ASCII that may be odd: names of people and countries, typing errors. */
 const MAX_ODD = 0.02
 
-/** Judges how a decoded text reads. */
+/** Scores how plausible a decoded text is. */
 export function judge(text: string): Reading {
   const characters = [...text]
   const letters = new Map<string, number>()
   let all = 0
   let faults = 0
   let foreign = 0
-  for (const [at, character] of characters.entries()) {
+  for (const [index, character] of characters.entries()) {
     if (character <= '\x7f') continue
     all += 1
-    const [before = ' ', after = ' '] = [characters[at - 1], characters[at + 1]]
+    const [before = ' ', after = ' '] = [characters[index - 1], characters[index + 1]]
     if (isFault(before, character, after)) faults += 1
     else if (LATIN.test(character) || /\p{M}/u.test(character)) {
       const letter = character.toLowerCase()

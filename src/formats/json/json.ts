@@ -81,9 +81,9 @@ async function* readLines(
   for await (const chunk of stream) {
     const end = chunk.lastIndexOf(NEWLINE)
     yield end < 0 ? [] : take(chunk.subarray(0, end))
-    const begun = chunk.slice(end + 1)
-    length += begun.length
-    if (length <= limit) rest.push(begun)
+    const lineStart = chunk.slice(end + 1)
+    length += lineStart.length
+    if (length <= limit) rest.push(lineStart)
     else rest = []
   }
   if (length > 0) yield take(new Uint8Array())
@@ -129,9 +129,9 @@ async function* readValues(
   const fault = scanner.end()
   if (fault) rows.push(fault)
   else if (!isFound && shape !== 'values') {
-    const found = [...lists].map(showText).join(', ')
+    const names = [...lists].map(showText).join(', ')
     throw new OpenError(
-      `no list ${showText(shape.list)}${found === '' ? '' : `; the lists are ${found}`}`,
+      `no list ${showText(shape.list)}${names === '' ? '' : `; the lists are ${names}`}`,
     )
   }
   yield rows
@@ -145,12 +145,13 @@ async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
   let line = 1
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
     const bytes = next.value
-    let at = 0
-    for (; at < bytes.length && isBlank(bytes[at] ?? 0); at++) if (bytes[at] === NEWLINE) line += 1
-    if (at === bytes.length) continue
+    let index = 0
+    for (; index < bytes.length && isBlank(bytes[index] ?? 0); index++)
+      if (bytes[index] === NEWLINE) line += 1
+    if (index === bytes.length) continue
     const rest = { [Symbol.asyncIterator]: () => parts }
-    const first = String.fromCharCode(bytes[at] ?? 0)
-    return { first, line, text: prepend(bytes.subarray(at), rest) }
+    const first = String.fromCharCode(bytes[index] ?? 0)
+    return { first, line, text: prepend(bytes.subarray(index), rest) }
   }
   return null
 }
@@ -170,18 +171,18 @@ export async function openJson(
   words: Words,
 ) {
   const begin = (purpose: 'look' | 'read') => skipBlanks(toUtf8(open(purpose), encoding, words))
-  const begun = await begin('read')
-  if (!begun)
+  const beginning = await begin('read')
+  if (!beginning)
     return { list: null, lines: (async function* (): AsyncGenerator<readonly Line[]> {})() }
-  const { first, line, text } = begun
+  const { first, line, text } = beginning
   // Bytes that are not UTF-8 are told where they are read.
-  async function* again(): AsyncGenerator<string> {
+  async function* reopen(): AsyncGenerator<string> {
     const decoder = new TextDecoder()
     const other = await begin('look')
     for await (const part of other?.text ?? []) yield decoder.decode(part, { stream: true })
   }
   const shape: Shape =
-    list === null ? await findShape(format, first, again, line, limit, words) : { list }
+    list === null ? await findShape(format, first, reopen, line, limit, words) : { list }
   if (shape === 'lines') return { list: null, lines: readLines(text, limit, words, line) }
   const lines = readValues(decodeParts(text, 'utf-8', words, line), shape, limit, line)
   return { list: shape === 'values' || shape.list === '' ? null : shape.list, lines }

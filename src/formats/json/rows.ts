@@ -27,17 +27,17 @@ const isSpace = (character: string | undefined): boolean =>
 /** True if every text in a broken value begins and ends where one can: no quote is missing, so it ends where it seems to. */
 function isBounded(text: string): boolean {
   // The last character before that is no space.
-  let before = ','
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? ''
+  let lastCharacter = ','
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index] ?? ''
     if (character === '"') {
-      TEXT.lastIndex = at
-      if (!'{[,:'.includes(before) || !TEXT.test(text)) return false
-      at = TEXT.lastIndex
-      while (isSpace(text[at])) at++
-      if (!',:}]'.includes(text[at] ?? ',')) return false
-      before = text[at] ?? ','
-    } else if (!isSpace(character)) before = character
+      TEXT.lastIndex = index
+      if (!'{[,:'.includes(lastCharacter) || !TEXT.test(text)) return false
+      index = TEXT.lastIndex
+      while (isSpace(text[index])) index++
+      if (!',:}]'.includes(text[index] ?? ',')) return false
+      lastCharacter = text[index] ?? ','
+    } else if (!isSpace(character)) lastCharacter = character
   }
   return true
 }
@@ -78,7 +78,7 @@ function toTableRow(line: number, text: string, header: readonly string[]): Line
   if (values.length > header.length) {
     return { line, problem: `${values.length} values; the header has ${header.length}`, text }
   }
-  return { line, cells: Object.fromEntries(values.map((value, at) => [header[at], value])) }
+  return { line, cells: Object.fromEntries(values.map((value, index) => [header[index], value])) }
 }
 
 /** Reads the values of a list. `key`: of one that is a member of an object. */
@@ -93,9 +93,9 @@ export function createRowReader() {
     }
     if (isFirst && text.startsWith('[')) {
       isFirst = false
-      const found = tryParse(text)
-      if (isHeader(found)) {
-        header = found
+      const firstValue = tryParse(text)
+      if (isHeader(firstValue)) {
+        header = firstValue
         return null
       }
     }

@@ -5,7 +5,7 @@
 type Path = readonly string[] | null
 
 /** The receivers of what the scanner finds. */
-type Found = {
+type Receiver = {
   /** True if each value of this array, or this object as a whole, is a row. The path of the document is empty. */
   readonly isRows: (path: readonly string[], isArray: boolean) => boolean
   /** True if documents of the same kind may follow the first: arrays an array, objects an object. */
@@ -50,45 +50,45 @@ const MAX_DEPTH = 1000
 
 const countNewlines = (text: string): number => {
   let count = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
+  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) count += 1
   return count
 }
 
 /** The end of a text that begins before `from`; -1 if it is not in this part. */
-function findTextEnd(span: Span, part: string, from: number): number {
-  for (let at = span.isEscaped ? from + 1 : from; ; ) {
-    const quote = part.indexOf('"', at)
+function findTextEnd(span: Span, part: string, start: number): number {
+  for (let index = span.isEscaped ? start + 1 : start; ; ) {
+    const quote = part.indexOf('"', index)
     const end = quote < 0 ? part.length : quote
     let first = end
-    while (first > at && part[first - 1] === '\\') first -= 1
+    while (first > index && part[first - 1] === '\\') first -= 1
     // A quote after an odd number of backslashes is a character.
     span.isEscaped = (end - first) % 2 === 1
     if (quote < 0) return -1
-    at = quote + 1
-    if (!span.isEscaped) return at
+    index = quote + 1
+    if (!span.isEscaped) return index
   }
 }
 
 /** The end of a value; -1 if it is not in this part. */
-function findEnd(span: Span, part: string, from: number): number {
-  let at = from
-  while (at < part.length) {
+function findEnd(span: Span, part: string, start: number): number {
+  let index = start
+  while (index < part.length) {
     if (span.isText) {
-      at = findTextEnd(span, part, at)
-      if (at < 0) return -1
+      index = findTextEnd(span, part, index)
+      if (index < 0) return -1
       span.isText = false
-      if (span.depth === 0) return at
+      if (span.depth === 0) return index
       continue
     }
-    const code = part.charCodeAt(at)
+    const code = part.charCodeAt(index)
     if (code === QUOTE) span.isText = true
     else if (code === OPEN_OBJECT || code === OPEN_ARRAY) span.depth += 1
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      if (span.depth === 0) return at
+      if (span.depth === 0) return index
       span.depth -= 1
-      if (span.depth === 0) return at + 1
-    } else if (span.depth === 0 && (code === COMMA || isSpace(code))) return at
-    at += 1
+      if (span.depth === 0) return index + 1
+    } else if (span.depth === 0 && (code === COMMA || isSpace(code))) return index
+    index += 1
   }
   return -1
 }
@@ -102,10 +102,10 @@ export class JsonScanner {
   #document: 'array' | 'object' = 'object'
   #key: string | null = null
   #span: Span | null = null
-  #wanted: 'value' | 'first' | 'key' | 'firstKey' | 'colon' | 'next' = 'value'
+  #expectation: 'value' | 'first' | 'key' | 'firstKey' | 'colon' | 'next' = 'value'
 
   constructor(
-    private readonly found: Found,
+    private readonly receiver: Receiver,
     private readonly limit: number,
     line = 1,
   ) {
@@ -114,23 +114,23 @@ export class JsonScanner {
 
   /** Reads the next part of the text. */
   read(part: string): Fault | null {
-    let at = 0
-    while (at < part.length) {
+    let index = 0
+    while (index < part.length) {
       if (this.#span) {
-        const end = this.#end(this.#span, part, at)
+        const end = this.#end(this.#span, part, index)
         if (end === null) return this.#tooLong(this.#span)
-        at = end
+        index = end
         continue
       }
-      const code = part.charCodeAt(at)
+      const code = part.charCodeAt(index)
       if (isSpace(code)) {
         if (code === NEWLINE) this.line += 1
-        at += 1
+        index += 1
         continue
       }
-      const fault = this.#step(code, part[at] ?? '')
+      const fault = this.#step(code, part[index] ?? '')
       if (fault) return fault
-      if (!this.#span) at += 1
+      if (!this.#span) index += 1
     }
     return null
   }
@@ -147,34 +147,34 @@ export class JsonScanner {
   /** Handles a character that begins or separates values. */
   #step(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
-    switch (this.#wanted) {
+    switch (this.#expectation) {
       case 'first':
         return code === CLOSE_ARRAY ? this.#close() : this.#begin(code, character)
       case 'value':
         return this.#begin(code, character)
       case 'firstKey':
       case 'key':
-        if (code === CLOSE_OBJECT && this.#wanted === 'firstKey') return this.#close()
-        if (code !== QUOTE) return this.#unexpected('a key', character)
+        if (code === CLOSE_OBJECT && this.#expectation === 'firstKey') return this.#close()
+        if (code !== QUOTE) return this.#faultAt('a key', character)
         this.#start('key')
         return null
       case 'colon':
-        if (code !== COLON) return this.#unexpected('a colon', character)
-        this.#wanted = 'value'
+        if (code !== COLON) return this.#faultAt('a colon', character)
+        this.#expectation = 'value'
         return null
       case 'next': {
         const close = frame?.isArray ? CLOSE_ARRAY : CLOSE_OBJECT
         if (code === close) return this.#close()
         const kind = frame?.isArray ? 'array' : 'object'
-        if (code !== COMMA) return this.#unexpected(`a comma or the end of the ${kind}`, character)
-        this.#wanted = frame?.isArray ? 'value' : 'key'
+        if (code !== COMMA) return this.#faultAt(`a comma or the end of the ${kind}`, character)
+        this.#expectation = frame?.isArray ? 'value' : 'key'
         return null
       }
     }
   }
 
-  #unexpected(wanted: string, character: string): Fault {
-    return { line: this.line, stop: `expected ${wanted}, found ${JSON.stringify(character)}` }
+  #faultAt(expectation: string, character: string): Fault {
+    return { line: this.line, stop: `expected ${expectation}, found ${JSON.stringify(character)}` }
   }
 
   #tooLong({ line }: Span): Fault {
@@ -184,18 +184,19 @@ export class JsonScanner {
   #begin(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
     if (code === COMMA || code === COLON || code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
-      return this.#unexpected('a value', character)
+      return this.#faultAt('a value', character)
     }
-    const isSequence = !frame && this.found.isRows([], false)
-    const isNext = this.found.isSeries && code === OPENINGS[this.#document]
+    const isSequence = !frame && this.receiver.isRows([], false)
+    const isNext = this.receiver.isSeries && code === OPENINGS[this.#document]
     if (!frame && !isSequence && !isNext && this.values > 0) {
       return { line: this.line, stop: `${JSON.stringify(character)} after the ${this.#document}` }
     }
-    if (frame?.path && !frame.isArray) this.found.onMember?.(frame.path, this.#key ?? '', character)
+    if (frame?.path && !frame.isArray)
+      this.receiver.onMember?.(frame.path, this.#key ?? '', character)
     const isContainer = code === OPEN_OBJECT || code === OPEN_ARRAY
     const path = this.#pathOf(frame)
     const isArray = code === OPEN_ARRAY
-    const isRows = isContainer && path !== null && this.found.isRows(path, isArray)
+    const isRows = isContainer && path !== null && this.receiver.isRows(path, isArray)
     if (this.#frames.length === MAX_DEPTH) {
       return { line: this.line, stop: `nested more than ${MAX_DEPTH} levels deep` }
     }
@@ -204,7 +205,7 @@ export class JsonScanner {
     else {
       if (!frame) this.#document = isArray ? 'array' : 'object'
       this.#frames.push({ isArray, path, isRows })
-      this.#wanted = isArray ? 'first' : 'firstKey'
+      this.#expectation = isArray ? 'first' : 'firstKey'
     }
     return null
   }
@@ -217,16 +218,16 @@ export class JsonScanner {
 
   #close(): null {
     this.#frames.pop()
-    this.#valueEnded()
+    this.#endValue()
     return null
   }
 
-  #valueEnded(): void {
-    this.#wanted = this.#frames.length === 0 ? 'value' : 'next'
+  #endValue(): void {
+    this.#expectation = this.#frames.length === 0 ? 'value' : 'next'
     this.#key = null
     if (this.#frames.length > 0) return
     this.values += 1
-    this.found.onEnd?.(this.line)
+    this.receiver.onEnd?.(this.line)
   }
 
   #start(kind: Span['kind']): void {
@@ -235,13 +236,13 @@ export class JsonScanner {
   }
 
   /** Reads on in a span. Returns where it ends, the part's end if it does not; null: it is too long. */
-  #end(span: Span, part: string, from: number): number | null {
-    const found = findEnd(span, part, from)
-    const end = found < 0 ? part.length : found
-    span.length += end - from
+  #end(span: Span, part: string, start: number): number | null {
+    const spanEnd = findEnd(span, part, start)
+    const end = spanEnd < 0 ? part.length : spanEnd
+    span.length += end - start
     if (span.kind !== 'other' && span.length > this.limit) return null
-    const piece = part.slice(from, end)
-    if (found >= 0) this.#finish(span, piece)
+    const piece = part.slice(start, end)
+    if (spanEnd >= 0) this.#finish(span, piece)
     else if (span.kind !== 'other') span.pieces.push(piece)
     else this.line += countNewlines(piece)
     return end
@@ -253,12 +254,12 @@ export class JsonScanner {
     this.line += countNewlines(text)
     if (span.kind === 'key') {
       this.#key = readKey(text)
-      this.#wanted = 'colon'
+      this.#expectation = 'colon'
       return
     }
     const isMember = this.#frames.at(-1)?.isArray === false
-    if (span.kind === 'row') this.found.onRow(span.line, text, isMember ? this.#key : null)
-    this.#valueEnded()
+    if (span.kind === 'row') this.receiver.onRow(span.line, text, isMember ? this.#key : null)
+    this.#endValue()
   }
 }
 

@@ -57,10 +57,9 @@ const showPath = (path: readonly string[]): string => path.join('.')
 /** True if a path of keys is named by a text: keys joined by dots, with `*` for any key. */
 export function isAt(path: readonly string[], list: string): boolean {
   if (showPath(path) === list) return true
-  const wanted = list.split('.')
+  const keys = list.split('.')
   return (
-    wanted.length === path.length &&
-    wanted.every((key, index) => key === '*' || key === path[index])
+    keys.length === path.length && keys.every((key, index) => key === '*' || key === path[index])
   )
 }
 
@@ -75,8 +74,8 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   let endLine = line
   const scanner = new JsonScanner(
     {
-      isRows(at, isArray) {
-        path = at
+      isRows(newPath, isArray) {
+        path = newPath
         list = null
         return isArray
       },
@@ -89,10 +88,10 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
         }
         list.count += 1
       },
-      onMember(at, key, first) {
-        if (at.length === 0 && keys.size < MAX_KEYS) keys.set(key, first)
-        const group = groups.get(at) ?? { path: at, count: 0, areObjects: true }
-        if (group.count === 0 && groups.size < MAX_GROUPS) groups.set(at, group)
+      onMember(memberPath, key, first) {
+        if (memberPath.length === 0 && keys.size < MAX_KEYS) keys.set(key, first)
+        const group = groups.get(memberPath) ?? { path: memberPath, count: 0, areObjects: true }
+        if (group.count === 0 && groups.size < MAX_GROUPS) groups.set(memberPath, group)
         group.count += 1
         group.areObjects &&= first === '{'
       },
@@ -103,7 +102,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
     limit,
     line,
   )
-  const found = (problem: string | null, nextLine: number | null): Survey => ({
+  const resultOf = (problem: string | null, nextLine: number | null): Survey => ({
     problem,
     endLine,
     nextLine,
@@ -113,11 +112,11 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   })
   for await (const part of text) {
     const fault = scanner.read(part)
-    if (fault && scanner.values > 0) return found(null, fault.line)
-    if (fault) return found(`line ${fault.line}: ${fault.stop}`, null)
+    if (fault && scanner.values > 0) return resultOf(null, fault.line)
+    if (fault) return resultOf(`line ${fault.line}: ${fault.stop}`, null)
   }
   const fault = scanner.end()
-  return found(fault ? `line ${fault.line}: ${fault.stop}` : null, null)
+  return resultOf(fault ? `line ${fault.line}: ${fault.stop}` : null, null)
 }
 
 /** True for an array whose first value is a text. */
@@ -139,11 +138,11 @@ function patternOf(paths: readonly (readonly string[])[]): string | null {
 }
 
 function listLists(lists: readonly List[]): string {
-  const shown = lists
+  const names = lists
     .slice(0, MAX_NAMED)
     .map(({ path, count }) => `${showText(showPath(path))} (${count})`)
-  const more = lists.length - shown.length
-  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+  const more = lists.length - names.length
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }
 
 /** Refuses a document with one list that may not be of plants, or several. */
@@ -154,9 +153,9 @@ function refuseLists(what: string, lists: readonly List[], words: Words): never 
 }
 
 /** The shape of a document that is one object. */
-function shapeOfObject(found: Survey, format: Format, words: Words): Shape {
-  const { groups, keys } = found
-  const ofKind = (kind: Kind) => found.lists.filter((list) => list.kind === kind)
+function shapeOfObject(document: Survey, format: Format, words: Words): Shape {
+  const { groups, keys } = document
+  const ofKind = (kind: Kind) => document.lists.filter((list) => list.kind === kind)
   const objects = ofKind('objects')
   const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
   if (format === 'ndjson') return 'values'
@@ -204,12 +203,12 @@ export async function findShape(
     if (format === 'ndjson') return 'lines'
     throw new OpenError(`not JSON: line ${line} begins with ${showText(first)}`)
   }
-  const found = await survey(text(), line, limit)
-  const { problem, endLine, nextLine } = found
+  const document = await survey(text(), line, limit)
+  const { problem, endLine, nextLine } = document
   if (problem !== null) {
     if (format === 'ndjson' && problem.startsWith(`line ${line}:`)) return 'lines'
     throw new OpenError(`not JSON: ${problem}`)
   }
-  if (nextLine === null) return shapeOfObject(found, format, words)
+  if (nextLine === null) return shapeOfObject(document, format, words)
   return endLine === line && nextLine > endLine ? 'lines' : 'values'
 }

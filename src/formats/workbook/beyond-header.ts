@@ -26,8 +26,8 @@ export function createCut(width: number) {
     explain(): string | null {
       const all = [...places].toSorted((a, b) => a - b)
       const more = all.length - MAX_NAMED
-      const named = all.slice(0, MAX_NAMED).map((place) => String(place + 1))
-      const list = listWords(more > 0 ? [...named, `${more} more`] : named)
+      const names = all.slice(0, MAX_NAMED).map((place) => String(place + 1))
+      const list = listWords(more > 0 ? [...names, `${more} more`] : names)
       if (all.length === 0) return null
       return all.length === 1
         ? `column ${list} was not read: it has no heading`

@@ -2,7 +2,7 @@
 
 import { xmlEncoding } from './whole-part'
 
-const toUtf8 = new TextEncoder()
+const UTF8 = new TextEncoder()
 
 /** Characters beyond 16 bits that are written as numbers, which SheetJS cuts to 16 bits. */
 const LARGE_REFERENCE = /&#(?:x0*([\da-f]{5,6})|0*(\d{5,7}));/gi
@@ -26,8 +26,8 @@ const mendUncalculated = (cell: string, prefix = '', attributes = ''): string =>
 const ODF_ERROR = /(calcext:value-type="error"[^>]*>\s*<text:p>)([^<]*)/g
 const KNOWN_ERROR = /^#(NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A)$/
 
-const knownError = (cell: string, before: string, error: string): string =>
-  KNOWN_ERROR.test(error) ? cell : `${before}#VALUE!`
+const knownError = (cell: string, prefix: string, error: string): string =>
+  KNOWN_ERROR.test(error) ? cell : `${prefix}#VALUE!`
 
 /** A cell of OpenDocument without a text, which SheetJS leaves out, even if it has a value. */
 const ODF_WITHOUT_TEXT = /<table:table-cell ([^<>]*)(?:\/>|>\s*<\/table:table-cell>)/g
@@ -40,19 +40,19 @@ const addEmptyText = (cell: string, attributes: string): string =>
 /** A time of OpenDocument, whose fraction SheetJS drops: 29.999999 seconds, of a formula, are 30. */
 const ODF_SECONDS = /(:time-value="-?PT\d+H\d+M)(\d+\.\d+)S"/g
 
-const roundSeconds = (_: string, before: string, seconds: string): string =>
-  `${before}${Math.round(Number(seconds))}S"`
+const roundSeconds = (_: string, prefix: string, seconds: string): string =>
+  `${prefix}${Math.round(Number(seconds))}S"`
 
 /** Leaves out pictures and shapes, whose texts SheetJS takes for those of the cells below. */
 function withoutDrawings(xml: string): string {
-  let [kept, from, depth] = ['', 0, 0]
+  let [output, start, depth] = ['', 0, 0]
   for (const { 0: tag, 1: end, index } of xml.matchAll(/<(\/?)draw:[^<>]*>/g)) {
-    if (depth === 0) kept += xml.slice(from, index)
+    if (depth === 0) output += xml.slice(start, index)
     if (end === '/') depth -= 1
     else if (!tag.endsWith('/>')) depth += 1
-    from = index + tag.length
+    start = index + tag.length
   }
-  return kept + xml.slice(from)
+  return output + xml.slice(start)
 }
 
 const mendOpenDocument = (xml: string): string =>
@@ -63,12 +63,12 @@ const mendOpenDocument = (xml: string): string =>
     // Only Excel writes A as _x0041_.
     .replace(/_(x[\da-f]{4}_)/gi, '_x005F_$1')
 
-/** A part of a workbook without what SheetJS misreads. Throws a `TypeError` if its text has bytes of another encoding. */
+/** Rewrites the markup that SheetJS misreads in a part. Throws a `TypeError` if its text has bytes of another encoding. */
 export function mendPart(name: string, part: Uint8Array): Uint8Array {
   if (!/\.xml$/i.test(name)) return part
   const text = new TextDecoder(xmlEncoding(part), { fatal: true }).decode(part)
-  let mended = text.includes('&#') ? text.replace(LARGE_REFERENCE, resolveReference) : text
-  if (name === 'content.xml') mended = mendOpenDocument(mended)
-  else if (/<(?:\w+:)?f[ />]/.test(text)) mended = mended.replace(UNCALCULATED, mendUncalculated)
-  return mended === text ? part : toUtf8.encode(mended)
+  let result = text.includes('&#') ? text.replace(LARGE_REFERENCE, resolveReference) : text
+  if (name === 'content.xml') result = mendOpenDocument(result)
+  else if (/<(?:\w+:)?f[ />]/.test(text)) result = result.replace(UNCALCULATED, mendUncalculated)
+  return result === text ? part : UTF8.encode(result)
 }

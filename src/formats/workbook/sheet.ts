@@ -60,12 +60,12 @@ const DURATION = /\[(h+|m+|s+)\]/i
 const DIGITS = /^-?\d+([.,]\d+)?(E[+-]?\d+)?$/i
 
 /** A number as a cell shows it, but for its exact digits where the cell has no format. */
-function showNumber(value: number, { w: shown }: CellObject, format: string): string {
+function showNumber(value: number, { w: text }: CellObject, format: string): string {
   // A formula without a format may show a date in OpenDocument.
-  const isDigits = shown === undefined || DIGITS.test(shown)
-  if (shown === undefined || (format === 'General' && isDigits && Number.isSafeInteger(value)))
+  const isDigits = text === undefined || DIGITS.test(text)
+  if (text === undefined || (format === 'General' && isDigits && Number.isSafeInteger(value)))
     return String(value)
-  return shown.trim()
+  return text.trim()
 }
 
 function toCell(cell: CellObject, is1904: boolean): Cell {
@@ -79,7 +79,7 @@ function toCell(cell: CellObject, is1904: boolean): Cell {
     const isDuration = DURATION.test(String(format)) || cell.w?.startsWith('-')
     if (isDate && !isDuration) return showDate(value, is1904)
     if (isDate) return cell.w ?? String(value)
-    return { number: String(value), shown: showNumber(value, cell, String(format)) }
+    return { number: String(value), text: showNumber(value, cell, String(format)) }
   }
   const text = typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : ''
   return text === '' ? null : text
@@ -89,12 +89,12 @@ type CellRows = (CellObject | undefined)[][]
 
 /** Merged cells count for each row that they cover. */
 function coverMerged(rows: CellRows, merges: NonNullable<WorkSheet['!merges']>): void {
-  let left = MAX_COVERED
+  let remaining = MAX_COVERED
   for (const { s: start, e: end } of merges) {
     const first = rows[start.r]?.[start.c]
     if (first === undefined) continue
     for (let r = start.r + 1; r <= end.r && r < rows.length; r++) {
-      if (--left < 0) throw new OpenError('too many merged cells; save the sheet as CSV')
+      if (--remaining < 0) throw new OpenError('too many merged cells; save the sheet as CSV')
       const row = rows[r]
       if (row) row[start.c] ??= first
     }
@@ -155,38 +155,42 @@ function parse(content: Content, sheet: string | number): WorkBook {
  */
 function choose(
   { SheetNames, Workbook }: WorkBook,
-  wanted: string | null,
-  hidden: ReadonlySet<number>,
+  sheetName: string | null,
+  hiddenPlaces: ReadonlySet<number>,
 ) {
   const sheets = SheetNames.filter(
-    (_, place) => !Workbook?.Sheets?.[place]?.Hidden && !hidden.has(place),
+    (_, place) => !Workbook?.Sheets?.[place]?.Hidden && !hiddenPlaces.has(place),
   )
-  const chosen = wanted === null ? (sheets.length > 0 ? sheets : SheetNames) : [wanted]
-  const [first] = chosen
+  const candidates = sheetName === null ? (sheets.length > 0 ? sheets : SheetNames) : [sheetName]
+  const [first] = candidates
   if (first === undefined) throw new OpenError('the workbook has no sheet')
   if (!SheetNames.includes(first)) {
     const names = sheets.map((name) => JSON.stringify(name)).join(', ')
     throw new OpenError(`no sheet ${JSON.stringify(first)}; the sheets are ${names}`)
   }
-  return { sheets, chosen }
+  return { sheets, candidates }
 }
 
 /**
  * Reads a sheet of a workbook, in one long call. `hidden`: the places of hidden sheets that SheetJS does not find. Throws an `OpenError` if it is damaged, or a chart.
  */
-export function readSheet(content: Content, wanted: string | null, hidden: ReadonlySet<number>) {
-  let book = parse(content, wanted ?? 0)
-  const { sheets, chosen } = choose(book, wanted, hidden)
-  for (const sheet of chosen) {
+export function readSheet(
+  content: Content,
+  sheetName: string | null,
+  hiddenPlaces: ReadonlySet<number>,
+) {
+  let book = parse(content, sheetName ?? 0)
+  const { sheets, candidates } = choose(book, sheetName, hiddenPlaces)
+  for (const sheet of candidates) {
     // One sheet is parsed at a time.
     if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))
-    const found = book.Sheets[sheet]
+    const worksheet = book.Sheets[sheet]
     // SheetJS leaves out a sheet that it fails on.
-    if (!found) throw new OpenError(`the sheet ${JSON.stringify(sheet)} is damaged`)
-    if (found['!type'] === 'chart') continue
+    if (!worksheet) throw new OpenError(`the sheet ${JSON.stringify(sheet)} is damaged`)
+    if (worksheet['!type'] === 'chart') continue
     const is1904 = book.Workbook?.WBProps?.date1904 === true
-    return { sheets, sheet, hiddenRows: countHidden(found), rows: rowsOf(found, is1904) }
+    return { sheets, sheet, hiddenRows: countHidden(worksheet), rows: rowsOf(worksheet, is1904) }
   }
-  const names = chosen.map((name) => JSON.stringify(name)).join(', ')
+  const names = candidates.map((name) => JSON.stringify(name)).join(', ')
   throw new OpenError(`a chart has no rows: ${names}`)
 }

@@ -24,13 +24,13 @@ function isWholeXml(part: Uint8Array): boolean {
     decoder.decode(bytes).replace(NO_ELEMENT, ''),
   )
   const [, root] = /<([^\s/>]+)/.exec(head ?? '') ?? []
-  const [, closed] = /<\/([^\s>]+)\s*>\s*$/.exec(tail ?? '') ?? []
+  const [, closingTag] = /<\/([^\s>]+)\s*>\s*$/.exec(tail ?? '') ?? []
   // A root element without content has no other end.
   const isEmpty = part.length <= ENDS_BYTES && /^[^<]*<[^<]*\/>\s*$/.test(tail ?? '')
-  return root !== undefined && (closed === root || isEmpty)
+  return root !== undefined && (closingTag === root || isEmpty)
 }
 
-/** True if a part, by its name in the workbook, ends as such a part does; parts of other kinds are not looked at. */
+/** True if a part, by its name in the workbook, ends as such a part does; other kinds of parts are not checked. */
 export function isWholePart(name: string, part: Uint8Array): boolean {
   if (/\.(xml|rels)$/i.test(name)) return isWholeXml(part)
   const end = part.subarray(-3).join()

@@ -50,17 +50,17 @@ export async function collectWorkbook(stream: AsyncIterable<Uint8Array>): Promis
   return concat(parts)
 }
 
-// Pictures, macros, drawings and documents within the document say nothing of cells.
+// Pictures, macros, drawings and embedded documents contain no cells.
 const PARTS = /\.(xml|rels|bin)$/i
 const NO_CELLS =
   /(^|\/)(media|drawings|charts|customXml|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
 
-const utf8 = new TextDecoder()
+const UTF8 = new TextDecoder()
 
 /** The places of sheets that OpenDocument hides by style, which SheetJS ignores. `content`: the part `content.xml`. */
 function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
-  const [styles = '', ...tables] = utf8.decode(content).split('<table:table ')
-  const hidden = new Set(
+  const [styles = '', ...tables] = UTF8.decode(content).split('<table:table ')
+  const hiddenStyles = new Set(
     styles.split('<style:style ').flatMap((style) => {
       const [, name] = /style:name="([^"]*)"/.exec(style) ?? []
       return name !== undefined && style.includes('table:display="false"') ? [name] : []
@@ -70,7 +70,7 @@ function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
     tables.flatMap((table, place) => {
       const tag = table.slice(0, table.indexOf('>'))
       const [, style = ''] = /table:style-name="([^"]*)"/.exec(tag) ?? []
-      return hidden.has(style) ? [place] : []
+      return hiddenStyles.has(style) ? [place] : []
     }),
   )
 }
@@ -92,7 +92,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
       `the workbook is larger than ${MAX_UNPACKED_BYTES / 1_000_000} MB when it is unpacked; ${TOO_LARGE}`,
     )
   }
-  if (utf8.decode(parts.get('META-INF/manifest.xml')).includes(':encryption-data')) {
+  if (UTF8.decode(parts.get('META-INF/manifest.xml')).includes(':encryption-data')) {
     throw new OpenError(`the workbook cannot be read: ${PROTECTED}`)
   }
   for (const [name, part] of parts) {
@@ -105,7 +105,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
   )
 }
 
-/** The reason why SheetJS cannot read a workbook, which it says in words of its own. */
+/** The reason why SheetJS cannot read a workbook, in our words. */
 const explainFailure = (error: unknown): string =>
   error instanceof Error && /password|encrypt/i.test(error.message) ? PROTECTED : 'it is damaged'
 

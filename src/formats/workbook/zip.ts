@@ -47,15 +47,15 @@ export async function unzip(
   isWanted: (name: string) => boolean,
 ): Promise<ReadonlyMap<string, Uint8Array> | null> {
   const entries = await new ZipReader(new Uint8ArrayReader(bytes)).getEntries()
-  const wanted = entries.filter(isFile).filter(({ filename }) => isWanted(filename))
-  if (wanted.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > limit) return null
-  let left = limit
-  const unpacked = new Map<string, Uint8Array>()
-  for (const entry of wanted) {
-    const content = await unpack(entry, left)
+  const files = entries.filter(isFile).filter(({ filename }) => isWanted(filename))
+  if (files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > limit) return null
+  let remaining = limit
+  const contents = new Map<string, Uint8Array>()
+  for (const entry of files) {
+    const content = await unpack(entry, remaining)
     if (content === null) return null
-    left -= content.length
-    unpacked.set(entry.filename, content)
+    remaining -= content.length
+    contents.set(entry.filename, content)
   }
-  return unpacked
+  return contents
 }
