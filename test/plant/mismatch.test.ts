@@ -39,6 +39,9 @@ test('lists ten problems, and says that there are more', () => {
 
 test.each([
   ['a text of another type', { type: 'string', error: 'no' }, 5, 'no, found a number'],
+  ['a text by an array', { type: 'string', error: 'no' }, [], 'no, found an array'],
+  ['a text by null', { type: 'string', error: 'no' }, null, 'no, found null'],
+  ['a text by an exact number', { type: 'string', error: 'no' }, 5n, 'no, found a number'],
   ['a text that is malformed', { type: 'string', error: 'no' }, '\0', 'no'],
   ['a number in a query', { [Kind]: 'Limit', type: 'integer', error: 'no' }, 'many', 'no'],
   [
@@ -49,4 +52,17 @@ test.each([
   ],
 ])('says what is expected instead of %s', (_, rule, value, expected) => {
   expect(expectation(rule, value)).toBe(expected)
+})
+
+test.each([
+  ['/plants/1/name', 'plants[1].name (id 7)'],
+  ['/plants/0/name', 'plants[0].name'],
+  ['/plants/2/was/tag', 'plants[2].was.tag'],
+  ['/name', 'name'],
+  ['', 'the body'],
+])('names the field at %j', (path, field) => {
+  const error = { path, value: 1, schema: { type: 'string', error: 'no' } }
+  const plants = [{ id: '7' }, { id: 7n }]
+
+  expect(listMismatches({ Errors: () => [error] }, { plants })).toBe(`${field}: no, found a number`)
 })
