@@ -10,8 +10,8 @@ import { loadCommands } from '../src/main'
 import { FAMILIES } from '../src/metrics'
 import { OPTIONAL_TEXTS } from '../src/plant/plant'
 
-const root = join(import.meta.dir, '..')
-const docs = join(root, 'docs')
+const ROOT = join(import.meta.dir, '..')
+const DOCS = join(ROOT, 'docs')
 
 const code = (text: string): string => (text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``)
 
@@ -90,9 +90,9 @@ export type KnownError = (typeof ERRORS)[keyof typeof ERRORS]
 /** The pages with their parts, and a module of the client, as the program has them now; by path. */
 export async function currentPages(): Promise<ReadonlyMap<string, string>> {
   const commands = await loadCommands()
-  const pages = new Map([[join(root, 'src/client/contract.ts'), contractOfClient()]])
+  const pages = new Map([[join(ROOT, 'src/client/contract.ts'), contractOfClient()]])
   for (const [page, parts] of Object.entries(PARTS)) {
-    let text = await Bun.file(join(docs, page)).text()
+    let text = await Bun.file(join(DOCS, page)).text()
     for (const [part, write] of Object.entries(parts)) {
       const start = `<!-- written by tools/docs.ts: ${part} -->\n`
       const [before, rest = ''] = text.split(start)
@@ -100,7 +100,7 @@ export async function currentPages(): Promise<ReadonlyMap<string, string>> {
       if (after === undefined) throw new Error(`docs/${page} has no place for ${part}`)
       text = `${before}${start}\n${write(commands)}\n\n<!-- end -->${after}`
     }
-    pages.set(join(docs, page), text)
+    pages.set(join(DOCS, page), text)
   }
   return pages
 }

@@ -7,7 +7,7 @@ import type { Store } from '../src/store.ts'
 import { issueToken, type Token } from '../src/token/token.ts'
 
 /** A token that may write, as PLANTSTORE_TOKEN gives it. */
-export const configured = (text: string): Token =>
+export const configuredToken = (text: string): Token =>
   issueToken('configured', 'write', null, 0, text).token
 
 /** The parts of an app: no log, no limit, no pages, and the machine's clock. */

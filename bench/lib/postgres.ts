@@ -42,7 +42,7 @@ export async function startServer(
   wrapped: (command: Command) => Command = (command) => command,
 ): Promise<Postgres> {
   const server = await startPostgres(installation, {
-    wrapped: (argv) => wrapped({ argv: [...argv] }).argv,
+    wrap: (argv) => wrapped({ argv: [...argv] }).argv,
   })
   const [shown] = await server.query('SHOW server_version')
   const pid = server.pid()

@@ -1,7 +1,7 @@
 // plantstore's own server and storage without group commit: a create waits until the one before it is on the disk.
 import { openStore } from '../../src/engine/engine.ts'
 import { storeOwner } from '../../src/engine/store-user.ts'
-import { configured, serveStore } from '../../tools/service.ts'
+import { configuredToken, serveStore } from '../../tools/service.ts'
 
 const [port, file = '', text = ''] = process.argv.slice(2)
 
@@ -12,7 +12,7 @@ const store = await openStore(
     () => {},
   ),
 )
-const token = configured(text)
+const token = configuredToken(text)
 let last: Promise<unknown> = Promise.resolve()
 
 serveStore(

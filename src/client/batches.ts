@@ -50,7 +50,7 @@ type Entry<P extends NewPlant = NewPlant> = {
   failure?: Failure
 }
 
-type Run = Requests & {
+type BatchRun = Requests & {
   created: number
   known: number
   /** True if any plant of the last look-up was stored. The next plants are then looked up before they are sent. */
@@ -79,7 +79,7 @@ const fit = (count: number, characters: number, requests: number): boolean =>
   count <= MAX_PLANTS * requests && characters <= MAX_CHARACTERS * requests
 
 // Batches are larger during look-ups: the more plants, the more of them share a page, in any order.
-async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: Run) {
+async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: BatchRun) {
   let batch: Entry<P>[] = []
   let characters = 0
   for await (const plant of plants) {
@@ -100,15 +100,16 @@ async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: Run) {
 function partsOf(entries: readonly Entry[]): Entry[][] {
   const size = Math.ceil(entries.length / PARTS)
   const parts: Entry[][] = []
-  for (let at = 0; at < entries.length; at += size) parts.push(entries.slice(at, at + size))
+  for (let start = 0; start < entries.length; start += size)
+    parts.push(entries.slice(start, start + size))
   return parts
 }
 
 /** Creates plants, after a look-up if earlier ones were stored. */
-const settle = (run: Run, entries: readonly Entry[]): Promise<void> =>
+const settle = (run: BatchRun, entries: readonly Entry[]): Promise<void> =>
   run.areStored ? createMissing(run, entries) : create(run, entries)
 
-async function create(run: Run, entries: readonly Entry[]): Promise<void> {
+async function create(run: BatchRun, entries: readonly Entry[]): Promise<void> {
   const [entry, ...others] = entries
   if (entry === undefined) return
   const characters = entries.reduce((sum, { text }) => sum + text.length + 1, 0)
@@ -127,7 +128,7 @@ async function create(run: Run, entries: readonly Entry[]): Promise<void> {
 
 /** Looks up which plants are stored, and creates the others. */
 async function createMissing(
-  run: Run,
+  run: BatchRun,
   entries: readonly Entry[],
   isRefused = false,
 ): Promise<void> {
@@ -143,7 +144,7 @@ async function createMissing(
 const isInt64 = (id: bigint): boolean => BigInt.asIntN(64, id) === id
 
 /** Separates stored plants from missing ones. Reads page after page while pages reach far enough among other plants. */
-async function lookUp(run: Run, entries: readonly Entry[]) {
+async function lookUp(run: BatchRun, entries: readonly Entry[]) {
   // The list cannot start at invalid ids, and none of them is stored.
   const missing = entries.filter(({ id }) => !isInt64(id))
   let unread = entries
@@ -151,23 +152,23 @@ async function lookUp(run: Run, entries: readonly Entry[]) {
     .sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
   const limit = Math.min(MAX_PLANTS, PARTS * entries.length)
   for (;;) {
-    const from = unread[0]?.id
-    if (from === undefined) return { missing, unread }
-    const after = from > INT64_MIN ? from - 1n : undefined
+    const firstId = unread[0]?.id
+    if (firstId === undefined) return { missing, unread }
+    const after = firstId > INT64_MIN ? firstId - 1n : undefined
     const page = await run.listPlants({ after, limit })
     if (!page.ok) throw new ClientError(page)
     const { plants, next } = page.value
-    const stored = new Map(plants.map((plant) => [plant.id, plantText(plant)]))
+    const storedTexts = new Map(plants.map((plant) => [plant.id, plantText(plant)]))
     const end = next === null ? undefined : (plants.at(-1)?.id ?? INT64_MIN)
-    const read = end === undefined ? unread : unread.filter(({ id }) => id <= end)
-    for (const entry of read) {
-      const text = stored.get(entry.id)
+    const covered = end === undefined ? unread : unread.filter(({ id }) => id <= end)
+    for (const entry of covered) {
+      const text = storedTexts.get(entry.id)
       if (text === undefined) missing.push(entry)
       else if (text === entry.text) run.known++
       else entry.failure = refuse(ERRORS.taken, 409, `id ${entry.id} belongs to a different plant`)
     }
-    unread = unread.slice(read.length)
-    if (read.length < Math.min(entries.length, MAX_PLANTS) / PARTS) return { missing, unread }
+    unread = unread.slice(covered.length)
+    if (covered.length < Math.min(entries.length, MAX_PLANTS) / PARTS) return { missing, unread }
   }
 }
 
@@ -176,7 +177,7 @@ export async function* createInBatches<P extends NewPlant>(
   requests: Requests,
   plants: Plants<P>,
 ): AsyncGenerator<BatchOutcome<P>, void, void> {
-  const run: Run = { ...requests, created: 0, known: 0, areStored: false }
+  const run: BatchRun = { ...requests, created: 0, known: 0, areStored: false }
   for await (const batch of batchesOf(plants, run)) {
     run.created = 0
     run.known = 0

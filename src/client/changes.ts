@@ -3,7 +3,7 @@
 import { ERRORS } from './contract.ts'
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
-import { backOff, type Opened, openEvents, pause, type Sender, SILENT_MS } from './send.ts'
+import { backOff, type EventStream, openEvents, pause, type Sender, SILENT_MS } from './send.ts'
 import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
 
 const PAUSE_SECONDS = { first: 0.25, longest: 30 }
@@ -45,7 +45,7 @@ export type FollowQuery = CallOptions & Pick<ChangesQuery, 'after'>
 type Event = { readonly id: string; readonly data: string }
 
 /** The events of a stream, until it ends or breaks. */
-async function* eventsOf({ body, end }: Opened): AsyncGenerator<Event, void, void> {
+async function* eventsOf({ body, end }: EventStream): AsyncGenerator<Event, void, void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let silence: ReturnType<typeof setTimeout> | undefined
@@ -88,16 +88,16 @@ function readChange(data: string): Change | null | undefined {
 /** Yields every change after a cursor, without end. Throws a {@link ClientError} on failure; ends when aborted. */
 export async function* changesAfter(
   sender: Sender,
-  from: FollowQuery,
+  followQuery: FollowQuery,
 ): AsyncGenerator<Change, void, void> {
-  const { after, ...options } = from
+  const { after, ...options } = followQuery
   const tries = { count: 0 }
   for (let cursor = after; !options.signal?.aborted; ) {
     const query = cursor === undefined ? '' : String(new URLSearchParams({ after: cursor }))
     const call = { method: 'GET', path: 'plants/changes', query, ...options } as const
     const stream = await persist(options, tries, () => openEvents(sender, call))
     if (!stream) return
-    const opened = performance.now()
+    const openedAt = performance.now()
     for await (const { id, data } of eventsOf(stream)) {
       const change = data ? readChange(data) : undefined
       // The change is requested again.
@@ -107,7 +107,7 @@ export async function* changesAfter(
       tries.count = 0
       yield change
     }
-    if (performance.now() - opened > PAUSE_SECONDS.longest * 1000) tries.count = 0
+    if (performance.now() - openedAt > PAUSE_SECONDS.longest * 1000) tries.count = 0
     if (!options.signal?.aborted) await rest(options, tries)
   }
 }
@@ -136,8 +136,8 @@ export async function* copyOf(
     const end = await persist(options, tries, requests.end)
     if (!end) return
     for (let after: string | undefined, isLast = false; !isLast; ) {
-      const from = after
-      const page = await persist(options, tries, () => requests.page(from))
+      const pageStart = after
+      const page = await persist(options, tries, () => requests.page(pageStart))
       if (!page) return
       tries.count = 0
       for (const { id, ...plant } of page.plants) yield { action: 'list', id, after: plant }

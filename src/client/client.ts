@@ -74,7 +74,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   const sender: Sender = {
     base: folderOf(url),
     headers: new Headers({ authorization: `Bearer ${token}` }),
-    fetch: fetch ?? ((to, init) => globalThis.fetch(to, init)),
+    fetch: fetch ?? ((address, init) => globalThis.fetch(address, init)),
     retries,
   }
   const call: Send = (method, path, more) => send(sender, { method, path, ...more })
@@ -223,8 +223,8 @@ function onePlantCalls(call: Send) {
   return {
     /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
     createPlant: async (plant: NewPlant, options: CallOptions = {}) => {
-      const again = { isRepeatable: true, landed: toPlant(plant) }
-      return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
+      const retry = { isRepeatable: true, earlierSuccess: toPlant(plant) }
+      return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...retry, ...options })
     },
 
     readPlant,

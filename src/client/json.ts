@@ -56,17 +56,20 @@ export function toNewPlant(value: unknown): NewPlant | undefined {
 }
 
 /** The elements of an array of one kind; undefined if any is of another kind. */
-function toEach<T>(value: unknown, to: (it: unknown) => T | undefined): readonly T[] | undefined {
+function toEach<T>(
+  value: unknown,
+  convert: (item: unknown) => T | undefined,
+): readonly T[] | undefined {
   if (!Array.isArray(value)) return undefined
-  const read = value.map(to).filter((item) => item !== undefined)
-  return read.length === value.length ? read : undefined
+  const items = value.map(convert).filter((item) => item !== undefined)
+  return items.length === value.length ? items : undefined
 }
 
 /** A page of plants; undefined for any other value. */
 export function toPage(value: unknown): PlantPage | undefined {
   const { plants, next } = fieldsOf(value)
-  const read = toEach(plants, toNewPlant)
-  return read && isTextOrNull(next) ? { plants: read, next } : undefined
+  const items = toEach(plants, toNewPlant)
+  return items && isTextOrNull(next) ? { plants: items, next } : undefined
 }
 
 function toTagCount(value: unknown): TagCount | undefined {
@@ -90,14 +93,14 @@ const isTextOrNull = (value: unknown): value is string | null =>
 /** A change of the change log; undefined for any other value. */
 export function toChange(value: unknown): Change | undefined {
   const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value)
-  const known = ACTIONS.find((name) => name === action)
+  const actionName = ACTIONS.find((name) => name === action)
   const before = toPlantOrNull(plants.before)
   const after = toPlantOrNull(plants.after)
-  if (typeof cursor !== 'string' || typeof at !== 'string' || !known) return undefined
+  if (typeof cursor !== 'string' || typeof at !== 'string' || !actionName) return undefined
   if (typeof id !== 'string' || !DIGITS.test(id)) return undefined
   if (before === undefined || after === undefined) return undefined
   if (!isTextOrNull(token) || !isTextOrNull(address) || !isTextOrNull(request)) return undefined
-  return { cursor, at, action: known, id: BigInt(id), before, after, token, address, request }
+  return { cursor, at, action: actionName, id: BigInt(id), before, after, token, address, request }
 }
 
 /** A page of changes; undefined for any other value. */
@@ -158,7 +161,7 @@ const SCOPES = ['read', 'write'] as const
 /** The rights of a token; undefined for any other value. */
 export function toOwnToken(value: unknown): OwnToken | undefined {
   const { name, expires, changeLog, ...rest } = fieldsOf(value)
-  const scope = SCOPES.find((known) => known === rest.scope)
+  const scope = SCOPES.find((candidate) => candidate === rest.scope)
   if (typeof name !== 'string' || !scope || typeof changeLog !== 'boolean') return undefined
   if (expires === undefined) return { name, scope, changeLog }
   return typeof expires === 'string' ? { name, scope, expires, changeLog } : undefined

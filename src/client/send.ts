@@ -40,24 +40,32 @@ export type Call<T> = ReadOptions &
     /** True if it may be repeated after a missing answer. */
     readonly isRepeatable?: boolean
     /** The result of a repetition answered with 40901: an earlier attempt succeeded. */
-    readonly landed?: T | undefined
+    readonly earlierSuccess?: T | undefined
   }
 
 /** Resolves to the result of a request. Rejects only for an invalid header or condition. */
 export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
-  let unanswered: Failure | undefined
+  let noAnswer: Failure | undefined
   for (let tries = 0; ; tries++) {
     const result = await attempt(sender, call)
     if (result.ok) return result
-    if (unanswered && call.landed !== undefined && result.error === ERRORS['stored already']) {
+    if (
+      noAnswer &&
+      call.earlierSuccess !== undefined &&
+      result.error === ERRORS['stored already']
+    ) {
       const { requestId } = result
-      return { ok: true, value: call.landed, ...(requestId === undefined ? {} : { requestId }) }
+      return {
+        ok: true,
+        value: call.earlierSuccess,
+        ...(requestId === undefined ? {} : { requestId }),
+      }
     }
-    if (isUnanswered(result)) unanswered = result
+    if (isUnanswered(result)) noAnswer = result
     const seconds = pauseBefore(result, call, tries)
     if (seconds === undefined || tries >= sender.retries || call.signal?.aborted) {
       // A refusal of the last attempt says nothing about an earlier one, unless it concerns the plant itself.
-      return unanswered && call.landed && result.status !== 409 ? unanswered : result
+      return noAnswer && call.earlierSuccess && result.status !== 409 ? noAnswer : result
     }
     await pause(seconds, call.signal)
   }
@@ -75,8 +83,8 @@ function pauseBefore(
   const { error, retryAfter } = failure
   const mayRepeat = method === 'GET' || isRepeatable
   const mayPass = PASSING.includes(error) || (mayRepeat && isUnanswered(failure))
-  const unanswered = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, MAX_PAUSE_SECONDS)
-  const seconds = retryAfter ?? (error === 0 ? unanswered : BUSY_PAUSE_SECONDS)
+  const backOffSeconds = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, MAX_PAUSE_SECONDS)
+  const seconds = retryAfter ?? (error === 0 ? backOffSeconds : BUSY_PAUSE_SECONDS)
   return mayPass && seconds <= MAX_PAUSE_SECONDS ? seconds : undefined
 }
 
@@ -87,9 +95,9 @@ export function backOff(
   retryAfter: number,
   random: number,
 ): number {
-  const most = Math.min(first * 2 ** tries, longest)
+  const maxSeconds = Math.min(first * 2 ** tries, longest)
   // Random, so that clients do not retry all at once.
-  return Math.min(Math.max(most * (0.5 + random / 2), retryAfter), longest)
+  return Math.min(Math.max(maxSeconds * (0.5 + random / 2), retryAfter), longest)
 }
 
 /** Resolves after some seconds, or as soon as the signal is aborted. */
@@ -123,13 +131,13 @@ function headersOf<T>(sender: Sender, call: Call<T>): Headers {
 }
 
 /** The body of an answer that is still arriving. `end` ends it. */
-export type Opened = { readonly body: ReadableStream<Uint8Array>; readonly end: () => void }
+export type EventStream = { readonly body: ReadableStream<Uint8Array>; readonly end: () => void }
 
 /** Opens a stream of events. Resolves like {@link send}, after one attempt. */
 export async function openEvents(
   sender: Sender,
   call: Omit<Call<never>, 'read'>,
-): Promise<Result<Opened>> {
+): Promise<Result<EventStream>> {
   const ending = new AbortController()
   const end = () => {
     clearTimeout(silence)
@@ -140,7 +148,7 @@ export async function openEvents(
   call.signal?.addEventListener('abort', end)
   if (call.signal?.aborted) end()
   const headers = { ...call.headers, accept: EVENTS }
-  const opened = await attempt<Opened>(
+  const result = await attempt<EventStream>(
     sender,
     { ...call, headers, signal: ending.signal, read: () => undefined },
     (response) => {
@@ -150,8 +158,8 @@ export async function openEvents(
       return { body, end }
     },
   )
-  if (!opened.ok) end()
-  return opened
+  if (!result.ok) end()
+  return result
 }
 
 /** `take` reads the value of an answer whose body is not JSON. */
@@ -182,7 +190,7 @@ function readAnswer<T>(
   text: string,
   read: (body: unknown, status: number) => T | undefined,
 ): Result<T> {
-  const body = parsed(text)
+  const body = parseBody(text)
   const requestId = requestIdOf(headers)
   if (ok || status === 304) {
     const value = read(body, status)
@@ -197,7 +205,7 @@ function readAnswer<T>(
 }
 
 // Undefined if the text is not JSON: an answer of a proxy, or empty, as with 204.
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return parseJson(text)
   } catch {

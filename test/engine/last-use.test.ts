@@ -7,7 +7,7 @@ import { storeOwner } from '../../src/engine/store-user'
 import { RequestError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
 import { issueToken, type Token } from '../../src/token/token'
-import { configured, serveStore } from '../../tools/service'
+import { configuredToken, serveStore } from '../../tools/service'
 import { temporaryFolder } from '../harness/daemon'
 
 const HOUR = 3_600_000
@@ -22,7 +22,7 @@ async function startService() {
   const metrics = createMetrics()
   const store = await openStore(folder.file('plants.db'), storeOwner(log, metrics.countCommit))
   const clock = { now: START }
-  const token = configured('configured-token')
+  const token = configuredToken('configured-token')
   const { url, end } = serveStore(store, {
     metrics,
     now: () => clock.now,

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { RequestError } from '../../src/errors'
 import type { Store } from '../../src/store'
-import { configured, serveStore } from '../../tools/service'
+import { configuredToken, serveStore } from '../../tools/service'
 import { TOKEN } from '../harness/daemon'
 import { expectError } from '../harness/plants'
 
 /** A service whose store does what a test says; what else it is asked for fails. */
 function serve(store: Partial<Store>) {
-  const token = configured(TOKEN)
+  const token = configuredToken(TOKEN)
   const { url, end } = serveStore({ stats: () => ({}), ...store } as Store, {
     configuredToken: () => token,
   })

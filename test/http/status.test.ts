@@ -4,7 +4,7 @@ import packageJson from '../../package.json'
 import type { Status } from '../../src/client/types'
 import { RequestError } from '../../src/errors'
 import type { Store } from '../../src/store'
-import { configured, serveStore } from '../../tools/service'
+import { configuredToken, serveStore } from '../../tools/service'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
@@ -89,7 +89,7 @@ test('GET /status is answered in an outage, with the reason', async () => {
     stats: () => stats,
     countPlants: () => Promise.reject(new RequestError('cannot read')),
   }
-  const token = configured(TOKEN)
+  const token = configuredToken(TOKEN)
   const { url, end } = serveStore(store as Store, { configuredToken: () => token })
   await using _ = { [Symbol.asyncDispose]: end }
 

@@ -5,7 +5,7 @@ export type Mutant = {
   readonly before: string
   readonly after: string
   /** The whole file. */
-  readonly mutated: string
+  readonly program: string
 }
 
 type Rule = readonly [pattern: RegExp, replacement: string]
@@ -42,19 +42,19 @@ const RULES: readonly Rule[] = [
 const SKIPPED =
   /^\s*(\/\/|\*|\/\*|import |export type |type |readonly |export \{|\| |SELECT|INSERT|UPDATE|DELETE|FROM|WHERE)/
 
-const transpiler = new Bun.Transpiler({ loader: 'ts' })
+const TRANSPILER = new Bun.Transpiler({ loader: 'ts' })
 
 /** The program of a text; null: it is none. */
-function compiled(text: string): string | null {
+function compile(text: string): string | null {
   try {
-    return transpiler.transformSync(text)
+    return TRANSPILER.transformSync(text)
   } catch {
     return null
   }
 }
 
 /** A line without the contents of its strings, which no rule changes. */
-const masked = (line: string): string =>
+const maskStrings = (line: string): string =>
   line
     .replace(
       /'(?:[^'\\]|\\.)*'|`[^`]*`|\/(?:[^/\s\\]|\\.)+\/[a-z]*/g,
@@ -62,15 +62,15 @@ const masked = (line: string): string =>
     )
     .replace(/\/\/.*$/, (text) => '\0'.repeat(text.length))
 
-function ofLine(line: string, number: number): Omit<Mutant, 'mutated'>[] {
+function ofLine(line: string, number: number): Omit<Mutant, 'program'>[] {
   if (SKIPPED.test(line)) return []
-  const code = masked(line)
+  const code = maskStrings(line)
   return RULES.flatMap(([pattern, replacement]) =>
     [...code.matchAll(pattern)].map((match) => {
       const [text] = match
-      const at = match.index
-      const replaced = replacement.replace('$1', match[1] ?? '')
-      const after = line.slice(0, at) + replaced + line.slice(at + text.length)
+      const start = match.index
+      const change = replacement.replace('$1', match[1] ?? '')
+      const after = line.slice(0, start) + change + line.slice(start + text.length)
       return { line: number, before: line, after }
     }),
   )
@@ -79,9 +79,9 @@ function ofLine(line: string, number: number): Omit<Mutant, 'mutated'>[] {
 /** Every mutant of a file that is another program. */
 export function mutantsOf(text: string): Mutant[] {
   const lines = text.split('\n')
-  const original = compiled(text)
+  const original = compile(text)
   return lines
     .flatMap((line, index) => ofLine(line, index + 1))
-    .map((mutant) => ({ ...mutant, mutated: lines.with(mutant.line - 1, mutant.after).join('\n') }))
-    .filter(({ mutated }) => ![null, original].includes(compiled(mutated)))
+    .map((mutant) => ({ ...mutant, program: lines.with(mutant.line - 1, mutant.after).join('\n') }))
+    .filter(({ program }) => ![null, original].includes(compile(program)))
 }

@@ -20,7 +20,7 @@ import EQUIVALENT from './equivalent.json'
 import { type Mutant, mutantsOf } from './mutants'
 import { createNear } from './near'
 
-const root = resolve(import.meta.dir, '..', '..')
+const ROOT = resolve(import.meta.dir, '..', '..')
 
 const ROOMS = [
   'engine/commit',
@@ -34,10 +34,10 @@ const ROOMS = [
 /** A copy of the source and its tests, which is removed at the end. */
 function copyRepository(): string {
   const copy = mkdtempSync(join(tmpdir(), 'plantstore-mutation-'))
-  for (const name of readdirSync(root)) {
+  for (const name of readdirSync(ROOT)) {
     if (['.git', 'dist', 'bench'].includes(name)) continue
-    if (name === 'node_modules') symlinkSync(join(root, name), join(copy, name))
-    else cpSync(join(root, name), join(copy, name), { recursive: true })
+    if (name === 'node_modules') symlinkSync(join(ROOT, name), join(copy, name))
+    else cpSync(join(ROOT, name), join(copy, name), { recursive: true })
   }
   mkdirSync(join(copy, 'tmp'))
   return copy
@@ -87,10 +87,10 @@ const commandOf = (tests: readonly string[]) => [
   ...tests.map((test) => `./${test}`),
 ]
 
-type Found = Mutant & { readonly file: string }
+type FileMutant = Mutant & { readonly file: string }
 
 /** A repeatable order, which changes elsewhere in the code leave alone. */
-const shuffled = (mutants: readonly Found[], seed: string): Found[] =>
+const shuffle = (mutants: readonly FileMutant[], seed: string): FileMutant[] =>
   mutants
     .map((mutant) => {
       const { file, before, after } = mutant
@@ -99,7 +99,7 @@ const shuffled = (mutants: readonly Found[], seed: string): Found[] =>
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ mutant }) => mutant)
 
-function findMutants(copy: string, room: string, only: string): Found[] {
+function findMutants(copy: string, room: string, only: string): FileMutant[] {
   const files = readdirSync(join(copy, 'src', room), { recursive: true })
     .map((name) => join('src', room, String(name)))
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && name.includes(only))
@@ -112,10 +112,10 @@ function findMutants(copy: string, room: string, only: string): Found[] {
 /** A mutant that no test can notice, by its lines without indentation. */
 type Equivalent = Record<'file' | 'before' | 'after' | 'reason', string>
 
-const isEquivalent = ({ file, before, after }: Found): boolean =>
+const isEquivalent = ({ file, before, after }: FileMutant): boolean =>
   EQUIVALENT.some(
-    (it: Equivalent) =>
-      it.file === file && it.before === before.trim() && it.after === after.trim(),
+    (known: Equivalent) =>
+      known.file === file && known.before === before.trim() && known.after === after.trim(),
   )
 
 /** Tries mutants in a copy. */
@@ -124,10 +124,10 @@ function createTrial(copy: string, maxFiles: number) {
   // The times of tests without a mutant; null: they fail.
   const usual = new Map<string, number | null>()
 
-  async function runOn({ file, mutated }: Found, command: readonly string[], limitMs: number) {
+  async function runOn({ file, program }: FileMutant, command: readonly string[], limitMs: number) {
     const path = join(copy, file)
     const text = readFileSync(path, 'utf8')
-    writeFileSync(path, mutated)
+    writeFileSync(path, program)
     try {
       return await runIn(copy, command, limitMs)
     } finally {
@@ -138,8 +138,8 @@ function createTrial(copy: string, maxFiles: number) {
   /** Runs tests without a mutant, unless their time is known; null if they fail. */
   async function measure(tests: readonly string[]): Promise<number | null> {
     const key = tests.join(' ')
-    const known = usual.get(key)
-    if (known !== undefined) return known
+    const usualMs = usual.get(key)
+    if (usualMs !== undefined) return usualMs
     const begin = performance.now()
     const end = await runIn(copy, commandOf(tests), MAX_MS)
     const time = end ? null : performance.now() - begin
@@ -149,17 +149,17 @@ function createTrial(copy: string, maxFiles: number) {
   }
 
   /** How these tests end on a mutant; one that fails is run again, as a loaded machine may fail it. */
-  async function tryOn(mutant: Found, tests: readonly string[]): Promise<End | null> {
-    const known = usual.get(tests.join(' '))
-    if (tests.length === 0 || known === null) return null
-    const limit = known === undefined ? MAX_MS : slowest(known)
+  async function tryOn(mutant: FileMutant, tests: readonly string[]): Promise<End | null> {
+    const usualMs = usual.get(tests.join(' '))
+    if (tests.length === 0 || usualMs === null) return null
+    const limit = usualMs === undefined ? MAX_MS : slowest(usualMs)
     if (!(await runOn(mutant, commandOf(tests), limit))) return null
     const time = await measure(tests)
     return time === null ? null : runOn(mutant, commandOf(tests), slowest(time))
   }
 
   /** How a mutant is noticed; null: it is not. */
-  return async (mutant: Found): Promise<End | null> => {
+  return async (mutant: FileMutant): Promise<End | null> => {
     const { inProcess, withDaemons } = near(mutant.file)
     const end = await tryOn(mutant, inProcess)
     if (end) return end
@@ -187,7 +187,7 @@ async function run(): Promise<void> {
     const table: Record<string, string | number>[] = []
     for (const room of positionals.length > 0 ? positionals : ROOMS) {
       const all = findMutants(copy, room, values.only)
-      const sample = shuffled(all, values.seed).slice(0, Number(values.sample))
+      const sample = shuffle(all, values.seed).slice(0, Number(values.sample))
       const ends = { killed: 0, 'timed out': 0, equivalent: 0, survived: 0 }
       for (const mutant of sample) {
         const { file, line, before, after } = mutant

@@ -52,7 +52,7 @@ export type ServerOptions = {
   /** The parent of the server's folder. */
   readonly parent?: string
   /** Wraps the command line that starts the server. */
-  readonly wrapped?: (argv: readonly string[]) => readonly string[]
+  readonly wrap?: (argv: readonly string[]) => readonly string[]
 }
 
 const initdb = (data: string, passwords: string) => [
@@ -72,7 +72,7 @@ function handOver(path: string): void {
   if (IS_ROOT) chownSync(path, NOBODY, NOBODY)
 }
 
-function put(path: string, text: string): void {
+function putFile(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 })
   handOver(path)
 }
@@ -85,7 +85,7 @@ async function makeFiles(bin: string, folder: string, { standbyOf, files = {} }:
   handOver(folder)
   mkdirSync(socket, { mode: 0o755 })
   handOver(socket)
-  put(passwords, PASSWORD)
+  putFile(passwords, PASSWORD)
   const [maker = '', ...words] = standbyOf ? copy(data, standbyOf.port) : initdb(data, passwords)
   const result = Bun.spawn([...SERVER_USER, join(bin, maker), ...words], {
     cwd: folder,
@@ -93,7 +93,7 @@ async function makeFiles(bin: string, folder: string, { standbyOf, files = {} }:
     stderr: 'pipe',
   })
   if ((await result.exited) !== 0) throw new Error(await new Response(result.stderr).text())
-  for (const [name, text] of Object.entries(files)) put(join(data, name), text)
+  for (const [name, text] of Object.entries(files)) putFile(join(data, name), text)
   return { data, socket }
 }
 
@@ -102,7 +102,7 @@ function commandOf(
   bin: string,
   { data, socket }: Awaited<ReturnType<typeof makeFiles>>,
   port: number,
-  { settings, wrapped = (argv) => argv }: ServerOptions,
+  { settings, wrap = (argv) => argv }: ServerOptions,
 ): string[] {
   const all = {
     port: String(port),
@@ -111,7 +111,7 @@ function commandOf(
     ...settings,
   }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return [...wrapped([...SERVER_USER, join(bin, 'postgres'), '-D', data, ...flags])]
+  return [...wrap([...SERVER_USER, join(bin, 'postgres'), '-D', data, ...flags])]
 }
 
 /** Runs statements as `admin` on a new connection. */
