@@ -120,13 +120,3 @@ test('refuses to check or back up a missing file, or one that is no database', a
   }
   expect(readdirSync(folder.path)).toEqual(['junk.db'])
 })
-
-test('says that a file is not a folder', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await runProgram(['import', '/dev/null', '--format', 'csv', '--database', database])
-
-  const { err, code } = await runProgram(['backup', `${database}/x`, '--database', database])
-
-  expect({ err, code }).toEqual({ err: `plantstore: ${database} is not a folder\n`, code: 1 })
-})

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { hasScript, importLines, lines, onTerminal } from '../../harness/commands'
 import {
   PATIENCE_MS,
@@ -147,26 +147,6 @@ test.each([
   expect(readFileSync(folder.file('all'), 'utf8')).toBe(
     `${before}{"id":0,"name":"plant 0"}\nafter\n`,
   )
-})
-
-test('replaces the file behind a link, and keeps the link', async () => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 1))
-  mkdirSync(folder.file('exports'))
-  await Bun.write(folder.file('exports/plants.ndjson'), 'of yesterday')
-  symlinkSync(folder.file('exports/plants.ndjson'), folder.file('link.ndjson'))
-
-  const { code } = await runProgram([
-    'export',
-    folder.file('link.ndjson'),
-    '--database',
-    folder.file('plants.db'),
-  ])
-
-  expect(code).toBe(0)
-  expect(lstatSync(folder.file('link.ndjson')).isSymbolicLink()).toBeTrue()
-  expect(readFileSync(folder.file('link.ndjson'), 'utf8')).toBe('{"id":0,"name":"plant 0"}\n')
-  expect(readdirSync(folder.file('exports'))).toEqual(['plants.ndjson'])
 })
 
 test('prefixes formulas with an apostrophe if --escape-formulas is given', async () => {
