@@ -5,7 +5,7 @@ import { parseSort, sortText } from './sort.ts'
 import type { View } from './view.ts'
 
 // Marks an entry of the tab's history behind one that shows the same plants without a panel.
-const OPENED = 'opened'
+const PANEL_MARK = 'opened'
 
 const read = (key: string): string => new URL(location.href).searchParams.get(key) ?? ''
 
@@ -44,8 +44,8 @@ export function putOpenPlant(id: bigint | null): void {
   const before = readOpenPlant()
   if (id === before) return
   const address = addressWith({ plant: id === null ? '' : String(id) })
-  const isNew = before === null && history.state !== OPENED
-  if (isNew) history.pushState(OPENED, '', address)
+  const isNew = before === null && history.state !== PANEL_MARK
+  if (isNew) history.pushState(PANEL_MARK, '', address)
   else history.replaceState(history.state, '', address)
 }
 

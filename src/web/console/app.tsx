@@ -57,14 +57,14 @@ function Header({ console: { session, monitor, disconnect } }: Props) {
 }
 
 /** The progress of reading all plants, for an order that needs them. */
-function Reading({ console: { list } }: Props) {
+function ReadingProgress({ console: { list } }: Props) {
   if (!list.reader.isReadingAll.value) return null
   return (
     <progress
       class="reading"
       aria-label="Reading all plants"
       max={Math.max(list.total ?? MAX_SORTED, 1)}
-      value={list.rows.read.value}
+      value={list.rows.readCount.value}
     />
   )
 }
@@ -109,13 +109,14 @@ function Work({ console: all }: Props) {
   const { session, monitor, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
-  const isOver = list.rows.isComplete.value || (list.typed.value && !list.reader.isReadingAll.value)
+  const isOver =
+    list.rows.isComplete.value || (list.typedQuery.value && !list.reader.isReadingAll.value)
   const isEmpty = isOver && list.rows.count.value === 0
   const form = editor.form.value
   return (
     <div class="work">
       <div class={tableClass(all)}>
-        <Reading console={all} />
+        <ReadingProgress console={all} />
         <PlantTable
           list={list}
           scroll={scroll}
@@ -154,7 +155,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
   return (
     <div class="count">
       <p>
-        <span role={list.typed.value ? 'status' : undefined}>
+        <span role={list.typedQuery.value ? 'status' : undefined}>
           {describeFound(list, monitor.latest.value?.plants != null)}
         </span>
         {/* The status is the clock: it comes every few seconds. */}
@@ -177,7 +178,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
               Recent changes <kbd>r</kbd>
             </button>
           ) : null}
-          {acts.done.value.length > 0 ? (
+          {acts.doneActs.value.length > 0 ? (
             <button type="button" class="quiet" onClick={acts.undo}>
               Undo <kbd>Ctrl+Z</kbd>
             </button>
@@ -219,7 +220,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         onFiles={(files) => void importer.add(files)}
         onRecent={session.hasChangeLog.value ? actionsOf(all).onRecent : null}
         selection={all.selection}
-        onUndo={all.acts.done.value.length > 0 ? all.acts.undo : null}
+        onUndo={all.acts.doneActs.value.length > 0 ? all.acts.undo : null}
       />
       <ImportPanel
         importer={importer}

@@ -141,15 +141,15 @@ function showPlants(parts: Console): void {
 function connectParts({ session, list, selection, acts, monitor }: Console): void {
   // The numbers of plants are right at once after one's own changes.
   effect(() => {
-    acts.done.value
-    acts.undone.value
+    acts.doneActs.value
+    acts.undoneActs.value
     list.tags.distrust()
     untracked(monitor.pollNow)
   })
   // Clear the selection so that hidden plants are not changed.
   effect(() => {
     list.query.value
-    list.typed.value
+    list.typedQuery.value
     session.isKnown.value
     untracked(selection.clear)
   })

@@ -8,6 +8,6 @@ import { trustThread } from './workbooks/thread.ts'
 trustThread()
 
 // A proxy may serve it under a path prefix.
-const base = new URL('.', document.location.href)
+const BASE_URL = new URL('.', document.location.href)
 
-render(<App console={createConsole(base)} />, document.body)
+render(<App console={createConsole(BASE_URL)} />, document.body)

@@ -7,8 +7,8 @@ export function createRemembered(name: string, isDefault: boolean): Signal<boole
   const key = `plantstore-${name}`
   const choice = signal(isDefault)
   try {
-    const kept = localStorage.getItem(key)
-    if (kept !== null) choice.value = kept !== 'off'
+    const storedValue = localStorage.getItem(key)
+    if (storedValue !== null) choice.value = storedValue !== 'off'
     effect(() => {
       if (choice.value === isDefault) localStorage.removeItem(key)
       else localStorage.setItem(key, choice.value ? 'on' : 'off')

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import { Modal } from './controls/modal.tsx'
 
-const READING = [
+const READ_SHORTCUTS = [
   ['/', 'Search'],
   ['↑,↓,Page Up,Page Down,Home,End', 'Move in the table'],
   ['Enter', 'Open the plant'],
@@ -33,7 +33,7 @@ export const Shortcuts = ({ isReadOnly, hasLetters, onClose }: Props) => (
   <Modal label="Keyboard shortcuts" onEscape={onClose}>
     <h2>Keyboard shortcuts</h2>
     <dl class="shortcuts">
-      {[...READING, ...(isReadOnly ? [] : WRITING)].map(([key, what]) => (
+      {[...READ_SHORTCUTS, ...(isReadOnly ? [] : WRITING)].map(([key, what]) => (
         <div key={key}>
           <dt>
             {key.split(',').map((one) => (

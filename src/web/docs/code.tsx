@@ -60,7 +60,7 @@ type Props = {
 
 export function Code({ text, label, scrolls = false }: Props) {
   const tokens = indent(text)
-  const shown = tokens ? tokens.map((token) => token.text).join('') : text
+  const visibleText = tokens ? tokens.map((token) => token.text).join('') : text
   const coloured = <Coloured text={text} tokens={tokens} scrolls={scrolls} />
   return (
     <div class="code">
@@ -72,7 +72,7 @@ export function Code({ text, label, scrolls = false }: Props) {
       ) : (
         coloured
       )}
-      <Copy text={shown} label={label} />
+      <Copy text={visibleText} label={label} />
     </div>
   )
 }

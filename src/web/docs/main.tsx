@@ -4,7 +4,7 @@ import { type Description, loadDescription } from './description'
 import { Page } from './page'
 
 // Relative to the page, as a proxy may serve it under a path prefix.
-const source = new URL('openapi.json', document.baseURI)
+const DESCRIPTION_URL = new URL('openapi.json', document.baseURI)
 
 function showHashTarget(): void {
   const id = decodeURIComponent(location.hash.slice(1))
@@ -13,7 +13,7 @@ function showHashTarget(): void {
 
 function show(description: Description): void {
   document.title = `${description.info.title}: API reference`
-  render(<Page description={description} source={source} />, document.body)
+  render(<Page description={description} source={DESCRIPTION_URL} />, document.body)
   showHashTarget()
 }
 
@@ -23,7 +23,7 @@ function showFailure(reason: unknown): void {
     <main class="failure flow">
       <h1>API reference</h1>
       <p role="alert">
-        Cannot load <a href={source.href}>{source.pathname}</a>: {text}
+        Cannot load <a href={DESCRIPTION_URL.href}>{DESCRIPTION_URL.pathname}</a>: {text}
       </p>
       <button type="button" onClick={start}>
         Try again
@@ -34,7 +34,7 @@ function showFailure(reason: unknown): void {
 }
 
 function start(): void {
-  loadDescription(source).then(show).catch(showFailure)
+  loadDescription(DESCRIPTION_URL).then(show).catch(showFailure)
 }
 
 start()

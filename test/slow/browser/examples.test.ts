@@ -9,7 +9,7 @@ import {
   type Operation,
   type Schemas,
 } from '../../../src/web/docs/description'
-import { type Language, languageNames, languages } from '../../../src/web/docs/try-it/languages'
+import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../../../src/web/docs/try-it/languages'
 import { type Draft, firstDraft, toRequest } from '../../../src/web/docs/try-it/request'
 import { root, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -27,7 +27,7 @@ function write(language: Language, id: string, draft: Partial<Draft> = {}): stri
   if (!operation) throw new Error(`no operation ${id}`)
   const filled = { ...firstDraft(operation, schemas), ...draft }
   const request = toRequest(operation, filled, server)
-  return languages[language]({ operation, draft: filled, request, server })
+  return LANGUAGES[language]({ operation, draft: filled, request, server })
 }
 
 const project = folder.file('project')
@@ -62,9 +62,9 @@ const TOOLS: Readonly<Record<Language, string>> = {
 }
 const NAME = `it's "Éric" \\ 🌿 $HOME \`id\` \ufeff`
 
-describe.each([...languageNames])('an example in %s', (language) => {
+describe.each([...LANGUAGE_NAMES])('an example in %s', (language) => {
   const { file, command } = RUNNERS[language]
-  const at = String(2n ** 63n - 1n - BigInt(languageNames.indexOf(language)))
+  const at = String(2n ** 63n - 1n - BigInt(LANGUAGE_NAMES.indexOf(language)))
   const example = async (id: string, draft: Partial<Draft> = {}) => {
     writeFileSync(join(project, file), write(language, id, draft))
     const { out, err, code } = await run(command(file), { cwd: project, env: { TOKEN } })

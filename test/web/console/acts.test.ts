@@ -85,7 +85,7 @@ describe('a deletion', () => {
     expect(sentence()).toContain('(this token is read-only; use a write token)')
     expect(opened.list.rows.held()).toHaveLength(before.length + plants.length)
     expect(storedPlants(database)).toEqual(before)
-    expect(acts.done.value).toEqual([])
+    expect(acts.doneActs.value).toEqual([])
   })
 
   test('is split if it exceeds one request; a plant too long for a batch goes alone', async () => {

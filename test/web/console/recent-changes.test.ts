@@ -30,12 +30,12 @@ async function open(): Promise<RecentChanges> {
 
 async function newest(recent: RecentChanges) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = recent.shown.subscribe((shown) => {
+  const stop = recent.visibleChanges.subscribe((shown) => {
     if (shown.length > 0) resolve()
   })
   await promise
   stop()
-  const [change] = recent.shown.value
+  const [change] = recent.visibleChanges.value
   if (!change) throw new Error('nothing changed')
   return change
 }
@@ -65,12 +65,12 @@ test('has each change once if a plant is restored while older ones are read', as
 
   await Promise.all([recent.restore(deletion), reading])
 
-  expect(recent.restored.value).toStartWith('Plant 1001 was restored')
+  expect(recent.restoreStatus.value).toStartWith('Plant 1001 was restored')
   expect(recent.isStored(1001n)).toBeTrue()
   const again = await open()
   await again.read()
-  expect(recent.found.value.map(({ cursor }) => cursor)).toEqual(
-    again.found.value.map(({ cursor }) => cursor),
+  expect(recent.matches.value.map(({ cursor }) => cursor)).toEqual(
+    again.matches.value.map(({ cursor }) => cursor),
   )
 })
 
@@ -83,7 +83,7 @@ test('restores once if the button is pressed twice', async () => {
   await Promise.all([recent.restore(deletion), recent.restore(deletion)])
 
   expect(recent.refusal.value).toBe('')
-  expect(recent.restored.value).toStartWith('Plant 1002 was restored')
+  expect(recent.restoreStatus.value).toStartWith('Plant 1002 was restored')
 })
 
 test('starts over after more changes than fit a page', async () => {
@@ -100,5 +100,5 @@ test('starts over after more changes than fit a page', async () => {
   await again.read()
   expect((await newest(again)).cursor).toBe(cursor)
   await recent.read()
-  expect(recent.found.value).toHaveLength(again.found.value.length)
+  expect(recent.matches.value).toHaveLength(again.matches.value.length)
 })

@@ -145,7 +145,7 @@ describe('in a list that the page can hold', () => {
     const asked = await requestsOf(() => list.show({ name: 'gunsel' }))
 
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
-    expect(list.typed.value).toBeNull()
+    expect(list.typedQuery.value).toBeNull()
     expect(asked.length).toBeGreaterThan(2)
     expect(asked.filter((url) => url.includes('name='))).toEqual([])
     expect(said()).toBe('2 plants found; accents and word order ignored')

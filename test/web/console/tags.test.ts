@@ -37,7 +37,7 @@ describe('the tags of the console', () => {
     expect(list.tags.counts.size).toBe(KINDS)
     expect(list.tags.counts.get('kind 1')).toBe(2)
     expect(list.tags.counts.get('kind 2399')).toBe(1)
-    expect(list.tags.counted.value).toMatchObject({ untagged: PLANTS / 2, isPart: false })
+    expect(list.tags.tagCounts.value).toMatchObject({ untagged: PLANTS / 2, isPart: false })
   })
 
   test('are read again only after something may have changed', async () => {
@@ -71,6 +71,6 @@ describe('the tags of the console', () => {
     list.close()
     await reading
 
-    expect(list.tags.counted.value).toBeNull()
+    expect(list.tags.tagCounts.value).toBeNull()
   })
 })

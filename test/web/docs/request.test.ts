@@ -9,7 +9,7 @@ import {
 } from '../../../src/web/docs/description'
 import { indent, parseExact, writeExact } from '../../../src/web/docs/json-text'
 import { exampleOf, limitsOf, typeText } from '../../../src/web/docs/schema'
-import { languages } from '../../../src/web/docs/try-it/languages'
+import { LANGUAGES } from '../../../src/web/docs/try-it/languages'
 import { firstDraft, missingIn, toRequest } from '../../../src/web/docs/try-it/request'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -78,7 +78,7 @@ describe('requests', () => {
     const withCall = operations.filter((operation) => {
       const draft = firstDraft(operation, schemas)
       const request = toRequest(operation, draft, server)
-      const code = languages.TypeScript({ operation, draft, request, server })
+      const code = LANGUAGES.TypeScript({ operation, draft, request, server })
       return code.includes(`await client.${operation.operationId}(`)
     })
     const others = operations.filter((operation) => !withCall.includes(operation))
@@ -91,7 +91,7 @@ describe('requests', () => {
     const draft = firstDraft(create, schemas)
     const request = toRequest(create, draft, server)
 
-    expect(languages.TypeScript({ operation: create, draft, request, server })).toContain(
+    expect(LANGUAGES.TypeScript({ operation: create, draft, request, server })).toContain(
       '// Of a release, not of the npm registry: npm install ./plantstore-client-',
     )
   })
@@ -99,7 +99,7 @@ describe('requests', () => {
   test('are commands of curl that a shell reads as they are, without the token', () => {
     const create = operationOf('createPlant')
     const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
-    const { curl } = languages
+    const { curl } = LANGUAGES
     const filled = (operation: Operation, draft = firstDraft(operation, schemas)) => ({
       operation,
       draft,

@@ -20,8 +20,8 @@ export async function addSamples(
   acts: Acts,
   announce: (text: string) => void,
 ): Promise<void> {
-  const added = await list.session.call((client) => client.createPlants(SAMPLES))
-  if (!added.ok) return announce(`The sample plants were not added: ${added.message}`)
+  const outcome = await list.session.call((client) => client.createPlants(SAMPLES))
+  if (!outcome.ok) return announce(`The sample plants were not added: ${outcome.message}`)
   list.refresh()
   announce('Added twelve sample plants; Ctrl+Z undoes it')
   acts.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
@@ -35,16 +35,19 @@ type SamplesProps = {
 /** A notice about the sample plants that are unchanged, with a button to remove them. */
 export function Samples({ list, onDelete }: SamplesProps) {
   list.rows.version.value
-  const left = SAMPLES.filter(({ id, name, tag }) => {
+  const unchangedSamples = SAMPLES.filter(({ id, name, tag }) => {
     const plant = list.rows.plant(id)
     return plant?.name === name && plant.tag === tag
   })
-  if (left.length === 0 || list.session.isReadOnly.value) return null
+  if (unchangedSamples.length === 0 || list.session.isReadOnly.value) return null
   return (
     <p class="samples">
-      {left.length === 1 ? 'One sample plant' : `${left.length} sample plants`} to look around.{' '}
-      <button type="button" class="quiet inline" onClick={() => onDelete(left)}>
-        Remove {left.length === 1 ? 'it' : 'them'}
+      {unchangedSamples.length === 1
+        ? 'One sample plant'
+        : `${unchangedSamples.length} sample plants`}{' '}
+      to look around.{' '}
+      <button type="button" class="quiet inline" onClick={() => onDelete(unchangedSamples)}>
+        Remove {unchangedSamples.length === 1 ? 'it' : 'them'}
       </button>
     </p>
   )

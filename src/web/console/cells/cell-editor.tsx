@@ -208,9 +208,9 @@ export class CellEditor implements CellEditing {
     this.#save()
     scroll.activate(row)
     this.#range.choose(text)
-    const refused = saves.refusedOf(plant.id, text)
-    if (refused) {
-      editor.openRefused(refused)
+    const refusedForm = saves.refusedOf(plant.id, text)
+    if (refusedForm) {
+      editor.openRefused(refusedForm)
       return
     }
     const form = new PlantForm(session, list, announce, { plant, etag: undefined })

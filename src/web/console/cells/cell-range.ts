@@ -106,13 +106,13 @@ export class CellRange {
     const columns = Math.max(last.column - first.column + 1, width)
     const texts = TEXTS.slice(first.column, first.column + columns)
     return Array.from({ length: rows }, (_, at) => {
-      const before = this.list.rows.row(first.row + at)
+      const plant = this.list.rows.row(first.row + at)
       const cells = grid[at % grid.length] ?? []
       const change = texts.map((text, place) => [text, cells[place % width] || null] as const)
       // A plant needs a name.
       const filled = change.filter(([text, value]) => text !== 'name' || value !== null)
-      return before
-        ? { id: before.id, before, after: withTexts(before, Object.fromEntries(filled)) }
+      return plant
+        ? { id: plant.id, before: plant, after: withTexts(plant, Object.fromEntries(filled)) }
         : null
     }).filter((step) => step !== null)
   }

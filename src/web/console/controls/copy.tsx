@@ -15,22 +15,22 @@ async function copy(text: string): Promise<void> {
 
 /** A button that copies a text, and says whether it did. */
 export function Copy({ label, text }: { readonly label: string; readonly text: string }) {
-  const said = useSignal('')
+  const status = useSignal('')
   return (
     <button
       type="button"
       class="quiet"
       onClick={async () => {
-        said.value = await copy(text).then(
+        status.value = await copy(text).then(
           () => 'Copied',
           () => 'The browser refused',
         )
         setTimeout(() => {
-          said.value = ''
+          status.value = ''
         }, SAID_MS)
       }}
     >
-      <span aria-live="polite">{said.value || label}</span>
+      <span aria-live="polite">{status.value || label}</span>
     </button>
   )
 }

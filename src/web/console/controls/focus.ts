@@ -19,8 +19,8 @@ function neighbourOf(path: readonly Element[]): HTMLElement | undefined {
   for (const home of [...path, table]) {
     if (!home?.matches(HOMES) || !isThere(home)) continue
     const controls = home === table ? [home] : [...home.querySelectorAll(CONTROLS)]
-    const found = controls.find(isThere)
-    if (found instanceof HTMLElement) return found
+    const control = controls.find(isThere)
+    if (control instanceof HTMLElement) return control
   }
   return undefined
 }

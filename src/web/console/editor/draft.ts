@@ -56,9 +56,9 @@ export class Draft {
 
   /** The fields that differ from the stored plant; null removes an optional one. */
   changes(plant: Plant): PlantChange {
-    const changed = TEXTS.filter((text) => this.texts[text].value !== shownText(plant[text]))
+    const changedTexts = TEXTS.filter((text) => this.texts[text].value !== shownText(plant[text]))
     const typed = (text: TextName) => this.texts[text].value || (text === 'name' ? '' : null)
-    return Object.fromEntries(changed.map((text) => [text, typed(text)]))
+    return Object.fromEntries(changedTexts.map((text) => [text, typed(text)]))
   }
 
   /** True if closing the form would lose something. */

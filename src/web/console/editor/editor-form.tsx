@@ -7,7 +7,7 @@ import { labelOf, TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
 import type { PlantForm } from './plant-form.ts'
 
-const GONE = 'This plant was deleted elsewhere. Copy what you typed, if you need it.'
+const DELETED_NOTICE = 'This plant was deleted elsewhere. Copy what you typed, if you need it.'
 
 type FormProps = { readonly editor: Editor; readonly form: PlantForm }
 
@@ -104,7 +104,7 @@ const TAG_HINT = 'The kind of plant, such as fern. Leave empty for none.'
 export function EditorForm({ editor, form, tags }: EditorFormProps) {
   const { texts } = form.draft
   const errors = form.errors.value
-  const problem = form.isGone.value ? GONE : errors.form
+  const problem = form.isGone.value ? DELETED_NOTICE : errors.form
   const plant = form.stored.value?.plant
   return (
     <form

@@ -6,7 +6,7 @@ import { putOpenPlant, readOpenPlant } from '../address.ts'
 import { countActs } from '../controls/hands.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
-import { PlantForm, type Stored } from './plant-form.ts'
+import { PlantForm, type StoredPlant } from './plant-form.ts'
 import type { Saves } from './saves.ts'
 
 const HISTORY_PAGE = 20
@@ -44,15 +44,15 @@ export class Editor {
   /** Opens the page of a plant as it is stored now, or its form. */
   async show(id: bigint, isForm = false): Promise<void> {
     const request = ++this.#requests
-    const now = await this.session.call((client) => client.readPlant(id))
+    const result = await this.session.call((client) => client.readPlant(id))
     if (request !== this.#requests) return
-    if (now.ok) {
-      this.list.put(now.value)
-      this.leave(() => this.#open({ plant: now.value, etag: now.etag }, isForm))
+    if (result.ok) {
+      this.list.put(result.value)
+      this.leave(() => this.#open({ plant: result.value, etag: result.etag }, isForm))
       return
     }
-    if (now.error === ERRORS['no such plant']) this.list.remove(id)
-    this.announce(`Plant ${id}: ${now.message}`)
+    if (result.error === ERRORS['no such plant']) this.list.remove(id)
+    this.announce(`Plant ${id}: ${result.message}`)
     putOpenPlant(this.openId)
   }
 
@@ -94,10 +94,10 @@ export class Editor {
 
   /** Opens or closes the plant in the URL. */
   follow(): void {
-    const wanted = readOpenPlant()
-    if (wanted === this.openId) return
-    if (wanted === null) this.leave()
-    else void this.show(wanted)
+    const urlId = readOpenPlant()
+    if (urlId === this.openId) return
+    if (urlId === null) this.leave()
+    else void this.show(urlId)
   }
 
   /** Takes over the change of an open plant by others, unless it is being saved. */
@@ -143,7 +143,7 @@ export class Editor {
   /** Opens a form again if it is refused, unless the user has gone on: then a note offers it. */
   async #watch(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
     const acts = countActs()
-    if ((await isSaved) || !this.saves.refused.value.includes(form)) return
+    if ((await isSaved) || !this.saves.refusedForms.value.includes(form)) return
     if (acts === countActs() && !this.isDirty) this.openRefused(form)
   }
 
@@ -169,7 +169,7 @@ export class Editor {
     form.proposeId(this.saves.newIds())
   }
 
-  #open(stored: Stored | null, isForm: boolean): PlantForm {
+  #open(stored: StoredPlant | null, isForm: boolean): PlantForm {
     const form = new PlantForm(this.session, this.list, this.announce, stored)
     this.isEditing.value = isForm
     this.#isFromPage = false

@@ -22,13 +22,13 @@ const isOutdated = ({ error }: Failure): boolean => error === ERRORS['preconditi
 const problemOfId = (text: string): string => (text.trim() === '' ? 'id is missing' : INT64_RULE)
 
 /** A plant as it was last read from the store. */
-export type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
+export type StoredPlant = { readonly plant: NewPlant; readonly etag: string | undefined }
 
 /** The fields that both changed, and the plant as someone else saved it. */
-type Conflict = Stored & { readonly fields: readonly TextName[] }
+type Conflict = StoredPlant & { readonly fields: readonly TextName[] }
 
 export class PlantForm {
-  readonly stored = signal<Stored | null>(null)
+  readonly stored = signal<StoredPlant | null>(null)
   readonly draft: Draft
   readonly errors = signal<FieldErrors>({})
   readonly conflict = signal<Conflict | null>(null)
@@ -46,7 +46,7 @@ export class PlantForm {
     readonly session: Session,
     readonly list: PlantList,
     readonly announce: (text: string) => void,
-    stored: Stored | null,
+    stored: StoredPlant | null,
   ) {
     this.stored.value = stored
     this.draft = new Draft(stored?.plant ?? null)
@@ -151,14 +151,14 @@ export class PlantForm {
   async readAgain(): Promise<readonly TextName[] | null> {
     const before = this.stored.value
     if (!before) return null
-    const now = await this.session.persist((client) => client.readPlant(before.plant.id))
-    if (!now.ok) {
-      if (now.error === ERRORS['no such plant']) this.#setGone(before.plant.id)
-      else this.errors.value = byField(now)
+    const current = await this.session.persist((client) => client.readPlant(before.plant.id))
+    if (!current.ok) {
+      if (current.error === ERRORS['no such plant']) this.#setGone(before.plant.id)
+      else this.errors.value = byField(current)
       return null
     }
-    this.list.put(now.value)
-    const theirs: Stored = { plant: now.value, etag: now.etag }
+    this.list.put(current.value)
+    const theirs: StoredPlant = { plant: current.value, etag: current.etag }
     const { taken, both } = this.draft.merge(before.plant, theirs.plant)
     this.stored.value = theirs
     if (both.length > 0) this.conflict.value = { fields: both, ...theirs }
@@ -198,10 +198,10 @@ export class PlantForm {
   }
 
   /** Saves the changed fields. Changes by others are kept; a field that both changed is a conflict. */
-  async #change(before: Stored): Promise<boolean> {
+  async #change(before: StoredPlant): Promise<boolean> {
     const { id } = before.plant
-    const kept = new Set<TextName>()
-    for (let base: Stored | null = before; base; base = this.stored.value) {
+    const theirFields = new Set<TextName>()
+    for (let base: StoredPlant | null = before; base; base = this.stored.value) {
       const patch = this.draft.changes(base.plant)
       if (Object.keys(patch).length === 0) return true
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
@@ -210,7 +210,7 @@ export class PlantForm {
         this.saved = { id, before: base.plant, after: result.value }
         this.stored.value = { plant: result.value, etag: result.etag }
         this.list.put(result.value)
-        this.#announceChange(id, kept)
+        this.#announceChange(id, theirFields)
         return true
       }
       if (result.error === ERRORS['no such plant']) this.#setGone(id)
@@ -218,12 +218,12 @@ export class PlantForm {
       if (!isOutdated(result)) return false
       const taken = await this.readAgain()
       if (!taken || this.conflict.value) return false
-      for (const field of taken) kept.add(field)
+      for (const field of taken) theirFields.add(field)
     }
     return false
   }
 
-  async #restore({ plant, etag }: Stored, version: Plant): Promise<void> {
+  async #restore({ plant, etag }: StoredPlant, version: Plant): Promise<void> {
     const { id } = plant
     const fields = TEXTS.filter((field) => version[field] !== plant[field])
     const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
@@ -242,8 +242,10 @@ export class PlantForm {
     else this.errors.value = { form: result.message }
   }
 
-  #announceChange(id: bigint, kept: ReadonlySet<TextName>): void {
-    const theirs = [...kept].map((field) => `the ${field} that someone else saved`).join(' and ')
+  #announceChange(id: bigint, theirFields: ReadonlySet<TextName>): void {
+    const theirs = [...theirFields]
+      .map((field) => `the ${field} that someone else saved`)
+      .join(' and ')
     this.announce(`Plant ${id} was changed${theirs === '' ? '' : `; ${theirs} was kept`}`)
   }
 

@@ -90,9 +90,9 @@ export function PlantPanel({
   const content = useRef<HTMLDivElement>(null)
   /** The plant of a pressed Next or Previous, which keep the focus. */
   const stepTo = useRef<bigint | null>(null)
-  const stored = form.stored.value?.plant
-  const isSaving = editor.saves.waiting.value.includes(form)
-  const plant = stored && isSaving ? form.draft.plant(stored.id) : stored
+  const storedPlant = form.stored.value?.plant
+  const isSaving = editor.saves.pendingForms.value.includes(form)
+  const plant = storedPlant && isSaving ? form.draft.plant(storedPlant.id) : storedPlant
   const isForm = editor.isEditing.value
   const label = plant ? `${isForm ? 'Edit plant' : 'Plant'} ${plant.id}` : 'Add a plant'
   useLayoutEffect(() => {

@@ -13,8 +13,8 @@ export type Mark = 'waiting' | 'refused'
 
 export class Saves {
   /** The forms that are being saved, in their order. */
-  readonly waiting = signal<readonly PlantForm[]>([])
-  readonly refused = signal<readonly PlantForm[]>([])
+  readonly pendingForms = signal<readonly PlantForm[]>([])
+  readonly refusedForms = signal<readonly PlantForm[]>([])
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -24,7 +24,7 @@ export class Saves {
     readonly onSaved: (step: Step) => void,
   ) {
     list.withUnsaved = (plant) =>
-      [...this.refused.value, ...this.waiting.value]
+      [...this.refusedForms.value, ...this.pendingForms.value]
         .filter((form) => form.id === plant.id && !form.isGone.value)
         .reduce((shown, form) => withTexts(shown, form.changes), plant)
     effect(() => {
@@ -34,7 +34,7 @@ export class Saves {
 
   /** True if leaving the page would lose something. */
   get isAtRisk(): boolean {
-    return this.waiting.value.length + this.refused.value.length > 0
+    return this.pendingForms.value.length + this.refusedForms.value.length > 0
   }
 
   /** Resolves once nothing that was saved before is still on its way. */
@@ -44,7 +44,7 @@ export class Saves {
 
   /** Saves a form after those before it, and shows its plant as it will be; true if it was stored. */
   save(form: PlantForm): Promise<boolean> {
-    this.waiting.value = [...this.waiting.value, form]
+    this.pendingForms.value = [...this.pendingForms.value, form]
     this.#show(form.id)
     const saving = this.#last.then(() => this.#store(form))
     this.#last = saving
@@ -53,15 +53,15 @@ export class Saves {
 
   /** Takes a refused form out, to be opened. */
   take(form: PlantForm): void {
-    this.refused.value = this.refused.value.filter((other) => other !== form)
-    const stored = form.stored.value?.plant
-    if (stored && !form.isGone.value) this.list.put(stored)
+    this.refusedForms.value = this.refusedForms.value.filter((other) => other !== form)
+    const storedPlant = form.stored.value?.plant
+    if (storedPlant && !form.isGone.value) this.list.put(storedPlant)
     this.#show(form.id)
   }
 
   /** The form in which a text was refused. */
   refusedOf(id: bigint, text: TextName): PlantForm | undefined {
-    return this.refused.value.find((form) => form.id === id && text in form.changes)
+    return this.refusedForms.value.find((form) => form.id === id && text in form.changes)
   }
 
   /** The state of a text that is not stored yet. */
@@ -72,8 +72,8 @@ export class Saves {
   readonly #marks = computed(() => {
     const marks = new Map<string, Mark>()
     for (const [mark, forms] of [
-      ['waiting', this.waiting.value],
-      ['refused', this.refused.value],
+      ['waiting', this.pendingForms.value],
+      ['refused', this.refusedForms.value],
     ] as const) {
       for (const form of forms) {
         for (const text of Object.keys(form.changes)) marks.set(`${form.id} ${text}`, mark)
@@ -84,9 +84,9 @@ export class Saves {
 
   /** The ids of plants that are not created yet. */
   newIds(): Promise<readonly bigint[]> {
-    const created = this.waiting.value.filter((form) => form.stored.value === null)
-    return Promise.all(created.map((form) => form.proposing)).then(() =>
-      created.map((form) => parseId(form.draft.id.value)).filter((id) => id !== null),
+    const newForms = this.pendingForms.value.filter((form) => form.stored.value === null)
+    return Promise.all(newForms.map((form) => form.proposing)).then(() =>
+      newForms.map((form) => parseId(form.draft.id.value)).filter((id) => id !== null),
     )
   }
 
@@ -94,9 +94,9 @@ export class Saves {
     if (!this.session.isKnown.value) return false
     const isSaved = await form.save()
     if (!this.session.isKnown.value) return false
-    this.waiting.value = this.waiting.value.filter((other) => other !== form)
+    this.pendingForms.value = this.pendingForms.value.filter((other) => other !== form)
     if (isSaved && form.saved) this.onSaved(form.saved)
-    if (!isSaved) this.refused.value = [...this.refused.value, form]
+    if (!isSaved) this.refusedForms.value = [...this.refusedForms.value, form]
     this.#show(form.id)
     return isSaved
   }
@@ -108,7 +108,7 @@ export class Saves {
   }
 
   #forget(): void {
-    this.waiting.value = []
-    this.refused.value = []
+    this.pendingForms.value = []
+    this.refusedForms.value = []
   }
 }

@@ -8,7 +8,7 @@ function reasonOf({ errors, conflict, isGone }: PlantForm): string {
   return Object.values(errors.value)[0] ?? 'it was refused'
 }
 
-function Refused({ editor, form }: { readonly editor: Editor; readonly form: PlantForm }) {
+function RefusedNotice({ editor, form }: { readonly editor: Editor; readonly form: PlantForm }) {
   const name = form.draft.texts.name.value
   return (
     <li>
@@ -35,17 +35,17 @@ type UnsavedProps = {
 
 /** What was typed and refused, and what waits for the end of an outage. */
 export function Unsaved({ editor, isHealthy }: UnsavedProps) {
-  const refused = editor.saves.refused.value
-  const waiting = isHealthy ? 0 : editor.saves.waiting.value.length
-  if (refused.length + waiting === 0) return null
+  const refusedForms = editor.saves.refusedForms.value
+  const pendingCount = isHealthy ? 0 : editor.saves.pendingForms.value.length
+  if (refusedForms.length + pendingCount === 0) return null
   return (
     <section class="undo" aria-label="Not saved" role="alert">
-      {waiting > 0 ? (
-        <p>{waiting === 1 ? '1 edit' : `${waiting} edits`} not saved yet; retrying</p>
+      {pendingCount > 0 ? (
+        <p>{pendingCount === 1 ? '1 edit' : `${pendingCount} edits`} not saved yet; retrying</p>
       ) : null}
       <ul>
-        {refused.map((form) => (
-          <Refused key={form} editor={editor} form={form} />
+        {refusedForms.map((form) => (
+          <RefusedNotice key={form} editor={editor} form={form} />
         ))}
       </ul>
     </section>

@@ -39,18 +39,18 @@ export function createAnalyzer(session: Session) {
         analysis.value = null
         return
       }
-      let found = NOTHING
+      let latestPart = NOTHING
       try {
         for await (const part of analyze(input.opened, input.columns, createComparison(session))) {
           if (!isLatest()) return
-          found = part
+          latestPart = part
           analysis.value = part
         }
       } catch (error) {
         if (!isLatest()) return
         const reason = reasonOf(error)
-        const notRead = found.rows === 0 ? reason : `the rest: ${reason}`
-        analysis.value = { ...found, notRead, isWhole: true }
+        const notRead = latestPart.rows === 0 ? reason : `the rest: ${reason}`
+        analysis.value = { ...latestPart, notRead, isWhole: true }
       }
     },
   }

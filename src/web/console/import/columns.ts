@@ -78,8 +78,8 @@ export const NO_PROPOSAL: Proposal = {
 /** Proposes columns for an opened file. */
 export async function propose(table: Header): Promise<Proposal> {
   const { header, sample, isNamed } = table
-  const found = resolve(table)
-  if (found === null) return { ...NO_PROPOSAL, hasHeader: isNamed }
+  const resolution = resolve(table)
+  if (resolution === null) return { ...NO_PROPOSAL, hasHeader: isNamed }
   const placesOf = ({ numberFrom: _, ...places }: Columns) => places
   const fromGuess = (guess: Guess): Proposal => ({
     columns:
@@ -90,11 +90,11 @@ export async function propose(table: Header): Promise<Proposal> {
     hasHeader: guess.header,
     headerRow: guess.headerRow,
   })
-  if ('header' in found) return fromGuess(found)
+  if ('header' in resolution) return fromGuess(resolution)
   // A column of texts may be called an id.
-  if (sample.length > 0 && !(await isAnyStored(table, found))) {
+  if (sample.length > 0 && !(await isAnyStored(table, resolution))) {
     const guess = guessColumns(header, sample, isNamed)
     if (guess.idColumn === null && guess.nameColumn !== null) return fromGuess(guess)
   }
-  return { columns: placesOf(found), isUsual: true, hasHeader: isNamed, headerRow: null }
+  return { columns: placesOf(resolution), isUsual: true, hasHeader: isNamed, headerRow: null }
 }

@@ -35,20 +35,22 @@ export function completed(
   columns: Columns,
 ): NewPlant {
   if (!stored) return plant
-  const kept = OPTIONAL_TEXTS.filter((text) => columns[text] === null && plant[text] === undefined)
+  const keptTexts = OPTIONAL_TEXTS.filter(
+    (text) => columns[text] === null && plant[text] === undefined,
+  )
   return {
     ...plant,
     ...Object.fromEntries(
-      kept.filter((text) => stored[text] !== undefined).map((text) => [text, stored[text]]),
+      keptTexts.filter((text) => stored[text] !== undefined).map((text) => [text, stored[text]]),
     ),
   }
 }
 
 // At least as many plants of a file are remembered, for an id that comes again.
-const REMEMBERED = 100_000
+const MIN_REMEMBERED = 100_000
 
 /**
- * The last plants that were set, by id: at least {@link REMEMBERED}, at most twice as many. Half of them are dropped at
+ * The last plants that were set, by id: at least {@link MIN_REMEMBERED}, at most twice as many. Half of them are dropped at
  * once: to drop the first key of a large Map each time passes all of the deleted ones before it.
  */
 function createRecentPlants() {
@@ -58,7 +60,7 @@ function createRecentPlants() {
     get: (id: bigint): NewPlant | undefined => newer.get(id) ?? older.get(id),
     set(plant: NewPlant): void {
       newer.set(plant.id, plant)
-      if (newer.size < REMEMBERED) return
+      if (newer.size < MIN_REMEMBERED) return
       older = newer
       newer = new Map()
     },
@@ -68,7 +70,7 @@ function createRecentPlants() {
 export function createComparison(session: Session): Compare {
   const stored = createStoredPlants(session)
   // Those that are not stored so.
-  const seen = createRecentPlants()
+  const recentPlants = createRecentPlants()
   const differences: Difference[] = []
   const none = { created: 0, differing: 0, unchanged: 0 }
   let sums: Comparison | NotCompared = { ...none, differences, storedOf: stored.get }
@@ -81,15 +83,15 @@ export function createComparison(session: Session): Compare {
     if (!(await stored.read(plants.map(({ id }) => id)))) return 'too many'
     let { created, differing, unchanged } = before
     for (const plant of plants) {
-      const known = seen.get(plant.id) ?? stored.get(plant.id)
-      const after = completed(plant, known, columns)
-      if (known && hasSameTexts(known, after)) unchanged += 1
+      const storedPlant = recentPlants.get(plant.id) ?? stored.get(plant.id)
+      const after = completed(plant, storedPlant, columns)
+      if (storedPlant && hasSameTexts(storedPlant, after)) unchanged += 1
       else {
-        if (known) {
+        if (storedPlant) {
           differing += 1
-          differences.push({ before: known, after })
+          differences.push({ before: storedPlant, after })
         } else created += 1
-        seen.set(after)
+        recentPlants.set(after)
       }
     }
     return { ...before, created, differing, unchanged }

@@ -20,13 +20,18 @@ export async function createRows<P extends NewPlant>(
   const result = await createPlants(session, plants, signal)
   if (!result.ok || OPTIONAL_TEXTS.every((text) => columns[text] !== null)) return result
   const { refused, known, ...others } = result.value
-  const taken = refused.filter(({ failure }) => failure.error === ERRORS.taken)
+  const takenRows = refused.filter(({ failure }) => failure.error === ERRORS.taken)
   const stored = createStoredPlants(session)
-  if (taken.length === 0 || !(await stored.read(taken.map(({ plant }) => plant.id)))) return result
-  const left = refused.filter(({ plant }) => {
+  if (takenRows.length === 0 || !(await stored.read(takenRows.map(({ plant }) => plant.id))))
+    return result
+  const refusedRows = refused.filter(({ plant }) => {
     const before = stored.get(plant.id)
     return !before || !hasSameTexts(before, completed(plant, before, columns))
   })
-  const value = { ...others, known: known + refused.length - left.length, refused: left }
+  const value = {
+    ...others,
+    known: known + refused.length - refusedRows.length,
+    refused: refusedRows,
+  }
   return { ok: true, value }
 }

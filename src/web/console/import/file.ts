@@ -51,10 +51,10 @@ const isBinary = async (file: Blob): Promise<boolean> =>
 export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
   const text = new TextDecoder().decode(head).trimStart()
-  const named = formatToRead(file.name)
+  const namedFormat = formatToRead(file.name)
   // A document of another program is packed as a workbook is.
-  if (named === null) checkName(file.name)
-  return formatOfBytes(head) ?? named ?? (/^[[{]/.test(text) ? 'json' : 'csv')
+  if (namedFormat === null) checkName(file.name)
+  return formatOfBytes(head) ?? namedFormat ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }
 
 /** The encoding of a text; null for UTF-8 and UTF-16. `problem`: why it is not known. */
@@ -84,7 +84,7 @@ export type OpenedFile = {
 }
 
 /** The sheet of each file that was read last: another header row or column does not read it again. */
-const lastSheets = new WeakMap<Blob, Workbook>()
+const LAST_SHEETS = new WeakMap<Blob, Workbook>()
 
 async function readOnce(
   file: Blob,
@@ -92,11 +92,11 @@ async function readOnce(
   sheet: string | null,
   signal: AbortSignal,
 ): Promise<Workbook> {
-  const last = lastSheets.get(file)
+  const last = LAST_SHEETS.get(file)
   if (last?.sheet === sheet) return last
   const { rows, ...found } = await readWorkbookInThread(bytes, sheet, signal)
   const read = { ...found, rows: await Array.fromAsync(rows) }
-  if (!signal.aborted) lastSheets.set(file, read)
+  if (!signal.aborted) LAST_SHEETS.set(file, read)
   return read
 }
 

@@ -9,7 +9,7 @@ import type { ImportInput } from './detect.ts'
 // As many as are selected at once.
 const MAX_STEPS = 100_000
 
-type Sent = {
+type StoredGroup = {
   readonly plants: readonly NewPlant[]
   readonly known: number
   readonly replaced: number
@@ -30,7 +30,7 @@ export function createSteps({ columns, compared }: Pick<ImportInput, 'columns' |
 
   return {
     /** Adds the plants of a request that are stored now. */
-    add({ plants, known, replaced }: Sent): void {
+    add({ plants, known, replaced }: StoredGroup): void {
       if (compared === null && known + replaced > 0)
         lasting ??= 'some of its plants were stored before'
       if (steps.length + plants.length > MAX_STEPS)

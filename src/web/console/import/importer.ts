@@ -10,7 +10,7 @@ import { createProgress } from './progress.ts'
 
 export type Importer = ReturnType<typeof createImporter>
 
-type Waiting = { readonly file: File; readonly manner: Manner }
+type QueuedFile = { readonly file: File; readonly manner: Manner }
 
 type Attempt = { readonly file: File; readonly input: ImportInput | null }
 
@@ -27,7 +27,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   const progress = createProgress()
   const { current, update } = progress
   const memory: Memory = new Map()
-  const waiting: Waiting[] = []
+  const queue: QueuedFile[] = []
   let last: Attempt | null = null
   let isBusy = false
   let abort = new AbortController()
@@ -46,11 +46,11 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
     progress.dropCancelled()
   }
 
-  async function importAll(first: Waiting | undefined): Promise<void> {
+  async function importAll(first: QueuedFile | undefined): Promise<void> {
     isBusy = true
     abort = new AbortController()
     if (first) await importFile(first.file, first.manner)
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
+    for (let next = queue.shift(); next; next = queue.shift()) {
       progress.archive()
       await importFile(next.file, next.manner)
     }
@@ -69,15 +69,15 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
     form: progress.form,
 
     async add(files: Iterable<File>, manner: Manner = 'ask if needed'): Promise<void> {
-      for (const file of files) waiting.push({ file, manner })
+      for (const file of files) queue.push({ file, manner })
       if (isBusy) return
       dismiss()
-      await importAll(waiting.shift())
+      await importAll(queue.shift())
     },
 
     /** Stops, and cancels the current request. */
     stop(): void {
-      waiting.length = 0
+      queue.length = 0
       abort.abort()
     },
 

@@ -31,16 +31,16 @@ export type Manner = ImportInput | 'ask' | 'ask if needed' | 'pasted'
 async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
   const { session, memory, signal, update, ask } = around
   const detected = await detectFile(file, signal)
-  const found = manner === 'pasted' ? await withoutHeader(detected, signal) : detected
+  const detectedFile = manner === 'pasted' ? await withoutHeader(detected, signal) : detected
   const input =
     manner !== 'ask if needed'
       ? null
-      : await usualInput(found, createComparison(session), signal, (checked) =>
+      : await usualInput(detectedFile, createComparison(session), signal, (checked) =>
           update(() => ({ checked })),
         )
   if (input || signal.aborted) return input
   update(() => ({ state: 'asking' }))
-  const preview = await createPreview(found, session, memory)
+  const preview = await createPreview(detectedFile, session, memory)
   signal.addEventListener('abort', preview.cancel)
   ask(<PreviewForm preview={preview} />)
   const decided = await preview.decided
@@ -71,8 +71,8 @@ export async function importFile(
     return null
   }
   update(() => ({ state: 'running' }))
-  const changed = await run(input, session, signal, update)
-  if (changed.steps.length > 0 || changed.lasting !== undefined)
-    onDone({ what: `the import of ${file.name}`, ...changed })
+  const importedInput = await run(input, session, signal, update)
+  if (importedInput.steps.length > 0 || importedInput.lasting !== undefined)
+    onDone({ what: `the import of ${file.name}`, ...importedInput })
   return input
 }

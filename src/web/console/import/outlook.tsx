@@ -60,7 +60,7 @@ const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly mo
 /** A preview of the result. */
 export function Outlook({ preview }: { readonly preview: Preview }) {
   const { analysis, input, columns } = preview
-  const found = analysis.value
+  const latest = analysis.value
   if (!input.value) {
     return (
       <p class="hint">
@@ -70,8 +70,8 @@ export function Outlook({ preview }: { readonly preview: Preview }) {
       </p>
     )
   }
-  if (!found) return <p class="hint">Reading…</p>
-  const { examples, rows, refused, problems, notRead, notices, isWhole } = found
+  if (!latest) return <p class="hint">Reading…</p>
+  const { examples, rows, refused, problems, notRead, notices, isWhole } = latest
   const unused = unusedColumns(input.value.opened.table, input.value.columns)
   return (
     <>

@@ -9,9 +9,9 @@ const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLo
 /** The outcome in numbers, worded like the command. */
 function countsOf(file: Import): string {
   const { rows, created, known, replaced, refused, emptyNames, notRead } = file
-  const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
-  const changed = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
-  const counts = `created ${created.toLocaleString()}, ${skipped}${changed}refused ${refused.toLocaleString()}`
+  const skippedText = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
+  const replacedText = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
+  const counts = `created ${created.toLocaleString()}, ${skippedText}${replacedText}refused ${refused.toLocaleString()}`
   const empty =
     emptyNames > 0
       ? `; ${emptyNames.toLocaleString()} ${emptyNames === 1 ? 'has' : 'have'} an empty name`

@@ -8,9 +8,9 @@ import { StoredChoice } from './stored-choice.tsx'
 
 /** The plants that would be created or replaced; null: not yet known. */
 function countToImport({ analysis, input }: Preview): number | null {
-  const found = analysis.value
-  if (!found?.isWhole || input.value === null) return null
-  const { compared, rows, refused } = found
+  const latest = analysis.value
+  if (!latest?.isWhole || input.value === null) return null
+  const { compared, rows, refused } = latest
   if (compared === null || typeof compared === 'string') return rows - refused
   return compared.created + (input.value.replaces ? compared.differing : 0)
 }

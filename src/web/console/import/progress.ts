@@ -36,8 +36,8 @@ export function createProgress() {
     form,
 
     /** Shows a form, or removes it (null). */
-    ask(shown: VNode | null): void {
-      form.value = shown
+    ask(questions: VNode | null): void {
+      form.value = questions
     },
 
     begin(file: File): void {

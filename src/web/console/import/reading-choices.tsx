@@ -88,8 +88,8 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           label="List"
           value={settings.value.list ?? ''}
           options={lists.map((path) => {
-            const shown = beginningOf(path)
-            return [path, path.includes('*') ? `All lists (${shown})` : shown] as const
+            const pathStart = beginningOf(path)
+            return [path, path.includes('*') ? `All lists (${pathStart})` : pathStart] as const
           })}
           onChoose={(list) => void read({ list })}
         />

@@ -4,7 +4,7 @@ import type { Columns } from '../../../formats/columns.ts'
 import { createRefusedWriter } from '../../../formats/refused.ts'
 import type { Entry } from '../../../formats/row.ts'
 import type { Table } from '../../../formats/table.ts'
-import type { Refused } from './refused-groups.ts'
+import type { Refusal } from './refused-groups.ts'
 import { createGroups } from './refused-groups.ts'
 import type { Import } from './state.ts'
 
@@ -13,7 +13,7 @@ export type PlacedRow = {
   readonly entry: Exclude<Entry, { stop: string }>
   readonly place: number
 }
-export type RefusedRow = Refused & PlacedRow
+export type RefusedRow = Refusal & PlacedRow
 
 export function createRefusals(
   table: Omit<Table, 'lines'>,
@@ -25,12 +25,14 @@ export function createRefusals(
   const group = createGroups()
   return (rows: readonly RefusedRow[]): void => {
     if (rows.length === 0) return
-    const sorted = rows.toSorted((a, b) => a.line - b.line)
-    const text = sorted.map((row) => writer.row(row.entry.source, row.problem, row.place)).join('')
+    const sortedRows = rows.toSorted((a, b) => a.line - b.line)
+    const text = sortedRows
+      .map((row) => writer.row(row.entry.source, row.problem, row.place))
+      .join('')
     texts.push(new Blob([texts.length === 0 ? writer.header + text : text]))
-    const groups = group(sorted)
+    const groups = group(sortedRows)
     update(({ refused }) => ({
-      refused: refused + sorted.length,
+      refused: refused + sortedRows.length,
       groups,
       refusedRows: () => new Blob(texts),
     }))

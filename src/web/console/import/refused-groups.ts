@@ -1,9 +1,9 @@
 // Refused rows of one cause together.
 
-export type Refused = { readonly line: number; readonly problem: string }
+export type Refusal = { readonly line: number; readonly problem: string }
 
 const MAX_GROUPS = 100
-const SHOWN = 3
+const MAX_EXAMPLES = 3
 
 /** The rows of one cause. `examples` and `lines`: the first ones. */
 export type RefusedGroup = {
@@ -28,7 +28,7 @@ function split(problem: string): { cause: string; examples: readonly string[] } 
 }
 
 /** Collects refused rows; returns a function that adds some, and returns all groups, of which there is a limit. */
-export function createGroups(): (rows: readonly Refused[]) => readonly RefusedGroup[] {
+export function createGroups(): (rows: readonly Refusal[]) => readonly RefusedGroup[] {
   const groups = new Map<string, RefusedGroup>()
   return (rows) => {
     for (const { line, problem } of rows) {
@@ -39,8 +39,8 @@ export function createGroups(): (rows: readonly Refused[]) => readonly RefusedGr
         problem: before?.problem ?? problem,
         cause,
         count: (before?.count ?? 0) + 1,
-        examples: [...(before?.examples ?? []), ...examples].slice(0, SHOWN),
-        lines: [...(before?.lines ?? []), line].slice(0, SHOWN),
+        examples: [...(before?.examples ?? []), ...examples].slice(0, MAX_EXAMPLES),
+        lines: [...(before?.lines ?? []), line].slice(0, MAX_EXAMPLES),
       })
     }
     return [...groups.values()]

@@ -25,8 +25,8 @@ const OF_PLANTS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
 export type Replacement = NewPlant & { readonly update: PlantUpdate }
 
 const refusalOf = (message: string): Failure => ({ ok: false, error: 0, status: 0, message })
-const CHANGED = refusalOf('someone has changed this plant since it was compared')
-const GONE = refusalOf('someone has deleted this plant since it was compared')
+const CHANGED_REFUSAL = refusalOf('someone has changed this plant since it was compared')
+const GONE_REFUSAL = refusalOf('someone has deleted this plant since it was compared')
 
 /** Sends plants in one request, in halves if that is refused. Throws a ClientError if it cannot continue. */
 async function patchAll<P extends Replacement>(
@@ -39,8 +39,8 @@ async function patchAll<P extends Replacement>(
   if (result.ok) {
     const { created, patched, unchanged, changed, missing } = result.value
     const failures = new Map([
-      ...changed.map(({ id }) => [id, CHANGED] as const),
-      ...missing.map(({ id }) => [id, GONE] as const),
+      ...changed.map(({ id }) => [id, CHANGED_REFUSAL] as const),
+      ...missing.map(({ id }) => [id, GONE_REFUSAL] as const),
     ])
     const refused = plants.flatMap((plant) => {
       const failure = failures.get(plant.id)
@@ -109,14 +109,14 @@ type Replacing = Pick<ImportInput, 'columns' | 'compared'>
  * plant that was compared is replaced only if it is still stored as it was; an id that comes again in the file is not.
  */
 export function createReplacing({ columns, compared }: Replacing) {
-  const seen = new Set<bigint>()
+  const seenIds = new Set<bigint>()
   return <P extends Plant>(plant: P): P & Replacement => {
     // An object of JSON may have a key that none before it had.
     const texts = TEXTS.filter(
       (text) => text === 'name' || columns[text] !== null || plant[text] !== undefined,
     )
-    const before = seen.has(plant.id) ? undefined : compared?.storedOf(plant.id)
-    seen.add(plant.id)
+    const before = seenIds.has(plant.id) ? undefined : compared?.storedOf(plant.id)
+    seenIds.add(plant.id)
     const was = before ? { was: textsOf(before, texts) } : {}
     return { ...plant, update: { id: plant.id, ...textsOf(plant, texts), ...was } }
   }

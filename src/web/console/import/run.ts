@@ -32,34 +32,38 @@ type Run = {
  */
 async function send(group: readonly PlacedRow[], run: Run): Promise<readonly RefusedRow[]> {
   const { input, session, signal, update, steps, replacing } = run
-  const refused: RefusedRow[] = group.flatMap(({ entry, place }) =>
+  const refusedRows: RefusedRow[] = group.flatMap(({ entry, place }) =>
     'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, place }] : [],
   )
   const plants = group.flatMap(({ entry, place }) =>
     'plant' in entry ? [{ ...entry.plant, entry, place }] : [],
   )
-  if (plants.length === 0) return refused
+  if (plants.length === 0) return refusedRows
   const result = input.replaces
     ? await replacePlants(session, plants.map(replacing), signal)
     : await createRows(session, plants, input.columns, signal)
   if (!result.ok) throw new ClientError(result)
   const { created, known, replaced } = { replaced: 0, ...result.value }
-  const left = new Set(result.value.refused.map(({ plant }) => plant.place))
-  const stored = plants.filter(({ place }) => !left.has(place))
-  const emptyNames = stored.filter(({ name }) => name === '').length
+  const refusedPlaces = new Set(result.value.refused.map(({ plant }) => plant.place))
+  const storedRows = plants.filter(({ place }) => !refusedPlaces.has(place))
+  const emptyNames = storedRows.filter(({ name }) => name === '').length
   update((before) => ({
     created: before.created + created,
     known: before.known + known,
     replaced: before.replaced + replaced,
     emptyNames: before.emptyNames + emptyNames,
   }))
-  steps.add({ plants: stored.map(({ entry: _, place: __, ...plant }) => plant), known, replaced })
+  steps.add({
+    plants: storedRows.map(({ entry: _, place: __, ...plant }) => plant),
+    known,
+    replaced,
+  })
   for (const { plant, failure } of result.value.refused) {
     const { entry, place } = plant
     const problem = explainRefusal(plant, failure)
-    refused.push({ line: entry.line, problem, entry, place })
+    refusedRows.push({ line: entry.line, problem, entry, place })
   }
-  return refused
+  return refusedRows
 }
 
 /** Numbers the rows of a file across its groups; `onStop` gets the entry where reading stopped. */

@@ -30,13 +30,13 @@ function Replace({ preview: { replaces }, label }: ReplaceProps) {
 }
 
 /** The texts that a replacement leaves as they are. */
-function Kept({ preview: { columns } }: Pick<ReplaceProps, 'preview'>) {
-  const kept = OPTIONAL_TEXTS.filter((text) => columns.value[text] === null)
-  if (kept.length === 0) return null
+function UnchangedTexts({ preview: { columns } }: Pick<ReplaceProps, 'preview'>) {
+  const unchangedTexts = OPTIONAL_TEXTS.filter((text) => columns.value[text] === null)
+  if (unchangedTexts.length === 0) return null
   return (
     <p class="hint">
-      Stored plants keep their {kept.join(' and ')}: no column of the file has{' '}
-      {kept.length === 1 ? 'it' : 'them'}.
+      Stored plants keep their {unchangedTexts.join(' and ')}: no column of the file has{' '}
+      {unchangedTexts.length === 1 ? 'it' : 'them'}.
     </p>
   )
 }
@@ -50,7 +50,7 @@ export function StoredChoice({ preview }: { readonly preview: Preview }) {
       <>
         <p class="hint">{NOT_COMPARED[compared]}</p>
         <Replace preview={preview} label="Replace the plants that differ" />
-        <Kept preview={preview} />
+        <UnchangedTexts preview={preview} />
       </>
     )
   }
@@ -68,7 +68,7 @@ export function StoredChoice({ preview }: { readonly preview: Preview }) {
       {differing > 0 ? (
         <>
           <Replace preview={preview} label={label} />
-          <Kept preview={preview} />
+          <UnchangedTexts preview={preview} />
           <Differences all={differences} />
         </>
       ) : null}

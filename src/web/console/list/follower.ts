@@ -25,14 +25,14 @@ export function createFollower(
   }
 
   async function follow(from: string, signal: AbortSignal): Promise<void> {
-    let waiting = new Map<bigint, Plant | null>()
+    let pendingChanges = new Map<bigint, Plant | null>()
     let showing = Promise.resolve()
 
     async function showSoon(): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
       if (signal.aborted) return
-      const changes = waiting
-      waiting = new Map()
+      const changes = pendingChanges
+      pendingChanges = new Map()
       beforeShown(changes)
       list.changeAll(changes)
       await onChanges(changes)
@@ -40,14 +40,14 @@ export function createFollower(
 
     for (let cursor: string | undefined = from; cursor !== undefined && !signal.aborted; ) {
       let after: string = cursor
-      const ended = await session.persist(async (client): Promise<Result<null>> => {
+      const endResult = await session.persist(async (client): Promise<Result<null>> => {
         try {
           const pause = yieldToBrowser()
           list.isLive.value = true
           for await (const change of client.changes({ after, signal })) {
             after = change.cursor
-            if (waiting.size === 0) showing = showing.then(showSoon)
-            waiting.set(change.id, change.after)
+            if (pendingChanges.size === 0) showing = showing.then(showSoon)
+            pendingChanges.set(change.id, change.after)
             await pause()
           }
           return { ok: true, value: null }
@@ -58,7 +58,7 @@ export function createFollower(
           list.isLive.value = false
         }
       }, signal)
-      if (ended.ok || ended.error !== ERRORS['cursor expired']) return
+      if (endResult.ok || endResult.error !== ERRORS['cursor expired']) return
       // What is read after them may be newer.
       await showing
       cursor = await endOfLog(signal)

@@ -77,11 +77,11 @@ export class PartList {
 
   /** Drops the plants of the least recently used parts. */
   forgetOldest(): void {
-    const held = this.#parts.filter(({ rows }) => rows !== null)
-    let rows = held.reduce((sum, { count }) => sum + count, 0)
+    const heldParts = this.#parts.filter(({ rows }) => rows !== null)
+    let rows = heldParts.reduce((sum, { count }) => sum + count, 0)
     if (rows <= MAX_SORTED) return
     const age = (part: Part) => this.#usedAt.get(part) ?? 0
-    for (const part of held.toSorted((a, b) => age(a) - age(b))) {
+    for (const part of heldParts.toSorted((a, b) => age(a) - age(b))) {
       if (rows <= MAX_SORTED) return
       rows -= part.count
       part.rows = null
@@ -102,9 +102,11 @@ export class PartList {
     const byPart = Map.groupBy(changes, ([id]) => this.partOf(id))
     for (const [part, changed] of byPart) {
       if (!part?.rows) continue
-      const kept = part.rows.filter(({ id }) => !changes.has(id))
-      const put = changed.map(([, plant]) => plant).filter((plant) => plant !== null)
-      part.rows = [...kept, ...put].sort((a, b) => (this.#order.isBefore(a.id, b.id) ? -1 : 1))
+      const unchangedRows = part.rows.filter(({ id }) => !changes.has(id))
+      const changedPlants = changed.map(([, plant]) => plant).filter((plant) => plant !== null)
+      part.rows = [...unchangedRows, ...changedPlants].sort((a, b) =>
+        this.#order.isBefore(a.id, b.id) ? -1 : 1,
+      )
       part.count = part.rows.length
     }
     this.index()
@@ -151,7 +153,7 @@ export class PartList {
   }
 
   /** Every plant that is held. */
-  *held(): Generator<NewPlant> {
+  *heldPlants(): Generator<NewPlant> {
     for (const { rows } of this.#parts) yield* rows ?? []
   }
 

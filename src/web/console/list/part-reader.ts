@@ -124,11 +124,11 @@ export class PartReader {
   /** Reads every part that is not held, unless there are more plants than the page sorts. */
   async readAll(): Promise<ReadOutcome> {
     const began = this.#generation
-    const { parts, isTooLong, read } = this.rows
+    const { parts, isTooLong, readCount } = this.rows
     for (;;) {
       const part = parts.all.find((one) => one.rows === null || one.isStale)
       if (!part) return 'all'
-      if (isTooLong.value || (read.value >= MAX_SORTED && !part.isRead)) {
+      if (isTooLong.value || (readCount.value >= MAX_SORTED && !part.isRead)) {
         isTooLong.value = true
         return 'too many'
       }

@@ -31,17 +31,17 @@ const MARKED_MS = 5000
 export class PlantList {
   readonly query = signal<Query>({})
   /** The search that is being typed: it finds plants among those that were read. */
-  readonly typed = signal<Query | null>(null)
+  readonly typedQuery = signal<Query | null>(null)
   /** The plants that the service lists: those of the search, or all of them where the page searches. */
-  readonly listed = signal<Query>({})
+  readonly serviceQuery = signal<Query>({})
   readonly sort = signal<Sort>(BY_ID)
-  readonly rows = new PlantRows((plant) => matches(this.listed.value, plant))
+  readonly rows = new PlantRows((plant) => matches(this.serviceQuery.value, plant))
   /** The time of the last read from the start, in milliseconds on a monotonic clock. */
   readonly readAt = signal(0)
   /** True while the rows follow the changes of others. */
   readonly isLive = signal(false)
   /** The plant that was just created here. */
-  readonly added = signal<bigint | null>(null)
+  readonly createdId = signal<bigint | null>(null)
   readonly reader: PartReader
   readonly tags: Tags
   /** Adds the texts that are not saved yet to a plant as it is stored. */
@@ -58,7 +58,7 @@ export class PlantList {
     readonly announce: (text: string) => void,
     readonly onView: (view: View, isCorrected: boolean) => void,
   ) {
-    this.reader = new PartReader(session, this.rows, this.listed)
+    this.reader = new PartReader(session, this.rows, this.serviceQuery)
     this.tags = new Tags(session)
   }
 
@@ -68,12 +68,14 @@ export class PlantList {
 
   /** What the rows on screen were searched for. */
   get searched(): Query {
-    return this.typed.value ? within(this.query.value, this.typed.value) : this.query.value
+    return this.typedQuery.value
+      ? within(this.query.value, this.typedQuery.value)
+      : this.query.value
   }
 
   /** True if the page itself finds the plants of the search. */
   get searchesHere(): boolean {
-    return textOf(this.listed.value) !== textOf(this.query.value)
+    return textOf(this.serviceQuery.value) !== textOf(this.query.value)
   }
 
   /** Shows a view, or reads it again if it is the current one. */
@@ -88,7 +90,7 @@ export class PlantList {
 
   /** Shows other plants, in the same order. */
   show(query: Query): Promise<void> {
-    this.typed.value = null
+    this.typedQuery.value = null
     return this.open({ query, sort: this.sort.value })
   }
 
@@ -100,8 +102,8 @@ export class PlantList {
   /** Shows what a search finds while it is typed; null: what was shown before. */
   async type(query: Query | null): Promise<void> {
     const typed = query && !isEverything(query) ? query : null
-    if (textOf(typed ?? {}) === textOf(this.typed.value ?? {})) return
-    this.typed.value = typed
+    if (textOf(typed ?? {}) === textOf(this.typedQuery.value ?? {})) return
+    this.typedQuery.value = typed
     await this.#search()
     const isWaiting = this.readsAll && !this.rows.parts.isHeld
     if (isWaiting && !this.reader.isReadingAll.value) await this.#arrange()
@@ -135,8 +137,8 @@ export class PlantList {
     this.#stored.value = undefined
     batch(() => {
       this.query.value = {}
-      this.typed.value = null
-      this.listed.value = {}
+      this.typedQuery.value = null
+      this.serviceQuery.value = {}
       this.sort.value = BY_ID
       this.rows.clear()
     })
@@ -144,7 +146,7 @@ export class PlantList {
 
   /** The number of plants that the service lists, as far as it is known. */
   get total(): number | undefined {
-    return this.rows.isComplete.value ? this.rows.read.value : this.#expected()
+    return this.rows.isComplete.value ? this.rows.readCount.value : this.#expected()
   }
 
   /** Sets the number of stored plants, for the length of the scroll bar. */
@@ -164,7 +166,7 @@ export class PlantList {
     const { value: query } = this.query
     return async () => {
       await this.readAll()
-      const plants = [...this.rows.parts.held()].filter(finderOf(query))
+      const plants = [...this.rows.parts.heldPlants()].filter(finderOf(query))
       return this.rows.parts.order.isDescending ? plants.reverse() : plants
     }
   }
@@ -181,10 +183,10 @@ export class PlantList {
   add(plant: NewPlant): boolean {
     this.put(plant)
     if (!finderOf(this.searched)(plant)) return false
-    this.added.value = plant.id
+    this.createdId.value = plant.id
     clearTimeout(this.#marking)
     this.#marking = setTimeout(() => {
-      this.added.value = null
+      this.createdId.value = null
     }, MARKED_MS)
     return true
   }
@@ -227,12 +229,12 @@ export class PlantList {
 
   /** True if every plant is read for what is shown. */
   get readsAll(): boolean {
-    const isTyped = this.typed.value !== null && this.#isShort
+    const isTyped = this.typedQuery.value !== null && this.#isShort
     return this.sort.value.by !== 'id' || this.searchesHere || isTyped
   }
 
   #expected(): number | undefined {
-    return isEverything(this.listed.value) ? this.#stored.value : undefined
+    return isEverything(this.serviceQuery.value) ? this.#stored.value : undefined
   }
 
   /** Has every row read again. */
@@ -248,8 +250,8 @@ export class PlantList {
   }
 
   #reset({ query, sort }: View): void {
-    const listed = this.#listFor(query)
-    const isOther = textOf(listed) !== textOf(this.listed.value)
+    const serviceQuery = this.#listFor(query)
+    const isOther = textOf(serviceQuery) !== textOf(this.serviceQuery.value)
     const isDescending = sort.by === 'id' && sort.isDescending
     const { rows } = this
     const isTurned = rows.parts.order.isDescending !== isDescending
@@ -257,7 +259,7 @@ export class PlantList {
       if (isOther || sortText(sort) !== sortText(this.sort.value)) rows.unsort()
       this.reader.failure.value = null
       this.query.value = query
-      this.listed.value = listed
+      this.serviceQuery.value = serviceQuery
       this.sort.value = sort
       if (isOther) rows.isTooLong.value = false
       if (isOther || isTurned || (rows.count.value === 0 && !rows.isNarrowed)) {
@@ -273,7 +275,7 @@ export class PlantList {
   /** Shows what the page itself finds among the plants that are held, if it is to search them. */
   async #search(): Promise<void> {
     const search = ++this.#searches
-    if (!this.searchesHere && !this.typed.value) {
+    if (!this.searchesHere && !this.typedQuery.value) {
       if (!this.rows.isNarrowed) return
       this.rows.widen()
       return this.rows.publish()
@@ -321,7 +323,7 @@ export class PlantList {
     const { value: sort } = this.sort
     if (sort.by !== 'id') {
       const compare = comparatorOf(sort)
-      const sorted = await sortInSlices([...this.rows.parts.held()], compare)
+      const sorted = await sortInSlices([...this.rows.parts.heldPlants()], compare)
       if (generation !== this.reader.generation) return outcome
       this.rows.sort(sorted, compare)
     }

@@ -4,10 +4,10 @@
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, MAX_SORTED } from '../sort.ts'
-import { Arranged, MAX_PLACED } from './arranged.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import { type Part, readPart } from './part.ts'
 import { PartList } from './part-list.ts'
+import { MAX_PLACED, SortedPlants } from './sorted-plants.ts'
 
 // Plants added at the end go into the last part up to this length, then into another one.
 const MAX_PART_ROWS = 5000
@@ -21,9 +21,9 @@ export class PlantRows {
   /** The number of rows, unread ones included. */
   readonly count = signal(0)
   /** The number of plants that were read. */
-  readonly read = signal(0)
+  readonly readCount = signal(0)
   /** The number of those that are shown. */
-  readonly found = signal(0)
+  readonly foundCount = signal(0)
   readonly isComplete = signal(false)
   /** True if there are more plants than the page sorts. */
   readonly isTooLong = signal(false)
@@ -31,9 +31,9 @@ export class PlantRows {
   /** The number of stored plants if all are shown. */
   #expected: number | undefined
   /** All plants in the order of the page; null in the order of ids. */
-  #sorted: Arranged | null = null
+  #sorted: SortedPlants | null = null
   /** Those of the plants that are held which the page's own search finds; null without one. */
-  #narrowed: Arranged | null = null
+  #narrowed: SortedPlants | null = null
   /** The plants that are shown as they will be; null: not at all. */
   readonly #pending = new Map<bigint, NewPlant | null>()
   /** The changes since a read began, which it may have missed. */
@@ -52,17 +52,17 @@ export class PlantRows {
   }
 
   /** The rows that are held as one list; null if they are held in parts. */
-  get #arranged(): Arranged | null {
+  get #currentOrder(): SortedPlants | null {
     return this.#narrowed ?? this.#sorted
   }
 
   row(at: number): NewPlant | undefined {
-    return this.#arranged ? this.#arranged.plants[at] : this.parts.row(at)
+    return this.#currentOrder ? this.#currentOrder.plants[at] : this.parts.row(at)
   }
 
   /** The row of a plant; -1 if it is not held. */
   rowOf(id: bigint): number {
-    if (this.#arranged) return this.#arranged.rowOf(id, this.plant(id))
+    if (this.#currentOrder) return this.#currentOrder.rowOf(id, this.plant(id))
     const at = this.parts.rowOf(id)
     return this.parts.row(at)?.id === id ? at : -1
   }
@@ -77,7 +77,7 @@ export class PlantRows {
   around(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
     const at = this.rowOf(id)
     if (at >= 0) return [this.row(at - 1), this.row(at + 1)]
-    if (this.#arranged) return [undefined, undefined]
+    if (this.#currentOrder) return [undefined, undefined]
     const next = this.parts.rowOf(id)
     return [this.row(next - 1), this.row(next)]
   }
@@ -89,7 +89,7 @@ export class PlantRows {
 
   /** Like {@link held}, with those that the page's own search leaves out. */
   all(): readonly NewPlant[] {
-    return this.#sorted?.plants ?? [...this.parts.held()]
+    return this.#sorted?.plants ?? [...this.parts.heldPlants()]
   }
 
   isHidden(id: bigint): boolean {
@@ -142,28 +142,30 @@ export class PlantRows {
 
   /** Replaces a part by what was read of it. */
   replace(part: Part, others: readonly Part[]): void {
-    const shown = others.map((other) => this.#asPending(other))
-    this.parts.replace(part, shown)
+    const pendingParts = others.map((other) => this.#asPending(other))
+    this.parts.replace(part, pendingParts)
     this.#narrowed?.placeAll(
       new Map<bigint, NewPlant | null>([
         ...(part.rows ?? []).map(({ id }) => [id, null] as const),
-        ...shown.flatMap(({ rows }) => rows ?? []).map((plant) => [plant.id, plant] as const),
+        ...pendingParts
+          .flatMap(({ rows }) => rows ?? [])
+          .map((plant) => [plant.id, plant] as const),
       ]),
     )
     this.#repeatChanges()
-    if (!this.#arranged) this.parts.forgetOldest()
+    if (!this.#currentOrder) this.parts.forgetOldest()
   }
 
   /** Shows sorted plants, with what changed since they were read. */
   sort(plants: NewPlant[], compare: Compare): void {
-    this.#sorted = new Arranged(plants, compare)
+    this.#sorted = new SortedPlants(plants, compare)
     this.#repeatChanges()
     this.publish()
   }
 
   /** Shows those of the plants that are held which fit, in an order. */
   narrow(compare: Compare, fits: (plant: NewPlant) => boolean): void {
-    this.#narrowed = new Arranged(this.all().filter(fits), compare, fits)
+    this.#narrowed = new SortedPlants(this.all().filter(fits), compare, fits)
     this.publish()
   }
 
@@ -197,12 +199,13 @@ export class PlantRows {
   publish(): void {
     if (this.#expected !== undefined) this.parts.expect(this.#expected)
     batch(() => {
-      const read = this.parts.all.filter(({ isRead }) => isRead)
-      this.read.value = read.reduce((sum, { count }) => sum + count, 0)
-      this.count.value = this.#arranged?.plants.length ?? this.parts.total
-      this.found.value = this.#arranged?.plants.length ?? this.read.value
-      this.isComplete.value = read.length === this.parts.all.length
-      if (Math.max(this.read.value, this.#expected ?? 0) > MAX_SORTED) this.isTooLong.value = true
+      const readParts = this.parts.all.filter(({ isRead }) => isRead)
+      this.readCount.value = readParts.reduce((sum, { count }) => sum + count, 0)
+      this.count.value = this.#currentOrder?.plants.length ?? this.parts.total
+      this.foundCount.value = this.#currentOrder?.plants.length ?? this.readCount.value
+      this.isComplete.value = readParts.length === this.parts.all.length
+      if (Math.max(this.readCount.value, this.#expected ?? 0) > MAX_SORTED)
+        this.isTooLong.value = true
       this.version.value += 1
     })
   }
@@ -236,7 +239,7 @@ export class PlantRows {
     }
     this.parts.placeAll(changes)
     const areInOrder = [this.#sorted, this.#narrowed].map(
-      (arranged) => arranged?.placeAll(changes) ?? true,
+      (sortedPlants) => sortedPlants?.placeAll(changes) ?? true,
     )
     return areInOrder.every(Boolean)
   }

@@ -59,9 +59,10 @@ export async function readRange(list: PlantList, one: bigint, other: bigint): Pr
   const { rows } = list
   const places = [rows.rowOf(one), rows.rowOf(other)]
   const [first, last] = [Math.min(...places), Math.max(...places)]
-  const held = heldRange(list, first, last)
+  const heldPlants = heldRange(list, first, last)
   // One of them may be gone: then there is no range.
-  if (held || rows.isSorted || rows.isNarrowed) return held ?? (first < 0 ? [] : 'too many')
+  if (heldPlants || rows.isSorted || rows.isNarrowed)
+    return heldPlants ?? (first < 0 ? [] : 'too many')
   const isForward = rows.parts.order.isBefore(one, other)
   return isForward ? readBetween(list, one, other) : readBetween(list, other, one)
 }

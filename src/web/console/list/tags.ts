@@ -17,7 +17,7 @@ type CountedTags = {
 
 export class Tags {
   /** null until they were read. */
-  readonly counted = signal<CountedTags | null>(null)
+  readonly tagCounts = signal<CountedTags | null>(null)
   /** Counts what may have changed the numbers. */
   #changes = 0
   #readChanges = -1
@@ -27,7 +27,7 @@ export class Tags {
   constructor(readonly session: Session) {}
 
   get counts(): ReadonlyMap<string, number> {
-    return this.counted.value?.counts ?? new Map()
+    return this.tagCounts.value?.counts ?? new Map()
   }
 
   /** Has the numbers read again when they are next wanted. */
@@ -39,7 +39,7 @@ export class Tags {
   clear(): void {
     this.distrust()
     this.#reading = null
-    this.counted.value = null
+    this.tagCounts.value = null
   }
 
   /** Reads the tags, unless nothing has changed since the last read. */
@@ -54,7 +54,7 @@ export class Tags {
     this.#reading = null
     if (!counted) return
     this.#readChanges = changes
-    this.counted.value = counted
+    this.tagCounts.value = counted
   }
 
   /** null if a request was refused. */

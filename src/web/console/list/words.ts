@@ -27,13 +27,13 @@ export function fold(text: string): string {
   return bare.replace(LETTER, (letter) => LETTERS[letter] ?? letter)
 }
 
-const foldedNames = new WeakMap<NewPlant, string>()
+const FOLDED_NAMES = new WeakMap<NewPlant, string>()
 
 function foldedName(plant: NewPlant): string {
-  const known = foldedNames.get(plant)
-  if (known !== undefined) return known
+  const cachedName = FOLDED_NAMES.get(plant)
+  if (cachedName !== undefined) return cachedName
   const folded = fold(plant.name)
-  foldedNames.set(plant, folded)
+  FOLDED_NAMES.set(plant, folded)
   return folded
 }
 

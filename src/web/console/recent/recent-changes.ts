@@ -14,7 +14,7 @@ import { creationOf } from '../undo/step.ts'
 // The service reads no more at once.
 const PAGE = 500
 /** Changes that are shown more at a time. */
-const SHOWN = 50
+const PAGE_LENGTH = 50
 // Read at first, so that others than the author of a large import can be chosen.
 const READ_FIRST = 5000
 // A filter that finds few of them looks through this many pages at a time.
@@ -47,20 +47,20 @@ export class RecentChanges {
   readonly failure = signal('')
   /** The reason that a plant was not restored. */
   readonly refusal = signal('')
-  readonly restored = signal('')
+  readonly restoreStatus = signal('')
   /** The newest first, without a gap. */
   readonly #changes = signal<readonly Change[]>([])
   /** The cursor of the rest; null: there is none; undefined: nothing was read. */
   readonly #next = signal<string | null | undefined>(undefined)
-  readonly #wanted = signal(SHOWN)
+  readonly #wanted = signal(PAGE_LENGTH)
   readonly #restoring = new Set<bigint>()
 
   readonly authors = computed(() => [...new Set(this.#changes.value.map(authorOf))].sort())
   readonly oldest = computed(() => this.#changes.value.at(-1))
-  readonly found = computed(() => this.#changes.value.filter(this.#wantedBy(this.filter.value)))
-  readonly shown = computed(() => this.found.value.slice(0, this.#wanted.value))
+  readonly matches = computed(() => this.#changes.value.filter(this.#wantedBy(this.filter.value)))
+  readonly visibleChanges = computed(() => this.matches.value.slice(0, this.#wanted.value))
   readonly hasMore = computed(
-    () => this.#next.value !== null || this.found.value.length > this.#wanted.value,
+    () => this.#next.value !== null || this.matches.value.length > this.#wanted.value,
   )
   /** The last change of each plant. */
   readonly #last = computed(() => {
@@ -98,14 +98,14 @@ export class RecentChanges {
   }
 
   async readMore(): Promise<void> {
-    this.#wanted.value = this.shown.value.length + SHOWN
+    this.#wanted.value = this.visibleChanges.value.length + PAGE_LENGTH
     await this.read()
   }
 
   async choose(change: Partial<Filter>): Promise<void> {
     this.filter.value = { ...this.filter.value, ...change }
-    this.#wanted.value = SHOWN
-    this.restored.value = ''
+    this.#wanted.value = PAGE_LENGTH
+    this.restoreStatus.value = ''
     await this.read()
   }
 
@@ -115,14 +115,14 @@ export class RecentChanges {
     this.#restoring.add(id)
     const plant: NewPlant = { id, ...before }
     this.refusal.value = ''
-    this.restored.value = ''
+    this.restoreStatus.value = ''
     const result = await this.session.call((client) => client.createPlant(plant))
     // The answer to an earlier attempt may be lost.
     if (result.ok || result.error === ERRORS['stored already']) {
       const isShown = this.list.add(plant)
       const step = creationOf(plant)
       this.acts.record({ what: nameOf([step]), steps: [step] })
-      this.restored.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
+      this.restoreStatus.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
     } else this.refusal.value = `Plant ${id} was not restored: ${result.message}`
     await this.#readNewest()
     this.#restoring.delete(id)
@@ -130,16 +130,17 @@ export class RecentChanges {
 
   #lacksSome(): boolean {
     const isShort = this.#changes.value.length < READ_FIRST
-    return this.#next.value !== null && (isShort || this.found.value.length < this.#wanted.value)
+    return this.#next.value !== null && (isShort || this.matches.value.length < this.#wanted.value)
   }
 
   /** Adds the changes since the newest that was read; if there is a page of them, begins anew. */
   async #readNewest(): Promise<boolean> {
     const page = await this.#readPage({})
     if (!page) return false
-    const read = new Set(this.#changes.value.map(({ cursor }) => cursor))
-    const added = page.changes.filter(({ cursor }) => !read.has(cursor))
-    if (added.length < page.changes.length) this.#changes.value = [...added, ...this.#changes.value]
+    const knownCursors = new Set(this.#changes.value.map(({ cursor }) => cursor))
+    const newChanges = page.changes.filter(({ cursor }) => !knownCursors.has(cursor))
+    if (newChanges.length < page.changes.length)
+      this.#changes.value = [...newChanges, ...this.#changes.value]
     else {
       this.#changes.value = page.changes
       this.#next.value = page.next

@@ -87,12 +87,12 @@ function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
   )
 }
 
-function statusOf({ found, oldest, isReading, restored, failure }: RecentChanges): string {
-  if (restored.value !== '') return restored.value
+function statusOf({ matches, oldest, isReading, restoreStatus, failure }: RecentChanges): string {
+  if (restoreStatus.value !== '') return restoreStatus.value
   if (isReading.value) return 'Reading the changes…'
   if (!oldest.value) return failure.value === '' ? 'No change is recorded yet' : ''
   const since = `since ${timeOf(new Date(oldest.value.at))}`
-  const count = found.value.length
+  const count = matches.value.length
   if (count === 0) return `No such change ${since}`
   return count === 1 ? `1 change ${since}` : `${count.toLocaleString()} changes ${since}`
 }
@@ -100,7 +100,7 @@ function statusOf({ found, oldest, isReading, restored, failure }: RecentChanges
 /** The button below the list. It stays, so that the focus does. */
 function Earlier({ recent }: { readonly recent: RecentChanges }) {
   const isReading = recent.isReading.value
-  if (recent.shown.value.length === 0 && (isReading || !recent.hasMore.value)) return null
+  if (recent.visibleChanges.value.length === 0 && (isReading || !recent.hasMore.value)) return null
   const isUsable = recent.hasMore.value && !isReading
   return (
     <button
@@ -158,7 +158,7 @@ export function RecentPanel({ session, list, acts, onClose, onOpen }: RecentPane
         <Alert text={recent.refusal.value} />
         <Alert text={recent.failure.value} />
         <ol aria-label="Recent changes">
-          {recent.shown.value.map((change) => (
+          {recent.visibleChanges.value.map((change) => (
             <RecentChange key={change.cursor} change={change} recent={recent} onOpen={open} />
           ))}
         </ol>

@@ -8,12 +8,12 @@ const PERIOD_MS = 2000
 const PERIOD_SILENT_MS = 1000
 const ANSWER_MS = 5000
 
-type Found =
+type ServiceState =
   | { readonly state: 'unknown' | 'healthy' | 'silent' }
   | { readonly state: 'failing'; readonly message: string }
 
 /** `since`: the beginning of an outage, in milliseconds since 1970; null while healthy. */
-export type Health = Found & { readonly since: number | null }
+export type Health = ServiceState & { readonly since: number | null }
 
 /** `readAt`: milliseconds on a monotonic clock. */
 export type ReadStatus = Status & { readonly readAt: number }
@@ -26,7 +26,7 @@ export function createMonitor(session: Session) {
   const latest = signal<ReadStatus | null>(null)
   let wake = () => {}
 
-  async function readHealth(): Promise<Found> {
+  async function readHealth(): Promise<ServiceState> {
     try {
       const answer = await fetch(new URL('health', session.base), {
         signal: AbortSignal.timeout(ANSWER_MS),
@@ -40,7 +40,7 @@ export function createMonitor(session: Session) {
     }
   }
 
-  async function readState(): Promise<Found> {
+  async function readState(): Promise<ServiceState> {
     const signal = AbortSignal.timeout(ANSWER_MS)
     const status = await session.call((client) => client.readStatus({ signal }))
     // Without a token, or with one that is refused or over its rate limit.

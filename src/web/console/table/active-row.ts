@@ -29,10 +29,10 @@ export class ActiveRow {
   follow(): void {
     if (!this.#mark) return
     const back = this.#gone === null ? -1 : this.rows.rowOf(this.#gone)
-    const now = back >= 0 ? back : this.rows.rowOf(this.#mark.id)
-    if (now < 0) this.#gone ??= this.#mark.id
+    const currentRow = back >= 0 ? back : this.rows.rowOf(this.#mark.id)
+    if (currentRow < 0) this.#gone ??= this.#mark.id
     else if (back >= 0) this.#gone = null
-    const row = now < 0 ? this.row.peek() : now
+    const row = currentRow < 0 ? this.row.peek() : currentRow
     this.row.value = Math.max(0, Math.min(row, this.rows.count.peek() - 1))
     this.#mark = markOf(this.rows, this.row.peek()) ?? this.#mark
   }

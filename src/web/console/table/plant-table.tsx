@@ -148,7 +148,7 @@ function Body(props: TableProps) {
     if (scroller.current && probe.current) return scroll.attach(scroller.current, probe.current)
   }, [scroll])
   list.rows.version.value
-  const { first, end, offset } = scroll.position.drawn.value
+  const { first, end, offset } = scroll.position.drawnRows.value
   const active = scroll.active.row.value
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
   return (
@@ -193,7 +193,7 @@ function Body(props: TableProps) {
                 plant={plant}
                 isActive={at === active}
                 isOpen={plant.id === openId}
-                isAdded={plant.id === list.added.value}
+                isAdded={plant.id === list.createdId.value}
                 isReadOnly={isReadOnly}
                 selection={selection}
                 cells={cells}
@@ -219,7 +219,7 @@ export function PlantTable(props: TableProps) {
   /** The length of the longest id so far, so that the columns do not move to and fro. */
   const digits = useRef(0)
   list.rows.version.value
-  const { first, end } = scroll.position.drawn.value
+  const { first, end } = scroll.position.drawnRows.value
   const active = scroll.active.row.value
   const isDrawn = active >= first && active < end && list.rows.count.value > 0
   const plant = list.rows.row(active)

@@ -24,7 +24,7 @@ export class ScrollPosition {
   )
 
   /** The rows to draw, and their distance from the top of the track. */
-  readonly drawn = computed(() => {
+  readonly drawnRows = computed(() => {
     const height = this.rowHeight.value
     const top = this.top.value
     const first = Math.max(0, Math.floor(top / height) - SPARE_ROWS)

@@ -81,7 +81,7 @@ export class TableScroll {
 
   #wantRows(): () => void {
     return effect(() => {
-      const { first, end } = this.position.drawn.value
+      const { first, end } = this.position.drawnRows.value
       this.list.rows.version.value
       const isToEnd = this.isGoingToEnd.value
       untracked(() => this.list.reader.want(first, end, isToEnd))
@@ -93,8 +93,8 @@ export class TableScroll {
    */
   #holdView(): () => void {
     const moveOf = ({ id, row }: Mark): number => {
-      const now = this.list.rows.rowOf(id)
-      return now < 0 ? 0 : now - row
+      const currentRow = this.list.rows.rowOf(id)
+      return currentRow < 0 ? 0 : currentRow - row
     }
     const hold = (): void => {
       const { position } = this
@@ -116,7 +116,7 @@ export class TableScroll {
   #resetWithView(): () => void {
     return effect(() => {
       this.list.query.value
-      this.list.typed.value
+      this.list.typedQuery.value
       this.list.sort.value
       untracked(() => {
         this.isGoingToEnd.value = false
@@ -131,11 +131,11 @@ export class TableScroll {
   #showAdded(): () => void {
     const { list } = this
     return effect(() => {
-      const { value: id } = list.added
+      const { value: id } = list.createdId
       if (id === null) return
       untracked(async () => {
         const row = await list.reader.readAt(id)
-        if (row >= 0 && list.added.value === id) this.activate(row)
+        if (row >= 0 && list.createdId.value === id) this.activate(row)
       })
     })
   }

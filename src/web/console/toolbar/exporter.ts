@@ -104,17 +104,17 @@ async function openTarget(format: ExportFormat): Promise<Target> {
 }
 
 /** Finds the plants of a search by the page itself; null: the service lists them. */
-type Found = (() => Promise<readonly NewPlant[]>) | null
+type PlantSource = (() => Promise<readonly NewPlant[]>) | null
 
 /** The plants of an export, a page at a time. */
 async function* pagesOf(
   session: Session,
   query: Query,
-  found: Found,
+  source: PlantSource,
   signal: AbortSignal,
 ): AsyncGenerator<readonly NewPlant[]> {
-  if (found) {
-    const plants = await found()
+  if (source) {
+    const plants = await source()
     for (let at = 0; at < plants.length; at += PAGE_PLANTS) {
       yield plants.slice(at, at + PAGE_PLANTS)
       signal.throwIfAborted()
@@ -134,7 +134,7 @@ async function* pagesOf(
 /** Exports plants, one file at a time. */
 export class Exporter {
   /** The number of plants read so far; null if no export is running. */
-  readonly written = signal<number | null>(null)
+  readonly writtenCount = signal<number | null>(null)
   #abort = new AbortController()
 
   constructor(
@@ -143,8 +143,8 @@ export class Exporter {
   ) {}
 
   /** Writes the plants that a search finds, in order of id; `found` has them if the page itself searches. */
-  async start(format: ExportFormat, query: Query, found: Found = null): Promise<void> {
-    if (this.written.value !== null) return
+  async start(format: ExportFormat, query: Query, source: PlantSource = null): Promise<void> {
+    if (this.writtenCount.value !== null) return
     this.#abort = new AbortController()
     let target: Target
     try {
@@ -154,26 +154,31 @@ export class Exporter {
       if (error instanceof DOMException && error.name === 'AbortError') return
       return this.announce(`The export failed: ${whyOf(error)}`)
     }
-    await this.#write(target, format, query, found)
+    await this.#write(target, format, query, source)
   }
 
   readonly stop = (): void => this.#abort.abort()
 
-  async #write(target: Target, format: ExportFormat, query: Query, found: Found): Promise<void> {
+  async #write(
+    target: Target,
+    format: ExportFormat,
+    query: Query,
+    source: PlantSource,
+  ): Promise<void> {
     const { signal } = this.#abort
-    this.written.value = 0
+    this.writtenCount.value = 0
     const content = format === 'xlsx' ? openSheet(signal) : openText(format)
     const pause = yieldToBrowser()
     try {
       await target.write(content.start)
-      for await (const plants of pagesOf(this.session, query, found, signal)) {
+      for await (const plants of pagesOf(this.session, query, source, signal)) {
         await target.write(content.add(plants))
-        this.written.value += plants.length
+        this.writtenCount.value += plants.length
         await pause()
       }
       await target.write(await content.end())
       await target.close()
-      this.announce(`Exported ${plantsOf(this.written.value)}`)
+      this.announce(`Exported ${plantsOf(this.writtenCount.value)}`)
     } catch (error) {
       await target.abort()
       this.announce(
@@ -181,7 +186,7 @@ export class Exporter {
       )
     } finally {
       content.close()
-      this.written.value = null
+      this.writtenCount.value = null
     }
   }
 }

@@ -6,23 +6,23 @@ import { isEverything } from '../query.ts'
 
 /** The progress of reading all plants, then of sorting them. */
 function progressOf({ rows, total }: PlantList): string {
-  const read = rows.read.value
-  if (rows.parts.isHeld) return `Sorting ${plantsOf(read)}…`
-  const some = read.toLocaleString()
+  const readCount = rows.readCount.value
+  if (rows.parts.isHeld) return `Sorting ${plantsOf(readCount)}…`
+  const some = readCount.toLocaleString()
   return total === undefined ? `Reading… ${some} so far` : `Reading ${some} of ${plantsOf(total)}…`
 }
 
 /** The plants that the page itself has found; in a list that is not read whole, among those that were read. */
 function foundHere({ rows, total, readsAll }: PlantList): string {
-  const found = plantsOf(rows.found.value)
+  const foundPlants = plantsOf(rows.foundCount.value)
   if (rows.parts.isHeld) {
-    return `${found} found; accents and word order ignored`
+    return `${foundPlants} found; accents and word order ignored`
   }
-  const read = rows.read.value.toLocaleString()
+  const readText = rows.readCount.value.toLocaleString()
   if (readsAll) {
-    return `${found} found among the ${read} read${total ? ` of ${total.toLocaleString()}` : ''}…`
+    return `${foundPlants} found among the ${readText} read${total ? ` of ${total.toLocaleString()}` : ''}…`
   }
-  return `${found} found among the ${read} read so far; press Enter to search all`
+  return `${foundPlants} found among the ${readText} read so far; press Enter to search all`
 }
 
 /** `isCounted`: the status line says how many are stored. */
@@ -31,15 +31,15 @@ export function describeFound(list: PlantList, isCounted: boolean): string {
   rows.version.value
   if (rows.isNarrowed) return foundHere(list)
   if (reader.isReadingAll.value && !rows.isSorted) return progressOf(list)
-  const found = rows.found.value
+  const foundText = rows.foundCount.value
   const isAll = isEverything(searched)
   if (!rows.isComplete.value) {
     if (isAll && isCounted) return ''
-    if (found === 0) return 'None found yet; still searching'
-    return `${plantsOf(found)} ${isAll ? '' : 'found '}so far; scroll for more`
+    if (foundText === 0) return 'None found yet; still searching'
+    return `${plantsOf(foundText)} ${isAll ? '' : 'found '}so far; scroll for more`
   }
   if (isAll) return ''
-  if (searched.id !== undefined && found === 1) return 'The plant with this ID'
+  if (searched.id !== undefined && foundText === 1) return 'The plant with this ID'
   const how = searched.isUntagged ? ' without a tag' : ''
-  return `${plantsOf(found)} found${searched.name === undefined ? how : '; exact spelling only'}`
+  return `${plantsOf(foundText)} found${searched.name === undefined ? how : '; exact spelling only'}`
 }

@@ -55,11 +55,11 @@ function Tags({ list }: { readonly list: PlantList }) {
     const timer = setInterval(() => void tags.read(), PERIOD_MS)
     return () => clearInterval(timer)
   }, [list])
-  const counted = list.tags.counted.value
+  const tagCounts = list.tags.tagCounts.value
   const { counts } = list.tags
   const all = useMemo(
     () => [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1)),
-    [counted],
+    [tagCounts],
   )
   const text = sought.value.trim().toLowerCase()
   const found = all.filter(([name]) => name.toLowerCase().includes(text))
@@ -73,7 +73,7 @@ function Tags({ list }: { readonly list: PlantList }) {
       {all.length >= MANY_TAGS ? (
         <Finder text={sought} onEnter={() => found[0] && show(found[0][0])} />
       ) : null}
-      {counted && all.length === 0 ? <p>No plant has a tag yet.</p> : null}
+      {tagCounts && all.length === 0 ? <p>No plant has a tag yet.</p> : null}
       {all.length > 0 && found.length === 0 ? <p role="status">No tag has this in it.</p> : null}
       <ul aria-label="Tags">
         {found.slice(0, MAX_TAGS).map(([name, count]) => (
@@ -91,11 +91,11 @@ function Tags({ list }: { readonly list: PlantList }) {
       </ul>
       {found.length > MAX_TAGS ? (
         <p>
-          These are the {MAX_TAGS} most used of {counted?.isPart ? 'the first ' : null}
+          These are the {MAX_TAGS} most used of {tagCounts?.isPart ? 'the first ' : null}
           {found.length.toLocaleString()} tags.
         </p>
       ) : null}
-      {counted?.untagged === 0 ? null : (
+      {tagCounts?.untagged === 0 ? null : (
         <button
           type="button"
           class="quiet untagged"
@@ -104,10 +104,12 @@ function Tags({ list }: { readonly list: PlantList }) {
           onClick={() => void list.show({ isUntagged: true })}
         >
           No tag{' '}
-          {counted?.untagged == null ? null : <small>{counted.untagged.toLocaleString()}</small>}
+          {tagCounts?.untagged == null ? null : (
+            <small>{tagCounts.untagged.toLocaleString()}</small>
+          )}
         </button>
       )}
-      {counted ? null : <p role="status">Counting…</p>}
+      {tagCounts ? null : <p role="status">Counting…</p>}
     </>
   )
 }

@@ -92,8 +92,8 @@ function Search({ list, onRename }: SearchProps) {
   function searchSoon(): void {
     clearTimeout(timer.current)
     timer.current = window.setTimeout(() => {
-      const typed = parseQuery(text.value)
-      void list.type('problem' in typed || typed.id !== undefined ? null : typed)
+      const query = parseQuery(text.value)
+      void list.type('problem' in query || query.id !== undefined ? null : query)
     }, TYPING_MS)
   }
   return (
@@ -103,12 +103,12 @@ function Search({ list, onRename }: SearchProps) {
         onSubmit={(event) => {
           event.preventDefault()
           clearTimeout(timer.current)
-          const typed = parseQuery(text.value)
-          if ('problem' in typed) {
-            problem.value = typed.problem
+          const query = parseQuery(text.value)
+          if ('problem' in query) {
+            problem.value = query.problem
             return
           }
-          void list.refine(typed)
+          void list.refine(query)
         }}
       >
         <input
@@ -168,17 +168,17 @@ const FORMATS = [
 /** The plants that an export has: the ticked ones, or all that are shown. */
 function exportedOf({ searched, rows, total }: PlantList, selection: Selection): string {
   if (selection.size > 0) return `the ${plantsOf(selection.size)} selected`
-  const found = rows.parts.isHeld ? rows.found.value : undefined
+  const found = rows.parts.isHeld ? rows.foundCount.value : undefined
   const count = rows.isNarrowed ? found : total
   if (count !== undefined) return plantsOf(count)
   return isEverything(searched) ? 'all plants' : 'the plants found'
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
-function More({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
+function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
     // As Enter does: what is exported is what is shown.
-    if (list.typed.value) void list.show(list.searched)
+    if (list.typedQuery.value) void list.show(list.searched)
     const ticked = selection.size > 0 ? async () => selection.plants() : null
     void exporter.start(format, list.query.value, ticked ?? list.foundHere)
   }
@@ -203,7 +203,7 @@ function More({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreP
           key={format}
           type="button"
           class="quiet"
-          aria-disabled={exporter.written.value !== null}
+          aria-disabled={exporter.writtenCount.value !== null}
           aria-describedby="exported"
           {...hides(MENU)}
           onClick={() => startExport(format)}
@@ -246,7 +246,7 @@ type ToolbarProps = MoreProps & {
 /** The search box, and the buttons to add, import and export. */
 export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
   const { list, exporter, isReadOnly } = props
-  const written = exporter.written.value
+  const writtenCount = exporter.writtenCount.value
   return (
     <div class="toolbar">
       <Search list={list} onRename={isReadOnly ? null : onRename} />
@@ -274,12 +274,12 @@ export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
             />
           </>
         )}
-        {written === null ? null : (
+        {writtenCount === null ? null : (
           <button type="button" onClick={exporter.stop}>
-            Stop the export ({written.toLocaleString()})
+            Stop the export ({writtenCount.toLocaleString()})
           </button>
         )}
-        <More {...props} />
+        <MoreMenu {...props} />
         <button type="button" class="quiet wide" onClick={list.refresh}>
           Reload
         </button>

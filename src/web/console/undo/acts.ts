@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { carryOut, show } from './carry-out.ts'
-import { describeAgain, describeDone, GONE, nameOf, type Skipped } from './describe.ts'
+import { describeAgain, describeDone, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
 import { inverseOf, type Step } from './step.ts'
 
 // Beyond this many plants, the oldest acts are forgotten.
@@ -25,8 +25,8 @@ type Announcer = {
 }
 
 export class Acts {
-  readonly done = signal<readonly Act[]>([])
-  readonly undone = signal<readonly Act[]>([])
+  readonly doneActs = signal<readonly Act[]>([])
+  readonly undoneActs = signal<readonly Act[]>([])
   /** The act that the latest sentence is about. */
   readonly noted = signal<{ readonly act: Act; readonly sentence: string } | null>(null)
   /** The progress of an act. */
@@ -42,14 +42,14 @@ export class Acts {
   ) {}
 
   /** Does something at once; resolves to the plants that were left out and are still stored. */
-  do(steps: readonly Step[]): Promise<readonly Skipped[]> {
+  do(steps: readonly Step[]): Promise<readonly SkippedStep[]> {
     // At once: if rows moved later, the next click might hit the wrong one.
     show(this.list, steps)
     return this.#inTurn(async () => {
       const { done, skipped } = await this.#carryOut(steps)
       if (done.length > 0) this.#push({ what: nameOf(done), steps: done })
       this.#say(describeDone(done, skipped), done.length > 0)
-      return skipped.filter(({ why }) => why !== GONE)
+      return skipped.filter(({ why }) => why !== GONE_REASON)
     })
   }
 
@@ -59,18 +59,24 @@ export class Acts {
     if (act.lasting === undefined) this.#note()
   }
 
-  readonly undo = (): void => void this.#inTurn(() => this.#again(this.done, this.undone, true))
+  readonly undo = (): void =>
+    void this.#inTurn(() => this.#again(this.doneActs, this.undoneActs, true))
 
-  readonly redo = (): void => void this.#inTurn(() => this.#again(this.undone, this.done, false))
+  readonly redo = (): void =>
+    void this.#inTurn(() => this.#again(this.undoneActs, this.doneActs, false))
 
   clear(): void {
-    this.done.value = []
-    this.undone.value = []
+    this.doneActs.value = []
+    this.undoneActs.value = []
     this.noted.value = null
     this.running.value = null
   }
 
-  async #again(from: typeof this.done, to: typeof this.done, isUndo: boolean): Promise<void> {
+  async #again(
+    from: typeof this.doneActs,
+    to: typeof this.doneActs,
+    isUndo: boolean,
+  ): Promise<void> {
     const act = from.value.at(-1)
     if (!act) return this.#say(isUndo ? 'Nothing to undo' : 'Nothing to redo', false)
     from.value = from.value.slice(0, -1)
@@ -84,15 +90,15 @@ export class Acts {
     if (applied.length > 0) to.value = [...to.value, { ...act, steps: applied }]
     // For another try.
     if (isRefused) {
-      const left = skipped.map(({ step }) => (isUndo ? inverseOf(step) : step))
-      from.value = [...from.value, { ...act, steps: left }]
+      const retrySteps = skipped.map(({ step }) => (isUndo ? inverseOf(step) : step))
+      from.value = [...from.value, { ...act, steps: retrySteps }]
     }
     this.#say(describeAgain(act.what, done, skipped, isUndo), !isUndo && done.length > 0)
   }
 
   async #carryOut(steps: readonly Step[]) {
     const done: Step[] = []
-    const skipped: Skipped[] = []
+    const skipped: SkippedStep[] = []
     let isRefused = false
     this.running.value = { count: 0, of: steps.length }
     for await (const outcome of carryOut(this.session, this.list, steps)) {
@@ -106,14 +112,14 @@ export class Acts {
   }
 
   #push(act: Act): void {
-    this.undone.value = []
+    this.undoneActs.value = []
     let room = MAX_STEPS
-    const all = [...this.done.value, act].toReversed()
-    const kept = all.filter(({ steps }, at) => {
+    const all = [...this.doneActs.value, act].toReversed()
+    const latestActs = all.filter(({ steps }, at) => {
       room -= steps.length
       return at === 0 || room >= 0
     })
-    this.done.value = kept.reverse()
+    this.doneActs.value = latestActs.reverse()
   }
 
   #say(sentence: string, isUndoable: boolean): void {
@@ -123,7 +129,7 @@ export class Acts {
   }
 
   #note(): void {
-    const act = this.done.value.at(-1)
+    const act = this.doneActs.value.at(-1)
     if (act) this.noted.value = { act, sentence: this.announcer.sentence.value }
   }
 

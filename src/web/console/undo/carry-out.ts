@@ -14,23 +14,23 @@ import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
 import { inBatches } from './batch.ts'
-import { CHANGED, GONE, type Skipped, TAKEN } from './describe.ts'
+import { CHANGED_REASON, GONE_REASON, type SkippedStep, TAKEN_REASON } from './describe.ts'
 import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 
 const MAX_PLANTS = 1000
 // A body of the default limit has room for three times as many bytes.
 const MAX_BYTES = 300_000
 // It is as it should be: by an earlier try whose answer was lost, or by someone else.
-const DONE = 'done already'
+const DONE_REASON = 'done already'
 
-const encoder = new TextEncoder()
+const ENCODER = new TextEncoder()
 const bytesOf = (plant: NewPlant | null): number =>
-  plant ? encoder.encode(plantText(plant)).length + 1 : 0
+  plant ? ENCODER.encode(plantText(plant)).length + 1 : 0
 
 /** `refusal`: the failure that would hit all others too, so that nothing more was sent. */
 export type Outcome = {
   readonly done: readonly Step[]
-  readonly skipped: readonly Skipped[]
+  readonly skipped: readonly SkippedStep[]
   readonly refusal?: Failure
 }
 
@@ -57,8 +57,10 @@ export function show(list: PlantList, steps: readonly Step[]): void {
   if (gone.length > 0) list.rows.hide(gone.map(({ id }) => id))
   const changed = steps.flatMap((step) => {
     const { id, before, after } = step
-    const shown = list.rows.plant(id) ?? before
-    return shown && after ? [withTexts(shown, textsOf(after, changedTexts(step)))] : []
+    const currentPlant = list.rows.plant(id) ?? before
+    return currentPlant && after
+      ? [withTexts(currentPlant, textsOf(after, changedTexts(step)))]
+      : []
   })
   if (changed.length > 0) list.showAs(changed)
 }
@@ -68,28 +70,29 @@ const putBack = (list: PlantList, steps: readonly Step[]): void =>
   list.putAll(steps.flatMap(({ before }) => (before ? [before] : [])))
 
 /** Shows a plant that was not changed as it is stored; resolves to the reason. */
-async function readAgain(session: Session, list: PlantList, step: Step): Promise<Skipped> {
+async function readAgain(session: Session, list: PlantList, step: Step): Promise<SkippedStep> {
   const { id, after } = step
-  const now = await session.persist((client) => client.readPlant(id))
-  if (!now.ok && now.error !== ERRORS['no such plant']) {
+  const current = await session.persist((client) => client.readPlant(id))
+  if (!current.ok && current.error !== ERRORS['no such plant']) {
     putBack(list, [step])
-    return { step, why: now.message }
+    return { step, why: current.message }
   }
-  if (!now.ok) {
+  if (!current.ok) {
     list.remove(id)
-    return { step, why: after === null ? DONE : GONE }
+    return { step, why: after === null ? DONE_REASON : GONE_REASON }
   }
-  list.put(now.value)
-  const wanted = after && withTexts(now.value, textsOf(after, changedTexts(step)))
-  return { step, why: wanted && hasSameTexts(now.value, wanted) ? DONE : CHANGED }
+  list.put(current.value)
+  const target = after && withTexts(current.value, textsOf(after, changedTexts(step)))
+  return { step, why: target && hasSameTexts(current.value, target) ? DONE_REASON : CHANGED_REASON }
 }
 
 /** Deletes a plant that is too large for a batch. */
 async function deleteOne(session: Session, step: Step): Promise<Result<boolean>> {
-  const now = await session.persist((client) => client.readPlant(step.id))
-  if (!now.ok) return now.error === ERRORS['no such plant'] ? { ok: true, value: true } : now
-  const { etag } = now
-  if (!step.before || !hasSameTexts(now.value, step.before)) return { ok: true, value: false }
+  const current = await session.persist((client) => client.readPlant(step.id))
+  if (!current.ok)
+    return current.error === ERRORS['no such plant'] ? { ok: true, value: true } : current
+  const { etag } = current
+  if (!step.before || !hasSameTexts(current.value, step.before)) return { ok: true, value: false }
   const condition = etag === undefined ? {} : { ifMatch: etag }
   const result = await session.persist((client) => client.deletePlant(step.id, condition))
   if (result.ok || result.error === ERRORS['no such plant']) return { ok: true, value: true }
@@ -97,19 +100,22 @@ async function deleteOne(session: Session, step: Step): Promise<Result<boolean>>
 }
 
 /** The steps that a request left out; `isRepeated`: the answer of an earlier try may have been lost. */
-type Sent = { readonly left: readonly Step[]; readonly isRepeated: boolean }
+type SendResult = { readonly skipped: readonly Step[]; readonly isRepeated: boolean }
 
-function sentOf(
+function sendResultOf(
   steps: readonly Step[],
   { changed, missing }: Pick<Deleted, 'changed' | 'missing'>,
   isRepeated: boolean,
-): Sent {
-  const left = new Set([...changed, ...missing].map(({ id }) => id))
-  return { left: steps.filter(({ id }) => left.has(id)), isRepeated }
+): SendResult {
+  const skippedIds = new Set([...changed, ...missing].map(({ id }) => id))
+  return { skipped: steps.filter(({ id }) => skippedIds.has(id)), isRepeated }
 }
 
 /** Sends the deletions of a group; resolves to the steps that were not carried out. */
-async function sendDeletions(session: Session, steps: readonly Step[]): Promise<Result<Sent>> {
+async function sendDeletions(
+  session: Session,
+  steps: readonly Step[],
+): Promise<Result<SendResult>> {
   const plants = steps.flatMap(({ before }) => (before ? [before] : []))
   let tries = 0
   const result = await session.persist((client) => {
@@ -119,14 +125,16 @@ async function sendDeletions(session: Session, steps: readonly Step[]): Promise<
   const [only, another] = steps
   if (!result.ok && result.error === ERRORS['too large'] && only && !another) {
     const one = await deleteOne(session, only)
-    return one.ok ? { ok: true, value: { left: one.value ? [] : steps, isRepeated: false } } : one
+    return one.ok
+      ? { ok: true, value: { skipped: one.value ? [] : steps, isRepeated: false } }
+      : one
   }
   if (!result.ok) return result
-  return { ok: true, value: sentOf(steps, result.value, tries > 1) }
+  return { ok: true, value: sendResultOf(steps, result.value, tries > 1) }
 }
 
 /** Sends the changes of a group; resolves to the steps that were not carried out. */
-async function sendChanges(session: Session, steps: readonly Step[]): Promise<Result<Sent>> {
+async function sendChanges(session: Session, steps: readonly Step[]): Promise<Result<SendResult>> {
   const updates = steps.map((step) => {
     const texts = changedTexts(step)
     return { id: step.id, ...textsOf(step.after, texts), was: textsOf(step.before, texts) }
@@ -137,7 +145,7 @@ async function sendChanges(session: Session, steps: readonly Step[]): Promise<Re
     return client.patchPlants(updates)
   })
   if (!result.ok) return result
-  return { ok: true, value: sentOf(steps, result.value, tries > 1) }
+  return { ok: true, value: sendResultOf(steps, result.value, tries > 1) }
 }
 
 type Send = typeof sendChanges
@@ -151,24 +159,24 @@ async function* sendEach(
 ): AsyncGenerator<Outcome, void, void> {
   const groups = [...groupsOf(steps)]
   for (let group = groups.shift(); group; group = groups.shift()) {
-    const sent = group
-    const result = await send(session, sent)
+    const sentGroup = group
+    const result = await send(session, sentGroup)
     if (result.ok) {
-      const { left, isRepeated } = result.value
-      const others = new Set(left)
-      const done = sent.filter((step) => !others.has(step))
+      const { skipped: leftOut, isRepeated } = result.value
+      const skippedSteps = new Set(leftOut)
+      const done = sentGroup.filter((step) => !skippedSteps.has(step))
       for (const { id } of done) list.rows.settle(id)
       yield { done, skipped: [] }
-      for await (const part of inBatches(left, (step) => readAgain(session, list, step))) {
-        const skipped = part.filter(({ why }) => why !== DONE)
-        const landed = isRepeated ? part.filter(({ why }) => why === DONE) : []
+      for await (const part of inBatches(leftOut, (step) => readAgain(session, list, step))) {
+        const skipped = part.filter(({ why }) => why !== DONE_REASON)
+        const landed = isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
         yield { done: landed.map(({ step }) => step), skipped }
       }
-    } else if (result.error === ERRORS['too large'] && sent.length > 1) {
-      const half = Math.ceil(sent.length / 2)
-      groups.unshift(sent.slice(0, half), sent.slice(half))
+    } else if (result.error === ERRORS['too large'] && sentGroup.length > 1) {
+      const half = Math.ceil(sentGroup.length / 2)
+      groups.unshift(sentGroup.slice(0, half), sentGroup.slice(half))
     } else {
-      const rest = [...sent, ...groups.splice(0).flat()]
+      const rest = [...sentGroup, ...groups.splice(0).flat()]
       putBack(list, rest)
       yield {
         done: [],
@@ -195,11 +203,13 @@ async function* createEach(
       yield { done: [], skipped, refusal: result }
       return
     }
-    const taken = new Set(result.value.refused.map(({ plant }) => plant.id))
-    list.putAll(plants.filter(({ id }) => !taken.has(id)))
+    const takenIds = new Set(result.value.refused.map(({ plant }) => plant.id))
+    list.putAll(plants.filter(({ id }) => !takenIds.has(id)))
     yield {
-      done: group.filter(({ id }) => !taken.has(id)),
-      skipped: group.filter(({ id }) => taken.has(id)).map((step) => ({ step, why: TAKEN })),
+      done: group.filter(({ id }) => !takenIds.has(id)),
+      skipped: group
+        .filter(({ id }) => takenIds.has(id))
+        .map((step) => ({ step, why: TAKEN_REASON })),
     }
   }
 }

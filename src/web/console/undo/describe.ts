@@ -4,11 +4,11 @@ import { plantsOf } from '../counts.ts'
 import { changedTexts, type Step } from './step.ts'
 
 /** A plant that was left alone, and the reason. */
-export type Skipped = { readonly step: Step; readonly why: string }
+export type SkippedStep = { readonly step: Step; readonly why: string }
 
-export const CHANGED = 'someone changed it'
-export const GONE = 'someone deleted it'
-export const TAKEN = 'the ID is taken'
+export const CHANGED_REASON = 'someone changed it'
+export const GONE_REASON = 'someone deleted it'
+export const TAKEN_REASON = 'the ID is taken'
 
 const MAX_NAMED = 3
 
@@ -30,7 +30,7 @@ export function nameOf(steps: readonly Step[]): string {
 }
 
 /** The plants that were left alone, by their reasons: `plants 3, 5 and 7 more (someone changed them)`. */
-function describeSkipped(skipped: readonly Skipped[]): string {
+function describeSkipped(skipped: readonly SkippedStep[]): string {
   const groups = [...Map.groupBy(skipped, ({ why }) => why)].map(([why, all]) => {
     const ids = all.slice(0, MAX_NAMED).map(({ step }) => step.id)
     const more = all.length - ids.length
@@ -53,14 +53,14 @@ function done(steps: readonly Step[]): string {
 }
 
 /** The sentence on an action, with the way to undo it. */
-export const describeDone = (steps: readonly Step[], skipped: readonly Skipped[]): string =>
+export const describeDone = (steps: readonly Step[], skipped: readonly SkippedStep[]): string =>
   `${done(steps)}${describeSkipped(skipped)}${steps.length > 0 ? '; Ctrl+Z undoes it' : ''}`
 
 /** The sentence on an action that was undone, or done again. */
 export function describeAgain(
   what: string,
   steps: readonly Step[],
-  skipped: readonly Skipped[],
+  skipped: readonly SkippedStep[],
   isUndo: boolean,
 ): string {
   const rest = describeSkipped(skipped)

@@ -1,15 +1,15 @@
 // The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
 import type { ToRead } from '../../../formats/workbook/thread.ts'
-import type { ToWrite } from './written.ts'
+import type { PlantsToWrite } from './written.ts'
 
 type Policy = { createScriptURL(address: string): string }
 declare const trustedTypes:
   | { createPolicy(name: string, rules: Policy): { createScriptURL(address: string): unknown } }
   | undefined
 
-const address = new URL('./workbook-worker.js', import.meta.url).href
-let trusted: unknown = address
+const WORKER_URL = new URL('./workbook-worker.js', import.meta.url).href
+let trusted: unknown = WORKER_URL
 
 /**
  * Makes the one policy of trusted types that the page's content policy allows, and allows once; it knows one address.
@@ -18,7 +18,7 @@ let trusted: unknown = address
  */
 export function trustThread(): void {
   if (typeof trustedTypes === 'undefined') return
-  const policy = trustedTypes.createPolicy('workbook', { createScriptURL: () => address })
+  const policy = trustedTypes.createPolicy('workbook', { createScriptURL: () => WORKER_URL })
   trusted = policy.createScriptURL('')
 }
 
@@ -29,7 +29,7 @@ export type ToDetect = { readonly sample: Uint8Array }
 type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(message: ToRead | ToWrite | ToDetect): void
+  postMessage(message: ToRead | PlantsToWrite | ToDetect): void
   terminate(): void
 }
 

@@ -7,24 +7,24 @@ import type { ToRead } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
 import type { ToDetect } from './thread.ts'
-import type { ToWrite, Written } from './written.ts'
+import type { PlantsToWrite, WrittenWorkbook } from './written.ts'
 
 declare const self: Worker
 
 const load = async (address: string) =>
   (await fetch(new URL(address, import.meta.url))).arrayBuffer()
 
-const all: PlantToWrite[] = []
+const PLANTS: PlantToWrite[] = []
 
-function write(): Written {
+function write(): WrittenWorkbook {
   try {
-    return { bytes: writeWorkbook(all) }
+    return { bytes: writeWorkbook(PLANTS) }
   } catch (error) {
     return { message: messageOf(error) }
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<ToRead | ToWrite | ToDetect>) => {
+self.onmessage = ({ data }: MessageEvent<ToRead | PlantsToWrite | ToDetect>) => {
   if ('sample' in data) {
     void detectEncoding(data.sample, load).then((detected) => self.postMessage(detected))
     return
@@ -34,9 +34,9 @@ self.onmessage = ({ data }: MessageEvent<ToRead | ToWrite | ToDetect>) => {
     return
   }
   if (data.plants) {
-    for (const plant of data.plants) all.push(plant)
+    for (const plant of data.plants) PLANTS.push(plant)
     return
   }
-  const written = write()
-  self.postMessage(written, 'bytes' in written ? [written.bytes.buffer] : [])
+  const workbook = write()
+  self.postMessage(workbook, 'bytes' in workbook ? [workbook.bytes.buffer] : [])
 }

@@ -2,14 +2,14 @@
 
 import type { PlantToWrite } from '../../../formats/write.ts'
 import { startThread } from './thread.ts'
-import type { Written } from './written.ts'
+import type { WrittenWorkbook } from './written.ts'
 
 /** A thread has about a second for this many plants, and 200 MB. */
 export const MAX_PLANTS = 100_000
 
 /** Starts to write a workbook, until `signal` is aborted. */
 export function openWorkbook(signal: AbortSignal) {
-  const thread = startThread<Written>()
+  const thread = startThread<WrittenWorkbook>()
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>()
   const abort = () => {
     thread.terminate()

@@ -3,6 +3,8 @@
 import type { PlantToWrite } from '../../../formats/write.ts'
 
 /** Some plants, in order; null: these were all. */
-export type ToWrite = { readonly plants: readonly PlantToWrite[] | null }
+export type PlantsToWrite = { readonly plants: readonly PlantToWrite[] | null }
 
-export type Written = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly message: string }
+export type WrittenWorkbook =
+  | { readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly message: string }

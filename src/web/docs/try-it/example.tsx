@@ -1,7 +1,7 @@
 // The request of a form as code, in a language shared by all forms.
 import type { Signal } from '@preact/signals'
 import { Code } from '../code'
-import { type Filled, type Language, languageNames, languages } from './languages'
+import { type Filled, LANGUAGE_NAMES, LANGUAGES, type Language } from './languages'
 
 type Props = { readonly filled: Filled; readonly language: Signal<Language> }
 
@@ -12,7 +12,7 @@ export function Example({ filled, language }: Props) {
       <summary>As code</summary>
       <div class="flow">
         <fieldset class="languages" aria-label="Language">
-          {languageNames.map((choice) => (
+          {LANGUAGE_NAMES.map((choice) => (
             <button
               key={choice}
               type="button"
@@ -25,7 +25,7 @@ export function Example({ filled, language }: Props) {
             </button>
           ))}
         </fieldset>
-        <Code text={languages[language.value](filled)} label={name} scrolls />
+        <Code text={LANGUAGES[language.value](filled)} label={name} scrolls />
       </div>
     </details>
   )

@@ -12,7 +12,7 @@ export type Filled = {
 }
 
 // Placeholder for an id that is not typed yet.
-const MISSING = 'ID'
+const ID_PLACEHOLDER = 'ID'
 
 /** A string literal of TypeScript, Python and Go: JSON without the characters that any of them forbids. */
 const quote = (text: string): string =>
@@ -43,7 +43,7 @@ function literal(value: unknown): string {
     if (kind === 'key') key = text
     const isId = key === '"id"'
     if (kind === 'number') return isId && /^-?\d+$/.test(text) ? `${text}n` : text
-    if (isId && text === `"${MISSING}"`) return MISSING
+    if (isId && text === `"${ID_PLACEHOLDER}"`) return ID_PLACEHOLDER
     if (kind === 'key' && /^"[a-z]\w*"$/i.test(text)) return text.slice(1, -1)
     return kind === 'key' || kind === 'string' ? quote(JSON.parse(text)) : text
   }
@@ -63,17 +63,17 @@ function fieldsOf(body: string | null): Readonly<Record<string, unknown>> | null
 function callOf({ operation, draft, request }: Filled): string | null {
   const { operationId, parameters } = operation
   const body = fieldsOf(request.body)
-  const typed = parameters.flatMap(({ name, in: place }) => {
+  const pairs = parameters.flatMap(({ name, in: place }) => {
     const value = draft.values[name] ?? ''
     return value === '' ? [] : [{ name, place, value }]
   })
-  const digits = typed.find(({ place }) => place === 'path')?.value ?? MISSING
+  const digits = pairs.find(({ place }) => place === 'path')?.value ?? ID_PLACEHOLDER
   if (!body || !/^(-?\d+|ID)$/.test(digits)) return null
-  const id = digits === MISSING ? digits : BigInt(digits)
+  const id = digits === ID_PLACEHOLDER ? digits : BigInt(digits)
   const argument = typeof id === 'bigint' ? `${id}n` : id
   const query = literal(
     Object.fromEntries(
-      typed
+      pairs
         .filter(({ place }) => place === 'query')
         .map(({ name, value }) => [name, name === 'limit' ? Number(value) : value]),
     ),
@@ -101,7 +101,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
   const call = calls[operationId]
   if (!call) return null
   const own = operationId === 'readPlant' ? 'If-None-Match' : 'If-Match'
-  const headers = typed.filter(({ place }) => place === 'header')
+  const headers = pairs.filter(({ place }) => place === 'header')
   const options = literal({
     ...Object.fromEntries(
       headers
@@ -227,6 +227,6 @@ ${lines.map((line) => `\t${line}\n`).join('')}	answer, err := http.DefaultClient
 }
 
 /** The function that writes a request in each language. */
-export const languages = { curl, TypeScript: typeScript, Python: python, Go: go } as const
-export type Language = keyof typeof languages
-export const languageNames: readonly Language[] = ['curl', 'TypeScript', 'Python', 'Go']
+export const LANGUAGES = { curl, TypeScript: typeScript, Python: python, Go: go } as const
+export type Language = keyof typeof LANGUAGES
+export const LANGUAGE_NAMES: readonly Language[] = ['curl', 'TypeScript', 'Python', 'Go']

@@ -34,7 +34,7 @@ export async function send(
   for (const [name, value] of request.headers) put(headers, name, value, name)
   if (token !== '') put(headers, 'Authorization', `Bearer ${token}`, 'The token')
   const { method, url, body } = request
-  const started = performance.now()
+  const startedAt = performance.now()
   const answer = await fetch(url, {
     method,
     headers,
@@ -50,6 +50,6 @@ export async function send(
     headers: [...answer.headers],
     type: answer.headers.get('content-type') ?? '',
     body: text,
-    milliseconds: Math.round(performance.now() - started),
+    milliseconds: Math.round(performance.now() - startedAt),
   }
 }

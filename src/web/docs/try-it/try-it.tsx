@@ -37,9 +37,9 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
   const keep = useRef<HTMLButtonElement>(null)
   const { operationId, method, needsToken } = operation
   const request = toRequest(operation, draft.value, server)
-  const now = outcome.value
+  const current = outcome.value
 
-  const isAsking = now.kind === 'asking'
+  const isAsking = current.kind === 'asking'
   // A stray Enter must not delete anything.
   useEffect(() => {
     if (isAsking) keep.current?.focus()
@@ -95,7 +95,7 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
             Keep it
           </button>
         )}
-        {now.kind === 'sending' && (
+        {current.kind === 'sending' && (
           <button type="button" onClick={() => sending.current?.abort()}>
             Cancel
           </button>
@@ -104,11 +104,11 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
       <Example filled={{ operation, draft: draft.value, request, server }} language={language} />
       <div class="outcome flow">
         <div role="status">
-          {now.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
-          {now.kind === 'failed' && <p class="failed">{now.message}</p>}
-          {now.kind === 'answer' && <StatusLine answer={now.answer} />}
+          {current.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
+          {current.kind === 'failed' && <p class="failed">{current.message}</p>}
+          {current.kind === 'answer' && <StatusLine answer={current.answer} />}
         </div>
-        {now.kind === 'answer' && <AnswerView answer={now.answer} name={operationId} />}
+        {current.kind === 'answer' && <AnswerView answer={current.answer} name={operationId} />}
       </div>
     </form>
   )

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewPlant } from '../../../src/client/client'
-import { Arranged } from '../../../src/web/console/list/arranged'
+import { SortedPlants } from '../../../src/web/console/list/sorted-plants'
 import { comparatorOf } from '../../../src/web/console/sort'
 
 const compare = comparatorOf({ by: 'name', isDescending: false })
@@ -18,27 +18,27 @@ test('has each plant in its place after any changes, one by one or all at once',
   fc.assert(
     fc.property(fc.array(plant), fc.array(change), fc.array(change), (first, single, all) => {
       const plants = byId(first)
-      const arranged = new Arranged(sorted(plants), compare)
+      const sortedPlants = new SortedPlants(sorted(plants), compare)
       for (const [plant, isKept] of single) {
         const before = plants.get(plant.id)
         if (isKept) plants.set(plant.id, plant)
         else plants.delete(plant.id)
-        arranged.place(plant.id, isKept ? plant : null, before)
-        expect(arranged.plants).toEqual(sorted(plants))
+        sortedPlants.place(plant.id, isKept ? plant : null, before)
+        expect(sortedPlants.plants).toEqual(sorted(plants))
       }
       const changes = new Map(all.map(([plant, isKept]) => [plant.id, isKept ? plant : null]))
       for (const [id, plant] of changes) {
         if (plant) plants.set(id, plant)
         else plants.delete(id)
       }
-      expect(arranged.placeAll(changes)).toBeTrue()
-      expect(arranged.plants).toEqual(sorted(plants))
+      expect(sortedPlants.placeAll(changes)).toBeTrue()
+      expect(sortedPlants.plants).toEqual(sorted(plants))
       for (const [row, plant] of sorted(plants).entries()) {
-        expect(arranged.rowOf(plant.id, plant)).toBe(row)
+        expect(sortedPlants.rowOf(plant.id, plant)).toBe(row)
         // As it was before others changed it.
-        expect(arranged.rowOf(plant.id, { id: plant.id, name: 'other' })).toBe(row)
+        expect(sortedPlants.rowOf(plant.id, { id: plant.id, name: 'other' })).toBe(row)
       }
-      expect(arranged.rowOf(31n, undefined)).toBe(-1)
+      expect(sortedPlants.rowOf(31n, undefined)).toBe(-1)
     }),
   )
 })
@@ -48,11 +48,11 @@ test('very many changes need a new sort, but lose none', () => {
     id: BigInt(at),
     name: `plant ${(at * 7919) % 6000}`,
   }))
-  const arranged = new Arranged(plants.slice(0, 1000).sort(compare), compare)
+  const sortedPlants = new SortedPlants(plants.slice(0, 1000).sort(compare), compare)
   const gone = plants.slice(0, 500).map(({ id }): [bigint, null] => [id, null])
   const added = plants.slice(1000).map((plant): [bigint, NewPlant] => [plant.id, plant])
 
-  expect(arranged.placeAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
-  expect(arranged.plants).toHaveLength(5500)
-  expect(arranged.plants.toSorted(compare)).toEqual(plants.slice(500).sort(compare))
+  expect(sortedPlants.placeAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
+  expect(sortedPlants.plants).toHaveLength(5500)
+  expect(sortedPlants.plants.toSorted(compare)).toEqual(plants.slice(500).sort(compare))
 })

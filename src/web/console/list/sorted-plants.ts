@@ -6,7 +6,7 @@ import { type Compare, placeAmong } from '../sort.ts'
 /** So many are put in their places within a few milliseconds. */
 export const MAX_PLACED = 2000
 
-export class Arranged {
+export class SortedPlants {
   #plants: NewPlant[]
 
   constructor(
@@ -38,21 +38,23 @@ export class Arranged {
 
   /** Puts plants in their places, or takes them out; very many are only put at the end. True if all are in order. */
   placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
-    const kept = this.#plants.filter(({ id }) => !changes.has(id))
-    const put = [...changes.values()].filter((plant) => plant !== null).filter(this.fits)
-    const isPlaced = put.length <= MAX_PLACED
-    if (isPlaced) put.sort(this.compare)
+    const unchangedPlants = this.#plants.filter(({ id }) => !changes.has(id))
+    const changedPlants = [...changes.values()].filter((plant) => plant !== null).filter(this.fits)
+    const isPlaced = changedPlants.length <= MAX_PLACED
+    if (isPlaced) changedPlants.sort(this.compare)
     const all: NewPlant[] = []
     let from = 0
-    for (const plant of put) {
-      const place = isPlaced ? placeAmong(kept, plant, this.compare) : kept.length
+    for (const plant of changedPlants) {
+      const place = isPlaced
+        ? placeAmong(unchangedPlants, plant, this.compare)
+        : unchangedPlants.length
       while (from < place) {
-        const before = kept[from++]
+        const before = unchangedPlants[from++]
         if (before) all.push(before)
       }
       all.push(plant)
     }
-    this.#plants = all.concat(kept.slice(from))
+    this.#plants = all.concat(unchangedPlants.slice(from))
     return isPlaced
   }
 }
