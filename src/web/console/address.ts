@@ -49,7 +49,7 @@ export function putOpenPlant(id: bigint | null): void {
   else history.replaceState(history.state, '', address)
 }
 
-/** A token in the fragment, as of the link that `serve` prints; it is taken out of the address. */
+/** A token in the fragment, such as the link that `serve` prints has; removes it from the address. */
 export function takeToken(): string {
   const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
   if (token !== '') history.replaceState(history.state, '', location.pathname + location.search)

@@ -76,7 +76,7 @@ function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
     if (row >= 0) scroll.activate(row)
     void editor.show(id, isForm)
   }
-  /** Does something with plants; those that are left out are ticked, for another try. */
+  /** Carries out steps; skipped plants are ticked, for another try. */
   async function onChange(steps: readonly Step[]): Promise<boolean> {
     const skipped = await acts.do(steps)
     if (steps.length > 1) selection.tickAgain(skipped.map(({ step }) => step.id))

@@ -105,7 +105,7 @@ function showPlants(parts: Console): void {
     tellActive,
   )
 
-  /** Tells what others do with the plant of the active row; the open plant tells it itself. */
+  /** Announces changes by others to the active plant; the open plant announces its own. */
   function tellActive(changes: ReadonlyMap<bigint, Plant | null>): void {
     const plant = list.rows.row(scroll.active.row.peek())
     const after = plant && changes.get(plant.id)
@@ -116,7 +116,7 @@ function showPlants(parts: Console): void {
   }
 
   async function begin(): Promise<void> {
-    // First, so that no change is missed.
+    // Follow before reading, so that no change is missed.
     await follower.start()
     // The page itself searches as many plants as it can hold.
     if (readView().query.name !== undefined) await monitor.poll()
@@ -139,7 +139,7 @@ function showPlants(parts: Console): void {
 }
 
 function connectParts({ session, list, selection, acts, monitor }: Console): void {
-  // The numbers of plants are right at once after one's own changes.
+  // The user's own changes count at once.
   effect(() => {
     acts.doneActs.value
     acts.undoneActs.value
@@ -173,7 +173,7 @@ function loadCells(parts: Console): void {
   })
 }
 
-/** Shows an outage in the title and the icon, which are all that another tab shows. */
+/** Shows an outage in the title and the icon, which are visible from other tabs. */
 function showOutageInTab({ monitor }: Console): void {
   const icon = document.querySelector('link[rel=icon]')
   effect(() => {

@@ -55,7 +55,7 @@ export function textOf({ id, name, tag, isUntagged }: Query): string {
   ].join(' ')
 }
 
-// The service takes so many.
+// The limit of the service.
 const MAX_WORDS = 10
 
 /** The words of a name, which the service looks for in any order; the last one is the rest. */
@@ -65,7 +65,7 @@ const wordsOf = (name: string): readonly string[] => {
   return rest === '' ? words : [...words.slice(0, MAX_WORDS - 1), rest]
 }
 
-/** A search as the service takes it. */
+/** A search as parameters of the service. */
 export const listQueryOf = ({ name, tag, isUntagged }: Query): ListQuery => ({
   ...(name === undefined ? {} : { name: wordsOf(name) }),
   ...(tag === undefined ? {} : { tag }),

@@ -41,7 +41,7 @@ const READ_ONLY: readonly number[] = [ERRORS['read-only token'], ERRORS['read-on
 const isAborted = ({ cause }: Failure): boolean =>
   cause instanceof DOMException && cause.name === 'AbortError'
 
-/** A pasted token without what surrounds it: `Bearer`, quotes, spaces. */
+/** A pasted token without `Bearer`, quotes and spaces around it. */
 const tokenOf = (text: string): string =>
   text
     .trim()

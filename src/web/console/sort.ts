@@ -4,7 +4,7 @@ import type { NewPlant } from '../../client/client.ts'
 import { TEXTS } from './texts.ts'
 import { yieldToBrowser } from './yield.ts'
 
-/** The most plants that the page sorts, as it reads them all first. */
+/** The maximum of plants that the page sorts: it has to read them all. */
 export const MAX_SORTED = 100_000
 
 /** The columns to sort by, in the order of the table. */

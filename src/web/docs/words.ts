@@ -1,7 +1,7 @@
 // The searchable words, in lower case.
 import type { Operation, Schema } from './description'
 
-/** The words of an operation: its parameters, statuses and error numbers too. */
+/** The words of an operation, with its parameters, statuses and error numbers. */
 export function operationWords(operation: Operation): string {
   const { operationId, method, path, summary, description, parameters, responses } = operation
   const errors = Object.values(responses).flatMap(({ content = {} }) =>

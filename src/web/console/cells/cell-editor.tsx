@@ -1,4 +1,4 @@
-// Plants that are changed in the cells of the table: one cell is a field at a time. A text is saved when its field is
+// Edits plants in the cells of the table: one cell is a field at a time. A text is saved when its field is
 // left, on the condition that nobody else has changed it; what is refused stays in its cell, which is marked.
 
 import { effect, signal, untracked } from '@preact/signals'
@@ -22,7 +22,7 @@ import { copyGrid, type Grid, pastedGrid, rowsOf } from './clipboard.ts'
 // A second click within this time and distance edits the cell, whatever the first one has put below the mouse.
 const DOUBLE_MS = 500
 const DOUBLE_PX = 5
-// A field of one line would drop the ends of lines.
+// A single-line field would drop line breaks.
 const LINE_END = /[\r\n]/
 
 type Place = { readonly id: bigint; readonly text: TextName }
@@ -49,7 +49,7 @@ type CellParts = {
 
 const table = (): HTMLElement | null => document.querySelector('[role="grid"]')
 
-/** True if the table has columns; in two lines a plant, the panel serves. */
+/** True if the table has columns; with two lines per plant, the panel edits. */
 const hasColumns = (): boolean => table()?.querySelector('.orders')?.checkVisibility() === false
 
 const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
@@ -107,7 +107,7 @@ export class CellEditor implements CellEditing {
     return true
   }
 
-  /** Puts what is pasted into the chosen cells; false if it does not belong there. */
+  /** Pastes cells into the chosen ones; false if the clipboard has none. */
   onPaste({ target, clipboardData }: ClipboardEvent): boolean {
     if (target !== table() || !hasColumns() || this.column.value === null) return false
     const grid = pastedGrid(clipboardData, this.#range.isRange)
@@ -252,7 +252,7 @@ export class CellEditor implements CellEditing {
 
   /** Saves a cell that has lost the keyboard; not if its row has only moved. */
   #leave(cell: OpenCell): void {
-    // Until then the browser has moved the keyboard, and the page the row.
+    // By then the browser has moved the focus, and the page the row.
     setTimeout(() => {
       const isInField = document.activeElement?.closest('.cell-field')
       if (this.#open.value === cell && !isInField) this.#save()

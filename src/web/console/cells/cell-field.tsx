@@ -59,11 +59,11 @@ export function CellField({ cell, tags, onEnd, onStep, onLeave }: CellFieldProps
     spellcheck: false,
   } as const
   function onKeyDown(event: KeyboardEvent): void {
-    // The keys of the table and of the page are none of a field's.
+    // Keys in a field are not shortcuts of the table or the page.
     event.stopPropagation()
     const { key, code, shiftKey } = event
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.altKey) return
-    // With Shift, WebKit on GTK knows the key alone.
+    // With Shift, WebKit on GTK reports only the key.
     if (code === 'Tab') onStep(shiftKey ? -1 : 1)
     else if (key === 'Enter' || key === 'Escape') onEnd(key === 'Enter')
     else return

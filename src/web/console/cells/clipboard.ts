@@ -1,4 +1,4 @@
-// Cells and rows as they are copied: text between tabs, and a table whose ids no spreadsheet rounds.
+// Copies cells and rows as text between tabs, and as a table whose ids no spreadsheet rounds.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { TEXTS, withoutLastLineEnds } from '../texts.ts'
@@ -36,12 +36,12 @@ export function copyGrid(grid: Grid, areCells: boolean): void {
     event.stopImmediatePropagation()
   }
   addEventListener('copy', fill, { once: true, capture: true })
-  // Not every browser copies where nothing is marked.
+  // Some browsers copy only a selection.
   if (!document.execCommand('copy')) void navigator.clipboard?.writeText(text)
   removeEventListener('copy', fill, { capture: true })
 }
 
-/** The cells of a paste that belong into cells; null: several lines from elsewhere, which are rows of an import. */
+/** The cells of a paste that belong into cells; null: lines from elsewhere, to import as rows. */
 export function pastedGrid(data: DataTransfer | null, isRange: boolean): Grid | null {
   const own = data?.getData(CELLS)
   if (own) return JSON.parse(own)

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 
 const SAID_MS = 2000
 
-/** Copies a text. Without TLS there is no clipboard but for what handles the event of a copy. */
+/** Copies a text. Without TLS, only the handler of a copy event may write to the clipboard. */
 async function copy(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const fill = (event: ClipboardEvent) => {

@@ -1,4 +1,4 @@
-/** Saves a file as the browser saves what is downloaded. */
+/** Saves a file as a download of the browser. */
 export function download(name: string, content: Blob): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)

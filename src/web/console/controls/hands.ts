@@ -1,4 +1,4 @@
-// Counts what the user does, so that nothing that comes late takes the keyboard from someone at work.
+// Counts what the user does, so that a late answer does not move the focus of a user at work.
 
 let acts = 0
 

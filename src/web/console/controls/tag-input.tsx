@@ -7,7 +7,7 @@ const MAX_SUGGESTIONS = 8
 /** The number of plants with each tag. */
 export type TagCounts = {
   readonly counts: ReadonlyMap<string, number>
-  /** Reads them, unless they are known. */
+  /** Reads the counts, unless they are known. */
   read(): Promise<void>
 }
 
@@ -46,14 +46,14 @@ const Suggestions = ({ id, options, active, onPick }: SuggestionsProps) => (
   </div>
 )
 
-/** The tags with what is typed in them; an empty one is no suggestion. */
+/** The tags that contain the typed text; the empty tag is not suggested. */
 const suggestionsOf = (counts: TagCounts['counts'], text: string): readonly Suggestion[] =>
   [...counts]
     .filter(([tag]) => tag && tag !== text && tag.toLowerCase().includes(text.toLowerCase()))
     .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_SUGGESTIONS)
 
-/** A field that suggests tags with what is typed in them, the most used first. */
+/** A field that suggests tags that contain the typed text, the most used first. */
 export function TagInput({ text, tags, attributes }: TagInputProps) {
   const id = useId()
   const isSuggesting = useSignal(false)

@@ -22,7 +22,7 @@ export class Draft {
     this.fill(plant)
   }
 
-  /** Begins a new plant with some texts, which are not lost if they are left. */
+  /** Begins a new plant with some texts, which do not count as typed. */
   begin(texts: Plant): void {
     this.#begun = texts
     this.fill(texts)
@@ -54,7 +54,7 @@ export class Draft {
     }
   }
 
-  /** The fields that differ from the stored plant; null removes an optional one. */
+  /** The fields that differ from the stored plant; null removes an optional field. */
   changes(plant: Plant): PlantChange {
     const changedTexts = TEXTS.filter((text) => this.texts[text].value !== shownText(plant[text]))
     const typed = (text: TextName) => this.texts[text].value || (text === 'name' ? '' : null)

@@ -44,7 +44,7 @@ function Conflict({ editor, form }: FormProps) {
   )
 }
 
-/** Asks to discard what was typed, before another step. */
+/** Asks to discard the typed text, before another step. */
 function Leaving({ editor }: { readonly editor: Editor }) {
   const box = useRef<HTMLDivElement>(null)
   const then = editor.leaving.value
@@ -87,7 +87,7 @@ function IdField({ editor, form }: FormProps) {
           type="button"
           onClick={() => {
             form.useFreeId(editor.saves.newIds())
-            // The button goes.
+            // The button disappears.
             document.getElementById('id')?.focus()
           }}
         >
@@ -125,7 +125,7 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
           name={text}
           text={texts[text]}
           error={errors[text]}
-          // A field of one line would drop the ends of lines.
+          // A single-line field would drop line breaks.
           isLong={text === 'name' || /[\r\n]/.test(`${plant?.[text]}${texts[text].value}`)}
           {...(text === 'tag' ? { hint: TAG_HINT, tags } : {})}
         />

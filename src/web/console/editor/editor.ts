@@ -36,7 +36,7 @@ export class Editor {
     return this.form.value?.stored.value?.plant.id ?? null
   }
 
-  /** True if closing the panel would lose what was typed. */
+  /** True if closing the panel would lose typed text. */
   get isDirty(): boolean {
     return this.isEditing.value && this.form.value?.isDirty === true
   }
@@ -82,7 +82,7 @@ export class Editor {
     this.#isFromPage = true
   }
 
-  /** Opens a form that was refused, with what was typed. */
+  /** Opens a refused form, with its typed text. */
   openRefused(form: PlantForm): void {
     this.leave(() => {
       this.saves.take(form)
@@ -140,14 +140,14 @@ export class Editor {
     this.#isFromPage = false
   }
 
-  /** Opens a form again if it is refused, unless the user has gone on: then a note offers it. */
+  /** Opens a form again if it is refused, unless the user is busy elsewhere: then a note offers it. */
   async #watch(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
     const acts = countActs()
     if ((await isSaved) || !this.saves.refusedForms.value.includes(form)) return
     if (acts === countActs() && !this.isDirty) this.openRefused(form)
   }
 
-  /** Closes the panel or takes another step, but asks first if that would lose what was typed. */
+  /** Closes the panel or takes another step, but asks first if that would lose typed text. */
   leave(then: () => void = this.close): void {
     if (this.isDirty) {
       this.leaving.value = then

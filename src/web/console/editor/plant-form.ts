@@ -1,4 +1,4 @@
-// One plant that is open, or a new one: as it is stored, as it was typed, and how it is saved.
+// An open plant, or a new one: the stored fields, the typed ones, and the save.
 
 import { signal } from '@preact/signals'
 import {
@@ -35,7 +35,7 @@ export class PlantForm {
   readonly isSaving = signal(false)
   /** True once someone else has deleted the plant. */
   readonly isGone = signal(false)
-  /** What the latest save has changed; null if there was nothing to change. */
+  /** The change of the latest save; null if nothing differed. */
   saved: Step | null = null
   /** Resolves once the plant was read, to false if it cannot be saved as it was read. */
   reading: Promise<boolean> = Promise.resolve(true)
@@ -90,7 +90,7 @@ export class PlantForm {
     this.proposing = propose()
   }
 
-  /** True if there is nothing wrong with the form itself; otherwise `errors` has it. */
+  /** True if the form is valid; otherwise `errors` has the reasons. */
   check(): boolean {
     const { texts, id, proposedId } = this.draft
     const isNamed = texts.name.value.trim() !== ''

@@ -20,7 +20,7 @@ export class Saves {
   constructor(
     readonly session: Session,
     readonly list: PlantList,
-    /** Is told of each change, so that it can be undone. */
+    /** Called with each change, so that it can be undone. */
     readonly onSaved: (step: Step) => void,
   ) {
     list.withUnsaved = (plant) =>
@@ -37,7 +37,7 @@ export class Saves {
     return this.pendingForms.value.length + this.refusedForms.value.length > 0
   }
 
-  /** Resolves once nothing that was saved before is still on its way. */
+  /** Resolves once all earlier saves have ended. */
   get settled(): Promise<unknown> {
     return this.#last
   }
@@ -51,7 +51,7 @@ export class Saves {
     return saving
   }
 
-  /** Takes a refused form out, to be opened. */
+  /** Removes a refused form, to open it. */
   take(form: PlantForm): void {
     this.refusedForms.value = this.refusedForms.value.filter((other) => other !== form)
     const storedPlant = form.stored.value?.plant

@@ -33,7 +33,7 @@ type UnsavedProps = {
   readonly isHealthy: boolean
 }
 
-/** What was typed and refused, and what waits for the end of an outage. */
+/** Edits that were refused, and edits that wait for the end of an outage. */
 export function Unsaved({ editor, isHealthy }: UnsavedProps) {
   const refusedForms = editor.saves.refusedForms.value
   const pendingCount = isHealthy ? 0 : editor.saves.pendingForms.value.length

@@ -26,7 +26,7 @@ export type Analysis = {
   /** The line from which the file cannot be read, and the reason. */
   readonly notRead: string | null
   readonly notices: readonly string[]
-  /** The plants beside the stored ones; null: not yet known. */
+  /** The comparison with the stored plants; null: not yet known. */
   readonly compared: Comparison | NotCompared | null
   readonly isWhole: boolean
 }

@@ -91,7 +91,7 @@ export async function propose(table: Header): Promise<Proposal> {
     headerRow: guess.headerRow,
   })
   if ('header' in resolution) return fromGuess(resolution)
-  // A column of texts may be called an id.
+  // A column named "id" may hold texts.
   if (sample.length > 0 && !(await isAnyStored(table, resolution))) {
     const guess = guessColumns(header, sample, isNamed)
     if (guess.idColumn === null && guess.nameColumn !== null) return fromGuess(guess)

@@ -1,4 +1,4 @@
-// The plants of a file beside the stored ones: which are new, differ, or are unchanged.
+// Compares the plants of a file with the stored ones: new, different or unchanged.
 
 import { ClientError, type NewPlant } from '../../../client/client.ts'
 import type { Columns } from '../../../formats/columns.ts'
@@ -69,7 +69,7 @@ function createRecentPlants() {
 
 export function createComparison(session: Session): Compare {
   const stored = createStoredPlants(session)
-  // Those that are not stored so.
+  // Only plants that differ from the stored ones.
   const recentPlants = createRecentPlants()
   const differences: Difference[] = []
   const none = { created: 0, differing: 0, unchanged: 0 }

@@ -15,7 +15,7 @@ export type ImportInput = {
   readonly columns: Columns
   /** True if plants that differ from the stored ones replace them. */
   readonly replaces: boolean
-  /** The stored plants beside it; null: they were not read, or not all. */
+  /** The comparison with the stored plants; null: not all of them were read. */
   readonly compared: Comparison | null
 }
 
@@ -54,7 +54,7 @@ async function hasNames({ table }: OpenedFile): Promise<boolean> {
   return columns.name.length > 0 || headerRow !== null
 }
 
-// Each is read by itself, from the whole workbook.
+// Reading a sheet needs the whole workbook.
 const MAX_SHEETS = 10
 
 /** A workbook whose first sheet has no column of names may have one on another of the first sheets. */

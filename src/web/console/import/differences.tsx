@@ -43,7 +43,7 @@ const save = (all: readonly Difference[]): void => {
   )
 }
 
-/** The stored plants that a file has otherwise: the first ones, and a file of all. */
+/** The first stored plants that differ from the file, and all of them as a download. */
 export function Differences({ all }: { readonly all: readonly Difference[] }) {
   const more = all.length - MAX_SHOWN
   return (

@@ -27,7 +27,7 @@ async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGener
   const pause = yieldToBrowser()
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      // Browsers read parts of some megabytes, which would take long at once.
+      // Browsers read parts of some megabytes, which would block the page.
       for (let at = 0; at < part.value.length; at += PART_BYTES) {
         const bytes = part.value.subarray(at, at + PART_BYTES)
         onRead(bytes.length)
@@ -52,7 +52,7 @@ export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
   const text = new TextDecoder().decode(head).trimStart()
   const namedFormat = formatToRead(file.name)
-  // A document of another program is packed as a workbook is.
+  // Other documents are zip archives too.
   if (namedFormat === null) checkName(file.name)
   return formatOfBytes(head) ?? namedFormat ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }

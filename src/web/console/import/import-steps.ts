@@ -1,4 +1,4 @@
-// What an import has changed, so that it can be undone.
+// The changes of an import, so that it can be undone.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { hasSameTexts } from '../texts.ts'

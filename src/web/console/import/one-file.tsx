@@ -18,7 +18,7 @@ export type Surroundings = {
   readonly memory: Memory
   readonly signal: AbortSignal
   readonly update: (change: (before: Import) => Partial<Import>) => void
-  /** Is told of what was changed. */
+  /** Called with the changes. */
   readonly onDone: (act: Act) => void
   /** Shows a form, or removes it (null). */
   readonly ask: (form: VNode | null) => void

@@ -57,7 +57,7 @@ function Earlier({ files }: { readonly files: readonly Import[] }) {
   )
 }
 
-/** The first of some things, and a mark if there are more. */
+/** The first items, and an ellipsis if there are more. */
 const firstOf = (shown: readonly (string | number)[], count: number): string =>
   shown.length < count ? `${shown.join(', ')}, …` : shown.join(', ')
 

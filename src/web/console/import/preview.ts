@@ -43,7 +43,7 @@ export async function createPreview(found: DetectedFile, session: Session, memor
       encoding: encoding === null && !found.problem ? null : remembered.settings.encoding,
     })
     if (opened.value) choose({ ...remembered.columns, numberFrom: columns.value.numberFrom })
-    // Such as a sheet that this workbook does not have.
+    // For example, this workbook may lack the remembered sheet.
     else await read(found.settings)
   }
   return { ...preview, isRemembered: remembered !== undefined }

@@ -53,7 +53,7 @@ export function createProgress() {
       if (current.value) earlier.value = [...earlier.value, current.value]
     },
 
-    /** Drops a cancelled file: nothing is said about it. */
+    /** Drops a cancelled file, without a result. */
     dropCancelled(): void {
       if (current.value?.state === 'cancelled') current.value = null
     },

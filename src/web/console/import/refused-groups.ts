@@ -1,4 +1,4 @@
-// Refused rows of one cause together.
+// Groups refused rows by cause.
 
 export type Refusal = { readonly line: number; readonly problem: string }
 

@@ -21,7 +21,7 @@ type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced:
 // Errors caused by single plants, or by the size of the request.
 const OF_PLANTS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
 
-/** A plant of a file, and what is sent of it. */
+/** A plant of a file, and the replacement to send. */
 export type Replacement = NewPlant & { readonly update: PlantUpdate }
 
 const refusalOf = (message: string): Failure => ({ ok: false, error: 0, status: 0, message })
@@ -76,7 +76,7 @@ async function patchEach<P extends Replacement>(
   return sum
 }
 
-/** Plants in groups, in none of which an id comes twice: a request with one is refused. */
+/** Splits plants into groups without a repeated id, which a request must not have. */
 function distinct<P extends NewPlant>(plants: readonly P[]): Iterable<readonly P[]> {
   const counts = new Map<bigint, number>()
   const groups = Map.groupBy(plants, ({ id }) => {
@@ -111,7 +111,7 @@ type Replacing = Pick<ImportInput, 'columns' | 'compared'>
 export function createReplacing({ columns, compared }: Replacing) {
   const seenIds = new Set<bigint>()
   return <P extends Plant>(plant: P): P & Replacement => {
-    // An object of JSON may have a key that none before it had.
+    // A JSON object may have a key that earlier ones lack.
     const texts = TEXTS.filter(
       (text) => text === 'name' || columns[text] !== null || plant[text] !== undefined,
     )

@@ -41,7 +41,7 @@ function UnchangedTexts({ preview: { columns } }: Pick<ReplaceProps, 'preview'>)
   )
 }
 
-/** The stored plants beside those of the file, and the choice to replace them. */
+/** The comparison with the stored plants, and the choice to replace them. */
 export function StoredChoice({ preview }: { readonly preview: Preview }) {
   const { compared = null, isWhole } = preview.analysis.value ?? {}
   if (compared === null) return null

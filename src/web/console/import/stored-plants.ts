@@ -8,7 +8,7 @@ import type { Session } from '../session.ts'
 const MAX_PAGES = 1000
 const PAGE = 1000
 
-/** Ids of which all that are stored were read. */
+/** A span of ids whose stored plants were all read. */
 type Span = { readonly first: bigint; readonly last: bigint }
 
 const ascending = (a: bigint, b: bigint): number => (a < b ? -1 : Number(a > b))

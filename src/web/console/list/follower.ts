@@ -5,7 +5,7 @@ import type { Session } from '../session.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
-// The changes of so long are shown together: drawing the rows takes longer than what one of them changes.
+// Changes within this time are shown together: drawing the rows takes long.
 const TOGETHER_MS = 50
 
 /** `onChanges` is called with the plants that changed, null for those that were deleted, and awaited; `beforeShown` is called before. */
@@ -59,7 +59,7 @@ export function createFollower(
         }
       }, signal)
       if (endResult.ok || endResult.error !== ERRORS['cursor expired']) return
-      // What is read after them may be newer.
+      // Later reads may be newer.
       await showing
       cursor = await endOfLog(signal)
       list.refresh()

@@ -88,7 +88,7 @@ export class PartList {
     }
   }
 
-  /** Resizes the longest unread part so that there are so many rows in all. */
+  /** Resizes the longest unread part so that the rows add up to a total. */
   expect(rows: number): void {
     const unread = this.#parts.filter(({ isRead }) => !isRead)
     const longest = unread.toSorted((a, b) => b.count - a.count)[0]
@@ -97,7 +97,7 @@ export class PartList {
     this.index()
   }
 
-  /** Puts plants in their places in the parts that are held, or takes them out. */
+  /** Puts plants in their places in the parts that are held, or removes them. */
   placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): void {
     const byPart = Map.groupBy(changes, ([id]) => this.partOf(id))
     for (const [part, changed] of byPart) {

@@ -1,4 +1,4 @@
-// Reads the parts of the list that come into view, or all of them for what needs every plant.
+// Reads the parts of the list that come into view, or all of them, such as for sorting.
 
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { PlantPage, Result } from '../../../client/client.ts'
@@ -104,7 +104,7 @@ export class PartReader {
     return this.rows.rowOf(id)
   }
 
-  /** Calls a function that needs all plants; changes in the meantime are kept for it. */
+  /** Calls a function that reads all plants; changes in the meantime are kept for it. */
   async withAll<T>(act: () => Promise<T>): Promise<T> {
     const began = this.#generation
     this.#readersOfAll += 1
@@ -198,7 +198,7 @@ export class PartReader {
     return loading
   }
 
-  /** Reports missing rows, and has them read again after a while. */
+  /** Reports missing rows, and reads them again after a while. */
   #fail(message: string): void {
     this.failure.value = message
     setTimeout(() => {

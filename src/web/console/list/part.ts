@@ -15,7 +15,7 @@ export type Part = {
   count: number
   /** null if they are not held. */
   rows: NewPlant[] | null
-  /** True if it was read, so that the count is exact but for later changes by others. */
+  /** True if the part was read: its count is exact, except for later changes by others. */
   readonly isRead: boolean
   /** True if the plants may have changed. */
   isStale?: boolean
@@ -39,7 +39,7 @@ export function readPart(
   return { after, last, count: rows.length, rows, isRead: true }
 }
 
-/** The unread rest of a part, with so many plants fewer. */
+/** The unread rest of a part, without the plants that were read. */
 const restOf = (part: Part, fewer: number, bounds: Partial<Part>): Part => ({
   ...part,
   rows: null,
@@ -78,7 +78,7 @@ export function splitBack(order: IdOrder, part: Part, { plants, next }: PlantPag
   return [restOf(part, last.count, { last: end, backward: next }), last]
 }
 
-/** Splits a part by a page after a guessed id, behind so many rows of the part. */
+/** Splits a part by a page after a guessed id, after a number of its rows. */
 export const splitMiddle = (
   order: IdOrder,
   part: Part,
@@ -97,7 +97,7 @@ export function rowsBefore({ after, last, count }: Part, id: bigint): number {
   return Math.min(count - 1, Math.floor((Number(share) / SHARES) * count))
 }
 
-/** The approximate id behind so many rows of a part, as if ids were spread evenly. */
+/** The approximate id after a number of rows of a part, as if ids were spread evenly. */
 export function guessId({ last, count }: Part, after: bigint, rows: number): bigint {
   const share = BigInt(Math.floor((rows / count) * SHARES))
   return after + ((last - after) * share) / BigInt(SHARES)

@@ -30,7 +30,7 @@ const MARKED_MS = 5000
 
 export class PlantList {
   readonly query = signal<Query>({})
-  /** The search that is being typed: it finds plants among those that were read. */
+  /** The search in the box: it finds plants among those that were read. */
   readonly typedQuery = signal<Query | null>(null)
   /** The plants that the service lists: those of the search, or all of them where the page searches. */
   readonly serviceQuery = signal<Query>({})
@@ -66,7 +66,7 @@ export class PlantList {
     return { query: this.query.value, sort: this.sort.value }
   }
 
-  /** What the rows on screen were searched for. */
+  /** The search whose results are on screen. */
   get searched(): Query {
     return this.typedQuery.value
       ? within(this.query.value, this.typedQuery.value)
@@ -94,12 +94,12 @@ export class PlantList {
     return this.open({ query, sort: this.sort.value })
   }
 
-  /** Shows those of the plants that also meet a search; its parts replace the same parts of the current one. */
+  /** Narrows the current search by another one, which replaces the same parts. */
   refine(query: Query): Promise<void> {
     return this.show(within(this.query.value, query))
   }
 
-  /** Shows what a search finds while it is typed; null: what was shown before. */
+  /** Shows the results of a search while it is typed; null: the earlier results. */
   async type(query: Query | null): Promise<void> {
     const typed = query && !isEverything(query) ? query : null
     if (textOf(typed ?? {}) === textOf(this.typedQuery.value ?? {})) return
@@ -160,7 +160,7 @@ export class PlantList {
     return this.reader.withAll(() => this.reader.readAll())
   }
 
-  /** Reads what the page's own search finds, in the order of ids; null if the service searches. */
+  /** Reads the results of the page's own search, in the order of ids; null if the service searches. */
   get foundHere(): (() => Promise<readonly NewPlant[]>) | null {
     if (!this.searchesHere) return null
     const { value: query } = this.query
@@ -227,7 +227,7 @@ export class PlantList {
     return this.#stored.value !== undefined && this.#stored.value <= MAX_SORTED
   }
 
-  /** True if every plant is read for what is shown. */
+  /** True if the view needs every plant. */
   get readsAll(): boolean {
     const isTyped = this.typedQuery.value !== null && this.#isShort
     return this.sort.value.by !== 'id' || this.searchesHere || isTyped
@@ -237,7 +237,7 @@ export class PlantList {
     return isEverything(this.serviceQuery.value) ? this.#stored.value : undefined
   }
 
-  /** Has every row read again. */
+  /** Marks every row as outdated. */
   #distrustRows(): void {
     this.readAt.value = performance.now()
     for (const part of this.rows.parts.all) part.isStale = true
@@ -272,7 +272,7 @@ export class PlantList {
     })
   }
 
-  /** Shows what the page itself finds among the plants that are held, if it is to search them. */
+  /** Shows the results of the page's own search, if there is one. */
   async #search(): Promise<void> {
     const search = ++this.#searches
     if (!this.searchesHere && !this.typedQuery.value) {

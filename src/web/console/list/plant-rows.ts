@@ -22,7 +22,7 @@ export class PlantRows {
   readonly count = signal(0)
   /** The number of plants that were read. */
   readonly readCount = signal(0)
-  /** The number of those that are shown. */
+  /** The number of plants that are shown. */
   readonly foundCount = signal(0)
   readonly isComplete = signal(false)
   /** True if there are more plants than the page sorts. */
@@ -32,7 +32,7 @@ export class PlantRows {
   #expected: number | undefined
   /** All plants in the order of the page; null in the order of ids. */
   #sorted: SortedPlants | null = null
-  /** Those of the plants that are held which the page's own search finds; null without one. */
+  /** The results of the page's own search; null without one. */
   #narrowed: SortedPlants | null = null
   /** The plants that are shown as they will be; null: not at all. */
   readonly #pending = new Map<bigint, NewPlant | null>()
@@ -40,7 +40,7 @@ export class PlantRows {
   readonly #recent = new Map<bigint, NewPlant | null>()
   #reads = 0
 
-  /** `lists`: tells if the list has a plant. */
+  /** `lists`: true if a plant belongs to the list. */
   constructor(readonly lists: (plant: NewPlant) => boolean) {}
 
   get isSorted(): boolean {
@@ -115,14 +115,14 @@ export class PlantRows {
     this.#pending.delete(id)
   }
 
-  /** Puts a plant in its place, or takes it out. */
+  /** Puts a plant in its place, or removes it. */
   set(id: bigint, plant: NewPlant | null): void {
     if (this.#reads > 0) this.#recent.set(id, plant)
     this.#place(id, plant)
     this.publish()
   }
 
-  /** Puts many plants in their places, or takes them out. False if they must be sorted again. */
+  /** Puts many plants in their places, or removes them. False if they must be sorted again. */
   setAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     if (this.#reads > 0) for (const [id, plant] of changes) this.#recent.set(id, plant)
     const isInOrder = this.#placeAll(changes)
@@ -140,7 +140,7 @@ export class PlantRows {
     if (this.#reads === 0) this.#recent.clear()
   }
 
-  /** Replaces a part by what was read of it. */
+  /** Replaces a part by its parts that were read. */
   replace(part: Part, others: readonly Part[]): void {
     const pendingParts = others.map((other) => this.#asPending(other))
     this.parts.replace(part, pendingParts)
@@ -156,14 +156,14 @@ export class PlantRows {
     if (!this.#currentOrder) this.parts.forgetOldest()
   }
 
-  /** Shows sorted plants, with what changed since they were read. */
+  /** Shows sorted plants, with the changes since they were read. */
   sort(plants: NewPlant[], compare: Compare): void {
     this.#sorted = new SortedPlants(plants, compare)
     this.#repeatChanges()
     this.publish()
   }
 
-  /** Shows those of the plants that are held which fit, in an order. */
+  /** Shows only the held plants that fit, in an order. */
   narrow(compare: Compare, fits: (plant: NewPlant) => boolean): void {
     this.#narrowed = new SortedPlants(this.all().filter(fits), compare, fits)
     this.publish()
@@ -231,7 +231,7 @@ export class PlantRows {
     }
   }
 
-  /** As {@link setAll}, without telling. */
+  /** Like {@link setAll}, without a notification. */
   #placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     if (changes.size <= MAX_SINGLE) {
       for (const [id, plant] of changes) this.#place(id, plant)

@@ -51,7 +51,7 @@ export class Selection {
     this.#set(new Map([...this.plantsById.value, ...added]))
   }
 
-  /** Ticks those of some plants that are still shown. */
+  /** Ticks plants, unless they are no longer shown. */
   tickAgain(ids: readonly bigint[]): void {
     const plants = ids.map((id) => this.list.rows.plant(id)).filter((plant) => plant !== undefined)
     if (plants.length > 0) this.add(plants)

@@ -1,9 +1,9 @@
-// Plants in an order of the page: all of them, or those that its own search finds.
+// Plants that the page itself sorts: all of them, or the results of its search.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, placeAmong } from '../sort.ts'
 
-/** So many are put in their places within a few milliseconds. */
+/** This many are put in their places within a few milliseconds. */
 export const MAX_PLACED = 2000
 
 export class SortedPlants {
@@ -12,7 +12,7 @@ export class SortedPlants {
   constructor(
     plants: NewPlant[],
     readonly compare: Compare,
-    /** Tells if a plant belongs here. */
+    /** True if a plant belongs here. */
     readonly fits: (plant: NewPlant) => boolean = () => true,
   ) {
     this.#plants = plants
@@ -22,13 +22,13 @@ export class SortedPlants {
     return this.#plants
   }
 
-  /** The row of a plant, which is quick to find if it is given as it is here; -1 if it is not here. */
+  /** The row of a plant, or -1; fast if `plant` has the fields that it has here. */
   rowOf(id: bigint, plant: NewPlant | undefined): number {
     const at = plant ? placeAmong(this.#plants, plant, this.compare) : -1
     return this.#plants[at]?.id === id ? at : this.#plants.findIndex((other) => other.id === id)
   }
 
-  /** Puts a plant in its place, or takes it out; `before` as for {@link rowOf}. */
+  /** Puts a plant in its place, or removes it; `before` as for {@link rowOf}. */
   place(id: bigint, plant: NewPlant | null, before: NewPlant | undefined): void {
     const row = this.rowOf(id, before)
     if (row >= 0) this.#plants.splice(row, 1)
@@ -36,7 +36,7 @@ export class SortedPlants {
     this.#plants.splice(placeAmong(this.#plants, plant, this.compare), 0, plant)
   }
 
-  /** Puts plants in their places, or takes them out; very many are only put at the end. True if all are in order. */
+  /** Puts plants in their places, or removes them; very many go to the end. True if all are in order. */
   placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     const unchangedPlants = this.#plants.filter(({ id }) => !changes.has(id))
     const changedPlants = [...changes.values()].filter((plant) => plant !== null).filter(this.fits)

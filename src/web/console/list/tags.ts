@@ -18,7 +18,7 @@ type CountedTags = {
 export class Tags {
   /** null until they were read. */
   readonly tagCounts = signal<CountedTags | null>(null)
-  /** Counts what may have changed the numbers. */
+  /** The number of changes that may affect the counts. */
   #changes = 0
   #readChanges = -1
   /** Identifies the read that is under way. */
@@ -30,7 +30,7 @@ export class Tags {
     return this.tagCounts.value?.counts ?? new Map()
   }
 
-  /** Has the numbers read again when they are next wanted. */
+  /** Marks the counts as outdated: the next use reads them again. */
   distrust(): void {
     this.#changes += 1
   }
@@ -49,7 +49,7 @@ export class Tags {
     const reading = Symbol()
     this.#reading = reading
     const counted = await this.#count()
-    // They were forgotten meanwhile.
+    // The tags were forgotten during the read.
     if (this.#reading !== reading) return
     this.#reading = null
     if (!counted) return

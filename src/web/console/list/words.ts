@@ -49,7 +49,7 @@ export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
 
 const isDigit = (text: string | undefined): boolean => text !== undefined && /\d/.test(text)
 
-/** True if a text has a word, anywhere; one that begins with a digit only where a number does, leading zeros aside. */
+/** True if a text has a word, anywhere; a word that begins with a digit only at the start of a number, zeros aside. */
 function hasWord(text: string, word: string): boolean {
   if (!isDigit(word[0])) return text.includes(word)
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at)) {
@@ -62,7 +62,7 @@ function hasWord(text: string, word: string): boolean {
   return false
 }
 
-/** Returns a function that tells if a search finds a plant: its name has every word, and its tag is the one. */
+/** Returns a predicate: a plant's name has every word of the search, and its tag matches. */
 export function finderOf({ id, name = '', tag, isUntagged }: Query): (plant: NewPlant) => boolean {
   const words = fold(name).split(/\s+/).filter(Boolean)
   return (plant) =>

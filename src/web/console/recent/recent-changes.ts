@@ -1,4 +1,4 @@
-// What changed, read from the newest change back, and what of it a filter shows.
+// Reads changes from the newest back, and filters them.
 
 import { computed, signal } from '@preact/signals'
 import { type Change, ERRORS, type HistoryPage, type NewPlant } from '../../../client/client.ts'
@@ -11,9 +11,9 @@ import type { Acts } from '../undo/acts.ts'
 import { nameOf } from '../undo/describe.ts'
 import { creationOf } from '../undo/step.ts'
 
-// The service reads no more at once.
+// The limit of the service.
 const PAGE = 500
-/** Changes that are shown more at a time. */
+/** The number of changes that "more" adds. */
 const PAGE_LENGTH = 50
 // Read at first, so that others than the author of a large import can be chosen.
 const READ_FIRST = 5000
@@ -85,7 +85,7 @@ export class RecentChanges {
     return change.after === null && this.#last.value.get(change.id) === change
   }
 
-  /** Reads until there is as much to be shown as is wanted. */
+  /** Reads until there are enough changes to show. */
   async read(): Promise<void> {
     if (this.isReading.value) return
     this.isReading.value = true
@@ -151,7 +151,7 @@ export class RecentChanges {
   async #readOlder(after: string): Promise<boolean> {
     const page = await this.#readPage({ after })
     if (!page) return false
-    // Unless it was begun anew meanwhile.
+    // Unless the list was restarted meanwhile.
     if (this.#next.value === after) {
       this.#changes.value = [...this.#changes.value, ...page.changes]
       this.#next.value = page.next

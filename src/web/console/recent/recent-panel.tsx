@@ -53,7 +53,7 @@ type RecentChangeProps = {
 
 function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
   const { id, before, after } = change
-  // A name that is new is among the differences.
+  // The differences already show a new name.
   const isKnown = before !== null && (after === null || before.name === after.name)
   return (
     <li>
@@ -97,7 +97,7 @@ function statusOf({ matches, oldest, isReading, restoreStatus, failure }: Recent
   return count === 1 ? `1 change ${since}` : `${count.toLocaleString()} changes ${since}`
 }
 
-/** The button below the list. It stays, so that the focus does. */
+/** The button below the list. It stays mounted, to keep the focus. */
 function Earlier({ recent }: { readonly recent: RecentChanges }) {
   const isReading = recent.isReading.value
   if (recent.visibleChanges.value.length === 0 && (isReading || !recent.hasMore.value)) return null
@@ -130,7 +130,7 @@ type RecentPanelProps = Pick<RecentChangeProps, 'onOpen'> & {
   readonly onClose: () => void
 }
 
-/** What changed lately, by whom, and a way to restore what was deleted. */
+/** Recent changes with their authors, and buttons to restore deleted plants. */
 export function RecentPanel({ session, list, acts, onClose, onOpen }: RecentPanelProps) {
   const recent = useMemo(() => new RecentChanges(session, list, acts), [session, list, acts])
   const heading = useRef<HTMLHeadingElement>(null)

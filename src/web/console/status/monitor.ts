@@ -61,7 +61,7 @@ export function createMonitor(session: Session) {
   async function watch(isHidden: () => boolean): Promise<never> {
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Ahead of the poll, which may be older than what the next one is wanted for.
+      // Set before the poll, which may be older than the next request to poll.
       wake = resolve
       if (!isHidden()) await poll()
       setTimeout(resolve, health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS)

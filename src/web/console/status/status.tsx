@@ -36,7 +36,7 @@ const Fact = ({ name, children, isBad = false }: FactProps) => (
   </div>
 )
 
-/** What the service says of itself. */
+/** The facts about the service. */
 function Facts({ status }: { readonly status: ReadStatus }) {
   const { database, damaged, lastBackup, changeLog, readAt, uptimeSeconds, version } = status
   return (

@@ -177,7 +177,7 @@ function exportedOf({ searched, rows, total }: PlantList, selection: Selection):
 /** The menu of exports; on a phone it also holds the other buttons. */
 function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
-    // As Enter does: what is exported is what is shown.
+    // Search first, as Enter does: the export has what the table shows.
     if (list.typedQuery.value) void list.show(list.searched)
     const ticked = selection.size > 0 ? async () => selection.plants() : null
     void exporter.start(format, list.query.value, ticked ?? list.foundHere)

@@ -1,4 +1,4 @@
-// What was done in this session, to be undone and done again: each act is carried out at once, and undone by its inverse.
+// The history of this session, for undo and redo: each act is carried out at once, and undone by its inverse.
 
 import { signal } from '@preact/signals'
 import type { PlantList } from '../list/plant-list.ts'
@@ -10,7 +10,7 @@ import { inverseOf, type Step } from './step.ts'
 // Beyond this many plants, the oldest acts are forgotten.
 const MAX_STEPS = 200_000
 
-/** Something that was done. */
+/** An action that was carried out. */
 export type Act = {
   /** The object of a sentence: `the deletion of 2 plants`. */
   readonly what: string
@@ -33,7 +33,7 @@ export class Acts {
   readonly running = signal<{ readonly count: number; readonly of: number } | null>(null)
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `settled`: resolves once all that was typed before is stored. */
+  /** `settled`: resolves once all earlier edits are stored. */
   constructor(
     readonly session: Session,
     readonly list: PlantList,
@@ -41,7 +41,7 @@ export class Acts {
     readonly settled: () => Promise<unknown>,
   ) {}
 
-  /** Does something at once; resolves to the plants that were left out and are still stored. */
+  /** Carries out an action at once; resolves to the plants that were left out and are still stored. */
   do(steps: readonly Step[]): Promise<readonly SkippedStep[]> {
     // At once: if rows moved later, the next click might hit the wrong one.
     show(this.list, steps)
@@ -53,7 +53,7 @@ export class Acts {
     })
   }
 
-  /** Notes something that is stored already. */
+  /** Records an action that is already stored. */
   record(act: Act): void {
     this.#push(act)
     if (act.lasting === undefined) this.#note()

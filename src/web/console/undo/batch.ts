@@ -1,4 +1,4 @@
-// Does something with many plants, a few at a time.
+// Processes many plants, a few at a time.
 
 // Browsers open six connections to a host: more requests would wait in line.
 const CONCURRENCY = 6

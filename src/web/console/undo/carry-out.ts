@@ -1,5 +1,5 @@
-// Carries out changes of plants in as few requests as they fit into. Each plant is changed only if it is still as it was
-// before; what someone else has changed since stays.
+// Carries out changes of plants in as few requests as they fit into. A plant is changed only if it is still as it was
+// before; later changes by others stay.
 
 import {
   type Deleted,
@@ -20,7 +20,7 @@ import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 const MAX_PLANTS = 1000
 // A body of the default limit has room for three times as many bytes.
 const MAX_BYTES = 300_000
-// It is as it should be: by an earlier try whose answer was lost, or by someone else.
+// The plant already is as intended: an earlier answer was lost, or someone else did the same.
 const DONE_REASON = 'done already'
 
 const ENCODER = new TextEncoder()

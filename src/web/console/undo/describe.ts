@@ -21,7 +21,7 @@ const textsIn = (steps: readonly Step[]): readonly string[] => [
   ...new Set(steps.flatMap(changedTexts)),
 ]
 
-/** What was done, as the object of a sentence: `the deletion of 2 plants`. */
+/** An action as the object of a sentence: `the deletion of 2 plants`. */
 export function nameOf(steps: readonly Step[]): string {
   if (steps.every(({ before }) => before === null)) return `the creation of ${which(steps)}`
   if (steps.every(({ after }) => after === null)) return `the deletion of ${which(steps)}`

@@ -8,7 +8,7 @@ type NoteProps = {
   readonly count: number
 }
 
-/** The latest sentence, with a way to undo what it is about. */
+/** The latest sentence, with a button to undo its action. */
 export function Note({ acts, sentence, count }: NoteProps) {
   const noted = acts.noted.value
   const running = acts.running.value

@@ -26,11 +26,11 @@ export function taggingOf(before: NewPlant, tag: string): Step {
   return { id: before.id, before, after: tag === '' ? others : { ...others, tag } }
 }
 
-/** The texts that differ, of a plant that stays. */
+/** The texts that a change of a plant changes. */
 export const changedTexts = ({ before, after }: Step): readonly TextName[] =>
   before && after ? TEXTS.filter((text) => before[text] !== after[text]) : []
 
-/** Some texts of a plant, null for those that it does not have. */
+/** Some texts of a plant; null for a missing one. */
 export const textsOf = (plant: NewPlant | null, texts: readonly TextName[]): PlantChange =>
   Object.fromEntries(texts.map((text) => [text, plant?.[text] ?? null]))
 

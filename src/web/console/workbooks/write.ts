@@ -15,7 +15,7 @@ export function openWorkbook(signal: AbortSignal) {
     thread.terminate()
     reject(signal.reason)
   }
-  // The end may never be asked for.
+  // A caller may never await the end.
   promise.catch(() => {})
   signal.addEventListener('abort', abort)
   thread.onmessage = ({ data }) =>
