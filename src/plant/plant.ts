@@ -93,7 +93,6 @@ const PLANT_RULE = `expected an object with ${listWords(['name', ...OPTIONAL_WOR
 export const PlantFields = t.Object(TEXT_SCHEMAS, {
   title: 'Plant',
   description: 'A plant as the create operation answers it.',
-  additionalProperties: true,
   error: PLANT_RULE,
 })
 export type PlantFields = typeof PlantFields.static

@@ -12,10 +12,9 @@ export const CONDITION_PATTERN = `^(\\*|${ENTITY_TAG.source}(\\s*,\\s*${ENTITY_T
 const PLACEHOLDER = '\0'
 
 function readTags(name: string, text: string): EntityTags {
-  const value = text.trim()
-  if (value === '*') return '*'
-  const tags = value.match(ENTITY_TAG) ?? []
-  const elements = value.replace(ENTITY_TAG, PLACEHOLDER).split(',')
+  if (text === '*') return '*'
+  const tags = text.match(ENTITY_TAG) ?? []
+  const elements = text.replace(ENTITY_TAG, PLACEHOLDER).split(',')
   // Empty elements of a list are ignored (section 5.6.1.2).
   const isList = elements.every((element) => ['', PLACEHOLDER].includes(element.trim()))
   if (tags.length > 0 && isList) return tags
