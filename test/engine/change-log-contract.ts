@@ -11,8 +11,8 @@ import { until } from '../harness/until'
 export type ChangeLogDatabase = AsyncDisposable & {
   /** Closes the store of a daemon, if one is open, and opens one. */
   open(keep: KeepChanges): Promise<Store>
-  /** Opens a store as a command beside the daemon does. */
-  beside(): Promise<Store>
+  /** Opens a store like a command, beside the daemon. */
+  openForCommand(): Promise<Store>
   /**
    * Closes the store and copies the database. Returns a function that puts the copy in its place, once the store is
    * closed.
@@ -395,7 +395,7 @@ function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
     // It is told of what it may not have seen.
     await wake.promise
     wake = Promise.withResolvers()
-    const other = await database.beside()
+    const other = await database.openForCommand()
     await other.createPlants(range(1, 2), {
       origin: { token: null, address: null, request: 'import' },
     })

@@ -41,8 +41,8 @@ export async function startPgBouncer(server: PostgresServer, settings: readonly 
     ...settings,
   ]
   writeFileSync(folder.file('ini'), `${lines.join('\n')}\n`, { mode: 0o644 })
-  const under = process.getuid?.() === 0 ? AS_NOBODY : []
-  const child = startProcess([...under, '/usr/sbin/pgbouncer', folder.file('ini')])
+  const setUser = process.getuid?.() === 0 ? AS_NOBODY : []
+  const child = startProcess([...setUser, '/usr/sbin/pgbouncer', folder.file('ini')])
   const isUp = () => child.err().includes('process up')
   const giveUp = setTimeout(() => child.signal('SIGKILL'), PATIENCE_MS)
   const startup = await child.prints(isUp)

@@ -8,8 +8,12 @@ import { INSTALLATIONS, isInstalled } from './server'
 const POLICY = '/usr/sbin/policy-rc.d'
 const PACKAGES = ['postgresql-15', 'pgbouncer', 'openssl']
 
-async function run(argv: readonly string[], cwd: string, more: Record<string, string> = {}) {
-  const env = { ...process.env, ...more }
+async function run(
+  argv: readonly string[],
+  cwd: string,
+  extraEnvironment: Record<string, string> = {},
+) {
+  const env = { ...process.env, ...extraEnvironment }
   const child = Bun.spawn([...argv], { cwd, env, stdout: 'ignore', stderr: 'pipe' })
   return { code: await child.exited, err: await new Response(child.stderr).text() }
 }

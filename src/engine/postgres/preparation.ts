@@ -21,8 +21,8 @@ const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
 
 /**
- * Creates or migrates the schema. Rejects with an `OpenError` if there is none and this
- * process may not create one, or if it is newer.
+ * Creates or migrates the schema. Rejects with an `OpenError` if there is none and this process may not create one, or
+ * if the schema is newer.
  */
 async function openSchema(
   connection: Connection,

@@ -21,7 +21,7 @@ const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 /** The connections of requests, and their statements. */
 type Statements = Readonly<Record<'points' | 'pages' | 'tokens', readonly Statement[]>>
 
-/** The statements of a store that is only read. */
+/** The statements of a read-only store. */
 export const READS: Statements = {
   points: [PAGE],
   pages: [PAGE, ...CHANGE_LOG_READS],
@@ -110,7 +110,7 @@ export function watchServer(
   let last = Promise.resolve()
 
   async function look(): Promise<void> {
-    // A refusal that comes later is left to the next look.
+    // A later refusal is left to the next look.
     const isRefusing = storage.attempt === 'trial'
     const errors = await rehearse(primary, statementsFor, extraLook)
     for (const error of errors ?? []) {
@@ -133,7 +133,7 @@ export function watchServer(
   return {
     /** Looks at the server unless that was done recently. Resolves when the last look has ended, or takes too long. */
     probe: () => Promise.race([lookUnlessRecent(), Bun.sleep(PATIENCE_MS)]),
-    /** Looks at the server regularly. Returns a function that ends this. */
+    /** Looks at the server regularly. Returns the function that stops the looks. */
     begin(): () => void {
       const timer = setInterval(lookUnlessRecent, LOOK_EVERY_MS)
       return () => clearInterval(timer)

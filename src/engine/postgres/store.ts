@@ -1,5 +1,5 @@
-// Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own. A
-// store that is only read is in replica.ts.
+// A store in PostgreSQL: each batch of group commit is a step of a lane; reads have separate connections. For a
+// read-only store, see replica.ts.
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { IN_DOUBT, OpenError } from '../../errors'

@@ -33,13 +33,13 @@ function setUp() {
 
 test('simultaneous look-ups of a token share a query', async () => {
   const { find, queries, pass } = setUp()
-  const found = [find(), find()]
+  const lookUps = [find(), find()]
   pass(LEASE_MS - 1)
-  found.push(find())
+  lookUps.push(find())
 
   queries[0]?.(TOKEN)
 
-  expect(await Promise.all(found)).toEqual([TOKEN, TOKEN, TOKEN])
+  expect(await Promise.all(lookUps)).toEqual([TOKEN, TOKEN, TOKEN])
   expect(queries).toHaveLength(1)
 })
 

@@ -30,7 +30,7 @@ testChangeLog('SQLite', async () => {
       store = await openAs(path, keep)
       return store
     },
-    beside: () => openStore(path, storeGuest({ makesDatabase: false })),
+    openForCommand: () => openStore(path, storeGuest({ makesDatabase: false })),
     async copy() {
       await store?.close()
       store = undefined

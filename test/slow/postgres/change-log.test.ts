@@ -42,7 +42,7 @@ describeServers('the change log in %s', (startServer, installation) => {
         store = await openKeeping(url, keep)
         return store
       },
-      beside: () => openStore(url, storeGuest({ makesDatabase: false })),
+      openForCommand: () => openStore(url, storeGuest({ makesDatabase: false })),
       async copy() {
         await close()
         await server.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`)

@@ -67,14 +67,14 @@ describeServer('the password of %s', (startServer) => {
 
   test('is not shown by a command that fails', async () => {
     const server = await startServer()
-    const wrong = [
+    const wrongUrls = [
       ['sslmode=verify-full&sslrootcert=/missing'],
       ['sslmode=require'],
       ['sslmode=nope'],
       ['nope=1'],
       ['search_path=nope'],
     ]
-    for (const [query] of wrong) {
+    for (const [query] of wrongUrls) {
       const env = { PLANTSTORE_DATABASE: `${server.url()}?${query}` }
       for (const args of [['check'], ['serve', '--port', '0'], ['token', 'list'], ['export']]) {
         const { out, err, code } = await runProgram(args, { program: PROGRAM, env })

@@ -29,13 +29,13 @@ describeServers('a page of plants in %s', (startServer) => {
       const direction = order === 'asc' ? '' : ' Backward'
       for (const names of [undefined, ['plant']]) {
         let plan = ''
-        const explaining = {
+        const explainer = {
           unsafe: async (text: string, values: unknown[]) => {
             plan = await explain(text, values)
             return []
           },
         } as unknown as SQL
-        await listPlants(explaining, { order, after: 25_000n, limit: 100, names })
+        await listPlants(explainer, { order, after: 25_000n, limit: 100, names })
         // The limit of a page applies before any sort.
         expect(plan).toMatch(
           new RegExp(`Limit.*\\n *->  Index Scan${direction} using plants_pkey on plants`),

@@ -46,7 +46,7 @@ describeServers('remote_apply with %s', (_, installation) => {
       await until('health', isHealthy)
     }
     /** The plants acknowledged so far that the standby does not show. */
-    const missing = async () => {
+    const missingIds = async () => {
       const expectedIds = [...acknowledgedIds]
       const rows = await standby.query('SELECT id::int AS id FROM plants', url)
       const shownIds = new Set(rows.map(({ id }: { id: number }) => id))
@@ -54,11 +54,11 @@ describeServers('remote_apply with %s', (_, installation) => {
     }
 
     await goOn()
-    expect(await missing()).toEqual([])
+    expect(await missingIds()).toEqual([])
     // The standby has the log on its disk, but does not apply it.
     await standby.query('SELECT pg_wal_replay_pause()')
     await until('bad health', async () => !(await isHealthy()))
-    expect(await missing()).toEqual([])
+    expect(await missingIds()).toEqual([])
     expect((await daemon.fetch('/plants/1')).status).toBe(200)
     await standby.query('SELECT pg_wal_replay_resume()')
     await goOn()
@@ -70,7 +70,7 @@ describeServers('remote_apply with %s', (_, installation) => {
     isOver = true
     await Promise.all(clients)
 
-    expect(await missing()).toEqual([])
+    expect(await missingIds()).toEqual([])
     expect([...others].filter((status) => status !== 503)).toEqual([])
   })
 })

@@ -45,7 +45,7 @@ function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   }
 }
 
-/** Connects to one host. Rejects if its settings are unsafe. Once `ended` is aborted, closes the connection. */
+/** Connects to one host. Rejects if its settings are unsafe. Once `stopSignal` is aborted, closes the connection. */
 export async function connectTo(
   host: Host,
   target: PostgresTarget,

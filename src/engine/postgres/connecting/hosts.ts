@@ -122,7 +122,7 @@ type Failure = { readonly host: Host; readonly reason: string }
 
 /**
  * Connects to all hosts, and keeps the connection to the one to use. Rejects with an `OpenError` that lists each host's
- * problem. Once `ended` is aborted, closes the connections and rejects with the reason.
+ * problem. Once `stopSignal` is aborted, closes the connections and rejects with the reason.
  */
 export async function connect(
   target: PostgresTarget,

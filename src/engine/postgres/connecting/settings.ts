@@ -133,32 +133,34 @@ const standingOf = ({ transaction_read_only, cluster, started, timeline }: Setti
 })
 
 /** A setting that must have another value. */
-type WrongSetting = { readonly name: string; readonly found: string; readonly value: string }
+type WrongSetting = { readonly name: string; readonly actual: string; readonly value: string }
 
 const wrongSettings = (settings: Settings): WrongSetting[] =>
   Object.entries(REQUIRED).flatMap(([name, values]) => {
-    const found = settings[name] ?? ''
-    return values.includes(found) ? [] : [{ name, found, value: values[0] }]
+    const actual = settings[name] ?? ''
+    return values.includes(actual) ? [] : [{ name, actual, value: values[0] }]
   })
 
 // A server does not show tcp_user_timeout on a unix socket, where it has none.
-const LIMITS = `SELECT name, setting, current_setting(name) AS found FROM pg_settings
+const LIMITS = `SELECT name, setting, current_setting(name) AS actual FROM pg_settings
   WHERE name IN (${Object.keys(ROLE_LIMITS).map((name) => `'${name}'`)})
     AND (name <> 'tcp_user_timeout' OR inet_client_addr() IS NOT NULL) ORDER BY name`
 
 async function wrongLimits(sql: SQL): Promise<WrongSetting[]> {
-  const rows: { name: string; setting: string; found: string }[] = await sql.unsafe(LIMITS).simple()
-  return rows.flatMap(({ name, setting, found }) => {
+  const rows: { name: string; setting: string; actual: string }[] = await sql
+    .unsafe(LIMITS)
+    .simple()
+  return rows.flatMap(({ name, setting, actual }) => {
     const [limit = 0, milliseconds] = [ROLE_LIMITS[name], Number(setting)]
     if (milliseconds <= limit && (milliseconds > 0 || limit === 0)) return []
-    return [{ name, found, value: limit === 0 ? '0' : `${limit / 1000}s` }]
+    return [{ name, actual, value: limit === 0 ? '0' : `${limit / 1000}s` }]
   })
 }
 
-function refuseSettings(wrong: readonly WrongSetting[], user: string): void {
-  if (wrong.length === 0) return
-  const descriptions = wrong.map((setting) => `${setting.name} is ${setting.found}`)
-  const roles = wrong.map(({ name, value }) => alterRole(user, name, `'${value}'`))
+function refuseSettings(wrongValues: readonly WrongSetting[], user: string): void {
+  if (wrongValues.length === 0) return
+  const descriptions = wrongValues.map((setting) => `${setting.name} is ${setting.actual}`)
+  const roles = wrongValues.map(({ name, value }) => alterRole(user, name, `'${value}'`))
   throw new OpenError(`${descriptions.join(', ')}: run ${roles.join('; ')}`)
 }
 
@@ -219,11 +221,11 @@ export async function checkSettings(
   sql: SQL,
   { prepare, searchPath, user }: PostgresTarget,
 ): Promise<Standing> {
-  const found = await readSettings(sql)
-  checkServer(found, prepare)
-  const standing = standingOf(found)
+  const initial = await readSettings(sql)
+  checkServer(initial, prepare)
+  const standing = standingOf(initial)
   if (!standing.isWritable) return standing
-  const settings = prepare ? await setRemaining(sql, found) : found
+  const settings = prepare ? await setRemaining(sql, initial) : initial
   if (!prepare) await refuseStatementPooling(sql)
   refuseSettings([...wrongSettings(settings), ...(prepare ? [] : await wrongLimits(sql))], user)
   if (!prepare && searchPath !== null && settings.search_path !== searchPath) {

@@ -27,7 +27,7 @@ export type LaneStep = {
 export type Fence = {
   /** The last step that was committed. */
   readonly lastStep: number
-  /** The refusals of that step. */
+  /** The refused ids of that step. */
   readonly refusedIds: string
   /** True if a change log is kept. */
   readonly hasChangeLog: boolean

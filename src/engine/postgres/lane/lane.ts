@@ -16,8 +16,8 @@ import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } fr
 /** A commit of the writer. It can be sent again if it was not made. */
 export type Step<Result> = {
   /**
-   * Sends the step. Resolves to the ids of refused plants, which the lane keeps too; or if nothing was stored, to 'elsewhere': the
-   * lane had another number; or to 'locked': another session has locked a row.
+   * Sends the step. Resolves to the ids of refused plants, which the lane keeps too. If nothing was stored, resolves
+   * to 'elsewhere': the lane had another number; or to 'locked': another session has locked a row.
    */
   send(sql: SQL, laneStep: LaneStep): Promise<StepResult>
   /** The result of a committed step. `ask` reads on another connection than the writer's. */

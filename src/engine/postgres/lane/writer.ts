@@ -25,7 +25,7 @@ export class LockedRowError extends Error {}
 type Run = {
   readonly send: Step<unknown>['send']
   /** Called once it is committed: finds its result, and resolves. */
-  readonly finish: (refused: string) => void
+  readonly finish: (refusedIds: string) => void
   readonly reject: (reason: unknown) => void
   readonly onDoubt: () => void
   readonly startedAt: number
@@ -56,8 +56,8 @@ export class Writer {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#queue.push({
       send: step.send,
-      finish: (refused) =>
-        step.finish(refused, this.primary.reader('points')).then(resolve, reject),
+      finish: (refusedIds) =>
+        step.finish(refusedIds, this.primary.reader('points')).then(resolve, reject),
       reject,
       onDoubt,
       startedAt: performance.now(),

@@ -94,9 +94,9 @@ function createStep(creates: readonly WriteOf<'create'>[]): Step<BatchOutcomes> 
       const [row] = rowsOf<{ refused: string }>(answer)
       return row ? { refusedIds: row.refused, cursor: cursorIn(answer, mark) } : 'elsewhere'
     },
-    async finish(refused, ask) {
-      if (refused === '') return creates.map(() => DONE)
-      const ids = new Set(refused.split(','))
+    async finish(refusedIds, ask) {
+      if (refusedIds === '') return creates.map(() => DONE)
+      const ids = new Set(refusedIds.split(','))
       // The other creates are stored, even if this read fails.
       const storedRows: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
       return creates.map(({ row }) => {
@@ -286,7 +286,7 @@ export function transactionStep(batch: readonly Write[]): Step<BatchOutcomes> {
 
 /**
  * Like {@link transactionStep}, without waiting: writes of rows that other sessions have locked are refused. If an
- * insert meets one, which no query shows, the step is not made.
+ * insert meets an uncommitted row, which no query shows, the step is not made.
  */
 export function stepOfFreeRows(batch: readonly Write[]): Step<BatchOutcomes> {
   const ids = rowsIn(batch)

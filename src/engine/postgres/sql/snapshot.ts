@@ -78,7 +78,7 @@ export async function requireSchema(ask: Ask, { redacted, user }: PostgresTarget
   )
 }
 
-/** Reads on a connection of its own. Rejects with an `OpenError` if the database cannot be read. */
+/** Reads on a new connection. Rejects with an `OpenError` if the database cannot be read. */
 export async function readAlone<T>(
   target: PostgresTarget,
   read: (ask: Ask, connection: Connection) => Promise<T>,
