@@ -160,15 +160,16 @@ async function lookUp(run: BatchRun, entries: readonly Entry[]) {
     const { plants, next } = page.value
     const storedTexts = new Map(plants.map((plant) => [plant.id, plantText(plant)]))
     const end = next === null ? undefined : (plants.at(-1)?.id ?? INT64_MIN)
-    const covered = end === undefined ? unread : unread.filter(({ id }) => id <= end)
-    for (const entry of covered) {
+    const pageEntries = end === undefined ? unread : unread.filter(({ id }) => id <= end)
+    for (const entry of pageEntries) {
       const text = storedTexts.get(entry.id)
       if (text === undefined) missing.push(entry)
       else if (text === entry.text) run.known++
       else entry.failure = refuse(ERRORS.taken, 409, `id ${entry.id} belongs to a different plant`)
     }
-    unread = unread.slice(covered.length)
-    if (covered.length < Math.min(entries.length, MAX_PLANTS) / PARTS) return { missing, unread }
+    unread = unread.slice(pageEntries.length)
+    if (pageEntries.length < Math.min(entries.length, MAX_PLANTS) / PARTS)
+      return { missing, unread }
   }
 }
 

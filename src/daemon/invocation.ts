@@ -13,7 +13,7 @@ export type Surroundings = {
 }
 
 const INSTALLED = '/usr/bin/plantstore'
-// Of the Debian package.
+// The user of the Debian package.
 const SERVICE_USER = 'plantstore'
 
 /** A command line up to the command's name; `secret`: an environment assignment, or ''. */

@@ -23,24 +23,24 @@ export function createNear(root: string) {
   const imports = new Map<string, readonly string[]>()
 
   function importsOf(file: string): readonly string[] {
-    const known = imports.get(file)
-    if (known) return known
+    const cached = imports.get(file)
+    if (cached) return cached
     const text = readFileSync(join(root, file), 'utf8')
-    const found = [...text.matchAll(/'(\.\.?\/[\w./-]+)'/g)]
+    const files = [...text.matchAll(/'(\.\.?\/[\w./-]+)'/g)]
       .map(([, path = '']) => normalize(join(dirname(file), path)))
       .map((path) => (path.endsWith('.ts') ? path : `${path}.ts`))
       .filter((path) => existsSync(join(root, path)))
-    if (file !== HARNESS && STARTS_DAEMONS.test(text)) found.push(DAEMON)
-    imports.set(file, found)
-    return found
+    if (file !== HARNESS && STARTS_DAEMONS.test(text)) files.push(DAEMON)
+    imports.set(file, files)
+    return files
   }
 
-  function distance(from: string, to: string): number {
-    const seen = new Set([from])
-    let front = [from]
+  function distance(source: string, target: string): number {
+    const visited = new Set([source])
+    let front = [source]
     for (let steps = 0; front.length > 0; steps++) {
-      if (front.includes(to)) return steps
-      front = front.flatMap(importsOf).filter((file) => !seen.has(file) && seen.add(file))
+      if (front.includes(target)) return steps
+      front = front.flatMap(importsOf).filter((file) => !visited.has(file) && visited.add(file))
     }
     return Number.POSITIVE_INFINITY
   }
@@ -53,8 +53,8 @@ export function createNear(root: string) {
     const near = tests
       .map((test) => {
         const words = wordsOf(test)
-        const shared = shareOf(words, file) + shareOf(words, name)
-        return { test, value: 3 ** shared / (1 + distance(test, file)) }
+        const sharedWords = shareOf(words, file) + shareOf(words, name)
+        return { test, value: 3 ** sharedWords / (1 + distance(test, file)) }
       })
       .filter(({ value }) => value > 0)
       .sort((a, b) => b.value - a.value)

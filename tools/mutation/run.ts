@@ -148,7 +148,7 @@ function createTrial(copy: string, maxFiles: number) {
     return time
   }
 
-  /** How these tests end on a mutant; one that fails is run again, as a loaded machine may fail it. */
+  /** The end of these tests on a mutant. A failure is repeated, because a loaded machine may cause one. */
   async function tryOn(mutant: FileMutant, tests: readonly string[]): Promise<End | null> {
     const usualMs = usual.get(tests.join(' '))
     if (tests.length === 0 || usualMs === null) return null
@@ -158,7 +158,7 @@ function createTrial(copy: string, maxFiles: number) {
     return time === null ? null : runOn(mutant, commandOf(tests), slowest(time))
   }
 
-  /** How a mutant is noticed; null: it is not. */
+  /** The end that shows a mutant; null if it survives. */
   return async (mutant: FileMutant): Promise<End | null> => {
     const { inProcess, withDaemons } = near(mutant.file)
     const end = await tryOn(mutant, inProcess)
@@ -200,8 +200,8 @@ async function run(): Promise<void> {
             : `${how} ${file}:${line}\n- ${before.trim()}\n+ ${after.trim()}`,
         )
       }
-      const judged = sample.length - ends.equivalent
-      const score = Math.round((100 * (judged - ends.survived)) / judged)
+      const countable = sample.length - ends.equivalent
+      const score = Math.round((100 * (countable - ends.survived)) / countable)
       table.push({ room, mutants: all.length, tried: sample.length, ...ends, score })
     }
     console.table(table)

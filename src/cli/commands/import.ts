@@ -18,7 +18,7 @@ import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMNS, READING } from '../import/command-line'
 import { checkOptions, openFile, refuseUnknown } from '../import/file'
-import { createRehearsal, importAll, type Run } from '../import/importing'
+import { createRehearsal, type ImportRun, importAll } from '../import/importing'
 import { openRefusedFile } from '../import/refused-file'
 import { Report } from '../import/report'
 import { REFUSED_SHOWN } from '../import/tally'
@@ -36,7 +36,7 @@ type Job = {
   readonly signal: AbortSignal
 }
 
-const runOf = ({ config, report, keptFields }: Job): Omit<Run, 'store'> => ({
+const runOf = ({ config, report, keptFields }: Job): Omit<ImportRun, 'store'> => ({
   keptFields,
   isStrict: config.strict,
   replaces: config.replace,

@@ -13,7 +13,7 @@ const ORIGIN = { token: null, address: null, request: 'import' }
 export type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
 /** One import. */
-export type Run = {
+export type ImportRun = {
   readonly store: Pick<
     Store,
     'createPlant' | 'createPlants' | 'putPlants' | 'patchPlants' | 'readPlant'
@@ -59,7 +59,7 @@ function compareTaken(rowPlant: GivenPlant, storedPlant: Plant | null): Result {
   return { problem }
 }
 
-async function importEntry({ store, keptFields }: Run, entry: Entry): Promise<Result> {
+async function importEntry({ store, keptFields }: ImportRun, entry: Entry): Promise<Result> {
   if (!('plant' in entry)) return problemOf(entry)
   const { plant } = entry
   const refusal = await refusalOf(store.createPlant(plant, { origin: ORIGIN }))
@@ -69,10 +69,10 @@ async function importEntry({ store, keptFields }: Run, entry: Entry): Promise<Re
 }
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
-const createAll = async (run: Run, entries: readonly Entry[]): Promise<boolean> =>
+const createAll = async (run: ImportRun, entries: readonly Entry[]): Promise<boolean> =>
   (await refusalOf(run.store.createPlants(plantsOf(entries), { origin: ORIGIN }))) === null
 
-async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
+async function importEach(run: ImportRun, entries: readonly Entry[]): Promise<void> {
   const results = await Promise.allSettled(entries.map((entry) => importEntry(run, entry)))
   for (const [index, entry] of entries.entries()) {
     const result = results[index]
@@ -83,7 +83,7 @@ async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
 }
 
 /** Creates or replaces plants as one change; a text without a column stays as the commit finds it. */
-async function putAll({ store, keptFields }: Run, entries: readonly Entry[]) {
+async function putAll({ store, keptFields }: ImportRun, entries: readonly Entry[]) {
   if (keptFields.length === 0) return store.putPlants(plantsOf(entries), { origin: ORIGIN })
   const rowPlant = entries.flatMap((entry) =>
     'plant' in entry ? [givenOf(entry, keptFields)] : [],
@@ -93,7 +93,7 @@ async function putAll({ store, keptFields }: Run, entries: readonly Entry[]) {
 }
 
 /** Creates or replaces the plants of a group as one change. False: a strict import ends here. */
-async function putGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
+async function putGroup(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
   const refusedIndex = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
   const entriesToPut = refusedIndex === -1 ? entries : entries.slice(0, refusedIndex + 1)
   const counts = await putAll(run, entriesToPut)
@@ -108,7 +108,7 @@ async function putGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
   return refusedIndex === -1
 }
 
-async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<boolean> {
+async function importUntilRefused(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
   for (const entry of entries) {
     const result = await importEntry(run, entry)
     run.account(entry, result)
@@ -118,7 +118,7 @@ async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<
 }
 
 /** Imports a group as one change, which costs less; one by one if that is refused. False: a strict import ends here. */
-async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
+async function importGroup(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
   const { isStrict, replaces, account } = run
   if (replaces) return putGroup(run, entries)
   const isWhole = entries.every((entry) => 'plant' in entry)
@@ -136,7 +136,7 @@ async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean
  * strict import ended at a refused row.
  */
 export async function importAll(
-  run: Run,
+  run: ImportRun,
   groups: AsyncGenerator<readonly Entry[]>,
   onGroup: () => Promise<boolean>,
 ): Promise<boolean> {
@@ -161,7 +161,12 @@ export async function importAll(
  * The rehearsal of an import without a writable store: remembers the entries, and compares them with the stored plants,
  * which are read once. It needs memory for the whole file.
  */
-export function createRehearsal({ isStrict, replaces, keptFields, account }: Omit<Run, 'store'>) {
+export function createRehearsal({
+  isStrict,
+  replaces,
+  keptFields,
+  account,
+}: Omit<ImportRun, 'store'>) {
   const entries: Entry[] = []
 
   /** The result of an entry. `found`: the plants that would be stored by then, which it changes. */

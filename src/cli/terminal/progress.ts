@@ -45,10 +45,10 @@ export function createProgress(output: Output, show: (count: number) => string) 
 
   return {
     /** `done` of `total`, in the same unit; null if the total is unknown. */
-    update(count: number, done = 0, total: number | null = null): void {
+    update(count: number, doneCount = 0, total: number | null = null): void {
       if (!output.isTTY || performance.now() - drawnAt < EVERY_MS) return
       drawnAt = performance.now()
-      draw(count, total ? Math.min(done / total, 1) : null)
+      draw(count, total ? Math.min(doneCount / total, 1) : null)
     },
     end(): void {
       if (output.isTTY) output.write('\r\x1b[K')

@@ -133,7 +133,7 @@ export class DatabaseHandle {
     const startedAt = performance.now()
     const answer = await this.storeUser.deferSuspend(() => this.worker.commit(batch))
     // Later reads must see this commit.
-    this.#connection?.shared.end()
+    this.#connection?.sharedReads.end()
     this.#lastCursor = undefined
     const milliseconds = performance.now() - startedAt
     if (answer === DONE || 'outcomes' in answer) {
@@ -193,7 +193,7 @@ export class DatabaseHandle {
   /** Reads with the connection of this thread; all reads of an event loop turn share a transaction. */
   read<T>(act: (connection: ServingConnection) => T): Promise<T> {
     return this.#use((connection) => {
-      connection.shared.begin()
+      connection.sharedReads.begin()
       return act(connection)
     }, 'cannot read')
   }
@@ -276,8 +276,8 @@ export class DatabaseHandle {
   }
 
   async #awaitLock(): Promise<void> {
-    const lock = this.#writeAtOnce(({ db, shared }) => {
-      shared.end()
+    const lock = this.#writeAtOnce(({ db, sharedReads }) => {
+      sharedReads.end()
       db.run('BEGIN IMMEDIATE')
       db.run('ROLLBACK')
     })
@@ -376,7 +376,7 @@ export class DatabaseHandle {
     const connection = this.#connection
     this.#connection = null
     this.snapshots.end()
-    connection?.shared.end()
+    connection?.sharedReads.end()
     if (this.worker.isOpen) {
       connection?.db.close(true)
       return this.worker.close()

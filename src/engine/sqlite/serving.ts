@@ -10,7 +10,7 @@ import { prepareTokenWrites, type TokenWrites } from './token-writes'
 
 /** The connection, and its prepared statements. */
 export type ServingConnection = Reader & {
-  readonly shared: SharedReads
+  readonly sharedReads: SharedReads
   readonly tokens: TokenReader & TokenWrites
   /** Writes in one transaction; see {@link guardSchema}. */
   readonly write: <T>(act: () => T) => T
@@ -26,16 +26,16 @@ export function prepareServing(
 ): ServingConnection {
   return prepareOrClose(db, () => {
     const requireOwnSchema = guardSchema(db)
-    const shared = shareReads(db, mayShare, onFailure)
+    const sharedReads = shareReads(db, mayShare, onFailure)
     const version = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
     const reader = prepareReader(db)
     return {
       ...reader,
-      shared,
+      sharedReads,
       tokens: { ...reader.tokens, ...prepareTokenWrites(db) },
       write<T>(act: () => T): T {
         // It would block the write.
-        shared.end()
+        sharedReads.end()
         const run = db.transaction(() => {
           requireOwnSchema()
           return act()

@@ -140,17 +140,17 @@ export const TagList = parameters({
 // The change log itself checks cursors, including those of commands.
 t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
 
-const logCursor = { [t.Kind]: 'LogCursor', type: 'string' }
+const LOG_CURSOR = { [t.Kind]: 'LogCursor', type: 'string' }
 
 const LogCursor = t.Unsafe<string>({
-  ...logCursor,
+  ...LOG_CURSOR,
   title: 'LogCursor',
   pattern: CURSOR.source,
   description: 'A place in the change log, taken from an answer. What follows begins after it.',
 })
 
 const LogCursorOrNow = t.Unsafe<string>({
-  ...logCursor,
+  ...LOG_CURSOR,
   pattern: `${CURSOR.source}|^${NOW}$`,
   description: `A place in the change log, taken from an answer; \`${NOW}\`: its end.`,
 })
@@ -274,7 +274,7 @@ export const PutCounts = t.Object(
   },
 )
 
-const untouched = (description: string) =>
+const idsOf = (description: string) =>
   t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description })
 
 export const PatchCounts = t.Object(
@@ -282,8 +282,8 @@ export const PatchCounts = t.Object(
     created: putCount('Plants that were new.'),
     patched: putCount('Plants that were changed.'),
     unchanged: putCount('Plants that were stored already as the change would leave them.'),
-    changed: untouched('Plants whose stored fields differ from `was`, and were left alone.'),
-    missing: untouched(
+    changed: idsOf('Plants whose stored fields differ from `was`, and were left alone.'),
+    missing: idsOf(
       'Plants that are not stored, and were not created: without a name, or with `was`.',
     ),
   },
@@ -293,8 +293,8 @@ export const PatchCounts = t.Object(
 export const DeleteCounts = t.Object(
   {
     deleted: putCount('Plants that were deleted.'),
-    changed: untouched('Plants that are stored with other fields, and were left alone.'),
-    missing: untouched('Plants that were not stored.'),
+    changed: idsOf('Plants that are stored with other fields, and were left alone.'),
+    missing: idsOf('Plants that were not stored.'),
   },
   { title: 'Deleted', description: 'The result of a batch of deletes.' },
 )

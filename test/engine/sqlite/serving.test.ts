@@ -13,10 +13,10 @@ test('a token is committed at once, although reads of the same turn share a tran
   await (await openStore(path, storeOwner(ignore, ignore))).close()
   using db = connect(path)
   using other = connect(path)
-  const { shared, plants, tokens, write } = prepareServing(db, () => true, ignore)
+  const { sharedReads, plants, tokens, write } = prepareServing(db, () => true, ignore)
   const { token } = issueToken('laptop', 'read', null, 0)
 
-  shared.begin()
+  sharedReads.begin()
   plants.read(1n)
   write(() => tokens.create(token))
 
