@@ -92,7 +92,7 @@ describe('requests', () => {
     const request = toRequest(create, draft, server)
 
     expect(LANGUAGES.TypeScript({ operation: create, draft, request, server })).toContain(
-      '// Of a release, not of the npm registry: npm install ./plantstore-client-',
+      '// Install from a release, not from the npm registry: npm install ./plantstore-client-',
     )
   })
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-// As in screens.css.
+// The same width as in screens.css.
 const PHONE = '(width < 46rem)'
 
 /** True if the page is as narrow as a phone, where a panel fills it. */

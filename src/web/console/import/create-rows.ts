@@ -10,7 +10,7 @@ import { hasSameTexts } from '../texts.ts'
 import { completed } from './compare.ts'
 import { createStoredPlants } from './stored-plants.ts'
 
-/** As `createPlants`. Throws a ClientError if the stored plants cannot be read. */
+/** Like `createPlants`. Throws a ClientError if the stored plants cannot be read. */
 export async function createRows<P extends NewPlant>(
   session: Session,
   plants: readonly P[],

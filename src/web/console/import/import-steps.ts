@@ -6,7 +6,7 @@ import { creationOf, type Step } from '../undo/step.ts'
 import { completed } from './compare.ts'
 import type { ImportInput } from './detect.ts'
 
-// As many as are selected at once.
+// The same limit as for a selection.
 const MAX_STEPS = 100_000
 
 type StoredGroup = {

@@ -28,7 +28,7 @@ type PlantRowProps = RowActions & {
   readonly cells: CellEditing | null
 }
 
-/** Of the plant: a screen reader speaks the active row when another plant takes its place. */
+/** A DOM id by plant: a screen reader speaks the active row when another plant takes its place. */
 export const rowId = (plant: NewPlant | undefined, at: number): string =>
   plant ? `plant-${plant.id}` : `row-${at}`
 export const cellId = (plant: NewPlant, text: TextName): string => `${rowId(plant, 0)}-${text}`

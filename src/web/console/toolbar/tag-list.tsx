@@ -8,7 +8,7 @@ const ID = 'tag-list'
 const MAX_TAGS = 100
 // While the menu is shown.
 const PERIOD_MS = 1000
-// So many tags are not looked through.
+// From this many tags on, the menu has a field to filter them.
 const MANY_TAGS = 20
 
 type FinderProps = { readonly text: Signal<string>; readonly onEnter: () => void }

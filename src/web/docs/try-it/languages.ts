@@ -125,7 +125,7 @@ function typeScript(filled: Filled): string {
   const call = callOf(filled)
   if (call !== null)
     return `import { env } from 'node:process'
-// Of a release, not of the npm registry: npm install ./plantstore-client-VERSION.tgz
+// Install from a release, not from the npm registry: npm install ./plantstore-client-VERSION.tgz
 import { createClient } from 'plantstore/client'
 
 const client = createClient({ url: ${quote(server.href)}, token: env.TOKEN ?? '' })
