@@ -29,20 +29,27 @@ async function createAll<P extends NewPlant>(
   return sum
 }
 
-/** Creates plants, with retries: a plant that is sent twice counts as already stored. */
-export const createPlants = <P extends NewPlant>(
+/** The result of several requests, with retries. `send` throws a ClientError if it cannot continue. */
+export const persistAll = <T>(
   session: Session,
-  plants: readonly P[],
+  send: (client: Client) => Promise<T>,
   signal: AbortSignal,
 ) =>
-  session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
+  session.persist(async (client): Promise<Result<T>> => {
     try {
-      return { ok: true, value: await createAll(client, plants, signal) }
+      return { ok: true, value: await send(client) }
     } catch (error) {
       if (error instanceof ClientError) return error.failure
       throw error
     }
   }, signal)
+
+/** Creates plants, with retries: a plant that is sent twice counts as already stored. */
+export const createPlants = <P extends NewPlant>(
+  session: Session,
+  plants: readonly P[],
+  signal: AbortSignal,
+) => persistAll(session, (client) => createAll(client, plants, signal), signal)
 
 /** The reason that a whole group was refused. */
 export const refusalOf = ({ error, message }: Failure): string =>

@@ -8,9 +8,9 @@ import {
   type Failure,
   type NewPlant,
   type PlantUpdate,
-  type Result,
 } from '../../../client/client.ts'
 import type { Plant } from '../../../plant/plant.ts'
+import { persistAll } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import { textsOf } from '../undo/step.ts'
@@ -92,15 +92,7 @@ export const replacePlants = <P extends Replacement>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
-) =>
-  session.persist(async (client): Promise<Result<ReplaceOutcome<P>>> => {
-    try {
-      return { ok: true, value: await patchEach(client, distinct(plants), signal) }
-    } catch (error) {
-      if (error instanceof ClientError) return error.failure
-      throw error
-    }
-  }, signal)
+) => persistAll(session, (client) => patchEach(client, distinct(plants), signal), signal)
 
 type Replacing = Pick<ImportInput, 'columns' | 'compared'>
 
