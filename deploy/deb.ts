@@ -75,6 +75,17 @@ async function copyright(): Promise<string> {
   return `${head}Copyright: ${holder}\nLicense: Expat\n${indented(license)}\n`
 }
 
+// The folders in which Debian's shells look for packaged completions.
+const COMPLETIONS = {
+  bash: 'usr/share/bash-completion/completions/plantstore',
+  zsh: 'usr/share/zsh/vendor-completions/_plantstore',
+  fish: 'usr/share/fish/vendor_completions.d/plantstore.fish',
+}
+
+/** The output of a command of the program. */
+const print = (...args: string[]) =>
+  run([process.execPath, join(repository, 'src/main.ts'), ...args])
+
 /** Every file below a folder, as paths relative to it, sorted. */
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -107,6 +118,9 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     }
     await add('usr/share/lintian/overrides/plantstore', Bun.file(join(here, 'debian/overrides')))
     await add('usr/share/man/man1/plantstore.1.gz', gzip(await manualPage(options.epoch)))
+    for (const [shell, path] of Object.entries(COMPLETIONS)) {
+      await add(path, new Blob([print('completion', shell)]))
+    }
 
     const files = filesBelow(root)
     const sizes = files.map((name) => Math.ceil(statSync(join(root, name)).size / 1024))

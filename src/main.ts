@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   changes: async () => (await import('./cli/commands/changes')).changes,
   forward: async () => (await import('./cli/commands/forward')).forward,
   health: async () => (await import('./cli/commands/health')).health,
+  completion: async () => (await import('./cli/commands/completion')).completion,
 }
 
 const isCommand = (word: string): boolean => Object.hasOwn(COMMANDS, word)
@@ -88,8 +89,8 @@ async function runCommand(
     const word = JSON.stringify(cutUrls(first))
     throw new UsageError(`${command.name} takes no arguments, only options: ${word}`)
   }
-  if (!command.hasLog) warnOfVariables(parsed.unknownVariables, err)
-  return await command.run({ ...parsed, out, err })
+  if (!command.hasLog && command.options.length > 0) warnOfVariables(parsed.unknownVariables, err)
+  return await command.run({ ...parsed, commands: loadCommands, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */

@@ -20,6 +20,8 @@ export type CommandContext = {
   /** Ignored variables set by Kubernetes. */
   readonly ignoredVariables: readonly string[]
   readonly unknownVariables: readonly UnknownVariable[]
+  /** Loads every command of the program. */
+  readonly commands: () => Promise<readonly Command[]>
   readonly out: Output
   readonly err: Output
 }
@@ -42,6 +44,8 @@ export type Command = {
   readonly options: readonly OptionName[]
   /** This command's changes to options. */
   readonly overrides?: OptionOverrides
+  /** The options accepted by only one of its actions, with the action. */
+  readonly owners?: Readonly<Partial<Record<OptionName, string>>>
   /** True if it logs unknown variables; otherwise they are printed before it runs. */
   readonly hasLog?: true
   /** Resolves to the exit code. */

@@ -17,6 +17,8 @@ type Kind<Value> = {
   readonly parse: (text: string) => Value | undefined
   /** The message for an invalid text; it follows the option's name. */
   readonly rule: string
+  /** The possible values, if there are only a few. */
+  readonly choices?: readonly string[]
 }
 
 type Option<Value> = Kind<Value> & {
@@ -50,6 +52,7 @@ const wholeNumber = (from: number, to: number) => ({
 })
 
 export const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
+  choices: values,
   parse: (text) => values.find((value) => value === text),
   rule: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
 })
@@ -263,28 +266,33 @@ export type OptionOverrides = {
   readonly [Name in OptionName]?: Partial<Kind<unknown> & Pick<Option<unknown>, 'value' | 'help'>>
 }
 
-/** An option as shown by help and the manual. */
-type Description = Pick<Option<unknown>, 'help'> & {
+/** An option as shown by help, the manual and completions. */
+type Description = Pick<Option<unknown>, 'value' | 'help'> & {
+  readonly choices: Option<unknown>['choices'] | undefined
   /** Its flag with the value, or the variable of an option without a flag. */
   readonly head: string
+  readonly flag: string
   /** Its default, and its variable if it has a flag too. */
   readonly notes: string
 }
 
 export function describeOption(name: OptionName, overrides: OptionOverrides = {}): Description {
   const option: Option<unknown> = { ...OPTIONS[name], ...overrides[name] }
-  const { value, help, default: preset } = option
+  const { value, choices, help, default: preset } = option
   const flag = toFlag(name)
   const variable = variableOf(name) ?? ''
   const isShown = preset !== null && typeof preset !== 'boolean'
   const notes = [isShown ? `default: ${preset}` : '', isFlag(name) ? variable : '']
   const head = isFlag(name) ? [flag, value].filter(Boolean).join(' ') : variable
-  return { head, help, notes: notes.filter(Boolean).join('; ') }
+  return { head, flag, value, choices, help, notes: notes.filter(Boolean).join('; ') }
 }
 
 /** The flag of every command. */
 export const HELP_FLAG: Description = {
   head: '-h, --help',
+  flag: '--help',
+  value: null,
+  choices: undefined,
   help: 'show this help',
   notes: '',
 }

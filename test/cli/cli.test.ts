@@ -16,6 +16,7 @@ const COMMANDS = [
   'changes',
   'forward',
   'health',
+  'completion',
 ]
 
 const toFlag = (name: string) =>
@@ -160,7 +161,7 @@ test('serve logs each unknown variable once, with the nearest one', async () => 
   )
 })
 
-test('other commands warn of unknown variables before they run, but help does not', async () => {
+test('other commands warn of unknown variables before they run, but completion and help do not', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const { err } = await runProgram(['token', 'list', ...args], { env: misspelt })
@@ -174,7 +175,7 @@ test('other commands warn of unknown variables before they run, but help does no
       .concat(`plantstore: no database at ${folder.file('plants.db')}; check the path\n`)
       .join(''),
   )
-  for (const silent of [['token', '--help'], ['--version']]) {
+  for (const silent of [['completion', 'for', 'tok'], ['token', '--help'], ['--version']]) {
     expect(await runProgram(silent, { env: misspelt })).toMatchObject({ err: '', code: 0 })
   }
 })

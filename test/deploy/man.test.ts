@@ -6,7 +6,7 @@ const page = await manualPage(Date.UTC(2026, 0, 31) / 1000)
 
 test('the manual page has every command and option, and its date', () => {
   expect(page).toStartWith('.TH PLANTSTORE 1 "2026-01-31" "plantstore ')
-  for (const word of ['serve', 'health', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
+  for (const word of ['serve', 'completion', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
     expect(page).toContain(word)
   }
   expect(page).toContain('postgres://USER@HOST/NAME')

@@ -133,11 +133,13 @@ test.each([
   expect(err).toMatch(/^ [1-9]\d* pass$/m)
 })
 
-test('the program lists the command', async () => {
+test('the program lists and completes the command', async () => {
   const program = [join(copy, 'dist/plantstore')]
   const help = await runProgram(['help'], { program })
+  const completed = await runProgram(['completion', 'for', '--', 'cou'], { program })
 
   expect(help.out).toMatch(/^ {2}count +print the number of plants$/m)
+  expect(completed.out).toBe('count\tprint the number of plants\n')
 })
 
 const PLANT = { id: 2, name: 'Swiss cheese plant', tag: 'aroid', species: 'Monstera deliciosa' }
