@@ -7,13 +7,12 @@ type Rule = {
   readonly [Kind]?: string
   readonly type?: string | readonly string[]
   readonly error?: unknown
+  readonly additionalProperties?: unknown
 }
-type SchemaError = { path: string; value: unknown; schema: Rule; type?: number }
+type SchemaError = { path: string; value: unknown; schema: Rule }
 export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MAX_FIELDS = 10
-// TypeBox's ValueErrorType.ObjectAdditionalProperties, in a module that the pages do without.
-const UNKNOWN_FIELD = 42
 
 // '/plants/3/name' in a body becomes 'plants[3].name (id 7)', without any other input of the client.
 function nameField(path: string, value: unknown): string {
@@ -74,12 +73,10 @@ export function listMismatches(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
   for (const error of validator.Errors(value)) {
     // The name of an unknown field comes from the client: it is not echoed.
-    const isUnknown = error.type === UNKNOWN_FIELD
-    const path = isUnknown ? error.path.replace(/\/[^/]*$/, '') : error.path
-    const isParameter = isUnknown && path === ''
-    const field = isParameter ? '' : nameField(path, value)
+    const isUnknown = error.schema.additionalProperties === false
+    const field = isUnknown ? '' : nameField(error.path, value)
     const problem = isUnknown
-      ? `${isParameter ? '' : `${field}: `}${error.schema.error}`
+      ? String(error.schema.error)
       : fieldProblem(field, error.value, error.schema)
     if (!problems.has(field)) problems.set(field, problem)
     if (problems.size > MAX_FIELDS) break

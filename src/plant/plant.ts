@@ -149,11 +149,11 @@ export const PlantPatch = t.Object(
 )
 export type PlantPatch = typeof PlantPatch.static
 
-/** The fields that a plant must still have in order to be changed. An unknown one is refused: it was never checked. */
+/** The fields that a plant must still have in order to be changed. */
 const Was = t.Object(PATCH_SCHEMAS, {
   title: 'StoredFields',
   description: 'Fields that the plant must have, as they are stored; null: there is none.',
-  additionalProperties: false,
+  additionalProperties: true,
   error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
 })
 

@@ -51,7 +51,7 @@ test('keeps the conditions of a long batch', async () => {
   const spaces = ' '.repeat(100_000)
 
   const answer = await patch(
-    `{"plants":[{"id":15,"tag":"sun","was":{"tag":"bog"}},{"id":16,"name":"Yew","was":{}}]${spaces}}`,
+    `{"plants":[{"id":15,"tag":"sun","was":{"tag":"bog","x":1}},{"id":16,"name":"Yew","was":{}}]${spaces}}`,
   )
 
   expect(await answer.json()).toMatchObject({
@@ -77,10 +77,6 @@ test('stores nothing of a batch with a wrong field, a repeated id or a wrong con
     ['{"id":31,"was":null}', 'plants[1].was (id 31): expected'],
     ['{"id":31,"was":{"name":null}}', 'plants[1].was.name'],
     ['{"id":31,"was":{"tag":1}}', 'plants[1].was.tag'],
-    [
-      '{"id":31,"name":"Fir","was":{"nmae":"Box"}}',
-      'plants[1].was (id 31): expected an object with any of name, tag',
-    ],
     ['{"id":"31"}', 'plants[1].id'],
     ['{"name":"no id"}', 'plants[1].id'],
     ['7', 'plants[1]: expected'],
