@@ -1,13 +1,21 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { ChangePage } from '../../../src/client/types'
 import { hasScript, lines, onTerminal } from '../../harness/commands'
-import { program, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import {
+  PATIENCE_MS,
+  program,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
 import type { Folder } from '../../harness/folder'
 import { plantsCounted, storedPlants } from '../../harness/plants'
 import { unprivileged } from '../../harness/unprivileged'
 import { until } from '../../harness/until'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const asNobody = unprivileged()
 
