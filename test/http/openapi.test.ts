@@ -143,21 +143,22 @@ test('describes every route, each with an example of each of its answers', () =>
   }
 })
 
+const PLANT_READS = [
+  '/plants',
+  '/plants/changes',
+  '/plants/history',
+  '/plants/{id}',
+  '/plants/{id}/history',
+  '/tags',
+]
+
 test('describes 50301 for every read whose answer may find no room', () => {
   const { paths } = describe()
   const reads = Object.entries(paths).filter(([, { get }]) =>
     get?.responses['503']?.description.includes('50301'),
   )
 
-  expect(reads.map(([path]) => path).sort()).toEqual([
-    '/metrics',
-    '/plants',
-    '/plants/changes',
-    '/plants/history',
-    '/plants/{id}',
-    '/plants/{id}/history',
-    '/tags',
-  ])
+  expect(reads.map(([path]) => path).sort()).toEqual(['/metrics', ...PLANT_READS])
 })
 
 test('describes 41001 for every read that may wait for a change', () => {
@@ -166,14 +167,7 @@ test('describes 41001 for every read that may wait for a change', () => {
     JSON.stringify(get ?? {}).includes('"name":"Plantstore-Cursor"'),
   )
 
-  expect(reads.map(([path]) => path).sort()).toEqual([
-    '/plants',
-    '/plants/changes',
-    '/plants/history',
-    '/plants/{id}',
-    '/plants/{id}/history',
-    '/tags',
-  ])
+  expect(reads.map(([path]) => path).sort()).toEqual(PLANT_READS)
   for (const [path, { get }] of reads) {
     const description = get?.responses['410']?.description
     expect({ path, description }).toMatchObject({ description: expect.stringContaining('41001') })

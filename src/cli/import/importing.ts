@@ -85,10 +85,10 @@ async function importEach(run: ImportRun, entries: readonly Entry[]): Promise<vo
 /** Creates or replaces plants as one change; a text without a column stays as the commit finds it. */
 async function putAll({ store, keptFields }: ImportRun, entries: readonly Entry[]) {
   if (keptFields.length === 0) return store.putPlants(plantsOf(entries), { origin: ORIGIN })
-  const rowPlant = entries.flatMap((entry) =>
+  const rowPlants = entries.flatMap((entry) =>
     'plant' in entry ? [givenOf(entry, keptFields)] : [],
   )
-  const { created, patched } = await store.patchPlants(rowPlant, { origin: ORIGIN })
+  const { created, patched } = await store.patchPlants(rowPlants, { origin: ORIGIN })
   return { created, replaced: patched }
 }
 

@@ -301,8 +301,6 @@ const KINDS: { readonly [K in KindName]: Kind<K> } = {
   accept,
 }
 
-export const KIND_NAMES = Object.keys(KINDS) as readonly KindName[]
-
 /** True if a client requested a write. */
 export const isPlantWrite = (write: Write): write is PlantWrite => write.kind in KINDS
 
