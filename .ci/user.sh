@@ -17,8 +17,9 @@ make_user() {
 }
 
 # Entries of the folders that any user may write. npx leaves Node.js's compile cache.
+# An earlier user with the same number may have left some: they count for nothing.
 files_of_user() {
-  find /tmp /var/tmp /dev/shm -xdev -mindepth 1 -maxdepth 1 -user "$user" "$@"
+  find /tmp /var/tmp /dev/shm -xdev -mindepth 1 -maxdepth 1 -user "$user" -cnewer "$logs/user" "$@"
 }
 
 # Prints what the user's tests left behind: processes, files in shared folders, and files in the clone.
@@ -32,9 +33,9 @@ leaves_nothing() {
 # Removes only a user that make_user has made, and nothing but entries of shared folders that are theirs.
 remove_user() {
   [[ -e $logs/user ]] || return 0
-  rm "$logs/user"
   ps -u "$user" -o pid= | xargs --no-run-if-empty kill -KILL
   files_of_user -exec rm -rf -- {} +
+  rm "$logs/user"
   sleep 1
   # By force: zombies count as its processes.
   userdel --force --remove "$user" 2> /dev/null
