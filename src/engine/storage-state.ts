@@ -44,11 +44,11 @@ export const CAUSES = [
 export type Cause = (typeof CAUSES)[number]
 export type State = Exclude<Cause, 'checkpoint'> | 'writable'
 
-type Source = 'commit' | 'doubt' | 'read' | 'trial' | 'tables' | 'checkpoint' | 'stall'
+type FailureSource = 'commit' | 'doubt' | 'read' | 'trial' | 'tables' | 'checkpoint' | 'stall'
 
 /** The cause that a failure begins, by its source. */
 const BEGINS: Readonly<
-  Record<Source, Readonly<Partial<Record<StorageFailure['kind'], readonly Cause[]>>>>
+  Record<FailureSource, Readonly<Partial<Record<StorageFailure['kind'], readonly Cause[]>>>>
 > = {
   commit: {
     failed: ['failing'],
@@ -110,7 +110,7 @@ export type Success = keyof typeof ENDS
 
 /** `since`: when the failure began, if earlier than now, on the clock of the state. */
 export type StorageEvent =
-  | { readonly failed: Source; readonly failure: StorageFailure; readonly since?: number }
+  | { readonly source: FailureSource; readonly failure: StorageFailure; readonly since?: number }
   | Success
 
 /** Ways to end a cause. The others end by themselves, such as a stall when the disk answers. */
@@ -148,9 +148,9 @@ export function transition(causes: Causes, event: StorageEvent, now: number): Ca
     const rest = Object.entries(causes).filter(([cause]) => !endedCauses.includes(cause as Cause))
     return Object.fromEntries(rest)
   }
-  const { failed, failure, since = now } = event
+  const { source, failure, since = now } = event
   const next: Partial<Record<Cause, ActiveCause>> = { ...causes }
-  for (const cause of BEGINS[failed][failure.kind] ?? []) {
+  for (const cause of BEGINS[source][failure.kind] ?? []) {
     next[cause] = { failure, since: next[cause]?.since ?? since }
   }
   return next
@@ -316,7 +316,7 @@ export class StorageState {
 
   #stall(waitMs: number): void {
     const failure: StorageFailure = { kind: 'failed', detail: this.#stallMessage() }
-    this.report({ failed: 'stall', failure, since: this.#now() - waitMs })
+    this.report({ source: 'stall', failure, since: this.#now() - waitMs })
   }
 
   #stallMessage(): string {

@@ -28,7 +28,7 @@ export class AlteredTables {
     this.#texts = alterations.map(({ text }) => text)
     const unsafe = alterations.filter(({ isUnsafe }) => isUnsafe).map(({ text }) => text)
     const failure = { kind: 'altered', detail: REASON } as const
-    this.storage.report(unsafe.length > 0 ? { failed: 'tables', failure } : 'safe')
+    this.storage.report(unsafe.length > 0 ? { source: 'tables', failure } : 'safe')
     return unsafe
   }
 

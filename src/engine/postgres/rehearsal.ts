@@ -92,7 +92,7 @@ async function tryWrite(writer: Writer): Promise<StorageEvent | null> {
     // Another program's constraint refuses some plants, and no others.
     if (isDataError(error)) return 'tried'
     if (error instanceof RequestError || hasWaited(error)) return null
-    return { failed: 'trial', failure: failureOf(error) }
+    return { source: 'trial', failure: failureOf(error) }
   }
 }
 
@@ -114,7 +114,7 @@ export function watchServer(
     const isRefusing = storage.attempt === 'trial'
     const errors = await rehearse(primary, statementsFor, extraLook)
     for (const error of errors ?? []) {
-      storage.report({ failed: 'trial', failure: failureOf(error) })
+      storage.report({ source: 'trial', failure: failureOf(error) })
     }
     if (!isRefusing || errors?.length !== 0) return
     const trial = writer ? await tryWrite(writer) : 'tried'

@@ -152,7 +152,7 @@ export class DatabaseHandle {
     }
     const { inDoubt: outcomes, lastEntry } = answer
     const finalOutcomes = this.#doubts.promiseOutcomes({ batch, outcomes, lastEntry })
-    this.#report({ failed: 'doubt', failure: answer.failure })
+    this.#report({ source: 'doubt', failure: answer.failure })
     return { inDoubt: finalOutcomes }
   }
 
@@ -259,7 +259,7 @@ export class DatabaseHandle {
   #refuse(error: unknown, access: FailedAccess): RequestError {
     if (error instanceof RequestError) return error
     const failure = access === 'cannot read' ? toReadFailure(error) : toFailure(error)
-    this.#report({ failed: 'read', failure })
+    this.#report({ source: 'read', failure })
     return this.#toError(failure)
   }
 
@@ -293,7 +293,7 @@ export class DatabaseHandle {
     // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
     const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) =>
-      this.#report({ failed: 'read', failure: toReadFailure(error) }),
+      this.#report({ source: 'read', failure: toReadFailure(error) }),
     )
   }
 
@@ -305,7 +305,7 @@ export class DatabaseHandle {
       this.#refusedChanges = batch.filter(isPlantWrite)
     const reportedFailure = failure.kind === 'busy' ? { ...failure, detail: LOCKED } : failure
     const since = performance.now() - milliseconds
-    this.#report({ failed: 'commit', failure: reportedFailure, since })
+    this.#report({ source: 'commit', failure: reportedFailure, since })
     if (failure.kind === 'damaged') this.#suspect()
     return this.#toError(failure)
   }
@@ -316,7 +316,7 @@ export class DatabaseHandle {
       if (isDone(outcome)) continue
       const { error } = outcome
       if (error === 'cannot write')
-        this.#report({ failed: 'commit', failure: { kind: 'damaged', detail: DAMAGED_PAGE } })
+        this.#report({ source: 'commit', failure: { kind: 'damaged', detail: DAMAGED_PAGE } })
       if (error === 'cannot write' || error === 'unexpected') this.#suspect()
     }
   }
@@ -327,7 +327,7 @@ export class DatabaseHandle {
 
   async #rehearse(): Promise<StorageFailure | null> {
     const failure = await this.worker.rehearse(this.#refusedChanges)
-    this.#report(failure ? { failed: 'trial', failure } : 'tried')
+    this.#report(failure ? { source: 'trial', failure } : 'tried')
     if (!failure) this.#refusedChanges = []
     return failure
   }

@@ -52,7 +52,7 @@ const failure = { kind: 'failed', detail: 'disk I/O error' } as const
 
 test('tries each second, one attempt at a time, until the cause has ended', async () => {
   const { state, recovery, made, endAttempt } = recovering()
-  state.report({ failed: 'commit', failure })
+  state.report({ source: 'commit', failure })
   recovery.start()
   recovery.start()
   await pass(999)
@@ -89,7 +89,7 @@ test('tries a write once after a refusal that may affect others', async () => {
 
 test('remembers a refusal until the storage is open again', async () => {
   const { state, recovery, made, endAttempt } = recovering()
-  state.report({ failed: 'commit', failure })
+  state.report({ source: 'commit', failure })
   recovery.suspect()
   await pass(1000)
   state.report('reopened')

@@ -127,7 +127,7 @@ export class Primary {
     this.#current = null
     this.#lostAt = performance.now()
     this.#reason = messageOf(error)
-    this.storage.report({ failed: 'read', failure: { kind: 'failed', detail: this.#reason } })
+    this.storage.report({ source: 'read', failure: { kind: 'failed', detail: this.#reason } })
     closeAll(Object.values(connections))
     const host = addressOf(connections.writer.host)
     this.storeUser.log('warn', 'server-lost', { host, detail: this.#reason })

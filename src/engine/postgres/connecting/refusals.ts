@@ -69,7 +69,7 @@ export const createRefuse =
   (storage: StorageState, { outlivesOutages }: StoreUser): Refuse =>
   (error, access = 'cannot write') => {
     if (error instanceof RequestError) return error
-    if (isOfServer(error)) storage.report({ failed: 'read', failure: failureOf(error) })
+    if (isOfServer(error)) storage.report({ source: 'read', failure: failureOf(error) })
     const name = errorNameOf(error) ?? access
     return outlivesOutages
       ? new RequestError(name)

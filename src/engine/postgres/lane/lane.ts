@@ -113,7 +113,7 @@ export class Lane {
   }
 
   #reportDoubt(error: unknown): void {
-    this.storage.report({ failed: 'doubt', failure: { kind: 'failed', detail: messageOf(error) } })
+    this.storage.report({ source: 'doubt', failure: { kind: 'failed', detail: messageOf(error) } })
   }
 
   /** The fate of the last step in doubt, from the next {@link enter} until another step is sent. */

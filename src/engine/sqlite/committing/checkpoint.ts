@@ -97,7 +97,7 @@ export function watchCheckpoints(
     isFinished: () => isFinished,
     report(message) {
       if ('checkpointFailure' in message) {
-        onEvent({ failed: 'checkpoint', failure: message.checkpointFailure })
+        onEvent({ source: 'checkpoint', failure: message.checkpointFailure })
         return
       }
       onEvent('checkpointed')

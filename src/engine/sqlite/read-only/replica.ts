@@ -91,7 +91,7 @@ export async function openReplica(
       return result
     } catch (error) {
       if (!(error instanceof OpenError)) throw error
-      state.report({ failed: 'read', failure: { kind: 'failed', detail: error.message } })
+      state.report({ source: 'read', failure: { kind: 'failed', detail: error.message } })
       throw new RequestError('cannot read')
     }
   }
