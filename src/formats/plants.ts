@@ -331,7 +331,9 @@ const GROUP_PARTS = 64
  * Groups of at most 1000 entries and 4 million characters, read from at most 64 parts; only a single entry may have more
  * characters.
  */
-export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry[]> {
+export async function* groupEntries(
+  parts: AsyncIterable<readonly Entry[]>,
+): AsyncGenerator<Entry[]> {
   let group: Entry[] = []
   let characters = 0
   let count = 0

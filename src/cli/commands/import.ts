@@ -8,17 +8,18 @@ import { messageOf } from '../../errors'
 import { openInput } from '../../files/input'
 import { prepend } from '../../formats/encoding/encoding'
 import { formatToRead } from '../../formats/format'
-import { keptTexts } from '../../formats/given'
-import { grouped, readPlants } from '../../formats/plants'
+import { groupEntries, readPlants } from '../../formats/plants'
 import type { Entry } from '../../formats/row'
+import { findUnmapped } from '../../formats/row-update'
 import { OPTION_WORDS } from '../../formats/words'
 import { FIELDS, listWords, type OptionalText } from '../../plant/plant'
 import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMNS, READING } from '../import/command-line'
+import { createDryRun } from '../import/dry-run'
 import { checkOptions, openFile, refuseUnknown } from '../import/file'
-import { createRehearsal, type ImportRun, importAll } from '../import/importing'
+import { type ImportRun, importGroups } from '../import/import-groups'
 import { openRefusedFile } from '../import/refused-file'
 import { Report } from '../import/report'
 import { REFUSED_SHOWN } from '../import/tally'
@@ -32,38 +33,38 @@ type Job = {
   readonly groups: AsyncGenerator<readonly Entry[]>
   readonly report: Report
   /** The texts for which the file has no column. */
-  readonly keptFields: readonly OptionalText[]
+  readonly unmappedTexts: readonly OptionalText[]
   readonly signal: AbortSignal
 }
 
-const runOf = ({ config, report, keptFields }: Job): Omit<ImportRun, 'store'> => ({
-  keptFields,
+const settingsOf = ({ config, report, unmappedTexts }: Job): Omit<ImportRun, 'store'> => ({
+  unmappedTexts,
   isStrict: config.strict,
   replaces: config.replace,
-  account: report.tally.account,
+  record: report.tally.record,
 })
 
 /** Resolves to false if a strict import ended at a refused row. */
 function importInto(store: Store, job: Job): Promise<boolean> {
   const { groups, report, signal } = job
-  return importAll({ store, ...runOf(job) }, groups, async () => {
+  return importGroups({ store, ...settingsOf(job) }, groups, async () => {
     report.update()
     return !signal.aborted
   })
 }
 
-/** Reports the result that an import would have. `isNew`: there is no database yet. Resolves as the import would. */
-async function rehearse(job: Job, isNew: boolean): Promise<boolean> {
+/** Reports the results that an import would have. `isNew`: there is no database yet. Resolves as {@link importInto}. */
+async function dryRun(job: Job, isNew: boolean): Promise<boolean> {
   const { config, groups, report, signal } = job
-  const rehearsal = createRehearsal(runOf(job))
+  const run = createDryRun(settingsOf(job))
   for await (const group of groups) {
     if (signal.aborted) break
     report.preview(group)
-    rehearsal.add(group)
+    run.add(group)
     report.update()
   }
-  if (isNew) return rehearsal.end([])
-  return engineOf(config.database).readAll(config.database, config, 'once', rehearsal.end)
+  if (isNew) return run.end([])
+  return engineOf(config.database).readAll(config.database, config, 'once', run.end)
 }
 
 async function importFile(context: CommandContext): Promise<number> {
@@ -82,7 +83,7 @@ async function importFile(context: CommandContext): Promise<number> {
   if (signal.aborted) return interruptCode(signal)
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file
-  const groups = grouped(
+  const groups = groupEntries(
     readPlants(table, columns, OPTION_WORDS, (notice) => report.notice(notice)),
   )
 
@@ -95,8 +96,8 @@ async function importFile(context: CommandContext): Promise<number> {
   if (store && isNew) err.write(`created database ${name}\n`)
   const { tally } = report
   try {
-    const job: Job = { config, groups: all, report, keptFields: keptTexts(columns), signal }
-    const isWhole = await (store ? importInto(store, job) : rehearse(job, isNew))
+    const job: Job = { config, groups: all, report, unmappedTexts: findUnmapped(columns), signal }
+    const isWhole = await (store ? importInto(store, job) : dryRun(job, isNew))
     if (!isWhole) tally.stop('what follows the first refused row (--strict)')
     if (signal.aborted) tally.stop('the rest, because it was interrupted')
   } catch (error) {
@@ -110,7 +111,9 @@ async function importFile(context: CommandContext): Promise<number> {
     err.write('interrupted; run it again to complete it\n')
     return interruptCode(signal)
   }
-  return tally.counts.refused > 0 || tally.notRead() !== null ? EXIT_CODES.failure : EXIT_CODES.ok
+  return tally.counts.refused > 0 || tally.unreadReason() !== null
+    ? EXIT_CODES.failure
+    : EXIT_CODES.ok
 }
 
 export const importPlants: Command = {

@@ -2,10 +2,10 @@
 
 import { usedColumns } from '../../formats/columns'
 import { createExamples } from '../../formats/examples'
-import { explainKept, keptTexts } from '../../formats/given'
 import { listColumns } from '../../formats/header'
 import { createRefusedWriter, type RefusedWriter } from '../../formats/refused'
 import type { Entry } from '../../formats/row'
+import { explainUnmapped, findUnmapped } from '../../formats/row-update'
 import { WRITERS } from '../../formats/write'
 import type { CommandContext } from '../command'
 import type { createProgress } from '../terminal/progress'
@@ -41,7 +41,7 @@ export class Report {
     this.#notices = [explainChoice(table), explainHidden(table)].filter((notice) => notice !== null)
     this.tally = createTally(
       (line) => this.#write(line),
-      (entry, problem, place) => this.#keep(entry, problem, place),
+      (entry, problem, place) => this.#addRefused(entry, problem, place),
     )
   }
 
@@ -76,14 +76,14 @@ export class Report {
       this.#write(`columns not used: ${listColumns(table.header, unusedPlaces)}`)
     for (const text of this.#notices) this.#write(text)
     await this.#saveRefused().finally(() =>
-      out.write(summarize(this.tally, config.dryRun, this.#keptNote())),
+      out.write(summarize(this.tally, config.dryRun, this.#unmappedNotes())),
     )
   }
 
-  #keptNote(): readonly string[] {
+  #unmappedNotes(): readonly string[] {
     const { replaced, skipped } = this.tally.counts
-    const keptFields = this.#context.config.replace ? keptTexts(this.#file.columns) : []
-    return explainKept(replaced + skipped, keptFields)
+    const unmappedTexts = this.#context.config.replace ? findUnmapped(this.#file.columns) : []
+    return explainUnmapped(replaced + skipped, unmappedTexts)
   }
 
   async #saveRefused(): Promise<void> {
@@ -94,10 +94,10 @@ export class Report {
     this.#write(`refused rows saved to ${refused}; fix them, then run: ${line}`)
   }
 
-  #keep(entry: Entry, problem: string, place: number): void {
+  #addRefused(entry: Entry, problem: string, rowIndex: number): void {
     if (!this.#refusedFile || !('source' in entry)) return
     const { row, header } = this.#refusedWriter
-    this.#refusedFile.add(row(entry.source, problem, place), header)
+    this.#refusedFile.add(row(entry.source, problem, rowIndex), header)
   }
 
   // Replaces the progress bar with a line.

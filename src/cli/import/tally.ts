@@ -1,8 +1,8 @@
-// The account of an import: the result of each row, and the rows that were not read.
+// Counts the results of an import's rows, and notes the rows that were not read.
 
 import type { Entry } from '../../formats/row'
 import { countOf } from '../count'
-import type { Result } from './importing'
+import type { RowResult } from './import-groups'
 
 /** Maximum number of refused rows shown. */
 export const REFUSED_SHOWN = 20
@@ -13,35 +13,35 @@ export type Tally = {
   emptyNames(): number
   /** The rows read so far. */
   rows(): number
-  /** The reason that rows were not read; null if all were. */
-  notRead(): string | null
+  /** The rows that were not read, and the reason; null if all were read. */
+  unreadReason(): string | null
   /** Notes that rows were not read, and the reason; the first reason counts. */
   stop(why: string): void
-  account(entry: Entry, result: Result): void
+  record(entry: Entry, result: RowResult): void
   /** Reports the number of refused rows not shown. */
   end(): void
 }
 
-/** Counts the results of rows, reports the first refused ones, and saves all of them to a file if there is one. */
+/** Counts the results of rows, and reports the first refused ones; `onRefused` gets all of them. */
 export function createTally(
   report: (line: string) => void,
-  keep: (entry: Entry, problem: string, place: number) => void,
+  onRefused: (entry: Entry, problem: string, rowIndex: number) => void,
 ): Tally {
   const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
-  let place = 0
+  let rowCount = 0
   let emptyNames = 0
-  let notRead: string | null = null
+  let unreadReason: string | null = null
   return {
     counts,
-    rows: () => place,
+    rows: () => rowCount,
     emptyNames: () => emptyNames,
-    notRead: () => notRead,
+    unreadReason: () => unreadReason,
     stop(why: string): void {
-      notRead ??= why
+      unreadReason ??= why
     },
-    account(entry: Entry, result: Result): void {
+    record(entry: Entry, result: RowResult): void {
       if ('stop' in entry) {
-        notRead ??= `from line ${entry.line} on: ${entry.stop}`
+        unreadReason ??= `from line ${entry.line} on: ${entry.stop}`
         return
       }
       if (typeof result === 'string') {
@@ -50,9 +50,9 @@ export function createTally(
       } else {
         counts.refused += 1
         if (counts.refused <= REFUSED_SHOWN) report(`line ${entry.line}: ${result.problem}`)
-        keep(entry, result.problem, place)
+        onRefused(entry, result.problem, rowCount)
       }
-      place += 1
+      rowCount += 1
     },
     end(): void {
       const more = counts.refused - REFUSED_SHOWN
@@ -63,7 +63,7 @@ export function createTally(
 
 /** The result in one line. `isDry`: a dry run; `notes`: further remarks. */
 export function summarize(
-  { counts, rows, emptyNames, notRead }: Tally,
+  { counts, rows, emptyNames, unreadReason }: Tally,
   isDry: boolean,
   notes: readonly string[],
 ): string {
@@ -71,7 +71,7 @@ export function summarize(
   const outcome = isDry
     ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
     : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
-  const rest = notRead()
+  const rest = unreadReason()
   const empty = emptyNames()
   const all = [outcome, `${countOf(rows(), 'row')} read`, ...notes]
   if (empty > 0) all.push(`${empty} ${empty === 1 ? 'has' : 'have'} an empty name`)

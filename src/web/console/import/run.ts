@@ -1,9 +1,9 @@
 // Sends the plants of a file, a group at a time, and reports the outcome of each row.
 
 import { ClientError } from '../../../client/client.ts'
-import { explainKept, keptTexts } from '../../../formats/given.ts'
-import { grouped, readPlants } from '../../../formats/plants.ts'
+import { groupEntries, readPlants } from '../../../formats/plants.ts'
 import type { Entry } from '../../../formats/row.ts'
+import { explainUnmapped, findUnmapped } from '../../../formats/row-update.ts'
 import { explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
@@ -100,7 +100,7 @@ export async function run(
   })
   const entries = readPlants({ ...table, lines }, columns, WORDS, (notice) => notices.push(notice))
   try {
-    for await (const group of grouped(entries)) {
+    for await (const group of groupEntries(entries)) {
       if (signal.aborted) break
       const placedRows = placed(group)
       refuse(await send(placedRows, { input, session, signal, update, steps, replacing }))
@@ -119,7 +119,7 @@ export async function run(
   if (signal.aborted) update(() => ({ notRead: 'the rest, because it was stopped' }))
   update(({ notRead, known, replaced }) => ({
     notices: [
-      ...(input.replaces ? explainKept(known + replaced, keptTexts(columns)) : []),
+      ...(input.replaces ? explainUnmapped(known + replaced, findUnmapped(columns)) : []),
       ...notices,
     ],
     state: signal.aborted ? 'stopped' : notRead === null ? 'done' : 'failed',

@@ -1,16 +1,15 @@
-// Imports plants into a store, in groups that share a commit, and counts the results.
+// Imports plants into a store, in groups that share a commit, and records the result of each row.
 
-import type { PlantParts } from '../../engine/engine'
 import { RequestError } from '../../errors'
-import { differingTexts, type GivenPlant, givenOf, plantOf } from '../../formats/given'
 import type { Entry } from '../../formats/row'
-import { type Int64, listWords, type OptionalText, type Plant } from '../../plant/plant'
+import { differingTexts, type RowUpdate, updateOf } from '../../formats/row-update'
+import { listWords, type OptionalText, type Plant } from '../../plant/plant'
 import type { Store } from '../../store'
 
 // Recorded in the change log.
 const ORIGIN = { token: null, address: null, request: 'import' }
 
-export type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
+export type RowResult = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
 /** One import. */
 export type ImportRun = {
@@ -21,12 +20,12 @@ export type ImportRun = {
   readonly isStrict: boolean
   readonly replaces: boolean
   /** The texts for which the file has no column. */
-  readonly keptFields: readonly OptionalText[]
-  readonly account: (entry: Entry, result: Result) => void
+  readonly unmappedTexts: readonly OptionalText[]
+  readonly record: (entry: Entry, result: RowResult) => void
 }
 
 // The refusals of a plant whose id is taken.
-const TAKEN = ['stored already', 'taken']
+const ID_TAKEN = ['stored already', 'taken']
 
 /** Makes a change. Resolves to its refusal if the id is taken, or to null on success. */
 async function refusalOf(change: Promise<void>): Promise<RequestError | null> {
@@ -34,61 +33,61 @@ async function refusalOf(change: Promise<void>): Promise<RequestError | null> {
     await change
     return null
   } catch (error) {
-    if (error instanceof RequestError && TAKEN.includes(error.error)) return error
+    if (error instanceof RequestError && ID_TAKEN.includes(error.error)) return error
     throw error
   }
 }
 
 /** The problem of an entry without a plant. */
-const problemOf = (entry: Exclude<Entry, { readonly plant: Plant }>) => ({
+export const problemOf = (entry: Exclude<Entry, { readonly plant: Plant }>) => ({
   problem: 'stop' in entry ? entry.stop : entry.problem,
 })
 
 const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 
-/** The result of a plant whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
-function compareTaken(rowPlant: GivenPlant, storedPlant: Plant | null): Result {
+/** The result of a row whose id is taken. `storedPlant`: null if it has been deleted meanwhile. */
+export function compareStored(update: RowUpdate, storedPlant: Plant | null): RowResult {
   const others = storedPlant
-    ? differingTexts(rowPlant, storedPlant).map((name) =>
+    ? differingTexts(update, storedPlant).map((name) =>
         storedPlant[name] === undefined ? `no ${name}` : `another ${name}`,
       )
     : ['other fields']
   if (others.length === 0) return 'skipped'
-  const problem = `plant ${rowPlant.id} is stored with ${listWords(others)}; use --replace to update it`
+  const problem = `plant ${update.id} is stored with ${listWords(others)}; use --replace to update it`
   return { problem }
 }
 
-async function importEntry({ store, keptFields }: ImportRun, entry: Entry): Promise<Result> {
+async function importEntry({ store, unmappedTexts }: ImportRun, entry: Entry): Promise<RowResult> {
   if (!('plant' in entry)) return problemOf(entry)
   const { plant } = entry
   const refusal = await refusalOf(store.createPlant(plant, { origin: ORIGIN }))
   if (!refusal) return 'created'
   if (refusal.error === 'stored already') return 'skipped'
-  return compareTaken(givenOf(entry, keptFields), await store.readPlant(plant.id))
+  return compareStored(updateOf(entry, unmappedTexts), await store.readPlant(plant.id))
 }
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
-const createAll = async (run: ImportRun, entries: readonly Entry[]): Promise<boolean> =>
+const createGroup = async (run: ImportRun, entries: readonly Entry[]): Promise<boolean> =>
   (await refusalOf(run.store.createPlants(plantsOf(entries), { origin: ORIGIN }))) === null
 
 async function importEach(run: ImportRun, entries: readonly Entry[]): Promise<void> {
   const results = await Promise.allSettled(entries.map((entry) => importEntry(run, entry)))
   for (const [index, entry] of entries.entries()) {
     const result = results[index]
-    if (result?.status === 'fulfilled') run.account(entry, result.value)
+    if (result?.status === 'fulfilled') run.record(entry, result.value)
   }
   const failure = results.find((result) => result.status === 'rejected')
   if (failure) throw failure.reason
 }
 
 /** Creates or replaces plants as one change; a text without a column stays as the commit finds it. */
-async function putAll({ store, keptFields }: ImportRun, entries: readonly Entry[]) {
-  if (keptFields.length === 0) return store.putPlants(plantsOf(entries), { origin: ORIGIN })
-  const rowPlants = entries.flatMap((entry) =>
-    'plant' in entry ? [givenOf(entry, keptFields)] : [],
+async function putPlants({ store, unmappedTexts }: ImportRun, entries: readonly Entry[]) {
+  if (unmappedTexts.length === 0) return store.putPlants(plantsOf(entries), { origin: ORIGIN })
+  const updates = entries.flatMap((entry) =>
+    'plant' in entry ? [updateOf(entry, unmappedTexts)] : [],
   )
-  const { created, patched } = await store.patchPlants(rowPlants, { origin: ORIGIN })
+  const { created, patched } = await store.patchPlants(updates, { origin: ORIGIN })
   return { created, replaced: patched }
 }
 
@@ -96,14 +95,14 @@ async function putAll({ store, keptFields }: ImportRun, entries: readonly Entry[
 async function putGroup(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
   const refusedIndex = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
   const entriesToPut = refusedIndex === -1 ? entries : entries.slice(0, refusedIndex + 1)
-  const counts = await putAll(run, entriesToPut)
-  // The store reports only counts, which is all that the account needs.
-  const results: Result[] = [
-    ...Array<Result>(counts.created).fill('created'),
-    ...Array<Result>(counts.replaced).fill('replaced'),
+  const counts = await putPlants(run, entriesToPut)
+  // The store reports only counts, so the results are assigned to the rows in any order.
+  const results: RowResult[] = [
+    ...Array<RowResult>(counts.created).fill('created'),
+    ...Array<RowResult>(counts.replaced).fill('replaced'),
   ]
   for (const entry of entriesToPut) {
-    run.account(entry, 'plant' in entry ? (results.shift() ?? 'skipped') : problemOf(entry))
+    run.record(entry, 'plant' in entry ? (results.shift() ?? 'skipped') : problemOf(entry))
   }
   return refusedIndex === -1
 }
@@ -111,7 +110,7 @@ async function putGroup(run: ImportRun, entries: readonly Entry[]): Promise<bool
 async function importUntilRefused(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
   for (const entry of entries) {
     const result = await importEntry(run, entry)
-    run.account(entry, result)
+    run.record(entry, result)
     if (typeof result !== 'string') return false
   }
   return true
@@ -119,11 +118,11 @@ async function importUntilRefused(run: ImportRun, entries: readonly Entry[]): Pr
 
 /** Imports a group as one change, which costs less; one by one if that is refused. False: a strict import ends here. */
 async function importGroup(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
-  const { isStrict, replaces, account } = run
+  const { isStrict, replaces, record } = run
   if (replaces) return putGroup(run, entries)
   const isWhole = entries.every((entry) => 'plant' in entry)
-  if ((isWhole || !isStrict) && (await createAll(run, entries))) {
-    for (const entry of entries) account(entry, 'plant' in entry ? 'created' : problemOf(entry))
+  if ((isWhole || !isStrict) && (await createGroup(run, entries))) {
+    for (const entry of entries) record(entry, 'plant' in entry ? 'created' : problemOf(entry))
     return true
   }
   if (isStrict) return importUntilRefused(run, entries)
@@ -135,7 +134,7 @@ async function importGroup(run: ImportRun, entries: readonly Entry[]): Promise<b
  * Imports all groups. Calls `onGroup` before each; the import ends if that resolves to false. Resolves to false if a
  * strict import ended at a refused row.
  */
-export async function importAll(
+export async function importGroups(
   run: ImportRun,
   groups: AsyncGenerator<readonly Entry[]>,
   onGroup: () => Promise<boolean>,
@@ -154,47 +153,5 @@ export async function importAll(
     return await previousGroup
   } finally {
     await previousGroup.catch(() => {})
-  }
-}
-
-/**
- * The rehearsal of an import without a writable store: remembers the entries, and compares them with the stored plants,
- * which are read once. It needs memory for the whole file.
- */
-export function createRehearsal({
-  isStrict,
-  replaces,
-  keptFields,
-  account,
-}: Omit<ImportRun, 'store'>) {
-  const entries: Entry[] = []
-
-  /** The result of an entry. `found`: the plants that would be stored by then, which it changes. */
-  function rehearse(entry: Entry, plantsById: Map<Int64, Plant>): Result {
-    if (!('plant' in entry)) return problemOf(entry)
-    const rowPlant = givenOf(entry, keptFields)
-    const storedPlant = plantsById.get(rowPlant.id)
-    if (!storedPlant || replaces) plantsById.set(rowPlant.id, plantOf(rowPlant, storedPlant))
-    if (!storedPlant) return 'created'
-    const result = compareTaken(rowPlant, storedPlant)
-    return replaces && result !== 'skipped' ? 'replaced' : result
-  }
-
-  return {
-    add: (group: readonly Entry[]) => void entries.push(...group),
-    /** Resolves to false if a strict import would end at a refused row. */
-    async end(storedParts: PlantParts): Promise<boolean> {
-      const ids = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
-      const plantsById = new Map<Int64, Plant>()
-      for await (const plants of storedParts) {
-        for (const plant of plants) if (ids.has(plant.id)) plantsById.set(plant.id, plant)
-      }
-      for (const entry of entries) {
-        const result = rehearse(entry, plantsById)
-        account(entry, result)
-        if (isStrict && typeof result !== 'string') return false
-      }
-      return true
-    },
   }
 }
