@@ -140,11 +140,12 @@ export class Editor {
     this.#isFromPage = false
   }
 
-  /** Opens a form again if it is refused, unless the user is busy elsewhere: then a note offers it. */
+  /** Opens a refused form again, unless the user is busy elsewhere or another form is open: then a note offers it. */
   async #watch(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
     const acts = countActs()
     if ((await isSaved) || !this.saves.refusedForms.value.includes(form)) return
-    if (acts === countActs() && !this.isDirty) this.openRefused(form)
+    const hasForm = this.form.value !== null && this.isEditing.value
+    if (acts === countActs() && !hasForm) this.openRefused(form)
   }
 
   /** Closes the panel or takes another step, but asks first if that would lose typed text. */
