@@ -34,7 +34,7 @@ type StepResult =
 type Verdict = { readonly refusedIds: string } | 'not made' | 'unknown'
 
 // A slower commit has its connection closed: it is then in doubt, and the next connection settles it.
-const DEADLINE_MS = 5000
+export const DEADLINE_MS = 5000
 // The table was emptied, an older backup restored, or a standby promoted that never had the row.
 const ROW_GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
