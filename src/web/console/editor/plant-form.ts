@@ -11,8 +11,8 @@ import {
 import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
-import { TEXTS, type TextName } from '../texts.ts'
-import { creationOf, type Step } from '../undo/step.ts'
+import { hasSameTexts, TEXTS, type TextName } from '../texts.ts'
+import { creationOf, type Step, withTexts } from '../undo/step.ts'
 import { Draft } from './draft.ts'
 import { byField, type FieldErrors } from './field-errors.ts'
 
@@ -201,11 +201,16 @@ export class PlantForm {
   async #change(before: StoredPlant): Promise<boolean> {
     const { id } = before.plant
     const theirFields = new Set<TextName>()
+    let landed: Step | null = null
     for (let base: StoredPlant | null = before; base; base = this.stored.value) {
       const patch = this.draft.changes(base.plant)
-      if (Object.keys(patch).length === 0) return true
-      const options = base.etag === undefined ? {} : { ifMatch: base.etag }
-      const result = await this.session.store((client) => client.patchPlant(id, patch, options))
+      if (Object.keys(patch).length === 0) {
+        this.saved = landed
+        if (landed) this.#announceChange(id, theirFields)
+        return true
+      }
+      const { result, isRepeated } = await this.#patch(base, patch)
+      if (isRepeated) landed = { id, before: base.plant, after: withTexts(base.plant, patch) }
       if (result.ok) {
         this.saved = { id, before: base.plant, after: result.value }
         this.stored.value = { plant: result.value, etag: result.etag }
@@ -223,12 +228,23 @@ export class PlantForm {
     return false
   }
 
-  async #restore({ plant, etag }: StoredPlant, version: Plant): Promise<void> {
+  /** Sends changes of a plant; `isRepeated`: the answer of an earlier try may have been lost. */
+  async #patch({ plant, etag }: StoredPlant, change: PlantChange) {
+    const options = etag === undefined ? {} : { ifMatch: etag }
+    let tries = 0
+    const result = await this.session.store((client) => {
+      tries += 1
+      return client.patchPlant(plant.id, change, options)
+    })
+    return { result, isRepeated: tries > 1 }
+  }
+
+  async #restore(before: StoredPlant, version: Plant): Promise<void> {
+    const { plant } = before
     const { id } = plant
     const fields = TEXTS.filter((field) => version[field] !== plant[field])
     const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
-    const options = etag === undefined ? {} : { ifMatch: etag }
-    const result = await this.session.store((client) => client.patchPlant(id, patch, options))
+    const { result, isRepeated } = await this.#patch(before, patch)
     if (result.ok) {
       this.saved = { id, before: plant, after: result.value }
       this.draft.fill(result.value)
@@ -236,8 +252,12 @@ export class PlantForm {
       this.list.put(result.value)
       this.announce(`Plant ${id} was restored`)
     } else if (isOutdated(result)) {
-      if (await this.readAgain())
-        this.announce(`Plant ${id} was not restored: someone else has just changed it`)
+      if (!(await this.readAgain())) return
+      const now = this.stored.value?.plant
+      if (isRepeated && now && hasSameTexts(now, version)) {
+        this.saved = { id, before: plant, after: now }
+        this.announce(`Plant ${id} was restored`)
+      } else this.announce(`Plant ${id} was not restored: someone else has just changed it`)
     } else if (result.error === ERRORS['no such plant']) this.#setGone(id)
     else this.errors.value = { form: result.message }
   }

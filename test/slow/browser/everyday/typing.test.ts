@@ -30,6 +30,17 @@ const BROKEN = `(() => {
   window.mend = () => { window.fetch = fetch }
 })() ?? null`
 
+/** Stores the next change of a page, but loses its answer. */
+const LOST = `(() => {
+  const { fetch } = window
+  window.fetch = async (...request) => {
+    const answer = await fetch(...request)
+    if (request[1]?.method !== 'PATCH') return answer
+    window.fetch = fetch
+    throw new TypeError('no network')
+  }
+})() ?? null`
+
 await inEachBrowser((person, browser) => {
   const evaluate = (expression: string) => browser().driver.evaluate(expression)
 
@@ -104,6 +115,23 @@ await inEachBrowser((person, browser) => {
     await evaluate('mend() ?? null')
     await until('all four', () => names().join() === 'one,two,three,four')
     await person.lose(labels.text('4 edits not saved yet; retrying'))
+  })
+
+  test('an edit whose answer was lost is undone as any other', async () => {
+    await person.press('ArrowRight')
+    for (const text of ['one', 'two']) {
+      if (text === 'two') await evaluate(LOST)
+      await person.press('F2')
+      await person.isIn('.cell-field input')
+      await person.type(text)
+      await person.press('Enter')
+      await until(text, () => names().includes(text))
+      await person.press('ArrowDown')
+    }
+    await person.find(labels.text('Plant 2 was changed'))
+    await person.press('Control', 'z')
+    await until('the undo', () => !names().includes('two'))
+    expect(names().slice(0, 2)).toEqual(['one', 'plant 2'])
   })
 
   test('a cell that is refused is marked, and the next one keeps the keyboard', async () => {
