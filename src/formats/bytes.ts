@@ -1,4 +1,4 @@
-// Bytes that come in parts.
+// Joins parts of bytes.
 
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1 && parts[0]) return parts[0]

@@ -6,7 +6,7 @@ import { type Guess, guessTable } from './guess'
 import { type ColumnOptions, listColumns, MAX_TO_CHOOSE, normalize, optionOf } from './header'
 import { type FileRow, showText } from './row'
 
-/** The columns of the fields, by their places. `id`: null if rows are numbered; an optional text: null if there is none. */
+/** The columns of the fields, as indexes. `id`: null if rows are numbered; an optional text: null if it has none. */
 export type Columns = {
   readonly id: number | null
   readonly numberFrom: Int64 | null
@@ -23,32 +23,32 @@ export class ColumnsError extends OpenError {
   }
 }
 
-/** The places of the columns that hold plants. */
+/** The columns that are read. */
 export const usedColumns = (columns: Columns): ReadonlySet<number | null> =>
   new Set([columns.id, ...columns.name, ...OPTIONAL_TEXTS.map((name) => columns[name])])
 
-/** The places of the columns with a text; if there are none and it `isNumber`, of the one with this number, from 1. */
-export function placesOf(
+/** The columns with a heading; if there is none, and it `isNumber`, the column of this number, from 1. */
+export function columnsNamed(
   header: readonly string[],
-  text: string,
+  heading: string,
   isNumber: boolean,
   isNamed: boolean,
 ): readonly number[] {
-  const normalizedText = normalize(text)
-  if (normalizedText === '') return []
-  const placesWhere = (is: (heading: string) => boolean) =>
-    [...header.keys()].filter((place) => is(header[place] ?? ''))
+  const normalizedHeading = normalize(heading)
+  if (normalizedHeading === '') return []
+  const columnsWhere = (matches: (other: string) => boolean) =>
+    [...header.keys()].filter((column) => matches(header[column] ?? ''))
   // Keys of JSON differ by case, so an exact match wins.
-  const exact = placesWhere((heading) => heading === text)
+  const exact = columnsWhere((other) => other === heading)
   if (exact.length > 0) return exact
-  const sameName = isNamed ? placesWhere((heading) => normalize(heading) === normalizedText) : []
+  const sameName = isNamed ? columnsWhere((other) => normalize(other) === normalizedHeading) : []
   if (sameName.length > 0) return sameName
-  const number = isNumber && /^\d{1,5}$/.test(normalizedText) ? Number(normalizedText) : 0
+  const number = isNumber && /^\d{1,5}$/.test(normalizedHeading) ? Number(normalizedHeading) : 0
   return number >= 1 && number <= header.length ? [number - 1] : []
 }
 
 /**
- * Finds the columns of a file. `sample`: its first rows, for a guess. `described`: how its columns were told apart, for the
+ * Finds the columns of a file. `sample`: its first rows, for a guess. `description`: how its columns were separated, for the
  * message. Throws a {@link ColumnsError} if they do not fit.
  */
 export function resolveColumns(
@@ -65,29 +65,31 @@ export function resolveColumns(
     )
   }
 
-  /** The place of a column; null: there is none. */
-  function find(text: string, isNumber: boolean): number | null {
-    const places = placesOf(header, text, isNumber, isNamed)
-    const [place = null] = places
-    if (place === null || places.length === 1) return place
-    const other = places.at(-1) ?? place
+  /** The column with a heading; null: there is none. */
+  function findColumn(heading: string, isNumber: boolean): number | null {
+    const columns = columnsNamed(header, heading, isNumber, isNamed)
+    const [column = null] = columns
+    if (column === null || columns.length === 1) return column
+    const other = columns.at(-1) ?? column
     return fail(
-      `columns ${place + 1} and ${other + 1} are both ${showText(text)}; name one by its number`,
+      `columns ${column + 1} and ${other + 1} are both ${showText(heading)}; name one by its number`,
     )
   }
 
-  const need = (option: string | null, usual: string): number =>
-    (option === null ? find(usual, false) : find(option, true)) ??
+  const requireColumn = (option: string | null, usual: string): number =>
+    (option === null ? findColumn(usual, false) : findColumn(option, true)) ??
     fail(`no column ${showText(option ?? usual)}`)
 
   const { numberFrom, nameColumn } = options
   // A missing name tells more about a file than a missing id.
   const name =
-    nameColumn === null ? [need(null, 'name')] : nameColumn.map((column) => need(column, ''))
-  const id = numberFrom === null ? need(options.idColumn, 'id') : null
+    nameColumn === null
+      ? [requireColumn(null, 'name')]
+      : nameColumn.map((column) => requireColumn(column, ''))
+  const id = numberFrom === null ? requireColumn(options.idColumn, 'id') : null
   const optional = ofOptionalTexts((text) => {
     const option = options[optionOf(text)]
-    return option === null ? find(text, false) : need(option, text)
+    return option === null ? findColumn(text, false) : requireColumn(option, text)
   })
   return { id, numberFrom, name, ...optional }
 }

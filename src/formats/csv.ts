@@ -7,15 +7,15 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 
 type Cells = readonly (string | null)[]
 
-// A row, a row with a fault, or the end of what can be read, and where it ends in the text. `lines`: the line ends within it.
+// A row, a row with a fault, or an unterminated one, and its end in the text. `lines`: the number of line ends within it.
 type RowMatch = {
   readonly end: number
   readonly lines: number
   readonly cells?: Cells
-  /** The column of a quote that text follows. */
-  readonly stray?: number
-  /** The column of a quote that is never closed. */
-  readonly open?: number
+  /** The column of a stray quote: text follows where it closes. */
+  readonly strayQuote?: number
+  /** The column of an unterminated quote. */
+  readonly openQuote?: number
 }
 
 const LINE_END = /\r\n|\n|\r/
@@ -35,7 +35,7 @@ function findClosingQuote(text: string, start: number): number {
   return index
 }
 
-// The end of a cell without quotes: those within it are characters.
+// The end of an unquoted cell, in which quotes are characters.
 function findEnd(text: string, start: number, delimiter: string): number {
   let index = start
   for (; index < text.length; index++) {
@@ -52,8 +52,8 @@ function findLineEnd(text: string, start: number): number {
 }
 
 /**
- * Reads a row, with its line end; null if it may continue after the text. `isLiteral`: a quote that is not closed in its line,
- * right before a delimiter or the line's end, is a character, as tab-separated files have them.
+ * Reads a row, with its line end; null if it may continue after the text. `isLiteral`: a quote is a character unless it is closed
+ * in its line, right before a delimiter or the line's end, as in tab-separated files.
  */
 function readRow(
   text: string,
@@ -64,7 +64,7 @@ function readRow(
 ): RowMatch | null {
   const cells: (string | null)[] = []
   let lines = 0
-  let stray: number | undefined
+  let strayQuote: number | undefined
   const lineEnd = isLiteral ? findLineEnd(text, start) : -1
   for (let index = start; ; index++) {
     const close = text[index] === '"' ? findClosingQuote(text, index + 1) : -1
@@ -77,12 +77,12 @@ function readRow(
         afterQuote === '\r')
     const isQuoted = text[index] === '"' && !(isLiteral && !(isClosed && close < lineEnd))
     if (isQuoted) {
-      if (close < 0) return isWhole ? { end: text.length, lines, open: cells.length } : null
+      if (close < 0) return isWhole ? { end: text.length, lines, openQuote: cells.length } : null
       lines += countLineEnds(text.slice(index, close + 1))
       cells.push(text.slice(index + 1, close).replaceAll('""', '"'))
       index = close + 1
       if (!isClosed) {
-        stray ??= cells.length - 1
+        strayQuote ??= cells.length - 1
         index = findEnd(text, index, delimiter)
       }
     } else {
@@ -92,7 +92,7 @@ function readRow(
     }
     const next = text[index]
     if (next === delimiter) continue
-    const match = stray === undefined ? { cells, lines } : { stray, lines }
+    const match = strayQuote === undefined ? { cells, lines } : { strayQuote, lines }
     if (next === undefined) return isWhole ? { ...match, end: index } : null
     if (next === '\r' && index + 1 === text.length && !isWhole) return null
     return { ...match, end: next === '\r' && text[index + 1] === '\n' ? index + 2 : index + 1 }
@@ -105,10 +105,10 @@ const isBlank = (cells: Cells): boolean =>
 /** Parses the next part of a text into the rows that end in it, without empty rows. No row follows a stop. */
 type CsvReader = (part: string, isWhole: boolean) => Line[]
 
-// A quoted cell of a file of tabs has at most this length: a quote may as well be a character.
+// The maximum length of a quoted cell in a tab-separated file: beyond it, the quote was a character.
 const MAX_QUOTED = 65_536
 
-/** Reads a row of a file of tabs whose quotes are those of a spreadsheet; null if it may continue after the text. */
+/** Reads a row of a tab-separated file, with quotes as spreadsheets write them; null if it may continue after the text. */
 function readQuotedRow(text: string, start: number, isWhole: boolean): RowMatch | null {
   const window = text.slice(start, start + MAX_QUOTED)
   const match = readRow(window, 0, isWhole || window.length === MAX_QUOTED, '\t', false)
@@ -128,8 +128,8 @@ function hasOpenEnd(text: string, start: number): boolean | null {
 }
 
 /**
- * Reads a row of a file of tabs. Quotes are characters, unless a row has too few cells and fits when they are quotes, or its
- * last cell goes on in lines without tabs. `width`: the number of its cells.
+ * Reads a row of a tab-separated file. Quotes are characters, unless the row has too few cells otherwise, or its last cell
+ * continues in lines without tabs. `width`: the expected number of cells.
  */
 function readTabbedRow(
   text: string,
@@ -154,7 +154,7 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
   const tooLong = `a row longer than ${limit} characters`
   let rest = ''
   let line = firstLine
-  let enough = 0
+  let minLength = 0
   let width = 0
 
   const read = (text: string, start: number, isWhole: boolean): RowMatch | null =>
@@ -166,20 +166,20 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
     const rows: Line[] = []
     const text = rest + part
     let start = 0
-    while (start < text.length && (text.length >= enough || isWhole)) {
+    while (start < text.length && (text.length >= minLength || isWhole)) {
       const match = read(text, start, isWhole)
       if (!match) break
-      const { end, cells, lines, stray, open } = match
+      const { end, cells, lines, strayQuote, openQuote } = match
       if (end - start > limit) return [...rows, { line, stop: tooLong }]
-      if (open !== undefined)
-        return [...rows, { line: line + lines, stop: 'unterminated quote', column: open }]
+      if (openQuote !== undefined)
+        return [...rows, { line: line + lines, stop: 'unterminated quote', column: openQuote }]
       const first = line
       line += lines
-      if (stray !== undefined) {
+      if (strayQuote !== undefined) {
         rows.push({
           line,
           problem: `${first < line ? `lines ${first} to ${line} are one row; ` : ''}stray quote`,
-          column: stray,
+          column: strayQuote,
           text: text.slice(start, end).trimEnd(),
         })
       } else if (cells && !isBlank(cells)) {
@@ -191,15 +191,15 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
     }
     rest = text.slice(start)
     if (rest.length > limit) return [...rows, { line, stop: tooLong }]
-    // If no row was read, the length to wait for stays the same.
-    if (start > 0 || rest.length >= enough) {
-      enough = rest.length < LONG ? 0 : Math.min(2 * rest.length, limit + 1)
+    // Without an attempt to read, the length to wait for stays.
+    if (start > 0 || rest.length >= minLength) {
+      minLength = rest.length < LONG ? 0 : Math.min(2 * rest.length, limit + 1)
     }
     return rows
   }
 }
 
-/** Length of the text that the delimiter is detected from. */
+/** The length of the sample that the delimiter is detected from. */
 const SAMPLE_LINES = 20
 const SAMPLE_CHARACTERS = 65_536
 /** Titles and comments that may come before a table. */
@@ -221,7 +221,7 @@ function bestDelimiter(widths: readonly (readonly [string, readonly number[]])[]
   return best
 }
 
-/** The delimiter of a text: that of its first rows, or of those after a title or comments; default: comma. */
+/** The delimiter of the first rows of a text, or of those below a title or comments; default: comma. */
 export function findDelimiter(sample: string): string {
   const widths = DELIMITERS.map((delimiter) => {
     const rows = createCsvReader(sample.length, delimiter)(sample, true)
@@ -258,12 +258,12 @@ function sampleOf(text: string): string | null {
 const LF = 10
 const CR = 13
 
-/** A text without the empty lines before it, its first lines, and the line in which it begins. */
+/** A text without leading empty lines, the line in which it begins then, and a sample of its first lines. */
 async function beginText(parts: AsyncIterator<string>) {
   let line = 1
   let beginning = ''
   let isAfterCr = false
-  let enough = 0
+  let minLength = 0
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
     const part = next.value
     let index = 0
@@ -276,16 +276,16 @@ async function beginText(parts: AsyncIterator<string>) {
       }
     }
     beginning += part.slice(index)
-    if (beginning.length <= enough) continue
+    if (beginning.length <= minLength) continue
     const sample = sampleOf(beginning)
     if (sample !== null) return { beginning, line, sample }
-    // Not sampled after each of many short parts.
-    enough = 2 * beginning.length
+    // Doubling keeps many short parts from taking quadratic time.
+    minLength = 2 * beginning.length
   }
   return { beginning, line, sample: beginning }
 }
 
-/** Reads rows of at most `limit` characters. `delimiter`: null to detect it. Rejects with what the text throws. */
+/** Reads rows of at most `limit` characters. `delimiter`: null to detect it. Rejects with the errors of the text. */
 export async function readCsv(
   text: AsyncIterable<string>,
   limit: number,

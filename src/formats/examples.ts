@@ -1,4 +1,4 @@
-// The plants that a preview shows: those with characters beyond ASCII first, by which a wrong encoding is seen.
+// The plants that a preview shows. Those with characters beyond ASCII are preferred, as they reveal a wrong encoding.
 
 import { type Plant, TEXT_FIELDS } from '../plant/plant'
 
@@ -6,16 +6,16 @@ const BEYOND_ASCII = /[\u0080-\uffff]/
 
 /** Chooses some plants of a file, and lists them in its order. */
 export function createExamples(limit: number) {
-  const beyondAscii: (readonly [place: number, Plant])[] = []
-  const others: (readonly [place: number, Plant])[] = []
-  let place = 0
+  const beyondAscii: (readonly [index: number, Plant])[] = []
+  const others: (readonly [index: number, Plant])[] = []
+  let index = 0
   return {
     add(plant: Plant): void {
-      place += 1
+      index += 1
       if (beyondAscii.length === limit) return
       const isBeyond = TEXT_FIELDS.some((name) => BEYOND_ASCII.test(plant[name] ?? ''))
-      if (isBeyond) beyondAscii.push([place, plant])
-      else if (others.length < limit) others.push([place, plant])
+      if (isBeyond) beyondAscii.push([index, plant])
+      else if (others.length < limit) others.push([index, plant])
     },
 
     list: (): Plant[] =>

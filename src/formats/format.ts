@@ -1,7 +1,7 @@
 // The formats of files of plants, by the file's name and by its first bytes.
 
 import { OpenError } from '../errors'
-import type { Words } from './words'
+import type { Advice } from './advice'
 
 /** CSV with any delimiter, JSON values one after another, a JSON document with a list, or a workbook of any kind. */
 export const FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const
@@ -25,7 +25,7 @@ const NOT_READ =
 export const formatToRead = (name: string): Format | null =>
   ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? null
 
-/** Throws an `OpenError` for the name of a file of another kind. */
+/** Throws an `OpenError` for the name of a file that cannot be imported. */
 export function checkName(name: string): void {
   const [, ending] = NOT_READ.exec(name) ?? []
   if (ending === undefined) return
@@ -57,27 +57,27 @@ const isPackedWorkbook = (hex: string) =>
 const isOldWorkbook = (hex: string) => hex.startsWith('d0cf11e0')
 
 // The first bytes of files, in hexadecimal (https://en.wikipedia.org/wiki/List_of_file_signatures).
-const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
+const SIGNATURES: readonly (readonly [beginning: RegExp, description: string])[] = [
   // gzip, bzip2, xz, 7-Zip, Zstandard, RAR
   [/^(1f8b|425a68|fd377a585a|377abcaf|28b52ffd|52617221)/, PACKED],
   // PNG, JPEG, GIF, WebP, TIFF, HEIC
   [/^(89504e47|ffd8ff|47494638|52494646.{8}57454250|49492a00|4d4d002a|.{8}66747970)/, PICTURE],
   [/^25504446/, 'a PDF; export its table as CSV or .xlsx from the program that made it'],
   [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
-  // With a byte order mark, or a character of ASCII.
+  // UTF-32: a byte order mark, or an ASCII character.
   [
     /^(fffe0000|0000feff|(?!00)[0-7].000000|000000(?!00)[0-7].)/,
     'a text in UTF-32; save it as UTF-8',
   ],
 ]
 
-// A "<" after white space, which programs of all kinds write with the name of a workbook.
+// A "<" after white space: many programs write HTML or XML into files named .xls.
 const MARKUP = /^(efbbbf)?(09|0a|0d|20)*3c/
 
 const ANY_ZIP = /^504b0[357]0/
 
-/** Describes a file that is no text, and what to do about it. */
-function kindOf(hex: string, { workbook }: Words): string | undefined {
+/** Describes a file that is not text, and what to do about it. */
+function kindOf(hex: string, { workbook }: Advice): string | undefined {
   if (isOpenDocument(hex)) return `an OpenDocument spreadsheet; ${workbook('.ods')}`
   if (isOldWorkbook(hex)) return `an old or a protected Excel workbook; ${workbook('.xls')}`
   if (isPackedWorkbook(hex)) return `an Excel workbook; ${workbook('.xlsx')}`
@@ -97,13 +97,13 @@ export function formatOfBytes(head: Uint8Array): Format | null {
 }
 
 /**
- * Throws an `OpenError` that says what to save a file as, if its first bytes are of another kind than its format: an archive, a
- * picture, a spreadsheet with another name.
+ * Throws an `OpenError` with a fix if the first bytes of a file do not fit its format: an archive, a picture, a spreadsheet with
+ * another name.
  */
-export function checkSignature(format: Format, head: Uint8Array, words: Words): void {
+export function checkSignature(format: Format, head: Uint8Array, advice: Advice): void {
   const hex = signatureOf(head)
   if (format === 'xlsx' && (hex.startsWith(ZIP) || isOldWorkbook(hex))) return
-  const kind = kindOf(hex, words)
+  const kind = kindOf(hex, advice)
   if (kind) throw new OpenError(`this is ${kind}`)
   if (format === 'xlsx' && MARKUP.test(hex)) {
     throw new OpenError(

@@ -1,8 +1,8 @@
-// Rows -> a guess at their columns, from the headings and from the values of some rows: right, or absent.
+// Rows -> a guess at their columns, from the headings and the values of some rows. A doubtful column is left out.
 
 import { readInt64 } from '../plant/json'
 import { type OptionalText, ofOptionalTexts } from '../plant/plant'
-import { type ColumnOptions, cellsOf, nameColumn, normalize, ofColumnOptions } from './header'
+import { type ColumnOptions, cellsOf, columnReference, normalize, ofColumnOptions } from './header'
 import { isHeadingOf, isKnownHeading, isMeaning, type Meaning } from './headings'
 import { KEY } from './json/rows'
 import type { FileRow } from './row'
@@ -15,11 +15,11 @@ export type Guess = ColumnOptions & {
   readonly headerRow: number | null
 }
 
-// A guess costs the same for a file of any width and length.
+// Limits the cost of a guess for wide and long files.
 const MAX_COLUMNS = 300
 const MAX_ROWS = 100
 const MAX_HEADER_ROW = 30
-/** The part of a column's values that must fit. */
+/** The share of a column's values that must fit. */
 const MIN_SHARE = 0.7
 
 /** The text of a cell, for a guess. */
@@ -51,8 +51,8 @@ const DIGIT = /\d/
 const isText = (text: string): boolean =>
   !NO_TEXT.some((pattern) => pattern.test(text)) && !(DIGIT.test(text) && CODE.test(text))
 
-/** True if nearly all non-empty values of a column fit. */
-function fit(values: readonly string[], fits: (text: string) => boolean): boolean {
+/** True if most non-empty values of a column fit. */
+function mostFit(values: readonly string[], fits: (text: string) => boolean): boolean {
   const nonEmpty = values.filter((text) => text !== '')
   return nonEmpty.length > 0 && nonEmpty.filter(fits).length >= MIN_SHARE * nonEmpty.length
 }
@@ -61,12 +61,14 @@ const isEpithet = (text: string): boolean => /^[\p{Ll}×][\p{Ll}-]*( [\p{Ll}-]+)
 const isGenus = (text: string): boolean => /^[×x]? ?\p{Lu}[\p{Ll}-]+\.?$/u.test(text)
 const isFamily = (text: string): boolean => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.test(text)
 
-/** True if nearly all values of a column are integers, without repeats. Totals and headings among the rows may have none. */
+/** True if most values of a column are integers, without repeats. Totals and headings among the rows may have none. */
 function isIdColumn(values: readonly string[]): boolean {
   const ids = values.map(readInt64).filter((id) => id !== null)
   const isFilled = ids.length >= values.length / 2
   return (
-    isFilled && fit(values, (text) => readInt64(text) !== null) && new Set(ids).size === ids.length
+    isFilled &&
+    mostFit(values, (text) => readInt64(text) !== null) &&
+    new Set(ids).size === ids.length
   )
 }
 
@@ -83,7 +85,7 @@ type SampleColumns = {
 function sampleOf(header: readonly string[], rows: readonly FileRow[]): SampleColumns {
   const visibleHeader = header.slice(0, MAX_COLUMNS)
   const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, visibleHeader))
-  const values = visibleHeader.map((_, place) => cells.map((row) => textOf(row[place])))
+  const values = visibleHeader.map((_, column) => cells.map((row) => textOf(row[column])))
   const isTable = rows.every((row) => Array.isArray(row.cells))
   const headings = isTable
     ? visibleHeader
@@ -92,67 +94,74 @@ function sampleOf(header: readonly string[], rows: readonly FileRow[]): SampleCo
 }
 
 /** The first column with such a heading, whose values fit. */
-function find(
+function findColumn(
   { header, values, isEmpty }: SampleColumns,
   meanings: readonly Meaning[],
-  usedPlaces: readonly (number | null)[],
-  fits: (values: readonly string[]) => boolean = (column) => fit(column, isText),
+  usedColumns: readonly (number | null)[],
+  fits: (values: readonly string[]) => boolean = (column) => mostFit(column, isText),
 ): number | null {
   for (const meaning of meanings) {
-    const place = header.findIndex(
+    const column = header.findIndex(
       (heading, index) =>
         isHeadingOf(meaning, heading) &&
-        !usedPlaces.includes(index) &&
+        !usedColumns.includes(index) &&
         (isEmpty || fits(values[index] ?? [])),
     )
-    if (place >= 0) return place
+    if (column >= 0) return column
   }
   return null
 }
 
 /** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
-function findParts(
+function findNameParts(
   sampleColumns: SampleColumns,
-  usedPlaces: readonly (number | null)[],
+  usedColumns: readonly (number | null)[],
 ): number[] | null {
-  const genus = find(sampleColumns, ['genus'], usedPlaces, (column) => fit(column, isGenus))
-  const epithet = find(sampleColumns, ['epithet'], usedPlaces, (column) => fit(column, isEpithet))
+  const genus = findColumn(sampleColumns, ['genus'], usedColumns, (column) =>
+    mostFit(column, isGenus),
+  )
+  const epithet = findColumn(sampleColumns, ['epithet'], usedColumns, (column) =>
+    mostFit(column, isEpithet),
+  )
   if (genus === null || epithet === null) return null
-  const cultivar = find(sampleColumns, ['cultivar'], usedPlaces)
+  const cultivar = findColumn(sampleColumns, ['cultivar'], usedColumns)
   return cultivar === null ? [genus, epithet] : [genus, epithet, cultivar]
 }
 
-/** The keys of JSON that lead to the rows, if they are names. */
-function findKey(
+/** The column of the keys that lead to the rows of JSON, if they are names. */
+function findKeyColumn(
   { header, values, isTable }: SampleColumns,
-  usedPlaces: readonly (number | null)[],
+  usedColumns: readonly (number | null)[],
 ) {
-  const place = isTable ? -1 : header.indexOf(KEY)
-  return place >= 0 && !usedPlaces.includes(place) && fit(values[place] ?? [], isText)
-    ? place
+  const column = isTable ? -1 : header.indexOf(KEY)
+  return column >= 0 && !usedColumns.includes(column) && mostFit(values[column] ?? [], isText)
+    ? column
     : null
 }
 
 function findName(
   sampleColumns: SampleColumns,
-  usedPlaces: readonly (number | null)[],
+  usedColumns: readonly (number | null)[],
 ): number[] | null {
-  const own = sampleColumns.header.findIndex((heading) => normalize(heading) === 'name')
-  const isOwn = own >= 0 && (sampleColumns.isEmpty || fit(sampleColumns.values[own] ?? [], isText))
-  if (isOwn) return [own]
-  const whole = find(sampleColumns, ['scientific', 'name'], usedPlaces)
+  const exact = sampleColumns.header.findIndex((heading) => normalize(heading) === 'name')
+  const isExact =
+    exact >= 0 && (sampleColumns.isEmpty || mostFit(sampleColumns.values[exact] ?? [], isText))
+  if (isExact) return [exact]
+  const whole = findColumn(sampleColumns, ['scientific', 'name'], usedColumns)
   if (whole !== null) return [whole]
-  const parts = findParts(sampleColumns, usedPlaces)
+  const parts = findNameParts(sampleColumns, usedColumns)
   if (parts !== null) return parts
   // A species of several words is a whole name.
   const isWhole = (column: readonly string[]) =>
-    fit(column, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
+    mostFit(column, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
   const species = sampleColumns.isEmpty
     ? null
-    : find(sampleColumns, ['epithet'], usedPlaces, isWhole)
-  const place =
-    species ?? find(sampleColumns, ['common'], usedPlaces) ?? findKey(sampleColumns, usedPlaces)
-  return place === null ? null : [place]
+    : findColumn(sampleColumns, ['epithet'], usedColumns, isWhole)
+  const column =
+    species ??
+    findColumn(sampleColumns, ['common'], usedColumns) ??
+    findKeyColumn(sampleColumns, usedColumns)
+  return column === null ? null : [column]
 }
 
 /** True for numbers that rise from row to row: two of them may rise by chance. */
@@ -165,9 +174,9 @@ const areRising = (values: readonly string[]): boolean =>
  * it.
  */
 function findUnnamed({ values }: SampleColumns) {
-  const texts = [...values.keys()].filter((place) => fit(values[place] ?? [], isText))
-  const families = texts.filter((place) => fit(values[place] ?? [], isFamily))
-  const names = texts.filter((place) => !families.includes(place))
+  const texts = [...values.keys()].filter((column) => mostFit(values[column] ?? [], isText))
+  const families = texts.filter((column) => mostFit(values[column] ?? [], isFamily))
+  const names = texts.filter((column) => !families.includes(column))
   const name = names.length === 1 ? names : null
   const first = values[0] ?? []
   const id = isIdColumn(first) && areRising(first) ? 0 : null
@@ -175,27 +184,27 @@ function findUnnamed({ values }: SampleColumns) {
 }
 
 /** The column of an optional text: by its known headings, or by its own name. */
-function findOptional(
+function findOptionalText(
   sampleColumns: SampleColumns,
   text: OptionalText,
-  usedPlaces: readonly (number | null)[],
+  usedColumns: readonly (number | null)[],
 ) {
-  if (isMeaning(text)) return find(sampleColumns, [text], usedPlaces)
-  const place = sampleColumns.header.findIndex(
-    (heading, index) => normalize(heading) === text && !usedPlaces.includes(index),
+  if (isMeaning(text)) return findColumn(sampleColumns, [text], usedColumns)
+  const column = sampleColumns.header.findIndex(
+    (heading, index) => normalize(heading) === text && !usedColumns.includes(index),
   )
-  return place < 0 ? null : place
+  return column < 0 ? null : column
 }
 
 /** The columns of a table with headings. */
 function findNamed(sampleColumns: SampleColumns) {
-  const id = find(sampleColumns, ['id'], [], isIdColumn)
+  const id = findColumn(sampleColumns, ['id'], [], isIdColumn)
   const name = findName(sampleColumns, [id])
-  const usedPlaces = [id, ...(name ?? [])]
+  const usedColumns = [id, ...(name ?? [])]
   const optional = ofOptionalTexts((text) => {
-    const place = findOptional(sampleColumns, text, usedPlaces)
-    usedPlaces.push(place)
-    return place
+    const column = findOptionalText(sampleColumns, text, usedColumns)
+    usedColumns.push(column)
+    return column
   })
   return { id, name, ...optional }
 }
@@ -207,7 +216,7 @@ export function guessColumns(
   isNamed: boolean,
 ): Guess {
   const sampleColumns = sampleOf(header, sample)
-  const show = (place: number) => nameColumn(header, place, isNamed)
+  const show = (column: number) => columnReference(header, column, isNamed)
   const { id, name, ...optional } = isNamed ? findNamed(sampleColumns) : findUnnamed(sampleColumns)
   return {
     header: isNamed,
@@ -223,7 +232,7 @@ export function guessColumns(
 const isData = (header: readonly string[]): boolean =>
   header.some((text) => /^\s*-?[\d.,]*\d\s*$/.test(text))
 
-const filledOf = (texts: readonly string[]): number =>
+const countFilled = (texts: readonly string[]): number =>
   texts.filter((text) => normalize(text) !== '').length
 
 const MAX_TITLES = 5
@@ -244,20 +253,20 @@ function areTitles(rows: readonly (readonly string[])[], isSure: boolean): boole
   return titles.every(({ length }) => length === 1) && unsure.length <= (isSure ? 0 : MAX_TITLES)
 }
 
-/** The place of the header below a title or comments; null: it is the first row, or not certain. */
+/** The index of the header's row below titles or comments; null: it is the first row, or not certain. */
 function findHeader(
   rows: readonly (readonly string[])[],
   guesses: readonly Guess[],
 ): number | null {
   const namedIndex = guesses.findIndex(({ nameColumn: name }) => name !== null)
   // Without known headings, the header is the first of the widest rows, after narrower ones.
-  const widest = Math.max(...rows.map(filledOf))
-  const place = namedIndex >= 0 ? namedIndex : rows.findIndex((row) => filledOf(row) === widest)
-  const header = rows[place] ?? []
-  if (place < 1 || filledOf(header) < 2 || isData(header)) return null
+  const widest = Math.max(...rows.map(countFilled))
+  const index = namedIndex >= 0 ? namedIndex : rows.findIndex((row) => countFilled(row) === widest)
+  const header = rows[index] ?? []
+  if (index < 1 || countFilled(header) < 2 || isData(header)) return null
   // A word such as "common" may be a part of a name.
   const isKnown = header.filter(isKnownHeading).length > 1
-  return areTitles(rows.slice(0, place), !isKnown) ? place : null
+  return areTitles(rows.slice(0, index), !isKnown) ? index : null
 }
 
 /** Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none. */
@@ -271,9 +280,9 @@ export function guessTable(
   if (!isNamed || own.nameColumn !== null || !isTable) return own
   const rows = sample.slice(0, MAX_HEADER_ROW)
   const texts = rows.map((row) => cellsOf(row, header).slice(0, MAX_COLUMNS).map(textOf))
-  const guesses = texts.map((header, place) => guessColumns(header, sample.slice(place + 1), true))
-  const place = findHeader([[...header], ...texts], [own, ...guesses])
-  const [guess, row] = place === null ? [] : [guesses[place - 1], rows[place - 1]]
+  const guesses = texts.map((header, index) => guessColumns(header, sample.slice(index + 1), true))
+  const index = findHeader([[...header], ...texts], [own, ...guesses])
+  const [guess, row] = index === null ? [] : [guesses[index - 1], rows[index - 1]]
   if (guess && row) return { ...guess, headerRow: row.line }
   if (!isData(header)) return own
   return guessColumns(header, [{ line: 1, cells: header }, ...sample], false)

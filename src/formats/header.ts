@@ -32,18 +32,20 @@ export const normalize = (text: string): string =>
     .trim()
     .toLowerCase()
 
-/** A column as users read it: by its place if it has no name. */
-const showColumn = (text: string, place: number): string =>
-  normalize(text) === '' ? `column ${place + 1}` : showText(text.trim())
+/** A column as users read it: its heading, or else its number. */
+const showColumn = (text: string, column: number): string =>
+  normalize(text) === '' ? `column ${column + 1}` : showText(text.trim())
 
 /** Columns as users read them. */
 export function listColumns(
   header: readonly string[],
-  places = [...header.keys()],
+  columns = [...header.keys()],
   maxListed = MAX_LISTED,
 ): string {
-  const names = places.slice(0, maxListed).map((place) => showColumn(header[place] ?? '', place))
-  const more = places.length - names.length
+  const names = columns
+    .slice(0, maxListed)
+    .map((column) => showColumn(header[column] ?? '', column))
+  const more = columns.length - names.length
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }
 
@@ -56,7 +58,7 @@ export function cellsOf({ cells }: FileRow, header: readonly string[]): readonly
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The value of a column of JSON: that of a key, or of keys joined by dots. */
+/** The value of a JSON column, which is a key, or keys joined by dots. */
 export function valueAt(cells: object, column: string): unknown {
   if (Object.hasOwn(cells, column)) return (cells as Record<string, unknown>)[column]
   for (let dot = column.indexOf('.'); dot >= 0; dot = column.indexOf('.', dot + 1)) {
@@ -68,20 +70,24 @@ export function valueAt(cells: object, column: string): unknown {
   return undefined
 }
 
-/** The deepest object within a row whose keys are columns. */
+/** The maximum depth of objects whose keys are columns. */
 const MAX_DEPTH = 4
 
-/** The columns of an object: its keys, and those of the objects in it, joined by dots. */
+/** The columns of a JSON object: its keys; keys of nested objects are joined by dots. */
 export const columnsOf = (cells: object, depth = 1): string[] =>
   Object.entries(cells).flatMap(([key, value]) => {
     const inner = depth < MAX_DEPTH && isObject(value) ? columnsOf(value, depth + 1) : []
     return inner.length === 0 ? [key] : inner.map((column) => `${key}.${column}`)
   })
 
-/** A column as a user would name it: its text, or its number if that is not enough. */
-export function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {
-  if (!isNamed) return String(place + 1)
-  const text = (header[place] ?? '').trim()
+/** A column as options name it: by its heading, or by its number if the heading is not unique. */
+export function columnReference(
+  header: readonly string[],
+  column: number,
+  isNamed: boolean,
+): string {
+  if (!isNamed) return String(column + 1)
+  const text = (header[column] ?? '').trim()
   const isAlone = header.filter((heading) => normalize(heading) === normalize(text)).length === 1
-  return isAlone && normalize(text) !== '' && /^[\P{C}]+$/u.test(text) ? text : String(place + 1)
+  return isAlone && normalize(text) !== '' && /^[\P{C}]+$/u.test(text) ? text : String(column + 1)
 }

@@ -1,4 +1,4 @@
-// Fields -> plants: what the schema takes, with ids given by place where a file has none.
+// Fields -> plants, checked by the schema. Rows are numbered if the file has no ids.
 
 import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { readInt64 } from '../plant/json'
@@ -16,6 +16,7 @@ import {
   TEXT_FIELDS,
   toNewPlant,
 } from '../plant/plant'
+import type { Advice } from './advice'
 import type { Columns } from './columns'
 import { normalize, valueAt } from './header'
 import {
@@ -27,8 +28,7 @@ import {
   showText,
 } from './row'
 import type { Table } from './table'
-import type { Words } from './words'
-import { createCut } from './workbook/beyond-header'
+import { createTrimmer } from './workbook/unnamed-columns'
 import { nameCell } from './workbook/workbook'
 
 type Values = { readonly [field: string]: unknown }
@@ -55,7 +55,7 @@ const ONE_TO_NINE = /^[1-9]/
 const THOUSANDS = /^\s*(-?\d{1,3})\.000\s*$/
 const NO_DIGITS = /^\s*$/
 
-/** The number of a cell: exact, or what is wrong with it. */
+/** The exact number of a cell, or the problem with it. */
 function readNumber({ number }: NumberCell): Int64 | string {
   const id = readInt64(number)
   if (id === null) return `${number} is not a whole number`
@@ -110,7 +110,7 @@ function cellOf({ header }: Source, { cells }: FileRow, column: number): unknown
   return Array.isArray(cells) ? cells[column] : valueAt(cells, header[column] ?? '')
 }
 
-/** The id in a column: a bigint, or what it has instead; undefined: nothing. */
+/** The id in a column: a bigint, or the invalid value; undefined: the cell is empty. */
 function idOf(source: Source, row: FileRow, column: number): unknown {
   const cell = cellOf(source, row, column)
   if (typeof cell === 'number') return Number.isSafeInteger(cell) ? BigInt(cell) : cell
@@ -179,7 +179,7 @@ function explainId(
   source: Source,
   row: FileRow,
   id: unknown,
-  { numbering }: Pick<Words, 'numbering'>,
+  { numbering }: Pick<Advice, 'numbering'>,
 ): string | null {
   if (typeof id !== 'string') return null
   const { columns, isJson } = source
@@ -210,7 +210,7 @@ function explain(
   source: Source,
   row: FileRow,
   values: Values,
-  words: Pick<Words, 'numbering'>,
+  advice: Pick<Advice, 'numbering'>,
 ): string {
   const { columns } = source
   const errors = explainErrors(source, row)
@@ -218,7 +218,7 @@ function explain(
   return FIELD_CHECKS.filter(({ fits }) => !fits(values))
     .map(({ name, explain: explainField }) => {
       const problem =
-        (name === 'id' ? explainId(source, row, values.id, words) : null) ?? explainField(values)
+        (name === 'id' ? explainId(source, row, values.id, advice) : null) ?? explainField(values)
       const column = name === 'name' ? columns.name[0] : columns[name]
       return values[name] === undefined ? problem + emptyCell(source, row, column) : problem
     })
@@ -275,50 +275,49 @@ function createNotices(source: Source, onNotice: (notice: string) => void) {
 }
 
 /**
- * Reads the plants of a table, those of each part together. `onNotice` gets what a user should know about the file as a whole,
- * once.
+ * Reads the plants of a table, an array per part. `onNotice` gets notices about the file as a whole, each kind once.
  */
 export async function* readPlants(
   table: Pick<Table, 'header' | 'isNamed' | 'format' | 'lines'>,
   columns: Columns,
-  words: Pick<Words, 'numbering'>,
+  advice: Pick<Advice, 'numbering'>,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const source = sourceOf(table, columns)
   const { id: idColumn, numberFrom } = columns
   const notice = createNotices(source, onNotice)
   const isSheet = table.format === 'xlsx' && table.isNamed
-  const { cut, explain: explainCut } = createCut(table.header.length)
-  let place = 0
+  const { trim, explain: explainTrimmed } = createTrimmer(table.header.length)
+  let rowCount = 0
 
   function toEntry(input: Line): Entry | null {
-    const line = isSheet && 'cells' in input ? cut(input) : input
+    const line = isSheet && 'cells' in input ? trim(input) : input
     if (line === null) return null
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
     }
-    place += 1
+    rowCount += 1
     if ('problem' in line) {
       const problem = `${line.problem}${inColumn(source, line.column)}`
       return { line: line.line, problem, source: line }
     }
     const surplus = explainSurplus(source, line)
     if (surplus !== null) return { line: line.line, problem: surplus, source: line }
-    const numberedId = numberFrom === null ? undefined : numberFrom + BigInt(place - 1)
+    const numberedId = numberFrom === null ? undefined : numberFrom + BigInt(rowCount - 1)
     const id = idColumn === null ? numberedId : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
     notice(line, values)
     if (isPlant(values)) {
       return { line: line.line, plant: toNewPlant(values.id, values), source: line }
     }
-    return { line: line.line, problem: explain(source, line, values, words), source: line }
+    return { line: line.line, problem: explain(source, line, values, advice), source: line }
   }
 
   for await (const part of table.lines) {
     yield part.map(toEntry).filter((entry) => entry !== null)
   }
-  const unread = explainCut()
-  if (unread !== null) onNotice(unread)
+  const trimmedNotice = explainTrimmed()
+  if (trimmedNotice !== null) onNotice(trimmedNotice)
 }
 
 // The store queues no more than 8 million characters.

@@ -11,14 +11,14 @@ export type ErrorCell = { readonly error: string }
 /** A cell of a table; null: it is empty. */
 export type Cell = string | NumberCell | ErrorCell | null
 
-/** The cells of a row by column, null where one is empty; of JSON, the value, whose keys are columns. */
+/** The cells of a row by column; for JSON, the object whose keys are columns. */
 export type FileRow = {
-  /** Counted from 1; of a record of CSV that has several lines, the last. */
+  /** Counted from 1; the last line of a CSV record that has several. */
   readonly line: number
   readonly cells: readonly Cell[] | object
 }
 
-/** A row that cannot be read: what is wrong with it, in which column if that is known, and its text. */
+/** A row that cannot be read: the problem, its column if known, and the text. */
 export type Unreadable = {
   readonly line: number
   readonly problem: string
@@ -26,18 +26,18 @@ export type Unreadable = {
   readonly text: string
 }
 
-/** The place from which on a file cannot be read, and why. Nothing follows it. */
+/** The line from which a file cannot be read, and the reason. Nothing follows it. */
 type Stop = { readonly line: number; readonly stop: string; readonly column?: number }
 
 export type Line = FileRow | Unreadable | Stop
 
-/** A plant in a file, what is wrong with its row, or why the reading ends here. */
+/** A plant of a file, the problem of its row, or the reason that reading stops. */
 export type Entry =
   | { readonly line: number; readonly plant: Plant; readonly source: FileRow }
   | { readonly line: number; readonly problem: string; readonly source: FileRow | Unreadable }
   | Stop
 
-/** The first characters of a cell, quoted, without those that change how a terminal shows the others. */
+/** The first characters of a cell, quoted; invisible ones, which could garble a terminal, are escaped. */
 export const showText = (text: string): string =>
   JSON.stringify(text.slice(0, MAX_SHOWN)).replace(INVISIBLE, toEscape)
 

@@ -1,21 +1,21 @@
 // The bytes of a file: a stream that can be read once, or a file that can be opened again.
 
 import { OpenError } from '../errors'
-import type { Words } from './words'
+import type { Advice } from './advice'
 
 /** Opens a file from its beginning: any number of times to inspect it, and once to read it. */
-export type Opener = (purpose: 'look' | 'read') => AsyncIterable<Uint8Array>
+export type Opener = (purpose: 'inspect' | 'read') => AsyncIterable<Uint8Array>
 
 export type Source = AsyncIterable<Uint8Array> | Opener
 
 /**
- * Opens a source, again and again until `release`: of a stream, up to `limit` bytes are kept until then. Whatever reads it after
- * that ends it.
+ * Opens a source, repeatedly until `release`; a stream is buffered for that, up to `limit` bytes. After `release`, the next
+ * reader consumes it.
  */
-export function replayable(
+export function replaySource(
   source: Source,
   limit: number,
-  words: Words,
+  advice: Advice,
 ): { open: Opener; release: () => void } {
   if (typeof source === 'function') return { open: source, release: () => {} }
   const stream = source[Symbol.asyncIterator]()
@@ -38,7 +38,7 @@ export function replayable(
         if (next.done) return
         if (isRecording) {
           length += next.value.length
-          if (length > limit) throw new OpenError(`the first value is too long; ${words.reading}`)
+          if (length > limit) throw new OpenError(`the first value is too long; ${advice.reading}`)
           replayParts.push(next.value)
           index += 1
         }

@@ -2,14 +2,14 @@
 
 import { OpenError } from '../errors'
 import { MAX_BODY_BYTES } from '../plant/json'
+import type { Advice } from './advice'
 import { readCsv } from './csv'
 import { checkText, decodeText, joinFirst } from './encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
 import { columnsOf } from './header'
 import { openJson } from './json/json'
 import type { Cell, FileRow, Line } from './row'
-import { type Opener, replayable, type Source } from './source'
-import type { Words } from './words'
+import { type Opener, replaySource, type Source } from './source'
 import { collectWorkbook, type WorkbookReader } from './workbook/workbook'
 
 /** The settings for reading a file; null: detected from its first bytes and lines. */
@@ -58,12 +58,12 @@ export type Table = {
 // A plant's row is about as long as the body that created it.
 const MAX_ROW = MAX_BODY_BYTES + 1024
 const SAMPLE_ROWS = 1000
-/** The sample of long rows is smaller: at least a header and a row. */
+/** Long rows fill few parts: the sample then has at least a header and a row. */
 const SAMPLE_PARTS = 16
 const MIN_SAMPLE_ROWS = 2
 
 /** Reads the first rows, and replays them before the others. */
-async function peek(lines: AsyncGenerator<readonly Line[]>) {
+async function readSample(lines: AsyncGenerator<readonly Line[]>) {
   const first: (readonly Line[])[] = []
   let count = 0
   let isOver = false
@@ -91,19 +91,19 @@ const columnsOfAll = (rows: readonly FileRow[]): string[] => [
   ...new Set(rows.flatMap(({ cells }) => columnsOf(cells))),
 ]
 
-/** Leaves the first row out, which is the header. */
-async function* withoutFirst(
+/** Skips the first row, the header. */
+async function* skipFirstRow(
   lines: AsyncIterable<readonly Line[]>,
 ): AsyncGenerator<readonly Line[]> {
-  let isLeft = false
+  let isSkipped = false
   for await (const part of lines) {
-    yield isLeft || part.length === 0 ? part : part.slice(1)
-    isLeft ||= part.length > 0
+    yield isSkipped || part.length === 0 ? part : part.slice(1)
+    isSkipped ||= part.length > 0
   }
 }
 
-/** Leaves out the rows above the header. Throws an `OpenError` if its row is empty. */
-async function* fromRow(
+/** Skips the rows above the header. Throws an `OpenError` if its row is empty. */
+async function* skipRowsAbove(
   lines: AsyncIterable<readonly Line[]>,
   headerRow: number,
 ): AsyncGenerator<readonly Line[]> {
@@ -120,17 +120,17 @@ async function* fromRow(
   if (!isFound) throw new OpenError(`no row ${headerRow}; the file ends before it`)
 }
 
-/** The rows of a file, and how they were told apart. */
+/** The rows of a file, and how it was divided into them. */
 type RowSource = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'hiddenRows' | 'list'> & {
   readonly lines: AsyncGenerator<readonly Line[]>
 }
 
-const PLAIN = { delimiter: null, sheets: [], sheet: null, hiddenRows: 0, list: null }
+const NO_PARTS = { delimiter: null, sheets: [], sheet: null, hiddenRows: 0, list: null }
 
-async function openCsv(bytes: AsyncIterable<Uint8Array>, settings: Settings, words: Words) {
-  const text = decodeText(bytes, settings.encoding, words)
+async function openCsv(bytes: AsyncIterable<Uint8Array>, settings: Settings, advice: Advice) {
+  const text = decodeText(bytes, settings.encoding, advice)
   const { delimiter, lines } = await readCsv(text, MAX_ROW, settings.delimiter)
-  return { ...PLAIN, delimiter, lines }
+  return { ...NO_PARTS, delimiter, lines }
 }
 
 async function openWorkbook(
@@ -142,12 +142,12 @@ async function openWorkbook(
   async function* lines() {
     yield* rows
   }
-  return { ...PLAIN, ...workbook, lines: lines() }
+  return { ...NO_PARTS, ...workbook, lines: lines() }
 }
 
 /** The first bytes of a source, enough for its signature; null: it is empty. */
 async function headOf(open: Opener): Promise<Uint8Array | null> {
-  for await (const part of joinFirst(open('look'), SIGNATURE_BYTES)) return part
+  for await (const part of joinFirst(open('inspect'), SIGNATURE_BYTES)) return part
   return null
 }
 
@@ -159,16 +159,16 @@ export async function checkFile(
   format: Format,
   open: Opener,
   encoding: string | null,
-  words: Words,
+  advice: Advice,
 ): Promise<void> {
-  checkSignature(format, (await headOf(open)) ?? new Uint8Array(), words)
-  if (format !== 'xlsx') await checkText(open('look'), encoding, words)
+  checkSignature(format, (await headOf(open)) ?? new Uint8Array(), advice)
+  if (format !== 'xlsx') await checkText(open('inspect'), encoding, advice)
 }
 
 /** Names the columns of a table by its first row. */
 function tableOf(
   rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format'>,
-  { first, all }: Awaited<ReturnType<typeof peek>>,
+  { first, all }: Awaited<ReturnType<typeof readSample>>,
   hasHeader: boolean,
 ): Table {
   const rows = first.filter(isRow)
@@ -186,7 +186,7 @@ function tableOf(
       header,
       isNamed: true,
       sample: rows.slice(1),
-      lines: withoutFirst(all()),
+      lines: skipFirstRow(all()),
     }
   }
   let width = 0
@@ -199,16 +199,16 @@ export async function openTable(
   format: Format,
   source: Source,
   settings: Settings,
-  words: Words,
+  advice: Advice,
   readBook: WorkbookReader,
 ): Promise<Table> {
-  const { open, release } = replayable(source, MAX_ROW, words)
+  const { open, release } = replaySource(source, MAX_ROW, advice)
   const head = await headOf(open)
-  checkSignature(format, head ?? new Uint8Array(), words)
+  checkSignature(format, head ?? new Uint8Array(), advice)
   if (format === 'json' || format === 'ndjson') {
-    const { list, lines } = await openJson(format, open, settings, MAX_ROW, words)
+    const { list, lines } = await openJson(format, open, settings, MAX_ROW, advice)
     release()
-    const { first, all } = await peek(lines)
+    const { first, all } = await readSample(lines)
     const sample = first.filter(isRow)
     const [other] = first
     // A line of NDJSON is refused alone.
@@ -217,15 +217,15 @@ export async function openTable(
       throw new OpenError(`no plant in it; line ${other.line}: ${problem}`)
     }
     const header = columnsOfAll(sample)
-    return { ...PLAIN, format, list, header, isNamed: true, sample, lines: all() }
+    return { ...NO_PARTS, format, list, header, isNamed: true, sample, lines: all() }
   }
   release()
   const rowSource =
     format === 'csv'
-      ? await openCsv(open('read'), settings, words)
+      ? await openCsv(open('read'), settings, advice)
       : await openWorkbook(open('read'), settings, readBook)
   const { headerRow, hasHeader } = settings
   const { lines, ...rest } = rowSource
-  const beginning = await peek(headerRow === null ? lines : fromRow(lines, headerRow))
+  const beginning = await readSample(headerRow === null ? lines : skipRowsAbove(lines, headerRow))
   return tableOf({ ...rest, format }, beginning, hasHeader)
 }

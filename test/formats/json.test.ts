@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { COMMAND_ADVICE } from '../../src/formats/advice'
 import type { Format } from '../../src/formats/format'
 import { valueAt } from '../../src/formats/header'
 import { openJson } from '../../src/formats/json/json'
 import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
-import { OPTION_WORDS } from '../../src/formats/words'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { cpuTime } from '../harness/cpu-time'
 import { cut } from './reading'
@@ -19,7 +19,7 @@ const open = (
     () => cut(Buffer.from(text), length),
     { encoding: null, list },
     limit,
-    OPTION_WORDS,
+    COMMAND_ADVICE,
   )
 
 const read = async (text: string | Uint8Array, length = 1 << 16, limit = 1000, format?: Format) =>
@@ -245,7 +245,7 @@ describe('in a JSON document', () => {
       'json',
       stream,
       USUAL_SETTINGS,
-      OPTION_WORDS,
+      COMMAND_ADVICE,
       readWorkbook,
     )
 
@@ -275,7 +275,7 @@ describe('JSON that is one level deeper', () => {
   const tableOf = async (text: string, list: string | null = null) => {
     const settings = { ...USUAL_SETTINGS, list }
     const bytes = () => cut(Buffer.from(text), 3)
-    const { header, lines } = await openTable('json', bytes, settings, OPTION_WORDS, readWorkbook)
+    const { header, lines } = await openTable('json', bytes, settings, COMMAND_ADVICE, readWorkbook)
     const rows = (await Array.fromAsync(lines)).flat()
     return { header, rows }
   }

@@ -1,10 +1,11 @@
 // Reads a text as `plantstore import` would, without a program.
+
+import { COMMAND_ADVICE } from '../../src/formats/advice'
 import { resolveColumns } from '../../src/formats/columns'
 import type { Format } from '../../src/formats/format'
 import { type ColumnOptions, ofColumnOptions } from '../../src/formats/header'
 import { readPlants } from '../../src/formats/plants'
 import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
-import { OPTION_WORDS } from '../../src/formats/words'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 
 /** A text as a stream in parts of `length` bytes. */
@@ -27,7 +28,7 @@ export const open = (format: Format, text: string | Uint8Array, options: Options
     format,
     () => cut(Buffer.from(text), options.length ?? 1 << 16),
     { ...USUAL_SETTINGS, ...options },
-    OPTION_WORDS,
+    COMMAND_ADVICE,
     readWorkbook,
   )
 

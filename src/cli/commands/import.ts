@@ -6,19 +6,19 @@ import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { messageOf } from '../../errors'
 import { openInput } from '../../files/input'
+import { COMMAND_ADVICE } from '../../formats/advice'
 import { prepend } from '../../formats/encoding/encoding'
 import { formatToRead } from '../../formats/format'
 import { groupEntries, readPlants } from '../../formats/plants'
 import type { Entry } from '../../formats/row'
 import { findUnmapped } from '../../formats/row-update'
-import { OPTION_WORDS } from '../../formats/words'
 import { FIELDS, listWords, type OptionalText } from '../../plant/plant'
 import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
-import { COLUMNS, READING } from '../import/command-line'
+import { COLUMN_OPTIONS, READING_OPTIONS } from '../import/command-line'
 import { createDryRun } from '../import/dry-run'
-import { checkOptions, openFile, refuseUnknown } from '../import/file'
+import { checkOptions, openFile, refuseUnknownFormat } from '../import/file'
 import { type ImportRun, importGroups } from '../import/import-groups'
 import { openRefusedFile } from '../import/refused-file'
 import { Report } from '../import/report'
@@ -71,7 +71,7 @@ async function importFile(context: CommandContext): Promise<number> {
   const { config, args, err } = context
   const path = onlyArgument(args, 'FILE, or - for standard input')
   const format = config.format ?? formatToRead(path)
-  if (!format) return refuseUnknown(path)
+  if (!format) return refuseUnknownFormat(path)
   checkOptions(config, format)
   const { name, isNew, files } = engineOf(config.database).locate(config.database)
   await using refusedFile =
@@ -84,7 +84,7 @@ async function importFile(context: CommandContext): Promise<number> {
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file
   const groups = groupEntries(
-    readPlants(table, columns, OPTION_WORDS, (notice) => report.notice(notice)),
+    readPlants(table, columns, COMMAND_ADVICE, (notice) => report.notice(notice)),
   )
 
   // A file that cannot be read creates no database.
@@ -121,7 +121,7 @@ export const importPlants: Command = {
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
   help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON. The
-columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. If
+columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMN_OPTIONS.map(toFlag))} name others. If
 they do not fit, the message proposes a command line to try. A file without ids: --number-from 1 gives the first row
 the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
 
@@ -138,9 +138,9 @@ which line on nothing was read. --dry-run shows what would happen.
 After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was
 refused or not read, 130 after Ctrl-C.`,
   options: [
-    ...COLUMNS,
+    ...COLUMN_OPTIONS,
     'numberFrom',
-    ...READING,
+    ...READING_OPTIONS,
     'dryRun',
     'refused',
     'strict',

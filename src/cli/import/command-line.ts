@@ -3,17 +3,17 @@
 import type { Config } from '../../config/config'
 import { OPTIONS, type OptionName, toFlag } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
-import { type Columns, placesOf } from '../../formats/columns'
+import { type Advice, COMMAND_ADVICE } from '../../formats/advice'
+import { type Columns, columnsNamed } from '../../formats/columns'
 import { formatToRead } from '../../formats/format'
 import type { Guess } from '../../formats/guess'
 import { ofColumnOptions, optionOf } from '../../formats/header'
 import type { RefusedWriter } from '../../formats/refused'
-import { OPTION_WORDS, type Words } from '../../formats/words'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
 import { quote } from '../../program'
 
 /** The options of `import` for reading a file. */
-export const READING = [
+export const READING_OPTIONS = [
   'format',
   'sheet',
   'list',
@@ -22,15 +22,15 @@ export const READING = [
   'delimiter',
   'encoding',
 ] as const
-export const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
+export const COLUMN_OPTIONS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
 /** The options of `import` for storing its plants. */
-const STORING = ['dryRun', 'refused', 'strict', 'replace', 'database'] as const
+const STORING_OPTIONS = ['dryRun', 'refused', 'strict', 'replace', 'database'] as const
 
 type Values = Partial<Record<OptionName, unknown>>
 
 /** Options as words of a command line, without those that have their default. */
-function wordsOf(values: Values): string[] {
+function flagsOf(values: Values): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const name = key as OptionName
     const flag = toFlag(name)
@@ -41,36 +41,41 @@ function wordsOf(values: Values): string[] {
   })
 }
 
-const pick = (config: Config, names: readonly OptionName[]): Values =>
+const optionsOf = (config: Config, names: readonly OptionName[]): Values =>
   Object.fromEntries(names.map((name) => [name, config[name]]))
 
 /** The storing options of an import, for the proposed command line. */
-const storing = (config: Config): Values => ({
-  ...pick(config, STORING),
+const storingOptions = (config: Config): Values => ({
+  ...optionsOf(config, STORING_OPTIONS),
   database: withoutPassword(config.database),
 })
 
 /** The command line that imports a file with other columns. */
-export function commandLine(path: string, config: Config, columns: Values): string {
-  const words = wordsOf({ ...pick(config, READING), ...columns, ...storing(config) })
-  return ['plantstore import', quote(path), ...words].join(' ')
+export function importCommand(path: string, config: Config, columns: Values): string {
+  const flags = flagsOf({
+    ...optionsOf(config, READING_OPTIONS),
+    ...columns,
+    ...storingOptions(config),
+  })
+  return ['plantstore import', quote(path), ...flags].join(' ')
 }
 
 /** Stands in a proposed command line for a column that only the user knows. */
-const UNKNOWN = 'COLUMN'
+const COLUMN_PLACEHOLDER = 'COLUMN'
 /** Stands in it for an encoding that only the user knows. */
-const UNKNOWN_ENCODING = 'ENCODING'
+const ENCODING_PLACEHOLDER = 'ENCODING'
 
-const usual = (column: string | null, name: string) => (column === name ? null : column)
+const unlessDefault = (column: string | null, name: string) => (column === name ? null : column)
 
 /** The columns that the user named, without those that the file does not have. */
 function existingColumns(config: Config, header: readonly string[]) {
-  const isColumn = (column: string) => placesOf(header, column, true, config.header).length === 1
-  const keep = (column: string | null) => (column !== null && isColumn(column) ? column : null)
+  const isColumn = (column: string) =>
+    columnsNamed(header, column, true, config.header).length === 1
+  const ifExists = (column: string | null) => (column !== null && isColumn(column) ? column : null)
   return {
-    idColumn: keep(config.idColumn),
+    idColumn: ifExists(config.idColumn),
     nameColumn: config.nameColumn?.every(isColumn) ? config.nameColumn : null,
-    ...ofColumnOptions((name) => keep(config[optionOf(name)])),
+    ...ofColumnOptions((name) => ifExists(config[optionOf(name)])),
   }
 }
 
@@ -79,13 +84,13 @@ export function guessOptions(guess: Guess, config: Config, header: readonly stri
   // In another header, or without one, the columns of the user may be right.
   const isSame = guess.headerRow === null && guess.header === config.header
   const own = isSame ? existingColumns(config, header) : config
-  const nameColumn = own.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
+  const nameColumn = own.nameColumn ?? guess.nameColumn ?? [COLUMN_PLACEHOLDER]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
   // If the user named an id column, rows are not numbered.
   const id =
     config.idColumn !== null && guess.idColumn === null
-      ? { idColumn: UNKNOWN }
-      : { idColumn: usual(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
+      ? { idColumn: COLUMN_PLACEHOLDER }
+      : { idColumn: unlessDefault(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
   const { numberFrom } = config
   const { idColumn } = own
   return {
@@ -93,26 +98,26 @@ export function guessOptions(guess: Guess, config: Config, header: readonly stri
     ...(guess.header ? {} : { header: false }),
     ...(idColumn === null && numberFrom === null ? id : { idColumn, numberFrom }),
     nameColumn: isUsual ? null : nameColumn,
-    ...ofColumnOptions((name) => own[optionOf(name)] ?? usual(guess[optionOf(name)], name)),
+    ...ofColumnOptions((name) => own[optionOf(name)] ?? unlessDefault(guess[optionOf(name)], name)),
   }
 }
 
 /** The words of a message about a file, with the command line that reads it. */
-export function wordsFor(path: string, config: Config): Words {
+export function adviceFor(path: string, config: Config): Advice {
   const tryWith = (values: Values): string =>
-    `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), ...values })}`
+    `try: ${importCommand(path, config, { ...optionsOf(config, [...COLUMN_OPTIONS, 'numberFrom']), ...values })}`
   return {
-    ...OPTION_WORDS,
-    encoding: (encoding) => tryWith({ encoding: encoding ?? UNKNOWN_ENCODING }),
+    ...COMMAND_ADVICE,
+    encoding: (encoding) => tryWith({ encoding: encoding ?? ENCODING_PLACEHOLDER }),
     lists(paths, all) {
       const [list = all, other] = paths
-      return other === undefined ? tryWith({ list }) : OPTION_WORDS.lists(paths, all)
+      return other === undefined ? tryWith({ list }) : COMMAND_ADVICE.lists(paths, all)
     },
   }
 }
 
 /** The command line that imports the refused rows from their file, once they are fixed. */
-export function refusedLine(
+export function refusedImportCommand(
   path: string,
   config: Config,
   columns: Columns,
@@ -127,8 +132,8 @@ export function refusedLine(
       const place = columns[name]
       return place !== null && config[optionOf(name)] ? nameOf(place) : null
     }),
-    ...storing(config),
+    ...storingOptions(config),
     refused: null,
   }
-  return ['plantstore import', quote(path), ...wordsOf(own)].join(' ')
+  return ['plantstore import', quote(path), ...flagsOf(own)].join(' ')
 }

@@ -3,18 +3,18 @@
 import type { Config } from '../../config/config'
 import { OpenError, UsageError } from '../../errors'
 import { type Input, openInput, readInput } from '../../files/input'
+import { type Advice, COMMAND_ADVICE } from '../../formats/advice'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
 import { EncodingError, explainEncoding } from '../../formats/encoding/encoding'
 import { checkName, checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import { checkFile, openTable, type Table } from '../../formats/table'
-import { OPTION_WORDS, type Words } from '../../formats/words'
 import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
 import { countOf } from '../count'
 import { heedSignals } from '../terminal/interrupt'
-import { commandLine, guessOptions, wordsFor } from './command-line'
+import { adviceFor, guessOptions, importCommand } from './command-line'
 import { readWorkbookInThread } from './workbook-thread'
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ function findColumns(path: string, table: Table, config: Config): Columns {
   } catch (error) {
     if (!(error instanceof ColumnsError)) throw error
     throw new OpenError(
-      `${error.message}; try: ${commandLine(path, config, guessOptions(error.guess, config, table.header))}`,
+      `${error.message}; try: ${importCommand(path, config, guessOptions(error.guess, config, table.header))}`,
     )
   }
 }
@@ -85,21 +85,21 @@ function withName(path: string, error: unknown): unknown {
 }
 
 /** An error of an encoding, with the one that was detected. */
-async function withEncoding(error: unknown, words: Words): Promise<unknown> {
+async function withEncoding(error: unknown, advice: Advice): Promise<unknown> {
   if (!(error instanceof EncodingError)) return error
   const { detectEncoding } = await import('../../formats/encoding/detect')
   const detection = await detectEncoding(error.sample, (program) => Bun.file(program).arrayBuffer())
-  return new OpenError(explainEncoding(error, detection, words))
+  return new OpenError(explainEncoding(error, detection, advice))
 }
 
 /** Refuses a file whose name does not tell its format; names the kind of file, by its first bytes, or the missing option. */
-export async function refuseUnknown(path: string): Promise<never> {
+export async function refuseUnknownFormat(path: string): Promise<never> {
   // An input without a length can be read only once.
   const isFile = openInput(path).bytes !== null
   try {
     checkName(path)
     if (isFile)
-      checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), OPTION_WORDS)
+      checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), COMMAND_ADVICE)
   } catch (error) {
     throw withName(path, error)
   }
@@ -115,17 +115,17 @@ async function openColumns(
   signal: AbortSignal,
 ) {
   const readBook: WorkbookReader = (book, sheet) => readWorkbookInThread(book, sheet, signal)
-  const words = wordsFor(path, config)
+  const advice = adviceFor(path, config)
   try {
     const settings = { ...config, hasHeader: config.header }
-    if (typeof source === 'function') await checkFile(format, source, config.encoding, words)
-    const table = await openTable(format, source, settings, words, readBook)
+    if (typeof source === 'function') await checkFile(format, source, config.encoding, advice)
+    const table = await openTable(format, source, settings, advice, readBook)
     // A file without a row has no columns either.
     const isEmpty = table.header.length === 0
     const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
     return { table, columns: isEmpty ? none : findColumns(path, table, config) }
   } catch (error) {
-    throw withName(path, await withEncoding(error, words))
+    throw withName(path, await withEncoding(error, advice))
   }
 }
 
@@ -138,7 +138,7 @@ export async function openFile(
   signal: AbortSignal,
 ): Promise<ImportFile> {
   let bytesRead = 0
-  const readFrom = (file: Input, purpose: 'look' | 'read') =>
+  const readFrom = (file: Input, purpose: 'inspect' | 'read') =>
     heedSignals(
       readInput(file, path, signal, (length) => {
         if (purpose === 'read') bytesRead += length

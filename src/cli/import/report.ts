@@ -9,7 +9,7 @@ import { explainUnmapped, findUnmapped } from '../../formats/row-update'
 import { WRITERS } from '../../formats/write'
 import type { CommandContext } from '../command'
 import type { createProgress } from '../terminal/progress'
-import { refusedLine } from './command-line'
+import { refusedImportCommand } from './command-line'
 import { explainChoice, explainHidden, type ImportFile } from './file'
 import type { RefusedFile } from './refused-file'
 import { createTally, summarize, type Tally } from './tally'
@@ -90,7 +90,7 @@ export class Report {
     const { config } = this.#context
     const { refused } = config
     if (refused === null || !(await this.#refusedFile?.end())) return
-    const line = refusedLine(refused, config, this.#file.columns, this.#refusedWriter)
+    const line = refusedImportCommand(refused, config, this.#file.columns, this.#refusedWriter)
     this.#write(`refused rows saved to ${refused}; fix them, then run: ${line}`)
   }
 

@@ -1,13 +1,13 @@
-// Bytes -> their encoding: right, or absent. A detector distinguishes the scripts of the world; how plausible a text is
-// distinguishes the encodings of Latin letters, Macintosh and DOS included.
+// Bytes -> their encoding, if it is certain. A detector tells the scripts of the world apart. Encodings of Latin letters,
+// Macintosh and DOS included, are told apart by how readable the text is.
 
 import { showText } from '../row'
 import { guessEncoding, type Loader } from './chardetng'
-import { createDecoder, type Detected } from './encoding'
-import { judge, type Reading } from './readable'
+import { createDecoder, type Detection } from './encoding'
+import { assessReadability, type Readability } from './readable'
 
-/** The encodings of Latin letters; of several with the same text, the first counts. */
-const OF_LATIN = [
+/** The encodings of Latin letters. If several give the same text, the first counts. */
+const LATIN_ENCODINGS = [
   'windows-1252',
   'windows-1250',
   'iso-8859-2',
@@ -18,47 +18,48 @@ const OF_LATIN = [
   'cp850',
   'cp437',
 ] as const
-/** Its bytes look like those of `windows-1251`, but for capitals and a few letters. */
-const CYRILLIC_OF_MAC = 'x-mac-cyrillic'
-/** The sample may end within a character. */
-const CUT_OFF = { stream: true }
+/** Differs from `windows-1251` only in capitals and a few letters. */
+const MAC_CYRILLIC = 'x-mac-cyrillic'
+/** The last character of the sample may be cut off. */
+const UNFINISHED = { stream: true }
 const MAX_READINGS = 2
 const CONTEXT_CHARACTERS = 60
 
-type Candidate = Reading & { readonly encoding: string; readonly text: string }
+type Candidate = Readability & { readonly encoding: string; readonly text: string }
 
-function readAs(bytes: Uint8Array, encoding: string): Candidate | null {
+function decodeAs(bytes: Uint8Array, encoding: string): Candidate | null {
   try {
-    const text = createDecoder(encoding, true).decode(bytes, CUT_OFF)
-    return { encoding, text, ...judge(text) }
+    const text = createDecoder(encoding, true).decode(bytes, UNFINISHED)
+    return { encoding, text, ...assessReadability(text) }
   } catch {
     return null
   }
 }
 
 /** The most plausible decodings of a sample, each text once. */
-function bestOf(sample: Uint8Array, encodings: readonly string[], isForeign: boolean) {
-  const readings = encodings.flatMap((encoding) => readAs(sample, encoding) ?? [])
-  const readable = readings.filter(
-    (reading) => reading.isReadable && reading.isForeign === isForeign,
+function mostPlausible(sample: Uint8Array, encodings: readonly string[], isForeign: boolean) {
+  const candidates = encodings.flatMap((encoding) => decodeAs(sample, encoding) ?? [])
+  const readable = candidates.filter(
+    (candidate) => candidate.isReadable && candidate.isForeign === isForeign,
   )
-  const least = Math.min(...readable.map(({ odd }) => odd))
+  const minOddCount = Math.min(...readable.map(({ oddCount }) => oddCount))
   const texts = new Map<string, Candidate>()
-  for (const reading of readable)
-    if (reading.odd === least && !texts.has(reading.text)) texts.set(reading.text, reading)
+  for (const candidate of readable)
+    if (candidate.oddCount === minOddCount && !texts.has(candidate.text))
+      texts.set(candidate.text, candidate)
   return [...texts.values()]
 }
 
 async function candidatesOf(sample: Uint8Array, load: Loader): Promise<readonly Candidate[]> {
   const guess = (await guessEncoding(sample, load)).toLowerCase()
-  const foreign = readAs(sample, guess)?.isForeign
-    ? bestOf(sample, [guess, CYRILLIC_OF_MAC], true)
+  const foreign = decodeAs(sample, guess)?.isForeign
+    ? mostPlausible(sample, [guess, MAC_CYRILLIC], true)
     : []
-  return foreign.length > 0 ? foreign : bestOf(sample, [...OF_LATIN, guess], false)
+  return foreign.length > 0 ? foreign : mostPlausible(sample, [...LATIN_ENCODINGS, guess], false)
 }
 
-/** Detects the encoding of the lines with bytes beyond ASCII of a text. */
-export async function detectEncoding(sample: Uint8Array, load: Loader): Promise<Detected> {
+/** Detects the encoding of a sample: the lines of a text that have bytes beyond ASCII. */
+export async function detectEncoding(sample: Uint8Array, load: Loader): Promise<Detection> {
   const candidates = await candidatesOf(sample, load)
   const [first] = candidates
   const readings = candidates.slice(0, MAX_READINGS).map(({ encoding, text }) => {

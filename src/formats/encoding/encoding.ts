@@ -2,14 +2,14 @@
 // encoding that the user names.
 
 import { OpenError } from '../../errors'
+import { type Advice, COMMAND_ADVICE } from '../advice'
 import { concat } from '../bytes'
-import { OPTION_WORDS, type Words } from '../words'
 import { createPageDecoder, type Decoder } from './code-pages'
 
 /** Number of leading bytes that distinguish UTF-8 from UTF-16. */
 const HEAD_BYTES = 4
 const CONTEXT_BYTES = 24
-/** Length of the text that the encoding is detected from. */
+/** The length of the sample that the encoding is detected from. */
 const SAMPLE_BYTES = 16_384
 
 // The types of Bun name only some of the encodings that it knows.
@@ -27,7 +27,7 @@ export function isEncoding(name: string): boolean {
   }
 }
 
-/** UTF-16 has a byte order mark; or every other byte of the first characters, ASCII in both formats, is zero. */
+/** The encoding by the first bytes. UTF-16 has a byte order mark, or begins with ASCII, of which every other byte is 0. */
 export function encodingOf([a, b, c, d]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && d === 0)) return 'utf-16le'
   if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && c === 0)) return 'utf-16be'
@@ -37,7 +37,7 @@ export function encodingOf([a, b, c, d]: Uint8Array): 'utf-8' | 'utf-16le' | 'ut
 const LF = 10
 const CR = 13
 
-/** The line ends of a text: those of Unix, Windows and old Macs. `before`: the last byte before it. */
+/** The number of line ends in a text: of Unix, Windows and old Macs. `previousByte`: the one before the text. */
 function countLineEnds(bytes: Uint8Array, previousByte = 0): number {
   let count = previousByte === CR && bytes[0] === LF ? -1 : 0
   for (let index = bytes.indexOf(LF); index >= 0; index = bytes.indexOf(LF, index + 1)) count += 1
@@ -47,7 +47,7 @@ function countLineEnds(bytes: Uint8Array, previousByte = 0): number {
   return count
 }
 
-/** The place after the last line end before `at`. */
+/** The start of the line that an index is in. */
 const startOfLine = (bytes: Uint8Array, index: number): number =>
   index === 0 ? 0 : Math.max(bytes.lastIndexOf(LF, index - 1), bytes.lastIndexOf(CR, index - 1)) + 1
 
@@ -70,28 +70,28 @@ function validLength(bytes: Uint8Array): number {
   }
 }
 
-/** A text is not UTF-8. `sample`: some of it, from the bad line on. */
+/** The error of a text that is not UTF-8. `sample`: a part of it, from the bad line on. */
 export class EncodingError extends OpenError {
   constructor(
     readonly line: number,
     readonly sample: Uint8Array,
-    words: Words,
+    advice: Advice,
   ) {
-    super(`not UTF-8 at line ${line}; ${words.encoding(null)}`)
+    super(`not UTF-8 at line ${line}; ${advice.encoding(null)}`)
   }
 }
 
 /** An encoding; null: several are possible, or none. `readings`: how the first line reads. */
-export type Detected = { readonly encoding: string | null; readonly readings: readonly string[] }
+export type Detection = { readonly encoding: string | null; readonly readings: readonly string[] }
 
 /** The message for a text that is not UTF-8: the line, its readings, and the option for its encoding. */
 export function explainEncoding(
   { line }: EncodingError,
-  { encoding, readings }: Detected,
-  words: Words,
+  { encoding, readings }: Detection,
+  advice: Advice,
 ): string {
   const reads = readings.length === 0 ? ';' : `: it reads ${readings.join(', ')};`
-  return `not UTF-8 at line ${line}${reads} ${words.encoding(encoding)}`
+  return `not UTF-8 at line ${line}${reads} ${advice.encoding(encoding)}`
 }
 
 /** Collects the lines with bytes beyond ASCII, up to {@link SAMPLE_BYTES}. */
@@ -100,7 +100,7 @@ function createSample() {
   // The beginning of a line.
   let rest: Uint8Array = new Uint8Array()
 
-  function keep(lines: Uint8Array): void {
+  function addLines(lines: Uint8Array): void {
     for (let index = 0; index < lines.length && sample.length < SAMPLE_BYTES; ) {
       const high = lines.subarray(index).findIndex((byte) => byte > 0x7f)
       if (high < 0) return
@@ -117,21 +117,21 @@ function createSample() {
     add(part: Uint8Array): void {
       const bytes = concat([rest, part])
       const end = bytes.length < SAMPLE_BYTES ? startOfLine(bytes, bytes.length) : bytes.length
-      keep(bytes.subarray(0, end))
+      addLines(bytes.subarray(0, end))
       rest = bytes.slice(end)
     },
     end(): Uint8Array {
-      keep(rest)
+      addLines(rest)
       return sample.subarray(0, SAMPLE_BYTES)
     },
   }
 }
 
-/** Decodes the parts of a text that begins in `line`. Throws an `OpenError` that names the line where it cannot. */
+/** Decodes the parts of a text that begins in `line`. Throws an `OpenError` that names the line if it cannot. */
 export async function* decodeParts(
   parts: AsyncIterable<Uint8Array>,
   encoding: string,
-  words: Words,
+  advice: Advice,
   line = 1,
 ): AsyncGenerator<string> {
   const decoder = createDecoder(encoding, true)
@@ -142,12 +142,12 @@ export async function* decodeParts(
       return decoder.decode(part, { stream: !isLast })
     } catch {
       if (encoding !== 'utf-8') {
-        throw new OpenError(`not ${encoding}, at line ${line} or later; ${words.encoding(null)}`)
+        throw new OpenError(`not ${encoding}, at line ${line} or later; ${advice.encoding(null)}`)
       }
       const all = concat([tail, part])
       const bad = validLength(all)
       const badLine = line + countLineEnds(all.subarray(tail.length, bad), tail.at(-1))
-      throw new EncodingError(badLine, all.slice(startOfLine(all, bad)), words)
+      throw new EncodingError(badLine, all.slice(startOfLine(all, bad)), advice)
     }
   }
 
@@ -168,7 +168,7 @@ function afterFirstCharacter(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(index)
 }
 
-/** The same bytes; the first part has enough of them to tell what a file is. */
+/** The same bytes; the first part has at least `minBytes`, enough to recognize a file. */
 export async function* joinFirst(
   stream: AsyncIterable<Uint8Array>,
   minBytes = HEAD_BYTES,
@@ -190,18 +190,18 @@ export async function* joinFirst(
 }
 
 /**
- * The text of a stream, without a byte order mark (RFC 8259, section 8.1). `encoding`: null to tell UTF-8 from UTF-16 by the
- * first bytes. Throws an `OpenError` that names the line if the text is in another.
+ * The text of a stream, without a byte order mark (RFC 8259, section 8.1). `encoding`: null to detect UTF-8 or UTF-16 by the
+ * first bytes. Throws an `OpenError` that names the line if the text is in another encoding.
  */
 export async function* decodeText(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null = null,
-  words: Words = OPTION_WORDS,
+  advice: Advice = COMMAND_ADVICE,
 ): AsyncGenerator<string> {
   const parts = joinFirst(stream)
   const first = await parts.next()
   if (first.done) return
-  yield* decodeParts(prepend(first.value, parts), encoding ?? encodingOf(first.value), words)
+  yield* decodeParts(prepend(first.value, parts), encoding ?? encodingOf(first.value), advice)
 }
 
 /**
@@ -211,13 +211,13 @@ export async function* decodeText(
 export async function checkText(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null,
-  words: Words,
+  advice: Advice,
 ): Promise<void> {
   const parts = stream[Symbol.asyncIterator]()
-  // Can be read further after the decoding has ended.
+  // The end of the loop does not close it: the sample reads on.
   const open = { [Symbol.asyncIterator]: () => ({ next: () => parts.next() }) }
   try {
-    for await (const _ of decodeText(open, encoding, words));
+    for await (const _ of decodeText(open, encoding, advice));
   } catch (error) {
     if (!(error instanceof EncodingError)) throw error
     const sample = createSample()
@@ -226,7 +226,7 @@ export async function checkText(
       sample.add(part)
       if (sample.isFull()) break
     }
-    throw new EncodingError(error.line, sample.end(), words)
+    throw new EncodingError(error.line, sample.end(), advice)
   } finally {
     await parts.return?.()
   }
@@ -244,7 +244,7 @@ const UTF8 = new TextEncoder()
 export async function* toUtf8(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null,
-  words: Words,
+  advice: Advice,
 ): AsyncGenerator<Uint8Array> {
   const parts = joinFirst(stream)
   const first = await parts.next()
@@ -252,7 +252,7 @@ export async function* toUtf8(
   const all = prepend(first.value, parts)
   const sourceEncoding = encoding ?? encodingOf(first.value)
   if (sourceEncoding === 'utf-8') yield* withoutMark(first.value, parts)
-  else for await (const text of decodeParts(all, sourceEncoding, words)) yield UTF8.encode(text)
+  else for await (const text of decodeParts(all, sourceEncoding, advice)) yield UTF8.encode(text)
 }
 
 async function* withoutMark(

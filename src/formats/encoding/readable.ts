@@ -1,4 +1,4 @@
-// Text -> does it read as words of a language? What a wrong encoding makes of a text nearly never does.
+// Text -> whether it reads as words of a language, which a wrongly decoded text hardly ever does.
 
 /** The letters beyond a to z of each language with Latin letters, in lower case. */
 const ALPHABETS: readonly ReadonlySet<string>[] = [
@@ -33,7 +33,7 @@ const LETTER = /[\p{L}\p{M}]/u
 const LATIN = /\p{Script=Latin}/u
 const SCRIPTS = [LATIN, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]
 const scriptOf = (letter: string): number => SCRIPTS.findIndex((script) => script.test(letter))
-/** Signs and spaces of texts in prose and of prices. */
+/** Signs and spaces of prose and prices. */
 const SIGN = /[\p{Pi}\p{Pf}\p{Pd}\p{Zs}¡¿„‚•…·×°§№™®©²³½¼¾ªº、。・()「」【】ー,]/u
 const CURRENCY = /[€£¥]/
 /** Signs that stand between letters. */
@@ -54,38 +54,42 @@ function isFault(before: string, character: string, after: string): boolean {
   )
 }
 
-export type Reading = {
-  /** The characters that cannot stand where they do, or that the language does not have. */
-  readonly odd: number
+export type Readability = {
+  /** The number of characters that cannot stand where they do, or that the language lacks. */
+  readonly oddCount: number
   /** True if nearly all characters beyond ASCII can stand where they do, and the Latin letters are of one language. */
   readonly isReadable: boolean
   /** True if it has letters other than Latin ones. */
   readonly isForeign: boolean
 }
 
-/** The part of the characters beyond ASCII that may be odd: names of people and countries, typing errors. */
+/** The share of odd characters beyond ASCII that is tolerated: foreign names, typing errors. */
 const MAX_ODD = 0.02
 
 /** Scores how plausible a decoded text is. */
-export function judge(text: string): Reading {
+export function assessReadability(text: string): Readability {
   const characters = [...text]
   const letters = new Map<string, number>()
-  let all = 0
-  let faults = 0
-  let foreign = 0
+  let nonAscii = 0
+  let faultCount = 0
+  let foreignCount = 0
   for (const [index, character] of characters.entries()) {
     if (character <= '\x7f') continue
-    all += 1
+    nonAscii += 1
     const [before = ' ', after = ' '] = [characters[index - 1], characters[index + 1]]
-    if (isFault(before, character, after)) faults += 1
+    if (isFault(before, character, after)) faultCount += 1
     else if (LATIN.test(character) || /\p{M}/u.test(character)) {
       const letter = character.toLowerCase()
       letters.set(letter, (letters.get(letter) ?? 0) + 1)
-    } else if (LETTER.test(character)) foreign += 1
+    } else if (LETTER.test(character)) foreignCount += 1
   }
   const outside = (alphabet: ReadonlySet<string>): number =>
     letters.entries().reduce((sum, [letter, count]) => sum + (alphabet.has(letter) ? 0 : count), 0)
-  const strange = foreign > 0 ? 0 : Math.min(...ALPHABETS.map(outside))
-  const odd = faults + strange
-  return { odd, isReadable: odd <= all * MAX_ODD, isForeign: foreign > all / 2 }
+  const outsideCount = foreignCount > 0 ? 0 : Math.min(...ALPHABETS.map(outside))
+  const oddCount = faultCount + outsideCount
+  return {
+    oddCount,
+    isReadable: oddCount <= nonAscii * MAX_ODD,
+    isForeign: foreignCount > nonAscii / 2,
+  }
 }

@@ -1,15 +1,15 @@
 // Bytes -> rows, for JSON: one value a line, values one after another, or those of a list.
 
 import { OpenError } from '../../errors'
+import type { Advice } from '../advice'
 import { concat } from '../bytes'
 import { decodeParts, prepend, toUtf8 } from '../encoding/encoding'
 import type { Format } from '../format'
 import { type Line, showText } from '../row'
 import type { Opener } from '../source'
-import type { Words } from '../words'
 import { createRowReader, toBoundedRow, toRow } from './rows'
 import { JsonScanner } from './scanner'
-import { findShape, isAt, type Shape } from './shape'
+import { findShape, matchesPath, type Shape } from './shape'
 
 const NEWLINE = 10
 const MAX_NAMED = 12
@@ -27,45 +27,45 @@ function decode(bytes: Uint8Array): string | null {
 
 type LineText = { readonly text: string; readonly problem?: string }
 
-function decodeLine(bytes: Uint8Array, words: Words): LineText {
+function decodeLine(bytes: Uint8Array, advice: Advice): LineText {
   const text = decode(bytes)
   if (text !== null) return { text }
-  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8; ${words.encoding(null)}` }
+  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8; ${advice.encoding(null)}` }
 }
 
 /** The texts of lines: decoded all at once if they are UTF-8, as usual; otherwise one by one. */
-function decodeLines(bytes: Uint8Array, words: Words): LineText[] {
+function decodeLines(bytes: Uint8Array, advice: Advice): LineText[] {
   const all = decode(bytes)
   if (all !== null) return all.split('\n').map((text) => ({ text }))
   const lines: LineText[] = []
   let start = 0
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-    lines.push(decodeLine(bytes.subarray(start, end), words))
+    lines.push(decodeLine(bytes.subarray(start, end), advice))
     start = end + 1
   }
-  return [...lines, decodeLine(bytes.subarray(start), words)]
+  return [...lines, decodeLine(bytes.subarray(start), advice)]
 }
 
 /** Reads lines of UTF-8, except blank ones, an array per chunk. A line has at most about `limit` bytes. */
 async function* readLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
-  words: Words,
+  advice: Advice,
   firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
   let line = firstLine - 1
-  // The beginning of a line, and its length. Of one that is too long, only the length is kept.
+  // The beginning of a line, and its length; if it is too long, only the length.
   let rest: Uint8Array[] = []
   let length = 0
 
-  /** Adds whole lines; the first may have begun earlier. */
-  function take(bytes: Uint8Array): Line[] {
+  /** Splits whole lines; the first may have begun in an earlier chunk. */
+  function splitLines(bytes: Uint8Array): Line[] {
     const end = bytes.indexOf(NEWLINE)
     const isTooLong = length > 0 && length + (end < 0 ? bytes.length : end) > limit
     const rows: Line[] = []
     for (const [index, { text, problem }] of decodeLines(
       concat([...rest, bytes]),
-      words,
+      advice,
     ).entries()) {
       line += 1
       if (isTooLong && index === 0)
@@ -80,16 +80,16 @@ async function* readLines(
 
   for await (const chunk of stream) {
     const end = chunk.lastIndexOf(NEWLINE)
-    yield end < 0 ? [] : take(chunk.subarray(0, end))
+    yield end < 0 ? [] : splitLines(chunk.subarray(0, end))
     const lineStart = chunk.slice(end + 1)
     length += lineStart.length
     if (length <= limit) rest.push(lineStart)
     else rest = []
   }
-  if (length > 0) yield take(new Uint8Array())
+  if (length > 0) yield splitLines(new Uint8Array())
 }
 
-/** Reads the values that a shape names. */
+/** Reads the values that are rows in a document of this shape. */
 async function* readValues(
   text: AsyncIterable<string>,
   shape: Exclude<Shape, 'lines'>,
@@ -105,7 +105,8 @@ async function* readValues(
     {
       isRows(path, isArray) {
         if (shape === 'values') return path.length === 0
-        const isList = shape.list === '' ? isArray && path.length === 0 : isAt(path, shape.list)
+        const isList =
+          shape.list === '' ? isArray && path.length === 0 : matchesPath(path, shape.list)
         isFound ||= isList
         if (!isFound && isArray && lists.size < MAX_NAMED) lists.add(path.join('.'))
         return isList
@@ -139,7 +140,7 @@ async function* readValues(
 
 const isBlank = (byte: number) => byte === 32 || byte === NEWLINE || byte === 13 || byte === 9
 
-/** A text without the blanks before it, the line in which it begins then, and its first character. */
+/** A text without leading blanks, the line in which it begins then, and its first character. */
 async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
   const parts = stream[Symbol.asyncIterator]()
   let line = 1
@@ -156,34 +157,35 @@ async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
   return null
 }
 
-/** The way to read a JSON document. `list`: the path of its rows; null: as its first value says. */
+/** The way to read a JSON document. `list`: the path of its rows; null: decided by its first value. */
 type JsonSettings = { readonly encoding: string | null; readonly list: string | null }
 
 /**
- * Opens a document, which `open` reads from its beginning, again and again. A value has at most `limit` characters. Throws an
- * `OpenError` if it is not JSON, or in another encoding; a line of UTF-8 that is not is refused alone.
+ * Opens a document; each call of `open` reads from its beginning. A value has at most `limit` characters. Throws an
+ * `OpenError` if it is not JSON, or in another encoding; a line with invalid UTF-8 is refused alone.
  */
 export async function openJson(
   format: Format,
   open: Opener,
   { encoding, list }: JsonSettings,
   limit: number,
-  words: Words,
+  advice: Advice,
 ) {
-  const begin = (purpose: 'look' | 'read') => skipBlanks(toUtf8(open(purpose), encoding, words))
-  const beginning = await begin('read')
+  const openText = (purpose: 'inspect' | 'read') =>
+    skipBlanks(toUtf8(open(purpose), encoding, advice))
+  const beginning = await openText('read')
   if (!beginning)
     return { list: null, lines: (async function* (): AsyncGenerator<readonly Line[]> {})() }
   const { first, line, text } = beginning
-  // Bytes that are not UTF-8 are told where they are read.
+  // Ignores invalid UTF-8, which the later read reports.
   async function* reopen(): AsyncGenerator<string> {
     const decoder = new TextDecoder()
-    const other = await begin('look')
+    const other = await openText('inspect')
     for await (const part of other?.text ?? []) yield decoder.decode(part, { stream: true })
   }
   const shape: Shape =
-    list === null ? await findShape(format, first, reopen, line, limit, words) : { list }
-  if (shape === 'lines') return { list: null, lines: readLines(text, limit, words, line) }
-  const lines = readValues(decodeParts(text, 'utf-8', words, line), shape, limit, line)
+    list === null ? await findShape(format, first, reopen, line, limit, advice) : { list }
+  if (shape === 'lines') return { list: null, lines: readLines(text, limit, advice, line) }
+  const lines = readValues(decodeParts(text, 'utf-8', advice, line), shape, limit, line)
   return { list: shape === 'values' || shape.list === '' ? null : shape.list, lines }
 }

@@ -13,7 +13,7 @@ export const KEY = 'key'
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The columns of an object; of a place on a map (GeoJSON, RFC 7946), its properties. */
+/** The columns of an object; for a feature of a map (GeoJSON, RFC 7946), its properties. */
 function cellsOf(value: object): object {
   if (!('type' in value) || value.type !== 'Feature') return value
   if (!('properties' in value) || !isObject(value.properties)) return value
@@ -24,9 +24,9 @@ const TEXT = /"(?:[^"\\\r\n]|\\.)*"/y
 const isSpace = (character: string | undefined): boolean =>
   character !== undefined && /\s/.test(character)
 
-/** True if every text in a broken value begins and ends where one can: no quote is missing, so it ends where it seems to. */
+/** True if every text in a broken value begins and ends where one may: no quote is missing, so the value's end is certain. */
 function isBounded(text: string): boolean {
-  // The last character before that is no space.
+  // The previous character that is not space.
   let lastCharacter = ','
   for (let index = 0; index < text.length; index++) {
     const character = text[index] ?? ''
@@ -42,7 +42,7 @@ function isBounded(text: string): boolean {
   return true
 }
 
-/** The row of one of several values; of one that is broken, a stop if it may not end where it seems to. */
+/** The row of one of several values; a stop if the value is broken and its end is uncertain. */
 export function toBoundedRow(line: number, text: string): Line {
   const row = toRow(line, text)
   if (!('problem' in row) || row.problem !== NOT_JSON || isBounded(text)) return row
@@ -62,7 +62,7 @@ export function toRow(line: number, text: string): Line {
   return { line, problem, text }
 }
 
-/** True for different texts, none of which is empty: the names of columns. */
+/** True for texts that can be names of columns: distinct and not empty. */
 const isHeader = (value: unknown): value is readonly string[] =>
   Array.isArray(value) &&
   value.length > 0 &&
@@ -81,7 +81,7 @@ function toTableRow(line: number, text: string, header: readonly string[]): Line
   return { line, cells: Object.fromEntries(values.map((value, index) => [header[index], value])) }
 }
 
-/** Reads the values of a list. `key`: of one that is a member of an object. */
+/** Returns a function that reads the values of a list. `key`: the key of a value in an object. */
 export function createRowReader() {
   let header: readonly string[] | null = null
   let isFirst = true

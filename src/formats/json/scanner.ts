@@ -1,5 +1,4 @@
-// Cuts the text of JSON, which comes in parts, into values: which values are rows is up to its path. A value is parsed only
-// when it is whole, by `JSON.parse`.
+// Cuts JSON, which arrives in parts, into values, and finds those that are rows by their paths. It parses keys only.
 
 /** The keys that lead to a value; null: an array is among them. */
 type Path = readonly string[] | null
@@ -12,9 +11,9 @@ type Receiver = {
   readonly isSeries?: boolean
   /** A row: its text, the line where it begins, and its key if it is a member of an object. */
   readonly onRow: (line: number, text: string, key: string | null) => void
-  /** A value of an object, which is not within an array, begins with this character. */
+  /** A member of an object that is not within an array; `first`: the first character of its value. */
   readonly onMember?: (path: readonly string[], key: string, first: string) => void
-  /** A value that is not within another has ended in this line. */
+  /** An outermost value has ended in this line. */
   readonly onEnd?: (line: number) => void
 }
 
@@ -23,7 +22,7 @@ type Fault = { readonly line: number; readonly stop: string }
 
 type Frame = { readonly isArray: boolean; readonly path: Path; readonly isRows: boolean }
 
-/** A value, or a key, that began in an earlier part: its text, unless it is left out. */
+/** A value or a key that is being read. Its text is collected, unless it is skipped (`other`). */
 type Span = {
   readonly kind: 'row' | 'key' | 'other'
   readonly line: number
@@ -45,7 +44,7 @@ const OPENINGS = { array: OPEN_ARRAY, object: OPEN_OBJECT }
 const NEWLINE = 10
 const isSpace = (code: number) => code === 32 || code === NEWLINE || code === 13 || code === 9
 
-/** The deepest nesting of what is not within a row. */
+/** The maximum nesting outside of rows. */
 const MAX_DEPTH = 1000
 
 const countNewlines = (text: string): number => {
@@ -54,7 +53,7 @@ const countNewlines = (text: string): number => {
   return count
 }
 
-/** The end of a text that begins before `from`; -1 if it is not in this part. */
+/** The end of a text that began before `start`; -1 if it is not in this part. */
 function findTextEnd(span: Span, part: string, start: number): number {
   for (let index = span.isEscaped ? start + 1 : start; ; ) {
     const quote = part.indexOf('"', index)
@@ -117,7 +116,7 @@ export class JsonScanner {
     let index = 0
     while (index < part.length) {
       if (this.#span) {
-        const end = this.#end(this.#span, part, index)
+        const end = this.#readSpan(this.#span, part, index)
         if (end === null) return this.#tooLong(this.#span)
         index = end
         continue
@@ -128,7 +127,7 @@ export class JsonScanner {
         index += 1
         continue
       }
-      const fault = this.#step(code, part[index] ?? '')
+      const fault = this.#handle(code, part[index] ?? '')
       if (fault) return fault
       if (!this.#span) index += 1
     }
@@ -139,24 +138,24 @@ export class JsonScanner {
   end(): Fault | null {
     const span = this.#span
     const isScalar = span !== null && span.depth === 0 && !span.isText
-    if (span && isScalar) this.#finish(span, '')
+    if (span && isScalar) this.#endSpan(span, '')
     if (this.#frames.length === 0 && (!span || isScalar)) return null
     return { line: this.line, stop: `the ${this.#document} does not end` }
   }
 
   /** Handles a character that begins or separates values. */
-  #step(code: number, character: string): Fault | null {
+  #handle(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
     switch (this.#expectation) {
       case 'first':
-        return code === CLOSE_ARRAY ? this.#close() : this.#begin(code, character)
+        return code === CLOSE_ARRAY ? this.#closeContainer() : this.#beginValue(code, character)
       case 'value':
-        return this.#begin(code, character)
+        return this.#beginValue(code, character)
       case 'firstKey':
       case 'key':
-        if (code === CLOSE_OBJECT && this.#expectation === 'firstKey') return this.#close()
+        if (code === CLOSE_OBJECT && this.#expectation === 'firstKey') return this.#closeContainer()
         if (code !== QUOTE) return this.#faultAt('a key', character)
-        this.#start('key')
+        this.#beginSpan('key')
         return null
       case 'colon':
         if (code !== COLON) return this.#faultAt('a colon', character)
@@ -164,7 +163,7 @@ export class JsonScanner {
         return null
       case 'next': {
         const close = frame?.isArray ? CLOSE_ARRAY : CLOSE_OBJECT
-        if (code === close) return this.#close()
+        if (code === close) return this.#closeContainer()
         const kind = frame?.isArray ? 'array' : 'object'
         if (code !== COMMA) return this.#faultAt(`a comma or the end of the ${kind}`, character)
         this.#expectation = frame?.isArray ? 'value' : 'key'
@@ -181,7 +180,7 @@ export class JsonScanner {
     return { line, stop: `a value longer than ${this.limit} characters` }
   }
 
-  #begin(code: number, character: string): Fault | null {
+  #beginValue(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
     if (code === COMMA || code === COLON || code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
       return this.#faultAt('a value', character)
@@ -200,8 +199,9 @@ export class JsonScanner {
     if (this.#frames.length === MAX_DEPTH) {
       return { line: this.line, stop: `nested more than ${MAX_DEPTH} levels deep` }
     }
-    if (frame?.isRows || (isRows && !isArray) || (isSequence && !isContainer)) this.#start('row')
-    else if (!isContainer) this.#start('other')
+    if (frame?.isRows || (isRows && !isArray) || (isSequence && !isContainer))
+      this.#beginSpan('row')
+    else if (!isContainer) this.#beginSpan('other')
     else {
       if (!frame) this.#document = isArray ? 'array' : 'object'
       this.#frames.push({ isArray, path, isRows })
@@ -216,7 +216,7 @@ export class JsonScanner {
     return frame.isArray || frame.path === null ? null : [...frame.path, this.#key ?? '']
   }
 
-  #close(): null {
+  #closeContainer(): null {
     this.#frames.pop()
     this.#endValue()
     return null
@@ -230,25 +230,25 @@ export class JsonScanner {
     this.receiver.onEnd?.(this.line)
   }
 
-  #start(kind: Span['kind']): void {
+  #beginSpan(kind: Span['kind']): void {
     const { line } = this
     this.#span = { kind, line, pieces: [], length: 0, depth: 0, isText: false, isEscaped: false }
   }
 
-  /** Reads on in a span. Returns where it ends, the part's end if it does not; null: it is too long. */
-  #end(span: Span, part: string, start: number): number | null {
+  /** Continues a span. Returns its end, or the part's if it goes on; null: it is too long. */
+  #readSpan(span: Span, part: string, start: number): number | null {
     const spanEnd = findEnd(span, part, start)
     const end = spanEnd < 0 ? part.length : spanEnd
     span.length += end - start
     if (span.kind !== 'other' && span.length > this.limit) return null
     const piece = part.slice(start, end)
-    if (spanEnd >= 0) this.#finish(span, piece)
+    if (spanEnd >= 0) this.#endSpan(span, piece)
     else if (span.kind !== 'other') span.pieces.push(piece)
     else this.line += countNewlines(piece)
     return end
   }
 
-  #finish(span: Span, piece: string): void {
+  #endSpan(span: Span, piece: string): void {
     this.#span = null
     const text = span.pieces.length === 0 ? piece : span.pieces.join('') + piece
     this.line += countNewlines(text)

@@ -1,13 +1,13 @@
-// The shape of a JSON document: what its first value says, and where its lists of objects are.
+// The shape of a JSON document, by its first value and its lists of objects.
 
 import { OpenError } from '../../errors'
+import type { Advice } from '../advice'
 import type { Format } from '../format'
 import { isKnownHeading } from '../headings'
 import { showText } from '../row'
-import type { Words } from '../words'
 import { JsonScanner } from './scanner'
 
-/** The values of a list: what its first value is. */
+/** The kind of a list's values, by the first of them. */
 type Kind = 'objects' | 'arrays' | 'texts'
 const KINDS: Readonly<Record<string, Kind>> = { '{': 'objects', '[': 'arrays', '"': 'texts' }
 
@@ -54,10 +54,10 @@ const MAX_NAMED = 12
 /** A path as `--list` takes it. */
 const showPath = (path: readonly string[]): string => path.join('.')
 
-/** True if a path of keys is named by a text: keys joined by dots, with `*` for any key. */
-export function isAt(path: readonly string[], list: string): boolean {
-  if (showPath(path) === list) return true
-  const keys = list.split('.')
+/** True if a path of keys matches a pattern: keys joined by dots, with `*` for any key. */
+export function matchesPath(path: readonly string[], pattern: string): boolean {
+  if (showPath(path) === pattern) return true
+  const keys = pattern.split('.')
   return (
     keys.length === path.length && keys.every((key, index) => key === '*' || key === path[index])
   )
@@ -128,7 +128,7 @@ async function beginsWithText(text: AsyncIterable<string>): Promise<boolean> {
   return false
 }
 
-/** The one text that names several paths, with `*` where their keys differ; null: they are not equally deep. */
+/** The pattern that matches several paths, with `*` where their keys differ; null: they are not equally deep. */
 function patternOf(paths: readonly (readonly string[])[]): string | null {
   const [first = []] = paths
   if (paths.some(({ length }) => length !== first.length)) return null
@@ -145,15 +145,15 @@ function listLists(lists: readonly List[]): string {
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }
 
-/** Refuses a document with one list that may not be of plants, or several. */
-function refuseLists(what: string, lists: readonly List[], words: Words): never {
+/** Refuses a document with several lists, or with one that may not be of plants. */
+function refuseLists(what: string, lists: readonly List[], advice: Advice): never {
   const all = lists.length > 1 ? patternOf(lists.map(({ path }) => path)) : null
   const paths = lists.map(({ path }) => showPath(path))
-  throw new ListsError(`${what}: ${listLists(lists)}; ${words.lists(paths, all)}`, paths, all)
+  throw new ListsError(`${what}: ${listLists(lists)}; ${advice.lists(paths, all)}`, paths, all)
 }
 
 /** The shape of a document that is one object. */
-function shapeOfObject(document: Survey, format: Format, words: Words): Shape {
+function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape {
   const { groups, keys } = document
   const ofKind = (kind: Kind) => document.lists.filter((list) => list.kind === kind)
   const objects = ofKind('objects')
@@ -164,12 +164,12 @@ function shapeOfObject(document: Survey, format: Format, words: Words): Shape {
   if (list) {
     const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
     const many = objects.length === 1 ? 'a list' : `${objects.length} lists`
-    return refuseLists(`${what} ${many} of objects`, objects, words)
+    return refuseLists(`${what} ${many} of objects`, objects, advice)
   }
   const map = groups.find(({ areObjects, count }) => areObjects && count > 1)
   if (map) {
     const all = showPath([...map.path, '*'])
-    throw new ListsError(`an object of ${map.count} objects; ${words.lists([], all)}`, [], all)
+    throw new ListsError(`an object of ${map.count} objects; ${advice.lists([], all)}`, [], all)
   }
   // The lists of a plant are its other names or uses.
   if (isPlant || [...keys].some(([key, first]) => first === '"' && isKnownHeading(key)))
@@ -177,7 +177,7 @@ function shapeOfObject(document: Survey, format: Format, words: Words): Shape {
   const [table, other] = ofKind('arrays')
   if (table && !other) return { list: showPath(table.path) }
   const texts = ofKind('texts')
-  return texts.length === 0 ? 'values' : refuseLists('an object with texts', texts, words)
+  return texts.length === 0 ? 'values' : refuseLists('an object with texts', texts, advice)
 }
 
 /**
@@ -190,7 +190,7 @@ export async function findShape(
   text: () => AsyncIterable<string>,
   line: number,
   limit: number,
-  words: Words,
+  advice: Advice,
 ): Promise<Shape> {
   if (first === '[') {
     const isTexts = await beginsWithText(text())
@@ -209,6 +209,6 @@ export async function findShape(
     if (format === 'ndjson' && problem.startsWith(`line ${line}:`)) return 'lines'
     throw new OpenError(`not JSON: ${problem}`)
   }
-  if (nextLine === null) return shapeOfObject(document, format, words)
+  if (nextLine === null) return shapeOfObject(document, format, advice)
   return endLine === line && nextLine > endLine ? 'lines' : 'values'
 }

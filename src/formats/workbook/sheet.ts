@@ -13,7 +13,7 @@ import { OpenError } from '../../errors'
 import type { Cell, Line } from '../row'
 
 declare module '@e965/xlsx' {
-  // Exported, but left out of its types.
+  // Exported, but missing in its types.
   export function parse_xlscfb(file: object, options: ParsingOptions): WorkBook
   export function parse_zip(archive: object, options: ParsingOptions): WorkBook
 }
@@ -32,8 +32,9 @@ const OPTIONS = {
 } as const
 
 const SECONDS_A_DAY = 86_400
-/** Its first day. */
+/** The first day that Excel cannot show. */
 const YEAR_10000 = 2_958_466
+
 const pad = (number: number): string => String(number).padStart(2, '0')
 
 /** A time of day; its seconds only if it has any. */
@@ -43,7 +44,7 @@ function showTime(seconds: number): string {
   return `${pad(hours)}:${pad(minutes)}${rest === 0 ? '' : `:${pad(rest)}`}`
 }
 
-/** A date, and its time of day if it has one, as ISO 8601 writes it; of less than a day, the time alone. */
+/** A date in ISO 8601, with its time of day if it has one; below one day, the time alone. */
 function showDate(value: number, is1904: boolean): string {
   const all = Math.round(value * SECONDS_A_DAY)
   const day = Math.floor(all / SECONDS_A_DAY)
@@ -59,7 +60,7 @@ const DURATION = /\[(h+|m+|s+)\]/i
 
 const DIGITS = /^-?\d+([.,]\d+)?(E[+-]?\d+)?$/i
 
-/** A number as a cell shows it, but for its exact digits where the cell has no format. */
+/** A number as its cell shows it; with its exact digits if the cell has no format. */
 function showNumber(value: number, { w: text }: CellObject, format: string): string {
   // A formula without a format may show a date in OpenDocument.
   const isDigits = text === undefined || DIGITS.test(text)
@@ -87,7 +88,7 @@ function toCell(cell: CellObject, is1904: boolean): Cell {
 
 type CellRows = (CellObject | undefined)[][]
 
-/** Merged cells count for each row that they cover. */
+/** Copies the value of merged cells into each row that they cover. */
 function coverMerged(rows: CellRows, merges: NonNullable<WorkSheet['!merges']>): void {
   let remaining = MAX_COVERED
   for (const { s: start, e: end } of merges) {
@@ -138,28 +139,27 @@ function parse(content: Content, sheet: string | number): WorkBook {
   if (content instanceof Uint8Array) {
     const file = CFB.read(content, { type: 'array' })
     if (CFB.find(file, '/EncryptedPackage')) throw new Error('File is password-protected')
-    // Author and title, in which SheetJS reads on for minutes if a byte of their lengths has changed.
+    // Skips author and title: if their lengths are damaged, SheetJS reads for minutes.
     for (const entry of file.FileIndex)
       if (entry.name.endsWith('SummaryInformation')) entry.size = 0
     return parse_xlscfb(file, options)
   }
   const archive: object = CFB.utils.cfb_new()
-  // SheetJS leaves its place in what it has read, and would read on from there.
+  // SheetJS keeps its position in the array, so each parse needs a new one.
   for (const [name, part] of content) CFB.utils.cfb_add(archive, `/${name}`, part.subarray())
   return parse_zip(archive, options)
 }
 
 /**
- * The sheets that are not hidden, and those to try: the one of this name, or all. Throws an `OpenError` if there is
- * none.
+ * The sheets that are not hidden, and the ones to try: that of this name, or all. Throws an `OpenError` if there is none.
  */
-function choose(
+function chooseSheets(
   { SheetNames, Workbook }: WorkBook,
   sheetName: string | null,
-  hiddenPlaces: ReadonlySet<number>,
+  hiddenSheets: ReadonlySet<number>,
 ) {
   const sheets = SheetNames.filter(
-    (_, place) => !Workbook?.Sheets?.[place]?.Hidden && !hiddenPlaces.has(place),
+    (_, index) => !Workbook?.Sheets?.[index]?.Hidden && !hiddenSheets.has(index),
   )
   const candidates = sheetName === null ? (sheets.length > 0 ? sheets : SheetNames) : [sheetName]
   const [first] = candidates
@@ -172,15 +172,16 @@ function choose(
 }
 
 /**
- * Reads a sheet of a workbook, in one long call. `hidden`: the places of hidden sheets that SheetJS does not find. Throws an `OpenError` if it is damaged, or a chart.
+ * Reads a sheet of a workbook, in one long call. `hiddenSheets`: the indexes of hidden sheets that SheetJS does not find. Throws
+ * an `OpenError` if the sheet is damaged, or a chart.
  */
 export function readSheet(
   content: Content,
   sheetName: string | null,
-  hiddenPlaces: ReadonlySet<number>,
+  hiddenSheets: ReadonlySet<number>,
 ) {
   let book = parse(content, sheetName ?? 0)
-  const { sheets, candidates } = choose(book, sheetName, hiddenPlaces)
+  const { sheets, candidates } = chooseSheets(book, sheetName, hiddenSheets)
   for (const sheet of candidates) {
     // One sheet is parsed at a time.
     if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))

@@ -1,23 +1,23 @@
-// A workbook read in a thread: SheetJS reads it in one long call, in which the other thread must still answer.
+// Reads a workbook in a thread: SheetJS takes one long call, during which the other thread must still respond.
 
 import { OpenError } from '../../errors'
 import type { Line } from '../row'
 import type { Workbook } from './workbook'
 
-export type ToRead = { readonly bytes: Uint8Array; readonly sheet: string | null }
+export type WorkbookRequest = { readonly bytes: Uint8Array; readonly sheet: string | null }
 
-/** A message of the thread: first the sheets, then rows, some at a time. */
+/** A message of the thread: first the sheets, then some rows at a time, then the end or an error. */
 export type WorkbookPart =
   | Omit<Workbook, 'rows'>
   | { readonly rows: readonly Line[] }
   | { readonly end: true }
-  | { readonly message: string; readonly isOfFile: boolean }
+  | { readonly message: string; readonly isFileError: boolean }
 
 /** The worker of a command or of a page that runs `workbook-worker.ts`. */
 type Thread = {
   onmessage: ((event: MessageEvent<string>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(toRead: ToRead): void
+  postMessage(request: WorkbookRequest): void
   terminate(): void
 }
 
@@ -27,7 +27,7 @@ export type Watch = (fail: (error: Error) => void) => () => void
 /** The messages of a thread, until it ends, or `signal` is aborted. */
 async function* partsOf(
   thread: Thread,
-  toRead: ToRead,
+  request: WorkbookRequest,
   signal: AbortSignal,
   watch: Watch,
 ): AsyncGenerator<WorkbookPart> {
@@ -50,7 +50,7 @@ async function* partsOf(
   thread.onerror = ({ message }) => fail(new Error(`the reading thread died: ${message}`))
   const endWatch = watch(fail)
   try {
-    thread.postMessage(toRead)
+    thread.postMessage(request)
     while (!signal.aborted) {
       if (failure) throw failure
       const part = parts.shift()
@@ -71,15 +71,15 @@ async function* partsOf(
 /** Reads a sheet of a workbook, until `signal` is aborted. Throws an `OpenError` if it cannot be read. */
 export async function readInThread(
   thread: Thread,
-  toRead: ToRead,
+  request: WorkbookRequest,
   signal: AbortSignal,
   watch: Watch = () => () => {},
 ): Promise<Workbook> {
-  const parts = partsOf(thread, toRead, signal, watch)
+  const parts = partsOf(thread, request, signal, watch)
   const next = async () => {
     const { value: part } = await parts.next()
     if (!part || !('message' in part)) return part
-    throw part.isOfFile ? new OpenError(part.message) : new Error(part.message)
+    throw part.isFileError ? new OpenError(part.message) : new Error(part.message)
   }
   const first = await next()
   if (!first || !('sheets' in first)) return { sheets: [], sheet: '', hiddenRows: 0, rows: [] }

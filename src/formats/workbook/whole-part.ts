@@ -1,4 +1,4 @@
-// Detects parts of a workbook that are cut off, which SheetJS would read in silence.
+// Detects parts of a workbook that are cut off, which SheetJS would read without an error.
 
 /** The records that end a binary sheet and binary texts: BrtEndSheet and BrtEndSst ([MS-XLSB] 2.3.2). */
 const LAST_RECORDS = [
@@ -7,7 +7,7 @@ const LAST_RECORDS = [
 ] as const
 
 const ENDS_BYTES = 4096
-const NO_ELEMENT = /<!--.*?-->|<\?.*?\?>|<![^>]*>/gs
+const NOT_ELEMENTS = /<!--.*?-->|<\?.*?\?>|<![^>]*>/gs
 
 /** The encoding of an XML document, by its byte order mark. */
 export const xmlEncoding = ([first, second]: Uint8Array) =>
@@ -21,7 +21,7 @@ export const xmlEncoding = ([first, second]: Uint8Array) =>
 function isWholeXml(part: Uint8Array): boolean {
   const decoder = new TextDecoder(xmlEncoding(part))
   const [head, tail] = [part.subarray(0, ENDS_BYTES), part.subarray(-ENDS_BYTES)].map((bytes) =>
-    decoder.decode(bytes).replace(NO_ELEMENT, ''),
+    decoder.decode(bytes).replace(NOT_ELEMENTS, ''),
   )
   const [, root] = /<([^\s/>]+)/.exec(head ?? '') ?? []
   const [, closingTag] = /<\/([^\s>]+)\s*>\s*$/.exec(tail ?? '') ?? []
@@ -30,7 +30,7 @@ function isWholeXml(part: Uint8Array): boolean {
   return root !== undefined && (closingTag === root || isEmpty)
 }
 
-/** True if a part, by its name in the workbook, ends as such a part does; other kinds of parts are not checked. */
+/** True if a part of a workbook ends as parts of this name do; only XML and some binary parts are checked. */
 export function isWholePart(name: string, part: Uint8Array): boolean {
   if (/\.(xml|rels)$/i.test(name)) return isWholeXml(part)
   const end = part.subarray(-3).join()

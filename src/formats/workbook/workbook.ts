@@ -3,11 +3,11 @@
 import { OpenError } from '../../errors'
 import { concat } from '../bytes'
 import type { Line } from '../row'
-import { mendPart } from './mend'
+import { repairPart } from './repair'
 import { isWholePart } from './whole-part'
 import { unzip } from './zip'
 
-/** The largest workbook that is read, packed and unpacked. 450,000 plants have 6 MB and 60 MB, and need 0.6 GB of memory. */
+/** The limits of a workbook, packed and unpacked. 450,000 plants have 6 MB and 60 MB, and need 0.6 GB of memory. */
 const MAX_PACKED_BYTES = 50_000_000
 const MAX_UNPACKED_BYTES = 250_000_000
 export const TOO_LARGE = 'save the sheet as CSV, which may have any size'
@@ -51,13 +51,13 @@ export async function collectWorkbook(stream: AsyncIterable<Uint8Array>): Promis
 }
 
 // Pictures, macros, drawings and embedded documents contain no cells.
-const PARTS = /\.(xml|rels|bin)$/i
+const READ_PARTS = /\.(xml|rels|bin)$/i
 const NO_CELLS =
   /(^|\/)(media|drawings|charts|customXml|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
 
 const UTF8 = new TextDecoder()
 
-/** The places of sheets that OpenDocument hides by style, which SheetJS ignores. `content`: the part `content.xml`. */
+/** The indexes of sheets that OpenDocument hides by style, which SheetJS ignores. `content`: the part `content.xml`. */
 function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
   const [styles = '', ...tables] = UTF8.decode(content).split('<table:table ')
   const hiddenStyles = new Set(
@@ -67,10 +67,10 @@ function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
     }),
   )
   return new Set(
-    tables.flatMap((table, place) => {
+    tables.flatMap((table, index) => {
       const tag = table.slice(0, table.indexOf('>'))
       const [, style = ''] = /table:style-name="([^"]*)"/.exec(tag) ?? []
-      return hiddenStyles.has(style) ? [place] : []
+      return hiddenStyles.has(style) ? [index] : []
     }),
   )
 }
@@ -85,7 +85,7 @@ const isZip = (bytes: Uint8Array): boolean =>
 async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Workbook> {
   const { readSheet } = await import('./sheet')
   if (!isZip(bytes)) return readSheet(bytes, sheet, new Set())
-  const isWanted = (name: string) => PARTS.test(name) && !NO_CELLS.test(name)
+  const isWanted = (name: string) => READ_PARTS.test(name) && !NO_CELLS.test(name)
   const parts = await unzip(bytes, MAX_UNPACKED_BYTES, isWanted)
   if (parts === null) {
     throw new OpenError(
@@ -99,13 +99,13 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
     if (!isWholePart(name, part)) throw new OpenError(`the workbook is damaged: ${name} is cut off`)
   }
   return readSheet(
-    new Map([...parts].map(([name, part]) => [name, mendPart(name, part)])),
+    new Map([...parts].map(([name, part]) => [name, repairPart(name, part)])),
     sheet,
     hiddenTables(parts.get('content.xml')),
   )
 }
 
-/** The reason why SheetJS cannot read a workbook, in our words. */
+/** The reason that SheetJS cannot read a workbook. */
 const explainFailure = (error: unknown): string =>
   error instanceof Error && /password|encrypt/i.test(error.message) ? PROTECTED : 'it is damaged'
 

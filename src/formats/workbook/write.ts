@@ -4,12 +4,12 @@ import { utils, write } from '@e965/xlsx'
 import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
 import type { PlantToWrite } from '../write'
 
-/** The most characters of a cell, as Excel limits it. */
+/** The maximum characters of a cell in Excel. */
 const MAX_CHARACTERS = 32_767
 /** The widest column, in characters. */
 const MAX_WIDTH = 60
 
-/** A workbook reads `_x0041_` as `A` (ECMA-376, part 1, section 22.4.2.4), unless its `_` is written so. */
+/** Escapes a text such as `_x0041_`, which a workbook would read as `A` (ECMA-376, part 1, section 22.4.2.4). */
 const escapeText = (text: string): string => text.replace(/_(x[\da-f]{4})/gi, '_x005F_$1')
 
 /** The row of a plant. Its id is a text, since a number of a workbook has 53 bits; a text is never a formula. */
@@ -32,9 +32,9 @@ const widthOf = (text: string): number => text.length + (text.match(WIDE)?.lengt
 function columnsOf(rows: readonly (readonly (string | null)[])[]): { wch: number }[] {
   const widths = FIELDS.map(() => 0)
   for (const row of rows) {
-    for (const [place, text] of row.entries()) {
-      const width = widths[place] ?? 0
-      if (text !== null && width < MAX_WIDTH) widths[place] = Math.max(width, widthOf(text))
+    for (const [column, text] of row.entries()) {
+      const width = widths[column] ?? 0
+      if (text !== null && width < MAX_WIDTH) widths[column] = Math.max(width, widthOf(text))
     }
   }
   // Half a character of space on each side.

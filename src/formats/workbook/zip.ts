@@ -12,7 +12,7 @@ import { concat } from '../bytes'
 const isFile = (entry: { readonly directory: boolean }): entry is FileEntry => !entry.directory
 
 /** Unpacks a part of at most `limit` bytes, whatever the directory claims; null: it is longer. */
-async function unpack(entry: FileEntry, limit: number): Promise<Uint8Array | null> {
+async function unpackFile(entry: FileEntry, limit: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let length = 0
   const tooLong = new AbortController()
@@ -52,7 +52,7 @@ export async function unzip(
   let remaining = limit
   const contents = new Map<string, Uint8Array>()
   for (const entry of files) {
-    const content = await unpack(entry, remaining)
+    const content = await unpackFile(entry, remaining)
     if (content === null) return null
     remaining -= content.length
     contents.set(entry.filename, content)

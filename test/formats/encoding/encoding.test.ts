@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { COMMAND_ADVICE } from '../../../src/formats/advice'
 import {
   checkText,
   decodeText,
   EncodingError,
   isEncoding,
 } from '../../../src/formats/encoding/encoding'
-import { OPTION_WORDS } from '../../../src/formats/words'
 import { cut, read } from '../reading'
 import { encode } from './encode'
 
@@ -47,7 +47,11 @@ describe('a text that is not UTF-8', () => {
     async (end) => {
       const text = `${lines(end)}7,Caf\xe9 fern,x${end}8,more${end}9,No\xebl${end}`
       for (const length of [5, 64, 65_536]) {
-        const error = await checkText(cut(Buffer.from(text, 'latin1'), length), null, OPTION_WORDS)
+        const error = await checkText(
+          cut(Buffer.from(text, 'latin1'), length),
+          null,
+          COMMAND_ADVICE,
+        )
           .then(() => null)
           .catch((reason) => reason)
         expect(error).toBeInstanceOf(EncodingError)

@@ -6,9 +6,9 @@ import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
+import { FORM_ADVICE } from './advice.ts'
 import type { Compare, Comparison, NotCompared } from './compare.ts'
 import type { OpenedFile } from './file.ts'
-import { WORDS } from './words.ts'
 
 const PLANTS_SHOWN = 5
 const PROBLEMS_SHOWN = 3
@@ -64,7 +64,7 @@ export async function* analyze(
     compared,
     isWhole,
   })
-  const entries = readPlants({ ...table, lines: rows() }, columns, WORDS, (notice) =>
+  const entries = readPlants({ ...table, lines: rows() }, columns, FORM_ADVICE, (notice) =>
     notices.push(notice),
   )
   for await (const part of entries) {

@@ -2,10 +2,10 @@
 
 import { signal } from '@preact/signals'
 import type { Session } from '../session.ts'
+import { reasonOf } from './advice.ts'
 import { type Analysis, analyze } from './analyze.ts'
 import { createComparison } from './compare.ts'
 import type { ImportInput } from './detect.ts'
-import { reasonOf } from './words.ts'
 
 const NOTHING: Analysis = {
   examples: [],

@@ -6,7 +6,7 @@ import { type ColumnOptions, ofColumnOptions } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import { type OptionalText, ofOptionalTexts, parseInt64 } from '../../../plant/plant.ts'
-import { WORDS } from './words.ts'
+import { FORM_ADVICE } from './advice.ts'
 
 const USUAL: ColumnOptions = {
   idColumn: null,
@@ -52,7 +52,7 @@ async function isAnyStored(table: Header, columns: Columns): Promise<boolean> {
   const lines = (async function* () {
     yield table.sample
   })()
-  for await (const entries of readPlants({ ...table, lines }, columns, WORDS, () => {})) {
+  for await (const entries of readPlants({ ...table, lines }, columns, FORM_ADVICE, () => {})) {
     if (entries.some((entry) => 'plant' in entry)) return true
   }
   return false

@@ -15,7 +15,7 @@ import type { Workbook } from '../../../formats/workbook/workbook.ts'
 import { detectInThread } from '../workbooks/detect.ts'
 import { readWorkbookInThread } from '../workbooks/read.ts'
 import { yieldToBrowser } from '../yield.ts'
-import { WORDS } from './words.ts'
+import { FORM_ADVICE } from './advice.ts'
 
 const ROWS_AT_ONCE = 500
 const PART_BYTES = 65_536
@@ -63,7 +63,7 @@ export type FoundEncoding = { readonly encoding: string | null; readonly problem
 /** Checks a file whole, and detects its encoding. Throws an `OpenError` if it is of another kind. */
 export async function findEncoding(file: Blob, format: Format): Promise<FoundEncoding> {
   try {
-    await checkFile(format, () => bytesOf(file, () => {}), null, WORDS)
+    await checkFile(format, () => bytesOf(file, () => {}), null, FORM_ADVICE)
     return { encoding: null, problem: null }
   } catch (error) {
     if (!(error instanceof EncodingError)) throw error
@@ -72,7 +72,7 @@ export async function findEncoding(file: Blob, format: Format): Promise<FoundEnc
     if (encoding === null && (await isBinary(file))) throw new OpenError(NEITHER)
     return {
       encoding,
-      problem: encoding === null ? explainEncoding(error, detected, WORDS) : null,
+      problem: encoding === null ? explainEncoding(error, detected, FORM_ADVICE) : null,
     }
   }
 }
@@ -120,7 +120,7 @@ export async function openFile(
       format,
       (purpose) => bytesOf(file, purpose === 'read' ? onRead : () => {}),
       settings,
-      WORDS,
+      FORM_ADVICE,
       (bytes, sheet) => readOnce(file, bytes, sheet, signal),
     )
   const { lines, ...table } = await open(() => {})

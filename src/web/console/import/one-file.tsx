@@ -3,6 +3,7 @@
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
+import { reasonOf } from './advice.ts'
 import { createComparison } from './compare.ts'
 import { detectFile, type ImportInput, type Memory, usualInput } from './detect.ts'
 import { withoutHeader } from './pasted-table.ts'
@@ -10,7 +11,6 @@ import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
 import { run } from './run.ts'
 import type { Import } from './state.ts'
-import { reasonOf } from './words.ts'
 
 /** The session and the callbacks of an import. */
 export type Surroundings = {

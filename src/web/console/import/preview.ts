@@ -4,13 +4,13 @@ import { computed, signal } from '@preact/signals'
 import type { Settings } from '../../../formats/table.ts'
 import { INT64_MAX } from '../../../plant/plant.ts'
 import type { Session } from '../session.ts'
+import { reasonOf } from './advice.ts'
 import type { Analysis } from './analyze.ts'
 import { createAnalyzer } from './analyzer.ts'
 import { type ColumnChoice, propose, toColumns } from './columns.ts'
 import type { Comparison } from './compare.ts'
 import { type DetectedFile, type ImportInput, type Memory, nameFile } from './detect.ts'
 import { type OpenedFile, openFile } from './file.ts'
-import { reasonOf } from './words.ts'
 
 /** The id after the largest one; '' if there is none, or it cannot be read. */
 async function nextFreeId(session: Session): Promise<string> {

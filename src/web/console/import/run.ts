@@ -6,6 +6,7 @@ import type { Entry } from '../../../formats/row.ts'
 import { explainUnmapped, findUnmapped } from '../../../formats/row-update.ts'
 import { explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
+import { FORM_ADVICE, reasonOf } from './advice.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
 import { createRows } from './create-rows.ts'
 import type { ImportInput } from './detect.ts'
@@ -13,7 +14,6 @@ import { createSteps, type Steps } from './import-steps.ts'
 import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
 import { createReplacing, replacePlants } from './replace-plants.ts'
 import type { Import } from './state.ts'
-import { reasonOf, WORDS } from './words.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 
@@ -98,7 +98,9 @@ export async function run(
   const lines = rows((count) => {
     bytesRead += count
   })
-  const entries = readPlants({ ...table, lines }, columns, WORDS, (notice) => notices.push(notice))
+  const entries = readPlants({ ...table, lines }, columns, FORM_ADVICE, (notice) =>
+    notices.push(notice),
+  )
   try {
     for await (const group of groupEntries(entries)) {
       if (signal.aborted) break

@@ -1,6 +1,6 @@
 // The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
-import type { ToRead } from '../../../formats/workbook/thread.ts'
+import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import type { PlantsToWrite } from './written.ts'
 
 type Policy = { createScriptURL(address: string): string }
@@ -29,7 +29,7 @@ export type ToDetect = { readonly sample: Uint8Array }
 type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(message: ToRead | PlantsToWrite | ToDetect): void
+  postMessage(message: WorkbookRequest | PlantsToWrite | ToDetect): void
   terminate(): void
 }
 

@@ -2,8 +2,8 @@
 
 import { messageOf } from '../../../errors.ts'
 import { detectEncoding } from '../../../formats/encoding/detect.ts'
-import { postWorkbook } from '../../../formats/workbook/replies.ts'
-import type { ToRead } from '../../../formats/workbook/thread.ts'
+import { postWorkbook } from '../../../formats/workbook/post-workbook.ts'
+import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
 import type { ToDetect } from './thread.ts'
@@ -24,7 +24,7 @@ function write(): WrittenWorkbook {
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<ToRead | PlantsToWrite | ToDetect>) => {
+self.onmessage = ({ data }: MessageEvent<WorkbookRequest | PlantsToWrite | ToDetect>) => {
   if ('sample' in data) {
     void detectEncoding(data.sample, load).then((detected) => self.postMessage(detected))
     return

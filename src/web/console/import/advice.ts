@@ -1,8 +1,8 @@
 import { OpenError } from '../../../errors.ts'
-import type { Words } from '../../../formats/words.ts'
+import type { Advice } from '../../../formats/advice.ts'
 
-/** The labels of the form, for messages about a file. */
-export const WORDS: Words = {
+/** Names the labels of the form. */
+export const FORM_ADVICE: Advice = {
   numbering: 'choose "Number the rows" as the ID',
   encoding: (guess) =>
     guess === null ? 'choose another encoding' : `choose another encoding, such as ${guess}`,

@@ -12,12 +12,12 @@ function resolveReference(reference: string, hex?: string, decimal?: string): st
   return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : reference
 }
 
-/** A cell of Excel with a formula, but no value, as programs write that do not calculate. */
+/** A cell of Excel with a formula but no value, from a program that does not calculate. */
 const UNCALCULATED =
   /<(\w+:)?c( [^<>]*)?>\s*<(?:\w+:)?f(?: [^<>]*)?(?:\/>|>[^<]*<\/(?:\w+:)?f>)(?:\s*<(?:\w+:)?v(?: ?\/>|><\/(?:\w+:)?v>))?\s*<\/(?:\w+:)?c>/g
 
-/** Turns it into an error cell, which refuses its row. A text may be empty. */
-const mendUncalculated = (cell: string, prefix = '', attributes = ''): string =>
+/** Turns an uncalculated cell into an error cell, which refuses its row. A text may be empty. */
+const repairUncalculated = (cell: string, prefix = '', attributes = ''): string =>
   / t="(?!n")/.test(attributes)
     ? cell
     : `<${prefix}c${attributes.replace(' t="n"', '')} t="e"><${prefix}v>a formula without a stored value</${prefix}v></${prefix}c>`
@@ -43,7 +43,7 @@ const ODF_SECONDS = /(:time-value="-?PT\d+H\d+M)(\d+\.\d+)S"/g
 const roundSeconds = (_: string, prefix: string, seconds: string): string =>
   `${prefix}${Math.round(Number(seconds))}S"`
 
-/** Leaves out pictures and shapes, whose texts SheetJS takes for those of the cells below. */
+/** Removes pictures and shapes, whose texts SheetJS adds to the cells below them. */
 function withoutDrawings(xml: string): string {
   let [output, start, depth] = ['', 0, 0]
   for (const { 0: tag, 1: end, index } of xml.matchAll(/<(\/?)draw:[^<>]*>/g)) {
@@ -55,7 +55,7 @@ function withoutDrawings(xml: string): string {
   return output + xml.slice(start)
 }
 
-const mendOpenDocument = (xml: string): string =>
+const repairOpenDocument = (xml: string): string =>
   withoutDrawings(xml)
     .replace(ODF_ERROR, knownError)
     .replace(ODF_WITHOUT_TEXT, addEmptyText)
@@ -64,11 +64,11 @@ const mendOpenDocument = (xml: string): string =>
     .replace(/_(x[\da-f]{4}_)/gi, '_x005F_$1')
 
 /** Rewrites the markup that SheetJS misreads in a part. Throws a `TypeError` if its text has bytes of another encoding. */
-export function mendPart(name: string, part: Uint8Array): Uint8Array {
+export function repairPart(name: string, part: Uint8Array): Uint8Array {
   if (!/\.xml$/i.test(name)) return part
   const text = new TextDecoder(xmlEncoding(part), { fatal: true }).decode(part)
   let result = text.includes('&#') ? text.replace(LARGE_REFERENCE, resolveReference) : text
-  if (name === 'content.xml') result = mendOpenDocument(result)
-  else if (/<(?:\w+:)?f[ />]/.test(text)) result = result.replace(UNCALCULATED, mendUncalculated)
+  if (name === 'content.xml') result = repairOpenDocument(result)
+  else if (/<(?:\w+:)?f[ />]/.test(text)) result = result.replace(UNCALCULATED, repairUncalculated)
   return result === text ? part : UTF8.encode(result)
 }

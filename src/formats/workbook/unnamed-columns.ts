@@ -1,4 +1,4 @@
-// The cells of a workbook right of the last heading, such as a note or another table: they are left out, and named.
+// Cells of a workbook right of the last heading, such as a note or another table. They are left out, with a notice.
 
 import { listWords } from '../../plant/plant'
 import type { Cell, FileRow } from '../row'
@@ -7,26 +7,27 @@ const MAX_NAMED = 12
 
 const isFilled = (cell: Cell): boolean => cell !== null && cell !== ''
 
-export function createCut(width: number) {
-  const places = new Set<number>()
+/** Trims rows to the width of their header. */
+export function createTrimmer(width: number) {
+  const columns = new Set<number>()
 
   return {
-    /** A row without those cells; null: it has no others. */
-    cut(row: FileRow): FileRow | null {
+    /** The row up to the last heading; null: it is empty. */
+    trim(row: FileRow): FileRow | null {
       const cells = row.cells as readonly Cell[]
       if (cells.length <= width) return row
-      for (let place = width; place < cells.length; place++) {
-        if (isFilled(cells[place] ?? null)) places.add(place)
+      for (let column = width; column < cells.length; column++) {
+        if (isFilled(cells[column] ?? null)) columns.add(column)
       }
       const own = cells.slice(0, width)
       return own.some(isFilled) ? { ...row, cells: own } : null
     },
 
-    /** Says which columns were not read; null: all were. */
+    /** The notice about the columns that were not read; null: all were. */
     explain(): string | null {
-      const all = [...places].toSorted((a, b) => a - b)
+      const all = [...columns].toSorted((a, b) => a - b)
       const more = all.length - MAX_NAMED
-      const names = all.slice(0, MAX_NAMED).map((place) => String(place + 1))
+      const names = all.slice(0, MAX_NAMED).map((column) => String(column + 1))
       const list = listWords(more > 0 ? [...names, `${more} more`] : names)
       if (all.length === 0) return null
       return all.length === 1

@@ -1,12 +1,12 @@
-// The thread's side of reading a workbook: the messages that answer a request.
+// The thread's side of reading a workbook: posts its parts.
 
 import { messageOf, OpenError } from '../../errors'
-import type { ToRead, WorkbookPart } from './thread'
+import type { WorkbookPart, WorkbookRequest } from './thread'
 import { readWorkbook } from './workbook'
 
-/** Reads a workbook and posts its parts as JSON, at last its end or the error. */
+/** Reads a workbook and posts its parts as JSON, then the end or the error. */
 export async function postWorkbook(
-  { bytes, sheet }: ToRead,
+  { bytes, sheet }: WorkbookRequest,
   post: (text: string) => void,
 ): Promise<void> {
   const reply = (part: WorkbookPart) => post(JSON.stringify(part))
@@ -16,6 +16,6 @@ export async function postWorkbook(
     for await (const part of rows) reply({ rows: part })
     reply({ end: true })
   } catch (error) {
-    reply({ message: messageOf(error), isOfFile: error instanceof OpenError })
+    reply({ message: messageOf(error), isFileError: error instanceof OpenError })
   }
 }

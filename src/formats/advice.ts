@@ -1,19 +1,19 @@
-// The words of messages about a file: options of the command, or their names on a page.
+// The advice in messages about a file: options of the command, or the labels of the page's form.
 
-export type Words = {
-  /** The advice to number the rows. */
+export type Advice = {
+  /** To number the rows. */
   readonly numbering: string
-  /** The advice for another encoding; null: there is no guess. */
+  /** To choose another encoding; null: there is no guess. */
   readonly encoding: (guess: string | null) => string
-  /** The advice for a workbook with another name; `ending`: of its kind. */
+  /** To rename a workbook. `ending`: the one of its kind. */
   readonly workbook: (ending: string) => string
-  /** The advice for lists in a JSON document, by their paths. `all`: the path of all of them; null: there is none. */
+  /** To choose one of several lists in a JSON document, by their paths. `all`: the path of all of them; null: there is none. */
   readonly lists: (paths: readonly string[], all: string | null) => string
-  /** The advice for a JSON document that is too long to search for lists. */
+  /** To read a JSON document that is too long to be searched for lists. */
   readonly reading: string
 }
 
-export const OPTION_WORDS: Words = {
+export const COMMAND_ADVICE: Advice = {
   reading: 'name its list with --list, or save it to a file and import that',
   numbering: 'use --number-from to number the rows',
   encoding: (guess) =>
