@@ -12,11 +12,11 @@ import { readTokenText } from '../config/configured-token'
 import { DATABASE_OPTIONS, type OptionOverrides } from '../config/options'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
-import { tellOutages } from '../outbound/outages'
+import { reportOutages } from '../outbound/outages'
 import type { SendRequest } from '../outbound/request'
 
-const LIMIT = 1000
-const PATIENCE_SECONDS = 30
+const PAGE_CHANGES = 1000
+const TIMEOUT_SECONDS = 30
 
 /** The options that name a source. */
 export const SOURCE_OPTIONS = ['url', ...DATABASE_OPTIONS, 'token', 'tokenFile'] as const
@@ -39,18 +39,18 @@ type Source = {
 }
 
 /** Services that a source needs: requests to a daemon, and reports of its outages. */
-type Services = { readonly sendRequest: SendRequest; readonly tell: (line: string) => void }
+type SourceServices = { readonly sendRequest: SendRequest; readonly report: (line: string) => void }
 
-function daemonAt(url: string, config: Config, { sendRequest, tell }: Services): Source {
+function daemonAt(url: string, config: Config, { sendRequest, report }: SourceServices): Source {
   const token = readTokenText(config)
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
-    const options = { target: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
+    const options = { target: 'daemon', seconds: TIMEOUT_SECONDS, isStream } as const
     return (address, init) => sendRequest(address, { ...init, ...options })
   }
   const client = createClient({ url, token, fetch: send(false) })
   const { origin } = new URL(url)
-  const stream = tellOutages(send(true), origin, tell, () => performance.now())
+  const stream = reportOutages(send(true), origin, report, () => performance.now())
   const follower = (onAnswer: () => void) => {
     const sendAndReport: Fetch = async (address, init) => {
       const answer = await stream(address, init)
@@ -61,7 +61,7 @@ function daemonAt(url: string, config: Config, { sendRequest, tell }: Services):
   }
   return {
     async page(after) {
-      const page = await client.listChanges({ after, limit: LIMIT })
+      const page = await client.listChanges({ after, limit: PAGE_CHANGES })
       if (page.ok) return page.value
       throw page.cause instanceof OpenError ? page.cause : new ClientError(page)
     },
@@ -75,23 +75,23 @@ async function openDatabase(config: Config): Promise<Source> {
   const { changeLog, close } = await engineOf(database).openReadOnly(database, config)
 
   async function page(after: string | undefined) {
-    const { entries, next } = await changeLog.read({ limit: LIMIT, after })
+    const { entries, next } = await changeLog.read({ limit: PAGE_CHANGES, after })
     return { changes: entries, next }
   }
 
   async function* follow(after: string | undefined, signal: AbortSignal, onAnswer = () => {}) {
-    let news = Promise.withResolvers<void>()
-    const wake = () => news.resolve()
+    let nextChange = Promise.withResolvers<void>()
+    const wake = () => nextChange.resolve()
     const unwatch = changeLog.watch(wake)
     signal.addEventListener('abort', wake)
     try {
       for (let cursor = after; !signal.aborted; ) {
-        news = Promise.withResolvers()
+        nextChange = Promise.withResolvers()
         const { changes, next } = await page(cursor)
         onAnswer()
         yield* changes
         cursor = next
-        if (changes.length === 0 && !signal.aborted) await news.promise
+        if (changes.length === 0 && !signal.aborted) await nextChange.promise
       }
     } finally {
       unwatch()
@@ -103,5 +103,5 @@ async function openDatabase(config: Config): Promise<Source> {
 }
 
 /** Opens the source named by the options: `--url`, or else `--database`. */
-export const openSource = async (config: Config, services: Services): Promise<Source> =>
+export const openSource = async (config: Config, services: SourceServices): Promise<Source> =>
   config.url === null ? openDatabase(config) : daemonAt(config.url, config, services)

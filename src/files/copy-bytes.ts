@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
 const PART_BYTES = 1024 * 1024
-const REST_MS = 1
+const PAUSE_MS = 1
 
 /**
  * Copies an open file to a new one, which is not synced. `onBytes` is called after each part, and may throw to cancel.
@@ -24,7 +24,7 @@ export async function copyBytes(
         position += writeSync(target, part, position, length - position)
       offset += length
       onBytes(length)
-      await Bun.sleep(REST_MS)
+      await Bun.sleep(PAUSE_MS)
     }
   } finally {
     closeSync(target)

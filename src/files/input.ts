@@ -11,10 +11,10 @@ import {
 } from 'node:fs'
 import { inputError, messageOf, OpenError, UsageError } from '../errors'
 
-// Bun reads files in chunks of 512 KB. Parsing a chunk needs many times its size, so it is split into parts.
+// Bun reads files in chunks of 512 KB. They are split, as parsing a part needs many times its size.
 const PART_BYTES = 64 * 1024
 
-// A bundle of certificates has a quarter of this. A device may have no end.
+// Four times a usual bundle of certificates. A device may have no end.
 const TEXT_MIB = 1
 
 /** The bytes of a file or pipe, as many as the buffer takes. */
@@ -61,7 +61,7 @@ export function readSecret(variable: string, path: string): string {
   }
 }
 
-const CHANGED = 'the file changed while it was read; import it again'
+const CHANGED_MESSAGE = 'the file changed while it was read; import it again'
 
 /** A stream to read, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
@@ -122,7 +122,8 @@ export async function* readInput(
     const chunk = await readNext()
     if (chunk === null || signal.aborted) return
     bytesRead += chunk.value?.byteLength ?? 0
-    if (hasChanged(path, bytes, bytesRead, chunk.done === true)) throw new OpenError(CHANGED)
+    if (hasChanged(path, bytes, bytesRead, chunk.done === true))
+      throw new OpenError(CHANGED_MESSAGE)
     if (chunk.done) return
     onBytes(chunk.value.byteLength)
     for (let start = 0; start < chunk.value.byteLength; start += PART_BYTES) {

@@ -31,7 +31,7 @@ function lockFolder(path: string): LockedFolder | null {
 }
 
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
-async function remove({ path, fd }: LockedFolder): Promise<void> {
+async function removeLockedFolder({ path, fd }: LockedFolder): Promise<void> {
   // Failures are left to the next process.
   await rm(path, { recursive: true, force: true }).catch(() => {})
   closeSync(fd)
@@ -44,7 +44,7 @@ export async function removeLeftovers(parent: string): Promise<void> {
     for (const path of names.map((name) => join(parent, name))) {
       const leftover = lockFolder(path)
       if (!leftover) continue
-      if (fstatSync(leftover.fd).uid === process.getuid?.()) await remove(leftover)
+      if (fstatSync(leftover.fd).uid === process.getuid?.()) await removeLockedFolder(leftover)
       else closeSync(leftover.fd)
     }
   } catch {
@@ -52,7 +52,7 @@ export async function removeLeftovers(parent: string): Promise<void> {
   }
 }
 
-function create(parent: string): LockedFolder {
+function createLockedFolder(parent: string): LockedFolder {
   for (let tries = 1; ; tries++) {
     const path = mkdtempSync(join(parent, PREFIX))
     const folder = lockFolder(path)
@@ -68,6 +68,6 @@ export async function makePrivateFolder(
   parent: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {
   await removeLeftovers(parent)
-  const folder = create(parent)
-  return { path: folder.path, [Symbol.asyncDispose]: () => remove(folder) }
+  const folder = createLockedFolder(parent)
+  return { path: folder.path, [Symbol.asyncDispose]: () => removeLockedFolder(folder) }
 }

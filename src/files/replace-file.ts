@@ -71,7 +71,7 @@ function checkTarget(path: string, existing: Existing, otherFiles: readonly stri
 
 /**
  * Begins a file, before anything is read for it. If the path is a link, its target is replaced. Rejects with a
- * `UsageError` or an `OpenError` if no file can be placed there, or if it is one of `used`: the other files of the
+ * `UsageError` or an `OpenError` if no file can be placed there, or if it is one of `otherFiles` of the
  * command.
  */
 export async function beginFile(
@@ -81,10 +81,10 @@ export async function beginFile(
 ): Promise<UnnamedFile> {
   const target = checkTarget(path, existing, otherFiles)
   const folder = dirname(target)
-  const own = await makePrivateFolder(folder).catch((error) => {
+  const privateFolder = await makePrivateFolder(folder).catch((error) => {
     throw explainRefusal(error, target)
   })
-  const tempPath = join(own.path, 'made')
+  const tempPath = join(privateFolder.path, 'unfinished')
   return {
     path: target,
     tempPath,
@@ -98,7 +98,7 @@ export async function beginFile(
         throw explainRefusal(error, target)
       }
     },
-    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => privateFolder[Symbol.asyncDispose](),
   }
 }
 

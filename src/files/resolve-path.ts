@@ -37,7 +37,7 @@ function statOf(stat: typeof statSync, path: string): Stats | undefined {
 }
 
 /** Like {@link statOf}; throws an `OpenError`. */
-function findAt(stat: typeof statSync, path: string): Stats | undefined {
+function readStat(stat: typeof statSync, path: string): Stats | undefined {
   try {
     return statOf(stat, path)
   } catch (error) {
@@ -64,7 +64,7 @@ export function targetOf(path: string, links = 0): string {
   if (parent === full) return full
   const folder = targetOf(parent, links)
   const location = join(folder, basename(full))
-  const stat = findAt(lstatSync, location)
+  const stat = readStat(lstatSync, location)
   if (!stat?.isSymbolicLink() || OPEN_FILE.test(location)) return location
   if (isPlanted(stat, lstatSync(folder))) {
     throw new OpenError(
@@ -93,7 +93,7 @@ export function requireRegular(path: string): void {
 
 /** True if two paths name one file, by links or hard links too. */
 export function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map((name) => findAt(statSync, name))
+  const [one, two] = [path, other].map((name) => readStat(statSync, name))
   const isSameInode = one !== undefined && one.ino === two?.ino && one.dev === two.dev
   return isSameInode || targetOf(path) === targetOf(other)
 }

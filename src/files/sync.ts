@@ -4,7 +4,7 @@ import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs'
 import { writeBack } from './libc'
 
 const PART_BYTES = 1024 * 1024
-const REST_MS = 1
+const PAUSE_MS = 1
 
 /** Makes a folder's entries durable: files created or renamed in it survive a loss of power. */
 export function syncFolder(folder: string): void {
@@ -32,7 +32,7 @@ export async function syncFile(
     for (let offset = 0; offset < size; offset += PART_BYTES) {
       writeBack(writeFd, offset, PART_BYTES)
       onBytes(Math.min(offset + PART_BYTES, size), size)
-      await Bun.sleep(REST_MS)
+      await Bun.sleep(PAUSE_MS)
     }
     fsyncSync(syncFd)
   } finally {

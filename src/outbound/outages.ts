@@ -12,10 +12,10 @@ const failureOf = ({ status }: Response, origin: string): string | null =>
 /**
  * Wraps `send`: reports the first failure at once, then less and less often, then the recovery. `now`: milliseconds.
  */
-export function tellOutages(
+export function reportOutages(
   send: Fetch,
   origin: string,
-  tell: (line: string) => void,
+  report: (line: string) => void,
   now: () => number,
 ): Fetch {
   let failures = 0
@@ -25,10 +25,10 @@ export function tellOutages(
   function fail(reason: string): void {
     if (failures++ === 0) {
       remindMs = REMIND_MS.first
-      tell(`waiting for the daemon: ${reason}`)
+      report(`waiting for the daemon: ${reason}`)
     } else if (now() >= nextAt) {
       remindMs = Math.min(remindMs * 2, REMIND_MS.longest)
-      tell(`still waiting for the daemon: ${reason}`)
+      report(`still waiting for the daemon: ${reason}`)
     } else return
     nextAt = now() + remindMs
   }
@@ -40,7 +40,7 @@ export function tellOutages(
       if (failure !== null) fail(failure)
       else if (failures > 0) {
         failures = 0
-        tell(`the daemon at ${origin} answers again`)
+        report(`the daemon at ${origin} answers again`)
       }
       return answer
     } catch (error) {

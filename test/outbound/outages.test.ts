@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { tellOutages } from '../../src/outbound/outages'
+import { reportOutages } from '../../src/outbound/outages'
 
 test('reports an outage at once, then less and less often, and its end once', async () => {
   const told: string[] = []
   let time = 0
   let status: number | null = 200
-  const ask = tellOutages(
+  const ask = reportOutages(
     async () => {
       if (status === null) throw new Error('nothing is listening')
       return new Response(null, { status })
@@ -42,7 +42,7 @@ test('reports an outage at once, then less and less often, and its end once', as
 
 test('reports nothing for an aborted request', async () => {
   const told: string[] = []
-  const ask = tellOutages(
+  const ask = reportOutages(
     () => Promise.reject(new Error('aborted')),
     'http://a',
     (line) => told.push(line),

@@ -21,7 +21,7 @@ const EDITS_PER_CHECK = 50_000
 const EDITS_PER_COMMIT = 1000
 const CHARACTERS_PER_COMMIT = 1_000_000
 
-const length = (row: PlantRow | null): number => (row ? charactersOf(toPlant(row)) : 0)
+const charactersOfRow = (row: PlantRow | null): number => (row ? charactersOf(toPlant(row)) : 0)
 
 /** The edits in groups that share a commit. */
 function* groupsOf(edits: readonly Edit[]): Generator<readonly Edit[]> {
@@ -29,7 +29,7 @@ function* groupsOf(edits: readonly Edit[]): Generator<readonly Edit[]> {
   let characters = 0
   for (const edit of edits) {
     group.push(edit)
-    characters += length(edit.loggedRow) + length(edit.storedRow)
+    characters += charactersOfRow(edit.loggedRow) + charactersOfRow(edit.storedRow)
     if (group.length < EDITS_PER_COMMIT && characters < CHARACTERS_PER_COMMIT) continue
     yield group
     group = []

@@ -7,7 +7,7 @@ import { UsageError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
 import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
-import { copying } from '../terminal/copying'
+import { copyWithProgress } from '../terminal/copy-with-progress'
 
 const COMPLETE =
   'plantstore: the backup is complete; other programs made these edits: see "plantstore check"\n'
@@ -29,7 +29,7 @@ with a warning.`,
     // SQLite would mistake a file of this name for a sidecar, and remove it.
     const databaseFiles = locate(config.database).files
     let differences: readonly string[] = []
-    const code = await copying(out, err, async (onBytes) => {
+    const code = await copyWithProgress(out, err, async (onBytes) => {
       const write = (target: string) => copyDatabase(config.database, target, onBytes)
       const result = await produceFile(path, 'refuse', write, {
         otherFiles: databaseFiles,

@@ -23,12 +23,12 @@ Each line has a cursor: pass the last one to --after to resume.`,
   async run({ config, out, err }) {
     const source = await openSource(config, {
       sendRequest: createSendRequest(namesProxy()),
-      tell: (line) => err.write(`plantstore: ${line}\n`),
+      report: (line) => err.write(`plantstore: ${line}\n`),
     })
     try {
       using signal = watchInterrupt()
       let after = config.after ?? undefined
-      // Later changes are not printed: there may be no end of them.
+      // Stop at the present end: changes may be added faster than they are printed.
       const { next: lastCursor } = await source.page('now')
       if (config.follow) {
         for await (const change of source.follow(after, signal)) {

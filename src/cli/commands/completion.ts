@@ -12,13 +12,13 @@ import zsh from '../completion/plantstore.zsh' with { type: 'text' }
 const SHELLS: Readonly<Record<string, string>> = { bash, zsh, fish }
 
 /**
- * Suggested words, with descriptions after a tab; the shell replaces `:files` and `:folders` by its own completions.
+ * Words with their descriptions; the shell replaces `:files` and `:folders` by its own completions.
  */
-type Offer = readonly (readonly [word: string, description?: string])[]
+type Suggestions = readonly (readonly [word: string, description?: string])[]
 
-const FILES: Offer = [[':files']]
+const FILES: Suggestions = [[':files']]
 
-const PROGRAM_FLAGS: Offer = [
+const PROGRAM_FLAGS: Suggestions = [
   ['--help', 'show the commands'],
   ['--version', 'show the version'],
 ]
@@ -40,7 +40,7 @@ const actionsOf = ({ usage }: Command): string[] =>
 type Flag = ReturnType<typeof flagsOf>[number]
 
 /** The values of the flag that a word is or begins with (`--format=`); null if it has none. */
-function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
+function valuesAfter(word: string, flags: readonly Flag[]): Suggestions | null {
   const match = flags.find(({ flag, value }) => value && flag === word)
   if (!match) return null
   const { choices, value } = match
@@ -58,12 +58,12 @@ function parse(words: readonly string[], { options, overrides }: Command) {
   }
 }
 
-function offerFor(
+function suggest(
   previousWords: readonly string[],
   partialWord: string,
   commands: readonly Command[],
-): Offer {
-  const names: Offer = commands.map(({ name, summary }) => [name, summary])
+): Suggestions {
+  const names: Suggestions = commands.map(({ name, summary }) => [name, summary])
   const [name, ...rest] = previousWords
   if (name === undefined && partialWord.startsWith('-')) return PROGRAM_FLAGS
   if (name === undefined) return [...names, ['help'], ['version']]
@@ -83,13 +83,13 @@ function offerFor(
       word.startsWith(':') ? word : `${flag}=${word}`,
     ])
   }
-  const flagOffer: Offer = flags.map(({ flag, help }) => [flag, help])
-  if (partialWord.startsWith('-')) return flagOffer
+  const flagSuggestions: Suggestions = flags.map(({ flag, help }) => [flag, help])
+  if (partialWord.startsWith('-')) return flagSuggestions
   if (actions.length > 0 && parse(rest, command)?.args.length === 0) {
     return actions.map((action) => [action])
   }
   if (command.usage.includes('FILE')) return FILES
-  return flagOffer
+  return flagSuggestions
 }
 
 /** Prints the completions of the last word, one per line. bash splits `--option=value` into three words. */
@@ -97,7 +97,7 @@ async function complete({ args, commands, out }: CommandContext): Promise<number
   const words = args.slice(1).filter((word) => word !== '=')
   const partialWord = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
   const previousWords = words.slice(0, args.at(-1) === '=' ? undefined : -1)
-  for (const [word, description = ''] of offerFor(previousWords, partialWord, await commands())) {
+  for (const [word, description = ''] of suggest(previousWords, partialWord, await commands())) {
     if (word.startsWith(':') || word.startsWith(partialWord))
       out.write(`${word}\t${description}\n`.replace('\t\n', '\n'))
   }

@@ -125,14 +125,14 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
     const stream = (writeText: WriteText): Promise<ExportResult> =>
       engine.readAll(database, config, 'once', (parts) => write(writeText, parts))
 
-    const produce = (file: string, check: () => void): Promise<ExportResult> =>
+    const replaceFile = (file: string, check: () => void): Promise<ExportResult> =>
       produceFile(file, 'replace', (temporary) =>
         engine.readAll(database, config, 'repeatable', (parts) =>
           writeFile(temporary, (writeText) => write(writeText, parts, check)),
         ),
       )
 
-    function tell({ plants, isWhole }: ExportResult): number {
+    function reportResult({ plants, isWhole }: ExportResult): number {
       progress.end()
       err.write(
         `exported ${countOf(plants, 'plant')}${isWhole ? '' : '; the reader closed the pipe'}\n`,
@@ -141,12 +141,13 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
     }
 
     try {
-      if (path === undefined) return tell(await stream((text) => out.write(text)))
+      if (path === undefined) return reportResult(await stream((text) => out.write(text)))
       // Reopening a file of the shell would truncate it, or write from its start.
       const descriptor = descriptorOf(path)
-      if (descriptor !== null) return tell(await stream((text) => writeAll(descriptor, text)))
-      if (!isReplaced(path, files)) return tell(await writeFile(path, stream))
-      return await interruptible(async (check) => tell(await produce(path, check)))
+      if (descriptor !== null)
+        return reportResult(await stream((text) => writeAll(descriptor, text)))
+      if (!isReplaced(path, files)) return reportResult(await writeFile(path, stream))
+      return await interruptible(async (check) => reportResult(await replaceFile(path, check)))
     } catch (error) {
       throw writeError(error, path ?? 'standard output')
     } finally {

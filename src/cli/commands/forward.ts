@@ -22,7 +22,7 @@ function readCursor(path: string): string | undefined {
   throw new OpenError(`${path} has no cursor; remove it to begin with the oldest change`)
 }
 
-const keepCursor = (path: string, cursor: string): Promise<unknown> =>
+const saveCursor = (path: string, cursor: string): Promise<unknown> =>
   produceFile(path, 'replace', (temporary) => Bun.write(temporary, `${cursor}\n`))
 
 const databaseFiles = ({ url, database }: Config): readonly string[] =>
@@ -46,30 +46,30 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   // The path may be a secret.
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
-  const tell = (line: string) => err.write(`plantstore: ${line}\n`)
+  const report = (line: string) => err.write(`plantstore: ${line}\n`)
   const sendRequest = createSendRequest(namesProxy())
-  const source = await openSource(config, { sendRequest, tell })
+  const source = await openSource(config, { sendRequest, report })
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
       // Read before it is saved, so that an invalid cursor is refused.
       const { next } = await source.page(config.after)
       cursor = config.after === NOW ? next : config.after
-      await keepCursor(cursorFile, cursor)
+      await saveCursor(cursorFile, cursor)
     }
     const start = cursor ?? 'the oldest change'
     let isForwarding = false
     const onAnswer = () => {
-      if (!isForwarding) tell(`forwarding to ${host}, from ${start}`)
+      if (!isForwarding) report(`forwarding to ${host}, from ${start}`)
       isForwarding = true
     }
     for await (const change of source.follow(cursor, signal, onAnswer)) {
       const outcome = await deliver(sendRequest, receiver, change, signal, (reason, seconds) =>
-        tell(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
+        report(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
       )
-      if (outcome === 'gone') tell(`${host} answered 410 Gone; stopping`)
+      if (outcome === 'gone') report(`${host} answered 410 Gone; stopping`)
       if (outcome !== 'accepted') break
-      await keepCursor(cursorFile, change.cursor)
+      await saveCursor(cursorFile, change.cursor)
     }
     return EXIT_CODES.ok
   } finally {

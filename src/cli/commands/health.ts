@@ -8,7 +8,7 @@ import { createSendRequest } from '../../outbound/request'
 import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 
-const PATIENCE_SECONDS = 5
+const TIMEOUT_SECONDS = 5
 
 function statusRequest(config: Config) {
   const token = readTokenText(config)
@@ -41,7 +41,7 @@ must be given here, too.
     const answer = await createSendRequest(namesProxy())(`${base}/${path}`, {
       headers,
       target: 'daemon',
-      seconds: PATIENCE_SECONDS,
+      seconds: TIMEOUT_SECONDS,
       // The certificate names the daemon's public host, and HTTP_PROXY is meant for other machines.
       isLocal: true,
       ...(unix === null ? {} : { unix }),

@@ -5,7 +5,7 @@ import { worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
-import { copying } from '../terminal/copying'
+import { copyWithProgress } from '../terminal/copy-with-progress'
 
 function describeTokens(ofBackup: readonly string[] | null): string {
   if (ofBackup === null) return 'tokens are those of the previous database\n'
@@ -31,7 +31,7 @@ of another store, the tokens are those of the backup, and the valid ones are lis
     }
     const path = onlyArgument(args, 'FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
-    return copying(out, err, async (onBytes) => {
+    return copyWithProgress(out, err, async (onBytes) => {
       const result = await restoreDatabase(path, config.database, suffix, onBytes)
       const { plants, keptPath, tokensOfBackup } = result
       const oldDatabase =

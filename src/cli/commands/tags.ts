@@ -17,7 +17,7 @@ async function countTags(parts: PlantParts): Promise<Map<string, number>> {
   return counts
 }
 
-/** The lines of the tags, in the order of code points: UTF-16, in which JavaScript compares, has another. */
+/** The lines of the tags, in the order of code points, which differs from JavaScript's order of UTF-16. */
 const linesOf = (counts: ReadonlyMap<string, number>): string[] =>
   [...counts]
     .map(([tag, plants]) => ({ tag, plants, bytes: Buffer.from(tag) }))

@@ -40,7 +40,7 @@ function tokenToJson(token: Token, now: number) {
   }
 }
 
-function oneName(args: readonly string[]): string {
+function tokenName(args: readonly string[]): string {
   const name = onlyArgument(args.slice(1), 'token NAME')
   if (!isTokenName(name)) {
     throw new UsageError(
@@ -51,7 +51,7 @@ function oneName(args: readonly string[]): string {
 }
 
 /** Prints a token; false if no reader can have received it. */
-function show(text: string, name: string, { out, err }: CommandContext): boolean {
+function printToken(text: string, name: string, { out, err }: CommandContext): boolean {
   err.write(`Token ${name}, shown only once:\n`)
   return out.write(`${text}\n`) && !out.isDiscarded
 }
@@ -63,7 +63,7 @@ async function create(
   file: UnnamedFile | null,
 ): Promise<number> {
   const { args, config, out, err } = context
-  const name = oneName(args)
+  const name = tokenName(args)
   const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
   // Fails on a full disk, before there is a token.
   if (file) writeText(file, `${text}\n`)
@@ -71,15 +71,15 @@ async function create(
     err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)
     return EXIT_CODES.failure
   }
-  let isPassedOn = false
+  let isDelivered = false
   try {
     if (file) await file.place()
-    isPassedOn = file !== null || show(text, name, context)
+    isDelivered = file !== null || printToken(text, name, context)
   } finally {
-    if (!isPassedOn) await store.revokeToken(name, Date.now())
+    if (!isDelivered) await store.revokeToken(name, Date.now())
   }
   if (file) out.write(`saved token ${name} to ${file.path}\n`)
-  if (isPassedOn) return EXIT_CODES.ok
+  if (isDelivered) return EXIT_CODES.ok
   err.write('plantstore: could not print the token, so it was revoked\n')
   return EXIT_CODES.failure
 }
@@ -119,7 +119,7 @@ async function list({ config, out }: CommandContext): Promise<number> {
 }
 
 async function revoke(store: Store, { args, out, err }: CommandContext): Promise<number> {
-  const name = oneName(args)
+  const name = tokenName(args)
   if (await store.revokeToken(name, Date.now())) {
     out.write(`revoked ${name}\n`)
     return EXIT_CODES.ok
@@ -185,7 +185,7 @@ reused; prune removes such tokens from the list. If none is left, the next start
     if (!change || change === prune) {
       if (args.length > 1) throw new UsageError(`token ${word} takes no name`)
     } else {
-      oneName(args)
+      tokenName(args)
     }
     if (!change) return list(context)
     await using file = config.output === null ? null : await beginOutput(config.output, config)

@@ -1,4 +1,4 @@
-// The command lines that an import proposes: for the same file with other options, and for the rows that it refused.
+// The commands that an import proposes: for the same file with other options, and for the refused rows.
 
 import type { Config } from '../../config/config'
 import { OPTIONS, type OptionName, toFlag } from '../../config/options'
@@ -27,10 +27,10 @@ export const COLUMN_OPTIONS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(o
 /** The options of `import` for storing its plants. */
 const STORING_OPTIONS = ['dryRun', 'refused', 'strict', 'replace', 'database'] as const
 
-type Values = Partial<Record<OptionName, unknown>>
+type OptionValues = Partial<Record<OptionName, unknown>>
 
-/** Options as words of a command line, without those that have their default. */
-function flagsOf(values: Values): string[] {
+/** Options as flags of a command line, without defaults. */
+function flagsOf(values: OptionValues): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const name = key as OptionName
     const flag = toFlag(name)
@@ -41,17 +41,17 @@ function flagsOf(values: Values): string[] {
   })
 }
 
-const optionsOf = (config: Config, names: readonly OptionName[]): Values =>
+const optionsOf = (config: Config, names: readonly OptionName[]): OptionValues =>
   Object.fromEntries(names.map((name) => [name, config[name]]))
 
-/** The storing options of an import, for the proposed command line. */
-const storingOptions = (config: Config): Values => ({
+/** The storing options of an import, for a proposed command. */
+const storingOptions = (config: Config): OptionValues => ({
   ...optionsOf(config, STORING_OPTIONS),
   database: withoutPassword(config.database),
 })
 
-/** The command line that imports a file with other columns. */
-export function importCommand(path: string, config: Config, columns: Values): string {
+/** The command that imports a file with other columns. */
+export function importCommand(path: string, config: Config, columns: OptionValues): string {
   const flags = flagsOf({
     ...optionsOf(config, READING_OPTIONS),
     ...columns,
@@ -60,14 +60,14 @@ export function importCommand(path: string, config: Config, columns: Values): st
   return ['plantstore import', quote(path), ...flags].join(' ')
 }
 
-/** Stands in a proposed command line for a column that only the user knows. */
+/** A column that only the user knows. */
 const COLUMN_PLACEHOLDER = 'COLUMN'
-/** Stands in it for an encoding that only the user knows. */
+/** An encoding that only the user knows. */
 const ENCODING_PLACEHOLDER = 'ENCODING'
 
 const unlessDefault = (column: string | null, name: string) => (column === name ? null : column)
 
-/** The columns that the user named, without those that the file does not have. */
+/** The columns that the user named and the file has. */
 function existingColumns(config: Config, header: readonly string[]) {
   const isColumn = (column: string) =>
     columnsNamed(header, column, true, config.header).length === 1
@@ -80,11 +80,15 @@ function existingColumns(config: Config, header: readonly string[]) {
 }
 
 /** The options of a guess; those that the user has set win. `header`: the first row, as it was read. */
-export function guessOptions(guess: Guess, config: Config, header: readonly string[]): Values {
+export function guessOptions(
+  guess: Guess,
+  config: Config,
+  header: readonly string[],
+): OptionValues {
   // In another header, or without one, the columns of the user may be right.
   const isSame = guess.headerRow === null && guess.header === config.header
-  const own = isSame ? existingColumns(config, header) : config
-  const nameColumn = own.nameColumn ?? guess.nameColumn ?? [COLUMN_PLACEHOLDER]
+  const userColumns = isSame ? existingColumns(config, header) : config
+  const nameColumn = userColumns.nameColumn ?? guess.nameColumn ?? [COLUMN_PLACEHOLDER]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
   // If the user named an id column, rows are not numbered.
   const id =
@@ -92,19 +96,21 @@ export function guessOptions(guess: Guess, config: Config, header: readonly stri
       ? { idColumn: COLUMN_PLACEHOLDER }
       : { idColumn: unlessDefault(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
   const { numberFrom } = config
-  const { idColumn } = own
+  const { idColumn } = userColumns
   return {
     ...(guess.headerRow === null ? {} : { headerRow: guess.headerRow }),
     ...(guess.header ? {} : { header: false }),
     ...(idColumn === null && numberFrom === null ? id : { idColumn, numberFrom }),
     nameColumn: isUsual ? null : nameColumn,
-    ...ofColumnOptions((name) => own[optionOf(name)] ?? unlessDefault(guess[optionOf(name)], name)),
+    ...ofColumnOptions(
+      (name) => userColumns[optionOf(name)] ?? unlessDefault(guess[optionOf(name)], name),
+    ),
   }
 }
 
-/** The words of a message about a file, with the command line that reads it. */
+/** Advice that proposes the command to read the file. */
 export function adviceFor(path: string, config: Config): Advice {
-  const tryWith = (values: Values): string =>
+  const tryWith = (values: OptionValues): string =>
     `try: ${importCommand(path, config, { ...optionsOf(config, [...COLUMN_OPTIONS, 'numberFrom']), ...values })}`
   return {
     ...COMMAND_ADVICE,
@@ -116,7 +122,7 @@ export function adviceFor(path: string, config: Config): Advice {
   }
 }
 
-/** The command line that imports the refused rows from their file, once they are fixed. */
+/** The command that imports the refused rows once they are fixed. */
 export function refusedImportCommand(
   path: string,
   config: Config,
@@ -124,16 +130,16 @@ export function refusedImportCommand(
   { format, idColumn: addedIdColumn, nameOf }: RefusedWriter,
 ): string {
   const idColumn = addedIdColumn ?? config.idColumn
-  const own = {
+  const options = {
     format: formatToRead(path) === format ? null : format,
     idColumn: idColumn === 'id' ? null : idColumn,
     nameColumn: config.nameColumn && columns.name.map((column) => nameOf(column)),
     ...ofColumnOptions((name) => {
-      const place = columns[name]
-      return place !== null && config[optionOf(name)] ? nameOf(place) : null
+      const column = columns[name]
+      return column !== null && config[optionOf(name)] ? nameOf(column) : null
     }),
     ...storingOptions(config),
     refused: null,
   }
-  return ['plantstore import', quote(path), ...flagsOf(own)].join(' ')
+  return ['plantstore import', quote(path), ...flagsOf(options)].join(' ')
 }

@@ -10,7 +10,7 @@ import { WRITERS } from '../../formats/write'
 import type { CommandContext } from '../command'
 import type { createProgress } from '../terminal/progress'
 import { refusedImportCommand } from './command-line'
-import { explainChoice, explainHidden, type ImportFile } from './file'
+import { explainChoice, explainHidden, type ImportFile } from './open-file'
 import type { RefusedFile } from './refused-file'
 import { createTally, summarize, type Tally } from './tally'
 
@@ -45,7 +45,7 @@ export class Report {
     )
   }
 
-  /** Adds a notice about the whole file, which is printed at the end. */
+  /** Adds a notice about the whole file, to print at the end. */
   notice(text: string): void {
     this.#notices.push(text)
   }

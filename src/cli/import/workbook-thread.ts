@@ -1,4 +1,4 @@
-// The thread in which the command reads a workbook, so that signals are answered, and its limit of memory.
+// Reads a workbook in a thread, so that the command responds to signals, and limits its memory.
 
 import { OpenError } from '../../errors'
 import { readInThread, type Watch } from '../../formats/workbook/thread'

@@ -5,7 +5,7 @@ import type { WorkbookRequest } from '../../formats/workbook/thread'
 
 declare const self: Worker
 
-// SheetJS writes there what it does not know of a workbook, such as formats of numbers.
+// SheetJS warns there about unknown parts of a workbook, such as number formats.
 console.error = () => {}
 
 self.onmessage = ({ data }: MessageEvent<WorkbookRequest>) =>

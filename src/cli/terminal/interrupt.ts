@@ -1,4 +1,4 @@
-// Ctrl-C, or a terminal that was closed: the first signal ends a command cleanly, the second at once.
+// Interrupts by Ctrl-C, or by closing the terminal: the first signal ends a command cleanly, the second at once.
 
 import { readFileSync } from 'node:fs'
 import { SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
@@ -38,14 +38,14 @@ export function watchInterrupt(): AbortSignal & Disposable {
   return Object.assign(controller.signal, { [Symbol.dispose]: end })
 }
 
-const HEED_EVERY_MS = 50
+const YIELD_EVERY_MS = 50
 
-/** The same items, with signals handled in between, even if none has to be awaited. */
-export async function* heedSignals<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+/** The same items; signals are handled in between, even if every item is ready at once. */
+export async function* yieldForSignals<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
   let yieldedAt = performance.now()
   for await (const item of items) {
     yield item
-    if (performance.now() - yieldedAt < HEED_EVERY_MS) continue
+    if (performance.now() - yieldedAt < YIELD_EVERY_MS) continue
     await new Promise((resolve) => setImmediate(resolve))
     yieldedAt = performance.now()
   }

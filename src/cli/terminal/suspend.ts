@@ -1,4 +1,4 @@
-// Lets Ctrl-Z suspend a command that commits, but never while it holds the database lock.
+// Ctrl-Z suspends a command only between commits, never while it holds the database lock.
 
 import type { Log } from '../../log'
 import type { Output } from '../command'
@@ -27,7 +27,7 @@ function suspendBetweenCommits() {
 }
 
 /** The log of a command: one line if it has migrated the database. Its exit code and message cover all other events. */
-const tellMigration =
+const reportMigration =
   (err: Output): Log =>
   (_level, event, { from, to, copy } = {}) => {
     if (event !== 'migrated') return
@@ -38,5 +38,5 @@ const tellMigration =
 /** Options of an interactive command: it holds no lock while suspended, and reports a migration. */
 export const interactiveOptions = (err: Output) => ({
   deferSuspend: suspendBetweenCommits(),
-  log: tellMigration(err),
+  log: reportMigration(err),
 })

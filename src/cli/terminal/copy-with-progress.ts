@@ -1,4 +1,4 @@
-// A command that copies a database, with a progress bar, and interruptible by Ctrl-C.
+// Copies a database with a progress bar. Ctrl-C interrupts it.
 
 import { EXIT_CODES } from '../../program'
 import type { Output } from '../command'
@@ -9,7 +9,7 @@ import { createProgress, inMegabytes } from './progress'
  * Runs `copy` with a progress bar, then prints its result. It can be interrupted at its calls of `onBytes`. Resolves to
  * the exit code, or to that of the signal.
  */
-export const copying = (
+export const copyWithProgress = (
   out: Output,
   err: Output,
   copy: (onBytes: (doneBytes: number, total: number) => void) => Promise<string>,

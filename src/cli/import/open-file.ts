@@ -1,4 +1,4 @@
-// The file of an import: opens it as a table, and finds the columns of a plant.
+// Opens the file of an import as a table, and finds the columns of a plant.
 
 import type { Config } from '../../config/config'
 import { OpenError, UsageError } from '../../errors'
@@ -13,7 +13,7 @@ import { checkFile, openTable, type Table } from '../../formats/table'
 import type { WorkbookReader } from '../../formats/workbook/workbook'
 import { ofOptionalTexts } from '../../plant/plant'
 import { countOf } from '../count'
-import { heedSignals } from '../terminal/interrupt'
+import { yieldForSignals } from '../terminal/interrupt'
 import { adviceFor, guessOptions, importCommand } from './command-line'
 import { readWorkbookInThread } from './workbook-thread'
 
@@ -24,7 +24,7 @@ const DELIMITER_NAMES: Readonly<Record<string, string>> = {
   '|': 'bar',
 }
 
-/** A file that is being read. */
+/** An open file. */
 export type ImportFile = {
   readonly table: Table
   readonly columns: Columns
@@ -77,14 +77,14 @@ function findColumns(path: string, table: Table, config: Config): Columns {
   }
 }
 
-/** An error of a file, with the file's name before its message. */
+/** Prefixes the message of an `OpenError` with the file's name. */
 function withName(path: string, error: unknown): unknown {
   if (!(error instanceof OpenError)) return error
   const file = path === '-' ? 'standard input' : path
   return new OpenError(`${file}: ${error.message}`, error.storage)
 }
 
-/** An error of an encoding, with the one that was detected. */
+/** Explains an error of the encoding by the detected one; other errors are unchanged. */
 async function withEncoding(error: unknown, advice: Advice): Promise<unknown> {
   if (!(error instanceof EncodingError)) return error
   const { detectEncoding } = await import('../../formats/encoding/detect')
@@ -92,7 +92,7 @@ async function withEncoding(error: unknown, advice: Advice): Promise<unknown> {
   return new OpenError(explainEncoding(error, detection, advice))
 }
 
-/** Refuses a file whose name does not tell its format; names the kind of file, by its first bytes, or the missing option. */
+/** Refuses a file whose name has no known format: names its kind by the first bytes, or the missing option. */
 export async function refuseUnknownFormat(path: string): Promise<never> {
   // An input without a length can be read only once.
   const isFile = openInput(path).bytes !== null
@@ -139,7 +139,7 @@ export async function openFile(
 ): Promise<ImportFile> {
   let bytesRead = 0
   const readFrom = (file: Input, purpose: 'inspect' | 'read') =>
-    heedSignals(
+    yieldForSignals(
       readInput(file, path, signal, (length) => {
         if (purpose === 'read') bytesRead += length
       }),
