@@ -75,6 +75,13 @@ type EditorFormProps = FormProps & { readonly tags: TagCounts }
 /** The id of a new plant: the next free one, unless another is typed. */
 function IdField({ editor, form }: FormProps) {
   const { draft, errors } = form
+  useLayoutEffect(() => {
+    const field = document.activeElement
+    // Typing replaces a proposal that arrives where the keyboard is.
+    if (field instanceof HTMLInputElement && field.id === 'id') {
+      if (field.value === draft.proposedId.value) field.select()
+    }
+  }, [draft.proposedId.value])
   const hint =
     draft.proposedId.value === null
       ? 'The largest number is taken. Type any whole number that is free.'

@@ -90,6 +90,20 @@ await inEachBrowser((person, browser) => {
     await until('the first', () => names().includes('first'))
   })
 
+  test('an id that is typed as the next one is proposed replaces it', async () => {
+    await evaluate(BROKEN)
+    await person.press('n')
+    await person.isIn('#name')
+    await person.type('Aloe')
+    await person.focus(labels.id)
+    await evaluate('mend() ?? null')
+    await person.until('the next id', async () => (await person.textOf(labels.id)) === '5')
+    await person.type('70')
+    await person.press('Enter')
+    await until('the plant', () => names().includes('Aloe'))
+    expect(storedPlants(database).at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
+  })
+
   test('a form without a name stores nothing', async () => {
     await person.press('n')
     await person.isIn('#name')
