@@ -50,11 +50,11 @@ async function previewOf(importer: Importer): Promise<Preview> {
 }
 
 /** What a preview shows of a file. */
-function shown({ analysis, columns, settings, opened }: Preview) {
+function shown({ analysis, columns, settings, readable }: Preview) {
   const { id, name, tag, numberFrom } = columns.value
-  const header = opened.value?.table.header ?? []
-  const nameOf = (place: number | null) =>
-    place === null ? null : header[place] || `column ${place + 1}`
+  const header = readable.value?.table.header ?? []
+  const nameOf = (column: number | null) =>
+    column === null ? null : header[column] || `column ${column + 1}`
   return {
     columns: [
       id === null ? `from ${numberFrom}` : nameOf(id),
@@ -69,17 +69,17 @@ function shown({ analysis, columns, settings, opened }: Preview) {
 }
 
 const counts = ({ current }: Importer): Record<string, unknown> => {
-  const { state, created, known, refused, rows, notRead } = current.value ?? {}
-  return { state, created, known, refused, rows, notRead }
+  const { state, created, skipped, refused, rows, unreadReason } = current.value ?? {}
+  return { state, created, skipped, refused, rows, unreadReason }
 }
 
 const done = (created: number, more: object = {}) => ({
   state: 'done',
   created,
-  known: 0,
+  skipped: 0,
   refused: 0,
   rows: created,
-  notRead: null,
+  unreadReason: null,
   ...more,
 })
 
@@ -323,7 +323,7 @@ describe('a real-world file such as', () => {
 
     const adding = importer.add([fileOf('workbook.xlsx')])
     const preview = await previewOf(importer)
-    expect(preview.opened.value?.table.sheets).toEqual(['Notes', 'Plants'])
+    expect(preview.readable.value?.table.sheets).toEqual(['Notes', 'Plants'])
     expect(shown(preview).columns).toEqual(['Nr.', 'Plant', null])
     expect(preview.analysis.value?.problems).toEqual([
       expect.objectContaining({
@@ -377,7 +377,7 @@ describe('a real-world file such as', () => {
     expect(preview.analysis.value).toMatchObject({
       rows: 28,
       refused: 25,
-      notRead: 'from line 30 on: unterminated quote in "name"',
+      unreadReason: 'from line 30 on: unterminated quote in "name"',
       problems: [
         {
           line: 5,
@@ -463,12 +463,12 @@ describe('an updated copy of an imported file', () => {
 
     const adding = importer.add([csv(today)])
     const preview = await previewOf(importer)
-    const { compared } = preview.analysis.value ?? {}
+    const { comparison } = preview.analysis.value ?? {}
     preview.accept()
     await adding
 
-    expect(compared).toMatchObject({ created: 1, differing: 2, unchanged: 2498 })
-    expect(counts(importer)).toMatchObject({ created: 1, known: 2498, refused: 2 })
+    expect(comparison).toMatchObject({ created: 1, differing: 2, unchanged: 2498 })
+    expect(counts(importer)).toMatchObject({ created: 1, skipped: 2498, refused: 2 })
     expect(console.plants()[8]).toEqual([21n, 'plant 7'])
   })
 
@@ -486,7 +486,7 @@ describe('an updated copy of an imported file', () => {
     preview.cancel()
     await adding
 
-    expect(analysis?.compared).toMatchObject(compared)
+    expect(analysis?.comparison).toMatchObject(compared)
     expect(analysis?.refused).toBe(refused)
     expect(console.plants()).toHaveLength(2501)
   })
@@ -511,7 +511,7 @@ describe('an updated copy of an imported file', () => {
 
     const adding = importer.add([csv(`${today}\n21,again\n`)])
     const preview = await previewOf(importer)
-    expect(preview.analysis.value?.compared).toMatchObject({ differing: 3 })
+    expect(preview.analysis.value?.comparison).toMatchObject({ differing: 3 })
     preview.replaces.value = true
     preview.accept()
     await adding
@@ -519,7 +519,7 @@ describe('an updated copy of an imported file', () => {
     expect(importer.current.value).toMatchObject({
       state: 'done',
       created: 1,
-      known: 2498,
+      skipped: 2498,
       replaced: 3,
       refused: 0,
     })
@@ -533,7 +533,7 @@ describe('an updated copy of an imported file', () => {
 
     const adding = importer.add([fileOf('no-tag-column.csv')])
     const preview = await previewOf(importer)
-    expect(preview.analysis.value?.compared).toMatchObject({
+    expect(preview.analysis.value?.comparison).toMatchObject({
       created: 0,
       differing: 1,
       unchanged: 1,
@@ -544,7 +544,7 @@ describe('an updated copy of an imported file', () => {
 
     expect(importer.current.value).toMatchObject({
       state: 'done',
-      known: 1,
+      skipped: 1,
       replaced: 1,
       refused: 0,
     })
@@ -556,18 +556,18 @@ describe('an updated copy of an imported file', () => {
       [2n, 'Hedera', 'climber'],
     ])
     await importer.add([csv('id,name\n1,Fern\n')])
-    expect(importer.current.value).toMatchObject({ state: 'done', known: 1, refused: 0 })
+    expect(importer.current.value).toMatchObject({ state: 'done', skipped: 1, refused: 0 })
     const again = importer.add([csv('id,name\n1,Fern\n2,Ivy\n')])
     ;(await previewOf(importer)).accept()
     await again
-    expect(importer.current.value).toMatchObject({ state: 'done', known: 1, refused: 1 })
+    expect(importer.current.value).toMatchObject({ state: 'done', skipped: 1, refused: 1 })
   })
 
   test('without any changes is imported at once, and creates nothing', async () => {
     await using console = await startWithYesterday()
     await console.importer.add([csv(['id,name', ...rows].join('\n'))])
 
-    expect(counts(console.importer)).toMatchObject({ state: 'done', created: 0, known: 2500 })
+    expect(counts(console.importer)).toMatchObject({ state: 'done', created: 0, skipped: 2500 })
   })
 })
 
@@ -594,10 +594,10 @@ describe('an import that stops early', () => {
     expect(counts(importer)).toEqual({
       state: 'failed',
       created,
-      known: 0,
+      skipped: 0,
       refused,
       rows: created + refused,
-      notRead: `${from}: unterminated quote in "name"`,
+      unreadReason: `${from}: unterminated quote in "name"`,
     })
   })
 
@@ -612,10 +612,13 @@ describe('an import that stops early', () => {
     await adding
 
     const stopped = counts(importer)
-    expect(stopped).toMatchObject({ state: 'stopped', notRead: 'the rest, because it was stopped' })
+    expect(stopped).toMatchObject({
+      state: 'stopped',
+      unreadReason: 'the rest, because it was stopped',
+    })
     expect(Number(stopped.rows)).toBeLessThan(20_000)
     await importer.retry()
-    expect(counts(importer)).toMatchObject({ state: 'done', rows: 20_000, notRead: null })
+    expect(counts(importer)).toMatchObject({ state: 'done', rows: 20_000, unreadReason: null })
     expect(console.plants()).toHaveLength(20_000)
   }, 60_000)
 
@@ -635,7 +638,7 @@ describe('an import that stops early', () => {
       state: 'failed',
       created: 1000,
       rows: 1000,
-      notRead: 'the rest: the disk is full',
+      unreadReason: 'the rest: the disk is full',
     })
   })
 
@@ -655,7 +658,7 @@ describe('an import that stops early', () => {
       state: 'failed',
       created: 0,
       rows: 0,
-      notRead: 'the disk is full',
+      unreadReason: 'the disk is full',
     })
   })
 })
@@ -713,11 +716,11 @@ describe('the preview', () => {
     const { importer } = console
     const file = new File(['latin\nFern\nIvy\n'], 'a.csv', { lastModified: 5 })
 
-    for (const known of [0, 2]) {
+    for (const skipped of [0, 2]) {
       const adding = importer.add([file])
       ;(await previewOf(importer)).accept()
       await adding
-      expect(counts(importer)).toMatchObject({ state: 'done', created: 2 - known, known })
+      expect(counts(importer)).toMatchObject({ state: 'done', created: 2 - skipped, skipped })
     }
   })
 
@@ -727,9 +730,9 @@ describe('the preview', () => {
 
     const adding = importer.add([csv('latin;no|x\nHedera;10|y\n')])
     const preview = await previewOf(importer)
-    expect(preview.opened.value?.table.delimiter).toBe(';')
+    expect(preview.readable.value?.table.delimiter).toBe(';')
     await preview.read({ delimiter: '|' })
-    expect(preview.opened.value?.table.header).toEqual(['latin;no', 'x'])
+    expect(preview.readable.value?.table.header).toEqual(['latin;no', 'x'])
     await preview.read({ hasHeader: false })
     expect(preview.analysis.value?.rows).toBe(2)
     await preview.read({ encoding: 'utf-16be' })
@@ -774,7 +777,7 @@ describe('the preview', () => {
     const adding = importer.add([new File([bytes], 'a.csv')])
     const preview = await previewOf(importer)
     expect(preview.settings.value.encoding).toBe('windows-1252')
-    expect(preview.analysis.value).toMatchObject({ rows: 50_001, refused: 0, notRead: null })
+    expect(preview.analysis.value).toMatchObject({ rows: 50_001, refused: 0, unreadReason: null })
     preview.cancel()
     await adding
   })

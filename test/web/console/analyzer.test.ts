@@ -4,7 +4,7 @@ import type { Line } from '../../../src/formats/row'
 import { USUAL_SETTINGS } from '../../../src/formats/table'
 import { ofOptionalTexts } from '../../../src/plant/plant'
 import { createAnalyzer } from '../../../src/web/console/import/analyzer'
-import { openFile } from '../../../src/web/console/import/file'
+import { openFile } from '../../../src/web/console/import/readable-file'
 import { createSession } from '../../../src/web/console/session'
 
 const session = createSession(new URL('http://127.0.0.1:1/'))
@@ -19,7 +19,7 @@ async function analysisOf(rowsRead: number) {
   }
   const { analysis, analyze } = createAnalyzer(session)
   const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  await analyze({ opened: { ...opened, rows }, columns, replaces: false, compared: null })
+  await analyze({ readable: { ...opened, rows }, columns, replaces: false, compared: null })
   return analysis.value
 }
 
@@ -28,7 +28,7 @@ test('an aborted analysis has a reason, with what was read before', async () => 
   const some = await analysisOf(1)
 
   expect(none).toMatchObject({ rows: 0, isWhole: true })
-  expect(none?.notRead).toBe('the file cannot be read')
+  expect(none?.unreadReason).toBe('the file cannot be read')
   expect(some).toMatchObject({ rows: 1, isWhole: true })
-  expect(some?.notRead).toBe('the rest: the file cannot be read')
+  expect(some?.unreadReason).toBe('the rest: the file cannot be read')
 })

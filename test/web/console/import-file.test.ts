@@ -1,7 +1,7 @@
 // A chosen file is read in small pieces, so that the page stays usable meanwhile.
 import { expect, test } from 'bun:test'
 import { USUAL_SETTINGS } from '../../../src/formats/table'
-import { openFile } from '../../../src/web/console/import/file'
+import { openFile } from '../../../src/web/console/import/readable-file'
 import { cpuTime } from '../../harness/cpu-time'
 
 test('reads a large file in pieces of at most 64 KB, whatever the browser hands on at once', async () => {

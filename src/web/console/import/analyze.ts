@@ -1,4 +1,4 @@
-// Reads a whole file without storing anything, for the preview.
+// Reads a whole file for the preview, and stores nothing.
 
 import { type Columns, usedColumns } from '../../../formats/columns.ts'
 import { createExamples } from '../../../formats/examples.ts'
@@ -7,12 +7,12 @@ import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
 import { FORM_ADVICE } from './advice.ts'
-import type { Compare, Comparison, NotCompared } from './compare.ts'
-import type { OpenedFile } from './file.ts'
+import type { Compare, Comparison, ComparisonFailure } from './compare.ts'
+import type { ReadableFile } from './readable-file.ts'
 
 const PLANTS_SHOWN = 5
 const PROBLEMS_SHOWN = 3
-const COMPARED_TOGETHER = 1000
+const COMPARED_AT_ONCE = 1000
 
 export type Problem = { readonly line: number; readonly problem: string }
 
@@ -24,44 +24,44 @@ export type Analysis = {
   /** The first ones. */
   readonly problems: readonly Problem[]
   /** The line from which the file cannot be read, and the reason. */
-  readonly notRead: string | null
+  readonly unreadReason: string | null
   readonly notices: readonly string[]
   /** The comparison with the stored plants; null: not yet known. */
-  readonly compared: Comparison | NotCompared | null
+  readonly comparison: Comparison | ComparisonFailure | null
   readonly isWhole: boolean
 }
 
-/** The columns that are not used, in words; null: all are. */
+/** The notice about unused columns; null: all are used. */
 export function unusedColumns({ header, isNamed }: Omit<Table, 'lines'>, columns: Columns) {
   const used = usedColumns(columns)
-  const places = [...header.keys()].filter((place) => !used.has(place))
-  return isNamed && places.length > 0 ? `columns not used: ${listColumns(header, places)}` : null
+  const unused = [...header.keys()].filter((column) => !used.has(column))
+  return isNamed && unused.length > 0 ? `columns not used: ${listColumns(header, unused)}` : null
 }
 
-export const notReadFrom = (line: number, why: string): string => `from line ${line} on: ${why}`
+export const explainStop = (line: number, why: string): string => `from line ${line} on: ${why}`
 
-/** Yields interim results, then the whole one. Throws an `OpenError` if the file cannot be read. */
+/** Yields interim results, then the complete one. Throws an `OpenError` if the file cannot be read. */
 export async function* analyze(
-  { table, rows }: OpenedFile,
+  { table, rows }: ReadableFile,
   columns: Columns,
   compare: Compare,
 ): AsyncGenerator<Analysis> {
   const examples = createExamples(PLANTS_SHOWN)
   const problems: Problem[] = []
   const notices: string[] = []
-  let read = 0
-  let refused = 0
-  let notRead: string | null = null
-  let compared: Analysis['compared'] = null
-  let waiting: Plant[] = []
-  const soFar = (isWhole: boolean): Analysis => ({
+  let rowCount = 0
+  let refusedCount = 0
+  let unreadReason: string | null = null
+  let comparison: Analysis['comparison'] = null
+  let plantsToCompare: Plant[] = []
+  const snapshot = (isWhole: boolean): Analysis => ({
     examples: examples.list(),
-    rows: read,
-    refused,
+    rows: rowCount,
+    refused: refusedCount,
     problems: [...problems],
-    notRead,
+    unreadReason,
     notices: [...notices],
-    compared,
+    comparison,
     isWhole,
   })
   const entries = readPlants({ ...table, lines: rows() }, columns, FORM_ADVICE, (notice) =>
@@ -70,24 +70,24 @@ export async function* analyze(
   for await (const part of entries) {
     for (const entry of part) {
       if ('stop' in entry) {
-        notRead = notReadFrom(entry.line, entry.stop)
+        unreadReason = explainStop(entry.line, entry.stop)
         continue
       }
-      read += 1
+      rowCount += 1
       if ('plant' in entry) {
-        waiting.push(entry.plant)
+        plantsToCompare.push(entry.plant)
         examples.add(entry.plant)
         continue
       }
-      refused += 1
+      refusedCount += 1
       if (problems.length < PROBLEMS_SHOWN) problems.push(entry)
     }
-    if (waiting.length >= COMPARED_TOGETHER) {
-      compared = await compare(waiting, columns)
-      waiting = []
+    if (plantsToCompare.length >= COMPARED_AT_ONCE) {
+      comparison = await compare(plantsToCompare, columns)
+      plantsToCompare = []
     }
-    if (part.length > 0) yield soFar(false)
+    if (part.length > 0) yield snapshot(false)
   }
-  compared = await compare(waiting, columns)
-  yield soFar(true)
+  comparison = await compare(plantsToCompare, columns)
+  yield snapshot(true)
 }

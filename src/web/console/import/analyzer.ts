@@ -1,20 +1,20 @@
-// The analysis that the preview shows. Starting another one abandons it.
+// The analysis that the preview shows. A new one replaces it.
 
 import { signal } from '@preact/signals'
 import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
 import { type Analysis, analyze } from './analyze.ts'
 import { createComparison } from './compare.ts'
-import type { ImportInput } from './detect.ts'
+import type { ImportInput } from './detect-file.ts'
 
 const NOTHING: Analysis = {
   examples: [],
   rows: 0,
   refused: 0,
   problems: [],
-  notRead: null,
+  unreadReason: null,
   notices: [],
-  compared: null,
+  comparison: null,
   isWhole: true,
 }
 
@@ -22,7 +22,7 @@ export function createAnalyzer(session: Session) {
   const analysis = signal<Analysis | null>(null)
   let latest = 0
 
-  /** Abandons the analysis in progress; the result says if this one is still the latest. */
+  /** Ends the analysis in progress; returns a function that tells whether this one is still the latest. */
   function begin(): () => boolean {
     const turn = ++latest
     return () => turn === latest
@@ -41,7 +41,11 @@ export function createAnalyzer(session: Session) {
       }
       let latestPart = NOTHING
       try {
-        for await (const part of analyze(input.opened, input.columns, createComparison(session))) {
+        for await (const part of analyze(
+          input.readable,
+          input.columns,
+          createComparison(session),
+        )) {
           if (!isLatest()) return
           latestPart = part
           analysis.value = part
@@ -49,8 +53,8 @@ export function createAnalyzer(session: Session) {
       } catch (error) {
         if (!isLatest()) return
         const reason = reasonOf(error)
-        const notRead = latestPart.rows === 0 ? reason : `the rest: ${reason}`
-        analysis.value = { ...latestPart, notRead, isWhole: true }
+        const unreadReason = latestPart.rows === 0 ? reason : `the rest: ${reason}`
+        analysis.value = { ...latestPart, unreadReason, isWhole: true }
       }
     },
   }

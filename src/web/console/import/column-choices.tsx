@@ -4,17 +4,17 @@ import { beginningOf, labelOf } from '../texts.ts'
 import type { Preview } from './preview.ts'
 
 const NONE = ''
-const toPlace = (value: string): number | null => (value === NONE ? null : Number(value))
-const toValue = (place: number | null): string => (place === null ? NONE : String(place))
+const toColumn = (value: string): number | null => (value === NONE ? null : Number(value))
+const toValue = (column: number | null): string => (column === null ? NONE : String(column))
 
 /** The columns to choose from; an unnamed one shows its first cell. */
-function columnOptions({ opened }: Preview): (readonly [string, string])[] {
-  const table = opened.value?.table
+function columnOptions({ readable }: Preview): (readonly [string, string])[] {
+  const table = readable.value?.table
   const first = table?.sample[0]?.cells
-  return (table?.header ?? []).map((text, place) => {
-    const cell = Array.isArray(first) ? first[place] : null
+  return (table?.header ?? []).map((text, column) => {
+    const cell = Array.isArray(first) ? first[column] : null
     const example = typeof cell === 'string' ? ` (${cell.slice(0, 20)})` : ''
-    return [String(place), beginningOf(text.trim()) || `Column ${place + 1}${example}`]
+    return [String(column), beginningOf(text.trim()) || `Column ${column + 1}${example}`]
   })
 }
 
@@ -24,8 +24,8 @@ export function ColumnChoices({ preview }: { readonly preview: Preview }) {
   const { id, name, numberFrom } = choice.value
   const columns = columnOptions(preview)
   const chooseName = (part: number, value: string) => {
-    const place = toPlace(value)
-    choose({ name: name.toSpliced(part, 1, ...(place === null ? [] : [place])) })
+    const column = toColumn(value)
+    choose({ name: name.toSpliced(part, 1, ...(column === null ? [] : [column])) })
   }
   // One more than there are can be chosen.
   const further = columns.length > 1 && name.length > 0 ? [...name.keys()].map((at) => at + 1) : []
@@ -37,7 +37,7 @@ export function ColumnChoices({ preview }: { readonly preview: Preview }) {
         label="ID"
         value={toValue(id)}
         options={[[NONE, 'Number the rows'], ...columns]}
-        onChoose={(value) => choose({ id: toPlace(value) })}
+        onChoose={(value) => choose({ id: toColumn(value) })}
       />
       <Select
         name="import-name"
@@ -53,7 +53,7 @@ export function ColumnChoices({ preview }: { readonly preview: Preview }) {
           label={labelOf(text)}
           value={toValue(choice.value[text])}
           options={[[NONE, 'None'], ...columns]}
-          onChoose={(value) => choose({ [text]: toPlace(value) })}
+          onChoose={(value) => choose({ [text]: toColumn(value) })}
         />
       ))}
       {further.slice(0, columns.length - 1).map((part) => (

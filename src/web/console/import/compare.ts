@@ -19,39 +19,41 @@ export type Comparison = {
   readonly storedOf: (id: bigint) => NewPlant | undefined
 }
 
-/** The reason that plants are not compared: the stored ones are too many, or could not be read. */
-export type NotCompared = 'too many' | 'unread'
+/** The reason that plants are not compared: too many are stored, or they could not be read. */
+export type ComparisonFailure = 'too many' | 'unread'
 
 /** Compares the next plants of a file, and resolves to the sums so far. */
 export type Compare = (
   plants: readonly Plant[],
   columns: Columns,
-) => Promise<Comparison | NotCompared>
+) => Promise<Comparison | ComparisonFailure>
 
-/** A plant of a file with the stored texts for which the file has no column. */
-export function completed(
+/** A plant of a file, completed by the stored texts for which the file has no column. */
+export function withUnmappedTexts(
   plant: NewPlant,
-  stored: NewPlant | undefined,
+  storedPlant: NewPlant | undefined,
   columns: Columns,
 ): NewPlant {
-  if (!stored) return plant
-  const keptTexts = OPTIONAL_TEXTS.filter(
+  if (!storedPlant) return plant
+  const unmappedTexts = OPTIONAL_TEXTS.filter(
     (text) => columns[text] === null && plant[text] === undefined,
   )
   return {
     ...plant,
     ...Object.fromEntries(
-      keptTexts.filter((text) => stored[text] !== undefined).map((text) => [text, stored[text]]),
+      unmappedTexts
+        .filter((text) => storedPlant[text] !== undefined)
+        .map((text) => [text, storedPlant[text]]),
     ),
   }
 }
 
-// At least as many plants of a file are remembered, for an id that comes again.
+// The minimum number of recent plants to remember, for ids that are repeated in a file.
 const MIN_REMEMBERED = 100_000
 
 /**
- * The last plants that were set, by id: at least {@link MIN_REMEMBERED}, at most twice as many. Half of them are dropped at
- * once: to drop the first key of a large Map each time passes all of the deleted ones before it.
+ * The plants that were set last, by id: at least {@link MIN_REMEMBERED}, at most twice as many. Half of them are dropped at
+ * once: dropping the first key of a large Map each time would pass all deleted keys before it.
  */
 function createRecentPlants() {
   let newer = new Map<bigint, NewPlant>()
@@ -68,23 +70,23 @@ function createRecentPlants() {
 }
 
 export function createComparison(session: Session): Compare {
-  const stored = createStoredPlants(session)
-  // Only plants that differ from the stored ones.
+  const storedPlants = createStoredPlants(session)
+  // The plants of the file that differ from the stored ones.
   const recentPlants = createRecentPlants()
   const differences: Difference[] = []
   const none = { created: 0, differing: 0, unchanged: 0 }
-  let sums: Comparison | NotCompared = { ...none, differences, storedOf: stored.get }
+  let sums: Comparison | ComparisonFailure = { ...none, differences, storedOf: storedPlants.get }
 
   async function add(
     before: Comparison,
     plants: readonly Plant[],
     columns: Columns,
-  ): Promise<Comparison | NotCompared> {
-    if (!(await stored.read(plants.map(({ id }) => id)))) return 'too many'
+  ): Promise<Comparison | ComparisonFailure> {
+    if (!(await storedPlants.read(plants.map(({ id }) => id)))) return 'too many'
     let { created, differing, unchanged } = before
     for (const plant of plants) {
-      const storedPlant = recentPlants.get(plant.id) ?? stored.get(plant.id)
-      const after = completed(plant, storedPlant, columns)
+      const storedPlant = recentPlants.get(plant.id) ?? storedPlants.get(plant.id)
+      const after = withUnmappedTexts(plant, storedPlant, columns)
       if (storedPlant && hasSameTexts(storedPlant, after)) unchanged += 1
       else {
         if (storedPlant) {

@@ -1,5 +1,4 @@
-// Creates the plants of rows. A stored plant with the same fields counts as known, whatever it has in a field for which the
-// file has no column.
+// Creates the plants of rows. A stored plant counts as known if the fields with a column are the same.
 
 import { ERRORS, type NewPlant } from '../../../client/client.ts'
 import type { Columns } from '../../../formats/columns.ts'
@@ -7,7 +6,7 @@ import { OPTIONAL_TEXTS } from '../../../plant/plant.ts'
 import { createPlants } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
-import { completed } from './compare.ts'
+import { withUnmappedTexts } from './compare.ts'
 import { createStoredPlants } from './stored-plants.ts'
 
 /** Like `createPlants`. Throws a ClientError if the stored plants cannot be read. */
@@ -21,12 +20,12 @@ export async function createRows<P extends NewPlant>(
   if (!result.ok || OPTIONAL_TEXTS.every((text) => columns[text] !== null)) return result
   const { refused, known, ...others } = result.value
   const takenRows = refused.filter(({ failure }) => failure.error === ERRORS.taken)
-  const stored = createStoredPlants(session)
-  if (takenRows.length === 0 || !(await stored.read(takenRows.map(({ plant }) => plant.id))))
+  const storedPlants = createStoredPlants(session)
+  if (takenRows.length === 0 || !(await storedPlants.read(takenRows.map(({ plant }) => plant.id))))
     return result
   const refusedRows = refused.filter(({ plant }) => {
-    const before = stored.get(plant.id)
-    return !before || !hasSameTexts(before, completed(plant, before, columns))
+    const before = storedPlants.get(plant.id)
+    return !before || !hasSameTexts(before, withUnmappedTexts(plant, before, columns))
   })
   const value = {
     ...others,

@@ -10,7 +10,7 @@ const MAX_SHOWN = 20
 const Text = ({ text }: { readonly text: string | undefined }) =>
   text ? <bdi>{beginningOf(text)}</bdi> : <i>none</i>
 
-function Change({ before, after }: Difference) {
+function DifferenceItem({ before, after }: Difference) {
   return (
     <li>
       <b>{String(after.id)}</b>{' '}
@@ -32,7 +32,7 @@ const cellsOf = (before: NewPlant, after: NewPlant): string[] => [
 ]
 
 /** All differences as a file. */
-const save = (all: readonly Difference[]): void => {
+const downloadDifferences = (all: readonly Difference[]): void => {
   const lines = [COLUMNS, ...all.map(({ before, after }) => cellsOf(before, after))]
   download(
     'differences.csv',
@@ -51,11 +51,11 @@ export function Differences({ all }: { readonly all: readonly Difference[] }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
       <ul class="refused differing" aria-label="Plants that differ" tabIndex={0}>
         {all.slice(0, MAX_SHOWN).map((difference) => (
-          <Change key={difference} {...difference} />
+          <DifferenceItem key={difference} {...difference} />
         ))}
         {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
       </ul>
-      <button type="button" class="quiet inline" onClick={() => save(all)}>
+      <button type="button" class="quiet inline" onClick={() => downloadDifferences(all)}>
         Save all differences as a file
       </button>
     </>

@@ -3,15 +3,15 @@
 import type { NewPlant } from '../../../client/client.ts'
 import { hasSameTexts } from '../texts.ts'
 import { creationOf, type Step } from '../undo/step.ts'
-import { completed } from './compare.ts'
-import type { ImportInput } from './detect.ts'
+import { withUnmappedTexts } from './compare.ts'
+import type { ImportInput } from './detect-file.ts'
 
-// The same limit as for a selection.
+// As many as can be selected at once.
 const MAX_STEPS = 100_000
 
-type StoredGroup = {
+type SentGroup = {
   readonly plants: readonly NewPlant[]
-  readonly known: number
+  readonly skipped: number
   readonly replaced: number
 }
 
@@ -25,18 +25,22 @@ export function createSteps({ columns, compared }: Pick<ImportInput, 'columns' |
 
   function stepOf(after: NewPlant): Step {
     const before = compared?.storedOf(after.id)
-    return { id: after.id, before: before ?? null, after: completed(after, before, columns) }
+    return {
+      id: after.id,
+      before: before ?? null,
+      after: withUnmappedTexts(after, before, columns),
+    }
   }
 
   return {
-    /** Adds the plants of a request that are stored now. */
-    add({ plants, known, replaced }: StoredGroup): void {
-      if (compared === null && known + replaced > 0)
+    /** Adds the stored plants of a request. */
+    add({ plants, skipped, replaced }: SentGroup): void {
+      if (compared === null && skipped + replaced > 0)
         lasting ??= 'some of its plants were stored before'
       if (steps.length + plants.length > MAX_STEPS)
         lasting ??= `it has more than ${MAX_STEPS.toLocaleString()} plants`
       if (lasting !== undefined) return
-      const isCreated = known + replaced === 0
+      const isCreated = skipped + replaced === 0
       steps.push(...plants.map(isCreated ? creationOf : stepOf))
     },
 

@@ -4,19 +4,19 @@ import { effect } from '@preact/signals'
 import { NOT_LOADED } from '../loading.ts'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
-import type { ImportInput, Memory } from './detect.ts'
-import type { Manner } from './one-file.tsx'
+import type { ImportInput, Memory } from './detect-file.ts'
+import type { ReadingMode } from './import-file.tsx'
 import { createProgress } from './progress.ts'
 
 export type Importer = ReturnType<typeof createImporter>
 
-type QueuedFile = { readonly file: File; readonly manner: Manner }
+type QueuedFile = { readonly file: File; readonly mode: ReadingMode }
 
 type Attempt = { readonly file: File; readonly input: ImportInput | null }
 
-const loadReaders = () => import('./one-file.tsx').catch(() => null)
+const loadReaders = () => import('./import-file.tsx').catch(() => null)
 
-/** Loads ahead of the first file: one that is chosen during an outage waits for its end, like any other. */
+/** Loads the readers before a file is chosen, so that one chosen during an outage can wait for its end. */
 function preloadReaders(session: Session): void {
   effect(() => {
     if (session.isConnected.value && !session.isReadOnly.value) void loadReaders()
@@ -33,14 +33,14 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   let abort = new AbortController()
   preloadReaders(session)
 
-  async function importFile(file: File, manner: Manner): Promise<void> {
+  async function importFile(file: File, mode: ReadingMode): Promise<void> {
     progress.begin(file)
     last = { file, input: null }
     const { signal } = abort
     const readers = await loadReaders()
     if (!readers) update(() => ({ state: 'failed', reason: NOT_LOADED }))
-    const around = { session, memory, signal, update, onDone, ask: progress.ask }
-    const input = (await readers?.importFile(file, manner, around)) ?? null
+    const context = { session, memory, signal, update, onDone, ask: progress.ask }
+    const input = (await readers?.importFile(file, mode, context)) ?? null
     last = { file, input }
     if (input) onChange()
     progress.dropCancelled()
@@ -49,10 +49,10 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   async function importAll(first: QueuedFile | undefined): Promise<void> {
     isBusy = true
     abort = new AbortController()
-    if (first) await importFile(first.file, first.manner)
+    if (first) await importFile(first.file, first.mode)
     for (let next = queue.shift(); next; next = queue.shift()) {
       progress.archive()
-      await importFile(next.file, next.manner)
+      await importFile(next.file, next.mode)
     }
     if (progress.showEarlier()) last = null
     isBusy = false
@@ -68,8 +68,8 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
     earlier: progress.earlier,
     form: progress.form,
 
-    async add(files: Iterable<File>, manner: Manner = 'ask if needed'): Promise<void> {
-      for (const file of files) queue.push({ file, manner })
+    async add(files: Iterable<File>, mode: ReadingMode = 'ask if needed'): Promise<void> {
+      for (const file of files) queue.push({ file, mode })
       if (isBusy) return
       dismiss()
       await importAll(queue.shift())
@@ -92,8 +92,8 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
      */
     async retry(): Promise<void> {
       if (!last || isBusy) return
-      const manner = current.value?.isOfFile ? 'ask' : (last.input ?? 'ask if needed')
-      await importAll({ file: last.file, manner })
+      const mode = current.value?.isFileError ? 'ask' : (last.input ?? 'ask if needed')
+      await importAll({ file: last.file, mode })
     },
 
     dismiss,

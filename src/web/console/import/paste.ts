@@ -1,16 +1,16 @@
-// Rows pasted onto the page, such as cells of a spreadsheet: they are shown as a file is before its import.
+// Rows pasted onto the page, such as cells of a spreadsheet, are imported like a file.
 
 import type { Session } from '../session.ts'
 import { withoutLastLineEnds } from '../texts.ts'
 import type { Importer } from './importer.ts'
 
-/** Fields and dialogs take what is pasted themselves, but for the fields of one name or tag. */
-const TAKERS = 'input, textarea, select, [contenteditable], dialog'
-const OF_ONE_LINE = '.cell-field *, .side :is([name=name], [name=tag])'
+/** Elements that handle a paste themselves, except for single-line fields. */
+const PASTE_TARGETS = 'input, textarea, select, [contenteditable], dialog'
+const SINGLE_LINE_FIELDS = '.cell-field *, .side :is([name=name], [name=tag])'
 const NAME = 'pasted rows'
 const SEVERAL_LINES = /\S[^\S\n]*\r?\n\s*\S/
 
-/** A line as it is copied from a spreadsheet: without the end of its row. */
+/** Inserts a line copied from a spreadsheet, without its line end. */
 function insertLine(event: ClipboardEvent, text: string): void {
   const line = withoutLastLineEnds(text)
   if (line === text) return
@@ -18,15 +18,15 @@ function insertLine(event: ClipboardEvent, text: string): void {
   document.execCommand('insertText', false, line)
 }
 
-/** Imports several pasted lines, in a field of one name too. One line is left to the browser. */
+/** Imports several pasted lines, even from a single-line field. The browser handles one line. */
 export function onPaste(event: ClipboardEvent, session: Session, importer: Importer): void {
   if (!session.isKnown.peek() || session.isReadOnly.peek() || event.defaultPrevented) return
   const { target } = event
-  const isOfOneLine = target instanceof Element && target.matches(OF_ONE_LINE)
-  if (target instanceof Element && target.closest(TAKERS) && !isOfOneLine) return
+  const isSingleLine = target instanceof Element && target.matches(SINGLE_LINE_FIELDS)
+  if (target instanceof Element && target.closest(PASTE_TARGETS) && !isSingleLine) return
   const text = event.clipboardData?.getData('text/plain') ?? ''
   if (!SEVERAL_LINES.test(text)) {
-    if (isOfOneLine) insertLine(event, text)
+    if (isSingleLine) insertLine(event, text)
     return
   }
   event.preventDefault()

@@ -1,18 +1,18 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Modal } from '../controls/modal.tsx'
 import { ColumnChoices } from './column-choices.tsx'
-import { Outlook } from './outlook.tsx'
 import type { Preview } from './preview.ts'
 import { ReadingChoices } from './reading-choices.tsx'
-import { StoredChoice } from './stored-choice.tsx'
+import { ReplaceChoice } from './replace-choice.tsx'
+import { ResultPreview } from './result-preview.tsx'
 
 /** The plants that would be created or replaced; null: not yet known. */
 function countToImport({ analysis, input }: Preview): number | null {
   const latest = analysis.value
   if (!latest?.isWhole || input.value === null) return null
-  const { compared, rows, refused } = latest
-  if (compared === null || typeof compared === 'string') return rows - refused
-  return compared.created + (input.value.replaces ? compared.differing : 0)
+  const { comparison, rows, refused } = latest
+  if (comparison === null || typeof comparison === 'string') return rows - refused
+  return comparison.created + (input.value.replaces ? comparison.differing : 0)
 }
 
 /** The label of the button, with the number of plants once it is known. */
@@ -26,7 +26,7 @@ function labelOfImport(preview: Preview): string {
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  const { file, opened, error, input } = preview
+  const { file, readable, error, input } = preview
   const isNothing = countToImport(preview) === 0
   return (
     <Modal label={`Import ${file.name}`} onEscape={preview.cancel}>
@@ -43,11 +43,11 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         {preview.isRemembered ? (
           <p class="hint">Set as for the last file with these columns.</p>
         ) : null}
-        {opened.value ? <ColumnChoices preview={preview} /> : null}
+        {readable.value ? <ColumnChoices preview={preview} /> : null}
         {error.value === null ? (
           <>
-            <Outlook preview={preview} />
-            <StoredChoice preview={preview} />
+            <ResultPreview preview={preview} />
+            <ReplaceChoice preview={preview} />
           </>
         ) : (
           <p class="error" role="alert">

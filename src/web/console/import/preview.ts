@@ -7,10 +7,10 @@ import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
 import type { Analysis } from './analyze.ts'
 import { createAnalyzer } from './analyzer.ts'
-import { type ColumnChoice, propose, toColumns } from './columns.ts'
+import { type ColumnChoice, propose, toColumns } from './column-proposal.ts'
 import type { Comparison } from './compare.ts'
-import { type DetectedFile, type ImportInput, type Memory, nameFile } from './detect.ts'
-import { type OpenedFile, openFile } from './file.ts'
+import { type DetectedFile, fileKey, type ImportInput, type Memory } from './detect-file.ts'
+import { openFile, type ReadableFile } from './readable-file.ts'
 
 /** The id after the largest one; '' if there is none, or it cannot be read. */
 async function nextFreeId(session: Session): Promise<string> {
@@ -21,100 +21,101 @@ async function nextFreeId(session: Session): Promise<string> {
   return String(largest < 0n ? 1n : largest + 1n)
 }
 
-/** The settings with which other rows are read. */
-const OTHER_ROWS = ['sheet', 'headerRow', 'list'] as const
+/** The settings that select other rows. */
+const ROW_SETTINGS = ['sheet', 'headerRow', 'list'] as const
 
 export type Preview = Awaited<ReturnType<typeof createPreview>>
 
-/** Asks about a file. `decided` resolves to the input, or to null if the import was cancelled. */
+/** Asks about a file. `decision` resolves to the input, or to null if the import was cancelled. */
 export async function createPreview(found: DetectedFile, session: Session, memory: Memory) {
-  const remembered = memory.get(found.kind)
-  const isSameFile = remembered?.file === nameFile(found.file)
+  const rememberedChoice = memory.get(found.kind)
+  const isSameFile = rememberedChoice?.file === fileKey(found.file)
   const preview = createQuestions(found, session, memory, {
     ...found.proposal.columns,
-    numberFrom: isSameFile ? remembered.columns.numberFrom : await nextFreeId(session),
+    numberFrom: isSameFile ? rememberedChoice.columns.numberFrom : await nextFreeId(session),
   })
-  const { opened, columns, read, choose } = preview
-  if (!remembered) choose({})
+  const { readable, columns, read, choose } = preview
+  if (!rememberedChoice) choose({})
   else {
     const { encoding } = found.settings
     await read({
-      ...remembered.settings,
-      encoding: encoding === null && !found.problem ? null : remembered.settings.encoding,
+      ...rememberedChoice.settings,
+      encoding: encoding === null && !found.problem ? null : rememberedChoice.settings.encoding,
     })
-    if (opened.value) choose({ ...remembered.columns, numberFrom: columns.value.numberFrom })
+    if (readable.value)
+      choose({ ...rememberedChoice.columns, numberFrom: columns.value.numberFrom })
     // For example, this workbook may lack the remembered sheet.
     else await read(found.settings)
   }
-  return { ...preview, isRemembered: remembered !== undefined }
+  return { ...preview, isRemembered: rememberedChoice !== undefined }
 }
 
 /** The stored plants of all rows; null: they were not read, or not all. */
 function comparisonOf(analysis: Analysis | null): Comparison | null {
-  const compared = analysis?.isWhole ? analysis.compared : null
+  const compared = analysis?.isWhole ? analysis.comparison : null
   return typeof compared === 'string' ? null : compared
 }
 
 function toInput(
-  opened: OpenedFile | null,
+  readable: ReadableFile | null,
   choice: ColumnChoice,
   replaces: boolean,
 ): ImportInput | null {
   const columns = toColumns(choice)
-  return columns && opened ? { opened, columns, replaces, compared: null } : null
+  return columns && readable ? { readable, columns, replaces, compared: null } : null
 }
 
 function createQuestions(
   { file, format, kind, lists, ...found }: DetectedFile,
   session: Session,
   memory: Memory,
-  proposed: ColumnChoice,
+  proposedColumns: ColumnChoice,
 ) {
-  const decided = Promise.withResolvers<ImportInput | null>()
+  const decision = Promise.withResolvers<ImportInput | null>()
   const settings = signal<Settings>(found.settings)
-  const opened = signal<OpenedFile | null>(found.opened)
-  const columns = signal(proposed)
+  const readable = signal<ReadableFile | null>(found.readable)
+  const columns = signal(proposedColumns)
   const replaces = signal(false)
-  /** The reason if the file cannot be read with these settings. */
+  /** The reason that the file cannot be read with these settings; null: it can. */
   const error = signal(found.problem)
-  const input = computed(() => toInput(opened.value, columns.value, replaces.value))
+  const input = computed(() => toInput(readable.value, columns.value, replaces.value))
   const analyzer = createAnalyzer(session)
-  let reading = new AbortController()
+  let readAbort = new AbortController()
 
   function choose(change: Partial<ColumnChoice>): void {
     columns.value = { ...columns.value, ...change }
     void analyzer.analyze(input.value)
   }
 
-  /** Reads the file with other settings. The chosen columns stay if there are as many. */
+  /** Reads the file with other settings. Keeps the chosen columns if their number stays the same. */
   async function read(change: Partial<Settings>): Promise<void> {
     const isLatest = analyzer.begin()
-    const width = opened.value?.table.header.length
-    reading.abort()
-    reading = new AbortController()
+    const width = readable.value?.table.header.length
+    readAbort.abort()
+    readAbort = new AbortController()
     settings.value = { ...settings.value, ...change }
     try {
-      const next = await openFile(file, format, settings.value, reading.signal)
-      const isMoved = OTHER_ROWS.some((setting) => change[setting] !== undefined)
+      const next = await openFile(file, format, settings.value, readAbort.signal)
+      const isMoved = ROW_SETTINGS.some((setting) => change[setting] !== undefined)
       const isOther = isMoved || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
       if (!isLatest()) return
       error.value = null
-      opened.value = next
+      readable.value = next
       if (proposal) columns.value = { ...columns.value, ...proposal.columns }
       await analyzer.analyze(input.value)
     } catch (reason) {
       if (!isLatest()) return
       error.value = reasonOf(reason)
-      opened.value = null
+      readable.value = null
       analyzer.analysis.value = null
     }
   }
 
   function decide(chosen: ImportInput | null): void {
     analyzer.begin()
-    reading.abort()
-    decided.resolve(chosen)
+    readAbort.abort()
+    decision.resolve(chosen)
   }
 
   return {
@@ -122,7 +123,7 @@ function createQuestions(
     format,
     lists,
     settings,
-    opened,
+    readable,
     columns,
     replaces,
     analysis: analyzer.analysis,
@@ -130,14 +131,14 @@ function createQuestions(
     isUnknown: found.problem !== null,
     input,
     isUsual: found.proposal.isUsual,
-    decided: decided.promise,
+    decision: decision.promise,
     read,
     choose,
 
     /** Imports the file as it is shown. */
     accept(): void {
       if (!input.value) return
-      memory.set(kind, { settings: settings.value, columns: columns.value, file: nameFile(file) })
+      memory.set(kind, { settings: settings.value, columns: columns.value, file: fileKey(file) })
       decide({ ...input.value, compared: comparisonOf(analyzer.analysis.value) })
     },
 

@@ -1,17 +1,17 @@
-// The file that is imported, and the results of those before it.
+// The progress of the current file, and the results of earlier ones.
 
 import { signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { Import } from './state.ts'
 
-const beginningOf = ({ name, size }: File): Import => ({
+const newImport = ({ name, size }: File): Import => ({
   name,
   bytes: size,
   bytesRead: 0,
-  checked: 0,
+  comparedRows: 0,
   rows: 0,
   created: 0,
-  known: 0,
+  skipped: 0,
   replaced: 0,
   refused: 0,
   emptyNames: 0,
@@ -19,14 +19,14 @@ const beginningOf = ({ name, size }: File): Import => ({
   groups: [],
   refusedRows: null,
   state: 'opening',
-  notRead: null,
+  unreadReason: null,
   reason: null,
-  isOfFile: false,
+  isFileError: false,
 })
 
 export function createProgress() {
   const current = signal<Import | null>(null)
-  /** Files that were dropped or chosen together with the current one, and came before it. */
+  /** The files chosen together with the current one that came before it. */
   const earlier = signal<readonly Import[]>([])
   /** The questions about the current file. */
   const form = signal<VNode | null>(null)
@@ -41,7 +41,7 @@ export function createProgress() {
     },
 
     begin(file: File): void {
-      current.value = beginningOf(file)
+      current.value = newImport(file)
     },
 
     update(change: (before: Import) => Partial<Import>): void {

@@ -33,7 +33,7 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['euc-kr', 'Korean (EUC-KR)'],
 ]
 
-const CHOOSE = ['', 'Choose an encoding…'] as const
+const CHOOSE_ENCODING = ['', 'Choose an encoding…'] as const
 
 /** A row as it was typed; null: the first. */
 const toRow = (text: string): number | null => {
@@ -69,9 +69,9 @@ function SheetChoice({
 
 /** The detected settings, which are nearly always right. */
 export function ReadingChoices({ preview }: { readonly preview: Preview }) {
-  const { format, lists, settings, opened, read } = preview
+  const { format, lists, settings, readable, read } = preview
   const { encoding, hasHeader, headerRow } = settings.value
-  const table = opened.value?.table
+  const table = readable.value?.table
   const needsEncoding = preview.isUnknown && encoding === null
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx'
@@ -108,7 +108,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           name="import-encoding"
           label="Encoding"
           value={needsEncoding ? '' : (encoding ?? UNICODE)}
-          options={[...(needsEncoding ? [CHOOSE] : other), ...ENCODINGS]}
+          options={[...(needsEncoding ? [CHOOSE_ENCODING] : other), ...ENCODINGS]}
           onChoose={(name) => void read({ encoding: name === UNICODE ? null : name })}
         />
       ) : null}

@@ -1,4 +1,4 @@
-// The refused rows of an import: by their causes for the page, all of them as a file.
+// Collects the refused rows of an import: grouped by cause for the page, and all of them as a file.
 
 import type { Columns } from '../../../formats/columns.ts'
 import { createRefusedWriter } from '../../../formats/refused.ts'
@@ -8,12 +8,12 @@ import type { Refusal } from './refused-groups.ts'
 import { createGroups } from './refused-groups.ts'
 import type { Import } from './state.ts'
 
-/** An entry and its number among all rows, from 0. */
-export type PlacedRow = {
+/** An entry and its index among all rows. */
+export type NumberedRow = {
   readonly entry: Exclude<Entry, { stop: string }>
-  readonly place: number
+  readonly rowIndex: number
 }
-export type RefusedRow = Refusal & PlacedRow
+export type RefusedRow = Refusal & NumberedRow
 
 export function createRefusals(
   table: Omit<Table, 'lines'>,
@@ -22,17 +22,17 @@ export function createRefusals(
 ) {
   const writer = createRefusedWriter(table, columns)
   const texts: BlobPart[] = []
-  const group = createGroups()
+  const addToGroups = createGroups()
   return (rows: readonly RefusedRow[]): void => {
     if (rows.length === 0) return
-    const sortedRows = rows.toSorted((a, b) => a.line - b.line)
-    const text = sortedRows
-      .map((row) => writer.row(row.entry.source, row.problem, row.place))
+    const rowsByLine = rows.toSorted((a, b) => a.line - b.line)
+    const text = rowsByLine
+      .map((row) => writer.row(row.entry.source, row.problem, row.rowIndex))
       .join('')
     texts.push(new Blob([texts.length === 0 ? writer.header + text : text]))
-    const groups = group(sortedRows)
+    const groups = addToGroups(rowsByLine)
     update(({ refused }) => ({
-      refused: refused + sortedRows.length,
+      refused: refused + rowsByLine.length,
       groups,
       refusedRows: () => new Blob(texts),
     }))

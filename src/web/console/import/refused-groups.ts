@@ -21,18 +21,18 @@ export type RefusedGroup = {
 const WITH_TEXT = /^(\w+): "((?:[^"\\]|\\.)*)" (.+)$/s
 const WITH_ID = /^(plant) (-?\d+) (.+)$/s
 
-function split(problem: string): { cause: string; examples: readonly string[] } {
+function splitProblem(problem: string): { cause: string; examples: readonly string[] } {
   const [, column, value, rest] = WITH_TEXT.exec(problem) ?? WITH_ID.exec(problem) ?? []
   if (value === undefined) return { cause: problem, examples: [] }
   return { cause: `the ${column === 'id' ? 'ID' : column} ${rest}`, examples: [value] }
 }
 
-/** Collects refused rows; returns a function that adds some, and returns all groups, of which there is a limit. */
+/** Returns a function that adds refused rows, and returns all groups so far, up to a limit. */
 export function createGroups(): (rows: readonly Refusal[]) => readonly RefusedGroup[] {
   const groups = new Map<string, RefusedGroup>()
   return (rows) => {
     for (const { line, problem } of rows) {
-      const { cause, examples } = split(problem)
+      const { cause, examples } = splitProblem(problem)
       const before = groups.get(cause)
       if (!before && groups.size === MAX_GROUPS) continue
       groups.set(cause, {

@@ -14,7 +14,7 @@ import { persistAll } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import { textsOf } from '../undo/step.ts'
-import type { ImportInput } from './detect.ts'
+import type { ImportInput } from './detect-file.ts'
 
 type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 

@@ -1,4 +1,4 @@
-// The state of an import.
+// The state of an import, as the page shows it.
 
 import type { RefusedGroup } from './refused-groups.ts'
 
@@ -7,27 +7,27 @@ export type Import = {
   readonly bytes: number
   readonly bytesRead: number
   /** Rows that were compared with the stored plants before the import. */
-  readonly checked: number
+  readonly comparedRows: number
   readonly rows: number
   readonly created: number
-  /** Already stored, with the same fields. */
-  readonly known: number
-  /** Stored with other fields before. */
+  /** Rows whose plants are already stored, with the same fields. */
+  readonly skipped: number
+  /** Rows that replaced a stored plant. */
   readonly replaced: number
   readonly refused: number
-  /** Rows without a name that are stored now. */
+  /** Stored rows whose name is empty. */
   readonly emptyNames: number
   /** Notices about the whole file, such as unused columns. */
   readonly notices: readonly string[]
-  /** The refused rows by their causes, up to a limit. */
+  /** The refused rows by cause, up to a limit. */
   readonly groups: readonly RefusedGroup[]
   /** All refused rows as a file, if there are any. */
   readonly refusedRows: (() => Blob) | null
   readonly state: 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
   /** The rows that were not read, and the reason; null: all were read. */
-  readonly notRead: string | null
-  /** The reason if it could not start. */
+  readonly unreadReason: string | null
+  /** The reason that it could not start; null: it did. */
   readonly reason: string | null
   /** True if the content of the file caused the failure. */
-  readonly isOfFile: boolean
+  readonly isFileError: boolean
 }

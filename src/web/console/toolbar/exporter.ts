@@ -9,7 +9,7 @@ import { ASCENDING } from '../list/id-order.ts'
 import { readPages } from '../list/plant-pages.ts'
 import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
-import { MAX_PLANTS, openWorkbook } from '../workbooks/write.ts'
+import { MAX_PLANTS, openWorkbook } from '../workbooks/write-workbook.ts'
 import { yieldToBrowser } from '../yield.ts'
 
 const PAGE_PLANTS = 1000

@@ -1,7 +1,7 @@
 // The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
 import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
-import type { PlantsToWrite } from './written.ts'
+import type { WriteRequest } from './write-messages.ts'
 
 type Policy = { createScriptURL(address: string): string }
 declare const trustedTypes:
@@ -9,7 +9,7 @@ declare const trustedTypes:
   | undefined
 
 const WORKER_URL = new URL('./workbook-worker.js', import.meta.url).href
-let trusted: unknown = WORKER_URL
+let trustedUrl: unknown = WORKER_URL
 
 /**
  * Makes the one policy of trusted types that the page's content policy allows, and allows once; it knows one address.
@@ -19,19 +19,19 @@ let trusted: unknown = WORKER_URL
 export function trustThread(): void {
   if (typeof trustedTypes === 'undefined') return
   const policy = trustedTypes.createPolicy('workbook', { createScriptURL: () => WORKER_URL })
-  trusted = policy.createScriptURL('')
+  trustedUrl = policy.createScriptURL('')
 }
 
 /** Lines of a text whose encoding is to be detected. */
-export type ToDetect = { readonly sample: Uint8Array }
+export type DetectionRequest = { readonly sample: Uint8Array }
 
 /** The thread as a page uses it; `Message`: a message that it sends. */
 type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(message: WorkbookRequest | PlantsToWrite | ToDetect): void
+  postMessage(message: WorkbookRequest | WriteRequest | DetectionRequest): void
   terminate(): void
 }
 
 export const startThread = <Message>(): Thread<Message> =>
-  new Worker(trusted as string, { type: 'module' })
+  new Worker(trustedUrl as string, { type: 'module' })

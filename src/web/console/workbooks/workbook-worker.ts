@@ -6,8 +6,8 @@ import { postWorkbook } from '../../../formats/workbook/post-workbook.ts'
 import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
-import type { ToDetect } from './thread.ts'
-import type { PlantsToWrite, WrittenWorkbook } from './written.ts'
+import type { DetectionRequest } from './thread.ts'
+import type { WriteRequest, WriteResult } from './write-messages.ts'
 
 declare const self: Worker
 
@@ -16,7 +16,7 @@ const load = async (address: string) =>
 
 const PLANTS: PlantToWrite[] = []
 
-function write(): WrittenWorkbook {
+function write(): WriteResult {
   try {
     return { bytes: writeWorkbook(PLANTS) }
   } catch (error) {
@@ -24,7 +24,7 @@ function write(): WrittenWorkbook {
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<WorkbookRequest | PlantsToWrite | ToDetect>) => {
+self.onmessage = ({ data }: MessageEvent<WorkbookRequest | WriteRequest | DetectionRequest>) => {
   if ('sample' in data) {
     void detectEncoding(data.sample, load).then((detected) => self.postMessage(detected))
     return

@@ -1,4 +1,4 @@
-// The columns of id and texts: proposed from the header and the first rows, or chosen.
+// Proposes columns for the id and the texts, from the header and the first rows.
 
 import { type Columns, ColumnsError, resolveColumns } from '../../../formats/columns.ts'
 import { type Guess, guessColumns } from '../../../formats/guess.ts'
@@ -16,7 +16,8 @@ const USUAL: ColumnOptions = {
 }
 
 /**
- * The places of the columns; null for ids that are numbered and an absent text. A name that is not yet chosen has none.
+ * The chosen columns, as indexes. `id`: null if rows are numbered; an optional text: null if it has none; `name`: empty until
+ * one is chosen.
  */
 export type ColumnChoice = {
   readonly id: number | null
@@ -37,7 +38,7 @@ export function toColumns({ id, name, numberFrom, ...optional }: ColumnChoice): 
 
 type Header = Omit<Table, 'lines'>
 
-/** Columns by their usual names; a guess if they have others; null: nothing looks like a name. */
+/** The columns by their usual headings; a guess if they have others; null: no column looks like a name. */
 function resolve({ header, sample, isNamed }: Header): Columns | Guess | null {
   try {
     return resolveColumns(header, sample, USUAL, isNamed)
@@ -48,7 +49,8 @@ function resolve({ header, sample, isNamed }: Header): Columns | Guess | null {
   }
 }
 
-async function isAnyStored(table: Header, columns: Columns): Promise<boolean> {
+/** True if a row of the sample makes a plant. */
+async function hasValidRow(table: Header, columns: Columns): Promise<boolean> {
   const lines = (async function* () {
     yield table.sample
   })()
@@ -75,16 +77,16 @@ export const NO_PROPOSAL: Proposal = {
   headerRow: null,
 }
 
-/** Proposes columns for an opened file. */
+/** Proposes columns for a table. */
 export async function propose(table: Header): Promise<Proposal> {
   const { header, sample, isNamed } = table
   const resolution = resolve(table)
   if (resolution === null) return { ...NO_PROPOSAL, hasHeader: isNamed }
-  const placesOf = ({ numberFrom: _, ...places }: Columns) => places
+  const withoutNumber = ({ numberFrom: _, ...columns }: Columns) => columns
   const fromGuess = (guess: Guess): Proposal => ({
     columns:
       guess.headerRow === null
-        ? placesOf(resolveColumns(header, sample, guess, guess.header))
+        ? withoutNumber(resolveColumns(header, sample, guess, guess.header))
         : NOTHING,
     isUsual: false,
     hasHeader: guess.header,
@@ -92,9 +94,9 @@ export async function propose(table: Header): Promise<Proposal> {
   })
   if ('header' in resolution) return fromGuess(resolution)
   // A column named "id" may hold texts.
-  if (sample.length > 0 && !(await isAnyStored(table, resolution))) {
+  if (sample.length > 0 && !(await hasValidRow(table, resolution))) {
     const guess = guessColumns(header, sample, isNamed)
     if (guess.idColumn === null && guess.nameColumn !== null) return fromGuess(guess)
   }
-  return { columns: placesOf(resolution), isUsual: true, hasHeader: isNamed, headerRow: null }
+  return { columns: withoutNumber(resolution), isUsual: true, hasHeader: isNamed, headerRow: null }
 }

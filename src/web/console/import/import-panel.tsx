@@ -4,37 +4,39 @@ import type { Importer } from './importer.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 import type { Import } from './state.ts'
 
-const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
+const countRows = (count: number): string =>
+  count === 1 ? '1 row' : `${count.toLocaleString()} rows`
 
 /** The outcome in numbers, worded like the command. */
 function countsOf(file: Import): string {
-  const { rows, created, known, replaced, refused, emptyNames, notRead } = file
-  const skippedText = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
+  const { rows, created, skipped, replaced, refused, emptyNames, unreadReason } = file
+  const skippedText = skipped > 0 ? `skipped ${skipped.toLocaleString()} (already stored), ` : ''
   const replacedText = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
   const counts = `created ${created.toLocaleString()}, ${skippedText}${replacedText}refused ${refused.toLocaleString()}`
   const empty =
     emptyNames > 0
       ? `; ${emptyNames.toLocaleString()} ${emptyNames === 1 ? 'has' : 'have'} an empty name`
       : ''
-  const rest = notRead === null ? '' : `; not read: ${notRead}`
-  return `${counts}; ${rowsOf(rows)} read${empty}${rest}`
+  const rest = unreadReason === null ? '' : `; not read: ${unreadReason}`
+  return `${counts}; ${countRows(rows)} read${empty}${rest}`
 }
 
-function summary(file: Import): string {
+function summaryOf(file: Import): string {
   switch (file.state) {
     case 'done':
       return `Done: ${countsOf(file)}`
     case 'stopped':
       return `Stopped: ${countsOf(file)}`
     case 'failed':
-      if (file.reason === null && file.rows === 0) return `Nothing was imported: ${file.notRead}`
+      if (file.reason === null && file.rows === 0)
+        return `Nothing was imported: ${file.unreadReason}`
       return `Failed: ${file.reason ?? countsOf(file)}`
     case 'running':
       return sentenceOf(countsOf(file))
     default:
-      return file.checked === 0
+      return file.comparedRows === 0
         ? 'Reading the file…'
-        : `Comparing with the stored plants… ${rowsOf(file.checked)} so far`
+        : `Comparing with the stored plants… ${countRows(file.comparedRows)} so far`
   }
 }
 
@@ -44,13 +46,13 @@ const isBad = ({ state, refused }: Import): boolean =>
 const nameOfRefused = (name: string): string =>
   `${name.replace(/\.[^.]*$/, '')}-refused.${/\.(json|ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv'}`
 
-function Earlier({ files }: { readonly files: readonly Import[] }) {
+function EarlierFiles({ files }: { readonly files: readonly Import[] }) {
   if (files.length === 0) return null
   return (
     <ul class="refused" aria-label="Files before it">
       {files.map((file) => (
         <li key={file}>
-          <b class={isBad(file) ? 'bad' : 'good'}>{file.name}</b> {summary(file)}
+          <b class={isBad(file) ? 'bad' : 'good'}>{file.name}</b> {summaryOf(file)}
         </li>
       ))}
     </ul>
@@ -58,10 +60,10 @@ function Earlier({ files }: { readonly files: readonly Import[] }) {
 }
 
 /** The first items, and an ellipsis if there are more. */
-const firstOf = (shown: readonly (string | number)[], count: number): string =>
+const listFirst = (shown: readonly (string | number)[], count: number): string =>
   shown.length < count ? `${shown.join(', ')}, …` : shown.join(', ')
 
-function Group({ group }: { readonly group: RefusedGroup }) {
+function RefusedGroupItem({ group }: { readonly group: RefusedGroup }) {
   const { problem, cause, count, examples, lines } = group
   if (count === 1) {
     return (
@@ -72,8 +74,9 @@ function Group({ group }: { readonly group: RefusedGroup }) {
   }
   return (
     <li>
-      <b>{rowsOf(count)}:</b> {cause}
-      {examples.length > 0 ? ` (${firstOf(examples, count)})` : null}; lines {firstOf(lines, count)}
+      <b>{countRows(count)}:</b> {cause}
+      {examples.length > 0 ? ` (${listFirst(examples, count)})` : null}; lines{' '}
+      {listFirst(lines, count)}
     </li>
   )
 }
@@ -98,7 +101,7 @@ function RefusedRows({
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
       <ul class="refused" aria-labelledby="refused" tabIndex={0}>
         {groups.map((group) => (
-          <Group key={group.cause} group={group} />
+          <RefusedGroupItem key={group.cause} group={group} />
         ))}
       </ul>
       {more > 0 ? <p>{more.toLocaleString()} more refused</p> : null}
@@ -137,7 +140,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
           </div>
         )}
       </div>
-      <Earlier files={importer.earlier.value} />
+      <EarlierFiles files={importer.earlier.value} />
       {file.reason === null ? (
         <progress
           aria-label={`Import of ${file.name}`}
@@ -146,7 +149,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
         />
       ) : null}
       <p role="status" class={file.state === 'failed' ? 'error' : undefined}>
-        {summary(file)}
+        {summaryOf(file)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
       {file.notices.map((notice) => (

@@ -1,9 +1,9 @@
-// The encoding of a text, detected in a thread: WebAssembly, which the policy of the page forbids, may run there.
+// Detects encodings in a thread, where WebAssembly is allowed: the page's content policy forbids it.
 
 import type { Detection } from '../../../formats/encoding/encoding.ts'
 import { startThread } from './thread.ts'
 
-/** Detects an encoding; if the thread cannot be loaded, none is convincing. */
+/** Detects an encoding; if the thread cannot be loaded, it stays unknown. */
 export function detectInThread(sample: Uint8Array): Promise<Detection> {
   const thread = startThread<Detection>()
   const { promise, resolve } = Promise.withResolvers<Detection>()

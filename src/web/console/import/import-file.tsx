@@ -5,15 +5,15 @@ import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
 import { reasonOf } from './advice.ts'
 import { createComparison } from './compare.ts'
-import { detectFile, type ImportInput, type Memory, usualInput } from './detect.ts'
+import { detectFile, type ImportInput, type Memory, unquestionedInput } from './detect-file.ts'
 import { withoutHeader } from './pasted-table.ts'
 import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
-import { run } from './run.ts'
+import { sendPlants } from './send-plants.ts'
 import type { Import } from './state.ts'
 
-/** The session and the callbacks of an import. */
-export type Surroundings = {
+/** The parts of the console that an import uses. */
+export type ImportContext = {
   readonly session: Session
   readonly memory: Memory
   readonly signal: AbortSignal
@@ -24,45 +24,49 @@ export type Surroundings = {
   readonly ask: (form: VNode | null) => void
 }
 
-/** The way to read a file: as before, as the user says, or as detected if that needs no question. */
-export type Manner = ImportInput | 'ask' | 'ask if needed' | 'pasted'
+/** The way to read a file: as before, as the user chooses, or as detected if that is certain. */
+export type ReadingMode = ImportInput | 'ask' | 'ask if needed' | 'pasted'
 
-/** Detects or asks for the way to read a file. Resolves to null if the import was cancelled. */
-async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
-  const { session, memory, signal, update, ask } = around
+/** Detects how to read a file, or asks. Resolves to null if the import was cancelled. */
+async function chooseInput(
+  file: File,
+  mode: Exclude<ReadingMode, ImportInput>,
+  context: ImportContext,
+) {
+  const { session, memory, signal, update, ask } = context
   const detected = await detectFile(file, signal)
-  const detectedFile = manner === 'pasted' ? await withoutHeader(detected, signal) : detected
-  const input =
-    manner !== 'ask if needed'
+  const detectedFile = mode === 'pasted' ? await withoutHeader(detected, signal) : detected
+  const detectedInput =
+    mode !== 'ask if needed'
       ? null
-      : await usualInput(detectedFile, createComparison(session), signal, (checked) =>
-          update(() => ({ checked })),
+      : await unquestionedInput(detectedFile, createComparison(session), signal, (comparedRows) =>
+          update(() => ({ comparedRows })),
         )
-  if (input || signal.aborted) return input
+  if (detectedInput || signal.aborted) return detectedInput
   update(() => ({ state: 'asking' }))
   const preview = await createPreview(detectedFile, session, memory)
   signal.addEventListener('abort', preview.cancel)
   ask(<PreviewForm preview={preview} />)
-  const decided = await preview.decided
+  const input = await preview.decision
   signal.removeEventListener('abort', preview.cancel)
   ask(null)
-  return decided
+  return input
 }
 
 /** Imports a file. Resolves to its input, or null if nothing was sent. Never rejects. */
 export async function importFile(
   file: File,
-  manner: Manner,
-  around: Surroundings,
+  mode: ReadingMode,
+  context: ImportContext,
 ): Promise<ImportInput | null> {
-  const { session, signal, update, onDone } = around
+  const { session, signal, update, onDone } = context
   let input: ImportInput | null
   try {
-    input = typeof manner === 'string' ? await chooseInput(file, manner, around) : manner
+    input = typeof mode === 'string' ? await chooseInput(file, mode, context) : mode
   } catch (error) {
     if (signal.aborted) input = null
     else {
-      update(() => ({ state: 'failed', reason: reasonOf(error), isOfFile: true }))
+      update(() => ({ state: 'failed', reason: reasonOf(error), isFileError: true }))
       return null
     }
   }
@@ -71,8 +75,8 @@ export async function importFile(
     return null
   }
   update(() => ({ state: 'running' }))
-  const importedInput = await run(input, session, signal, update)
-  if (importedInput.steps.length > 0 || importedInput.lasting !== undefined)
-    onDone({ what: `the import of ${file.name}`, ...importedInput })
+  const changes = await sendPlants(input, session, signal, update)
+  if (changes.steps.length > 0 || changes.lasting !== undefined)
+    onDone({ what: `the import of ${file.name}`, ...changes })
   return input
 }

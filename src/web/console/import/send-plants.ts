@@ -7,17 +7,17 @@ import { explainUnmapped, findUnmapped } from '../../../formats/row-update.ts'
 import { explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { FORM_ADVICE, reasonOf } from './advice.ts'
-import { notReadFrom, unusedColumns } from './analyze.ts'
+import { explainStop, unusedColumns } from './analyze.ts'
 import { createRows } from './create-rows.ts'
-import type { ImportInput } from './detect.ts'
+import type { ImportInput } from './detect-file.ts'
 import { createSteps, type Steps } from './import-steps.ts'
-import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
+import { createRefusals, type NumberedRow, type RefusedRow } from './refusals.ts'
 import { createReplacing, replacePlants } from './replace-plants.ts'
 import type { Import } from './state.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 
-type Run = {
+type SendContext = {
   readonly input: ImportInput
   readonly session: Session
   readonly signal: AbortSignal
@@ -27,16 +27,18 @@ type Run = {
 }
 
 /**
- * Creates the plants of a group, or replaces stored ones; returns the rows that were refused, by the file's reader or
- * by the service.
+ * Creates the plants of a group, or replaces stored ones. Resolves to the rows that the reader or the service refused.
  */
-async function send(group: readonly PlacedRow[], run: Run): Promise<readonly RefusedRow[]> {
-  const { input, session, signal, update, steps, replacing } = run
-  const refusedRows: RefusedRow[] = group.flatMap(({ entry, place }) =>
-    'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, place }] : [],
+async function sendGroup(
+  group: readonly NumberedRow[],
+  context: SendContext,
+): Promise<readonly RefusedRow[]> {
+  const { input, session, signal, update, steps, replacing } = context
+  const refusedRows: RefusedRow[] = group.flatMap(({ entry, rowIndex }) =>
+    'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, rowIndex }] : [],
   )
-  const plants = group.flatMap(({ entry, place }) =>
-    'plant' in entry ? [{ ...entry.plant, entry, place }] : [],
+  const plants = group.flatMap(({ entry, rowIndex }) =>
+    'plant' in entry ? [{ ...entry.plant, entry, rowIndex }] : [],
   )
   if (plants.length === 0) return refusedRows
   const result = input.replaces
@@ -44,53 +46,53 @@ async function send(group: readonly PlacedRow[], run: Run): Promise<readonly Ref
     : await createRows(session, plants, input.columns, signal)
   if (!result.ok) throw new ClientError(result)
   const { created, known, replaced } = { replaced: 0, ...result.value }
-  const refusedPlaces = new Set(result.value.refused.map(({ plant }) => plant.place))
-  const storedRows = plants.filter(({ place }) => !refusedPlaces.has(place))
+  const refusedIndexes = new Set(result.value.refused.map(({ plant }) => plant.rowIndex))
+  const storedRows = plants.filter(({ rowIndex }) => !refusedIndexes.has(rowIndex))
   const emptyNames = storedRows.filter(({ name }) => name === '').length
   update((before) => ({
     created: before.created + created,
-    known: before.known + known,
+    skipped: before.skipped + known,
     replaced: before.replaced + replaced,
     emptyNames: before.emptyNames + emptyNames,
   }))
   steps.add({
-    plants: storedRows.map(({ entry: _, place: __, ...plant }) => plant),
-    known,
+    plants: storedRows.map(({ entry: _, rowIndex: __, ...plant }) => plant),
+    skipped: known,
     replaced,
   })
   for (const { plant, failure } of result.value.refused) {
-    const { entry, place } = plant
+    const { entry, rowIndex } = plant
     const problem = explainRefusal(plant, failure)
-    refusedRows.push({ line: entry.line, problem, entry, place })
+    refusedRows.push({ line: entry.line, problem, entry, rowIndex })
   }
   return refusedRows
 }
 
-/** Numbers the rows of a file across its groups; `onStop` gets the entry where reading stopped. */
-function createPlaces(onStop: (entry: Extract<Entry, { stop: string }>) => void) {
-  let place = 0
-  return (group: readonly Entry[]): PlacedRow[] =>
+/** Returns a function that numbers rows across groups; `onStop` gets the entry where reading stopped. */
+function createRowNumbering(onStop: (entry: Extract<Entry, { stop: string }>) => void) {
+  let nextIndex = 0
+  return (group: readonly Entry[]): NumberedRow[] =>
     group.flatMap((entry) => {
-      if (!('stop' in entry)) return [{ entry, place: place++ }]
+      if (!('stop' in entry)) return [{ entry, rowIndex: nextIndex++ }]
       onStop(entry)
       return []
     })
 }
 
-/** Imports a file; `update` is called with each progress. Resolves to what was changed. Never rejects. */
-export async function run(
+/** Sends the plants of a file; calls `update` with the progress. Resolves to the steps to undo. Never rejects. */
+export async function sendPlants(
   input: ImportInput,
   session: Session,
   signal: AbortSignal,
   update: Update,
 ): Promise<ReturnType<Steps['all']>> {
-  const { opened, columns } = input
-  const { table, rows } = opened
+  const { readable, columns } = input
+  const { table, rows } = readable
   const steps = createSteps(input)
   const replacing = createReplacing(input)
   const refuse = createRefusals(table, columns, update)
-  const placed = createPlaces(({ line, stop }) =>
-    update(() => ({ notRead: notReadFrom(line, stop), isOfFile: true })),
+  const numberRows = createRowNumbering(({ line, stop }) =>
+    update(() => ({ unreadReason: explainStop(line, stop), isFileError: true })),
   )
   const unused = unusedColumns(table, columns)
   const notices = unused === null ? [] : [unused]
@@ -104,27 +106,27 @@ export async function run(
   try {
     for await (const group of groupEntries(entries)) {
       if (signal.aborted) break
-      const placedRows = placed(group)
-      refuse(await send(placedRows, { input, session, signal, update, steps, replacing }))
-      update((before) => ({ rows: before.rows + placedRows.length, bytesRead }))
+      const numberedRows = numberRows(group)
+      refuse(await sendGroup(numberedRows, { input, session, signal, update, steps, replacing }))
+      update((before) => ({ rows: before.rows + numberedRows.length, bytesRead }))
     }
   } catch (error) {
     const isOfService = error instanceof ClientError
     const reason = isOfService ? refusalOf(error.failure) : reasonOf(error)
     if (!signal.aborted) {
       update(({ rows }) => ({
-        notRead: rows === 0 ? reason : `the rest: ${reason}`,
-        isOfFile: !isOfService,
+        unreadReason: rows === 0 ? reason : `the rest: ${reason}`,
+        isFileError: !isOfService,
       }))
     }
   }
-  if (signal.aborted) update(() => ({ notRead: 'the rest, because it was stopped' }))
-  update(({ notRead, known, replaced }) => ({
+  if (signal.aborted) update(() => ({ unreadReason: 'the rest, because it was stopped' }))
+  update(({ unreadReason, skipped, replaced }) => ({
     notices: [
-      ...(input.replaces ? explainUnmapped(known + replaced, findUnmapped(columns)) : []),
+      ...(input.replaces ? explainUnmapped(skipped + replaced, findUnmapped(columns)) : []),
       ...notices,
     ],
-    state: signal.aborted ? 'stopped' : notRead === null ? 'done' : 'failed',
+    state: signal.aborted ? 'stopped' : unreadReason === null ? 'done' : 'failed',
   }))
   return steps.all()
 }

@@ -44,7 +44,8 @@ function Examples({ examples }: Pick<Analysis, 'examples'>) {
   )
 }
 
-const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
+const countRows = (count: number): string =>
+  count === 1 ? '1 row' : `${count.toLocaleString()} rows`
 
 const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly more: number }) => (
   <ul class="refused" aria-label="First problems">
@@ -57,8 +58,8 @@ const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly mo
   </ul>
 )
 
-/** A preview of the result. */
-export function Outlook({ preview }: { readonly preview: Preview }) {
+/** Shows the first plants, and the problems of a file, before its import. */
+export function ResultPreview({ preview }: { readonly preview: Preview }) {
   const { analysis, input, columns } = preview
   const latest = analysis.value
   if (!input.value) {
@@ -71,17 +72,17 @@ export function Outlook({ preview }: { readonly preview: Preview }) {
     )
   }
   if (!latest) return <p class="hint">Reading…</p>
-  const { examples, rows, refused, problems, notRead, notices, isWhole } = latest
-  const unused = unusedColumns(input.value.opened.table, input.value.columns)
+  const { examples, rows, refused, problems, unreadReason, notices, isWhole } = latest
+  const unused = unusedColumns(input.value.readable.table, input.value.columns)
   return (
     <>
       {examples.length > 0 ? <Examples examples={examples} /> : null}
       <p role="status">
-        {isWhole ? rowsOf(rows) : `${rowsOf(rows)} so far; counting…`}
+        {isWhole ? countRows(rows) : `${countRows(rows)} so far; counting…`}
         {refused > 0 ? `; ${refused.toLocaleString()} of them would be refused:` : null}
       </p>
       {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
-      {notRead === null ? null : <p class="error">Not read: {notRead}</p>}
+      {unreadReason === null ? null : <p class="error">Not read: {unreadReason}</p>}
       {[...(unused === null ? [] : [unused]), ...notices].map((notice) => (
         <p key={notice} class="hint">
           {sentenceOf(notice)}

@@ -6,12 +6,18 @@ import type { Format } from '../../../formats/format.ts'
 import { ListsError } from '../../../formats/json/shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
-import { type ColumnChoice, NO_PROPOSAL, type Proposal, propose, toColumns } from './columns.ts'
+import {
+  type ColumnChoice,
+  NO_PROPOSAL,
+  type Proposal,
+  propose,
+  toColumns,
+} from './column-proposal.ts'
 import type { Compare, Comparison } from './compare.ts'
-import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
+import { findEncoding, findFormat, openFile, type ReadableFile } from './readable-file.ts'
 
 export type ImportInput = {
-  readonly opened: OpenedFile
+  readonly readable: ReadableFile
   readonly columns: Columns
   /** True if plants that differ from the stored ones replace them. */
   readonly replaces: boolean
@@ -23,9 +29,9 @@ export type ImportInput = {
 export type DetectedFile = {
   readonly file: File
   readonly format: Format
-  /** Null: its encoding is not known. */
-  readonly opened: OpenedFile | null
-  /** The reason that it is not opened. */
+  /** null: its encoding is unknown. */
+  readonly readable: ReadableFile | null
+  /** The reason that it is not readable. */
   readonly problem: string | null
   readonly settings: Settings
   /** The paths of the lists of a JSON file that has several; the first is proposed. */
@@ -46,10 +52,10 @@ type RememberedChoice = {
 /** The settings chosen in this tab, by kind of file. */
 export type Memory = Map<string, RememberedChoice>
 
-export const nameFile = ({ name, size, lastModified }: File): string =>
+export const fileKey = ({ name, size, lastModified }: File): string =>
   JSON.stringify([name, size, lastModified])
 
-async function hasNames({ table }: OpenedFile): Promise<boolean> {
+async function hasNames({ table }: ReadableFile): Promise<boolean> {
   const { columns, headerRow } = await propose(table)
   return columns.name.length > 0 || headerRow !== null
 }
@@ -58,19 +64,23 @@ async function hasNames({ table }: OpenedFile): Promise<boolean> {
 const MAX_SHEETS = 10
 
 /** A workbook whose first sheet has no column of names may have one on another of the first sheets. */
-async function findSheet(file: File, opened: OpenedFile, signal: AbortSignal): Promise<OpenedFile> {
-  if (await hasNames(opened)) return opened
-  for (const sheet of opened.table.sheets.slice(1, MAX_SHEETS)) {
+async function findSheet(
+  file: File,
+  readable: ReadableFile,
+  signal: AbortSignal,
+): Promise<ReadableFile> {
+  if (await hasNames(readable)) return readable
+  for (const sheet of readable.table.sheets.slice(1, MAX_SHEETS)) {
     const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet }, signal)
     if (await hasNames(other)) return other
   }
-  return opened
+  return readable
 }
 
 const JSON_SHAPE = 'expected a JSON array of objects, or one object per line'
 
 /** The reason that a file has no columns: it is empty, or none of its lines can be read. */
-async function explainNothing({ rows }: OpenedFile): Promise<string> {
+async function explainNothing({ rows }: ReadableFile): Promise<string> {
   for await (const [first] of rows()) {
     if (first && 'problem' in first) return `${JSON_SHAPE}; line ${first.line}: ${first.problem}`
     if (first && 'stop' in first) return `line ${first.line}: ${first.stop}`
@@ -78,13 +88,13 @@ async function explainNothing({ rows }: OpenedFile): Promise<string> {
   return 'the file is empty'
 }
 
-/** Opens a file as its first bytes say; of several lists in JSON, all of them, or else the first. */
+/** Opens a file; if JSON has several lists, all of them, or else the first. */
 async function openFirst(
   file: File,
   format: Format,
   encoding: string | null,
   signal: AbortSignal,
-): Promise<{ first: OpenedFile; lists: readonly string[] }> {
+): Promise<{ first: ReadableFile; lists: readonly string[] }> {
   const settings = { ...USUAL_SETTINGS, encoding }
   try {
     return { first: await openFile(file, format, settings, signal), lists: [] }
@@ -104,12 +114,12 @@ async function openFirst(
 export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
   const { encoding, problem } = await findEncoding(file, format)
-  const found = { file, format, problem }
+  const base = { file, format, problem }
   if (problem !== null) {
-    const kind = nameFile(file)
+    const kind = fileKey(file)
     return {
-      ...found,
-      opened: null,
+      ...base,
+      readable: null,
       settings: USUAL_SETTINGS,
       lists: [],
       proposal: NO_PROPOSAL,
@@ -117,24 +127,24 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
     }
   }
   const { first, lists } = await openFirst(file, format, encoding, signal)
-  const opened = format === 'xlsx' ? await findSheet(file, first, signal) : first
+  const readable = format === 'xlsx' ? await findSheet(file, first, signal) : first
   const settings = {
     ...USUAL_SETTINGS,
     encoding,
-    sheet: opened.table.sheet,
+    sheet: readable.table.sheet,
     list: lists[0] ?? null,
   }
-  const { header } = opened.table
-  if (header.length === 0) throw new OpenError(await explainNothing(opened))
+  const { header } = readable.table
+  if (header.length === 0) throw new OpenError(await explainNothing(readable))
   const kind = JSON.stringify([format, header])
-  const proposal = await propose(opened.table)
+  const proposal = await propose(readable.table)
   const { headerRow } = proposal
   if (headerRow !== null) {
     const below = { ...settings, headerRow }
     const table = await openFile(file, format, below, signal)
     return {
-      ...found,
-      opened: table,
+      ...base,
+      readable: table,
       settings: below,
       lists,
       proposal: { ...(await propose(table.table)), isUsual: false },
@@ -142,11 +152,11 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
     }
   }
   if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
-    return { ...found, opened, settings, lists, proposal, kind }
+    return { ...base, readable, settings, lists, proposal, kind }
   const other = { ...settings, hasHeader: proposal.hasHeader }
   return {
-    ...found,
-    opened: await openFile(file, format, other, signal),
+    ...base,
+    readable: await openFile(file, format, other, signal),
     settings: other,
     lists,
     proposal,
@@ -155,24 +165,29 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
 }
 
 /**
- * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid rows, none of which differs from a
- * stored plant. `onRows` gets the number of rows so far; null if `signal` is aborted.
+ * The input of a file that needs no questions: usual columns, UTF-8, one sheet, and valid rows, none of which differs from
+ * a stored plant. Null for other files. `onRows` gets the number of rows so far; null if `signal` is aborted.
  */
-export async function usualInput(
-  { opened, proposal, settings, lists }: DetectedFile,
+export async function unquestionedInput(
+  { readable, proposal, settings, lists }: DetectedFile,
   compare: Compare,
   signal: AbortSignal,
   onRows: (rows: number) => void,
 ): Promise<ImportInput | null> {
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
-  if (!opened || !proposal.isUsual || !columns || settings.encoding !== null) return null
-  if (opened.table.sheets.length > 1 || lists.length > 0) return null
-  let comparison: Comparison | null = null
-  for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
-    if (signal.aborted || refused > 0 || notRead !== null || compared === 'too many') return null
-    comparison = compared === 'unread' ? null : compared
-    if (comparison && comparison.differing > 0) return null
+  if (!readable || !proposal.isUsual || !columns || settings.encoding !== null) return null
+  if (readable.table.sheets.length > 1 || lists.length > 0) return null
+  let latest: Comparison | null = null
+  for await (const { rows, refused, unreadReason, comparison } of analyze(
+    readable,
+    columns,
+    compare,
+  )) {
+    if (signal.aborted || refused > 0 || unreadReason !== null || comparison === 'too many')
+      return null
+    latest = comparison === 'unread' ? null : comparison
+    if (latest && latest.differing > 0) return null
     onRows(rows)
   }
-  return { opened, columns, replaces: false, compared: comparison }
+  return { readable, columns, replaces: false, compared: latest }
 }

@@ -1,4 +1,4 @@
-// A chosen file: its format, its encoding and its rows, which can be read repeatedly.
+// Opens a file, whose rows can then be read repeatedly; detects its format and its encoding.
 
 import { OpenError } from '../../../errors.ts'
 import { EncodingError, explainEncoding } from '../../../formats/encoding/encoding.ts'
@@ -12,14 +12,14 @@ import {
 import type { Line } from '../../../formats/row.ts'
 import { checkFile, openTable, type Settings, type Table } from '../../../formats/table.ts'
 import type { Workbook } from '../../../formats/workbook/workbook.ts'
-import { detectInThread } from '../workbooks/detect.ts'
-import { readWorkbookInThread } from '../workbooks/read.ts'
+import { detectInThread } from '../workbooks/detect-encoding.ts'
+import { readWorkbookInThread } from '../workbooks/read-workbook.ts'
 import { yieldToBrowser } from '../yield.ts'
 import { FORM_ADVICE } from './advice.ts'
 
 const ROWS_AT_ONCE = 500
 const PART_BYTES = 65_536
-const NEITHER = 'this is neither text nor a workbook; choose a CSV, JSON or spreadsheet file'
+const UNKNOWN_KIND = 'this is neither text nor a workbook; choose a CSV, JSON or spreadsheet file'
 
 /** The bytes of a file in parts, between which the page can respond; `onRead` gets the number of each. */
 async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
@@ -43,11 +43,11 @@ async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGener
 const headOf = async (file: Blob): Promise<Uint8Array> =>
   new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer())
 
-/** True if a file has a byte that no text has, in any encoding but UTF-16. */
+/** True if a file has a zero byte, which occurs in no text but UTF-16. */
 const isBinary = async (file: Blob): Promise<boolean> =>
   new Uint8Array(await file.slice(0, PART_BYTES).arrayBuffer()).includes(0)
 
-/** The format of a file by its first bytes, then by its name; text by default. Throws an `OpenError` for other kinds. */
+/** The format of a file by its first bytes, its name, or its first character. Throws an `OpenError` for unsupported names. */
 export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
   const text = new TextDecoder().decode(head).trimStart()
@@ -57,11 +57,11 @@ export async function findFormat(file: File): Promise<Format> {
   return formatOfBytes(head) ?? namedFormat ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }
 
-/** The encoding of a text; null for UTF-8 and UTF-16. `problem`: why it is not known. */
-export type FoundEncoding = { readonly encoding: string | null; readonly problem: string | null }
+/** The encoding of a text; null for UTF-8 and UTF-16, or if `problem` says why it is unknown. */
+export type EncodingResult = { readonly encoding: string | null; readonly problem: string | null }
 
 /** Checks a file whole, and detects its encoding. Throws an `OpenError` if it is of another kind. */
-export async function findEncoding(file: Blob, format: Format): Promise<FoundEncoding> {
+export async function findEncoding(file: Blob, format: Format): Promise<EncodingResult> {
   try {
     await checkFile(format, () => bytesOf(file, () => {}), null, FORM_ADVICE)
     return { encoding: null, problem: null }
@@ -69,7 +69,7 @@ export async function findEncoding(file: Blob, format: Format): Promise<FoundEnc
     if (!(error instanceof EncodingError)) throw error
     const detected = await detectInThread(error.sample)
     const { encoding } = detected
-    if (encoding === null && (await isBinary(file))) throw new OpenError(NEITHER)
+    if (encoding === null && (await isBinary(file))) throw new OpenError(UNKNOWN_KIND)
     return {
       encoding,
       problem: encoding === null ? explainEncoding(error, detected, FORM_ADVICE) : null,
@@ -77,16 +77,16 @@ export async function findEncoding(file: Blob, format: Format): Promise<FoundEnc
   }
 }
 
-/** An open file: its {@link openTable table}, and its rows, from the first on at each call. */
-export type OpenedFile = {
+/** A file that was opened: its {@link openTable table}; each call of `rows` reads from the first row. */
+export type ReadableFile = {
   readonly table: Omit<Table, 'lines'>
   readonly rows: (onRead?: (bytes: number) => void) => AsyncGenerator<readonly Line[]>
 }
 
-/** The sheet of each file that was read last: another header row or column does not read it again. */
+/** The last sheet read of each file, so that another header row or column does not read it again. */
 const LAST_SHEETS = new WeakMap<Blob, Workbook>()
 
-async function readOnce(
+async function readSheetOnce(
   file: Blob,
   bytes: Uint8Array,
   sheet: string | null,
@@ -95,12 +95,12 @@ async function readOnce(
   const last = LAST_SHEETS.get(file)
   if (last?.sheet === sheet) return last
   const { rows, ...found } = await readWorkbookInThread(bytes, sheet, signal)
-  const read = { ...found, rows: await Array.fromAsync(rows) }
-  if (!signal.aborted) LAST_SHEETS.set(file, read)
-  return read
+  const workbook = { ...found, rows: await Array.fromAsync(rows) }
+  if (!signal.aborted) LAST_SHEETS.set(file, workbook)
+  return workbook
 }
 
-async function* slices(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
+async function* sliceRows(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
   const pause = yieldToBrowser()
   for (let at = 0; at < lines.length; at += ROWS_AT_ONCE) {
     yield lines.slice(at, at + ROWS_AT_ONCE)
@@ -114,19 +114,19 @@ export async function openFile(
   format: Format,
   settings: Settings,
   signal: AbortSignal,
-): Promise<OpenedFile> {
+): Promise<ReadableFile> {
   const open = (onRead: (bytes: number) => void) =>
     openTable(
       format,
       (purpose) => bytesOf(file, purpose === 'read' ? onRead : () => {}),
       settings,
       FORM_ADVICE,
-      (bytes, sheet) => readOnce(file, bytes, sheet, signal),
+      (bytes, sheet) => readSheetOnce(file, bytes, sheet, signal),
     )
   const { lines, ...table } = await open(() => {})
   if (format === 'xlsx') {
     const all = (await Array.fromAsync(lines)).flat()
-    return { table, rows: () => slices(all) }
+    return { table, rows: () => sliceRows(all) }
   }
   return {
     table,

@@ -42,19 +42,19 @@ function UnchangedTexts({ preview: { columns } }: Pick<ReplaceProps, 'preview'>)
 }
 
 /** The comparison with the stored plants, and the choice to replace them. */
-export function StoredChoice({ preview }: { readonly preview: Preview }) {
-  const { compared = null, isWhole } = preview.analysis.value ?? {}
-  if (compared === null) return null
-  if (typeof compared === 'string') {
+export function ReplaceChoice({ preview }: { readonly preview: Preview }) {
+  const { comparison = null, isWhole } = preview.analysis.value ?? {}
+  if (comparison === null) return null
+  if (typeof comparison === 'string') {
     return (
       <>
-        <p class="hint">{NOT_COMPARED[compared]}</p>
+        <p class="hint">{NOT_COMPARED[comparison]}</p>
         <Replace preview={preview} label="Replace the plants that differ" />
         <UnchangedTexts preview={preview} />
       </>
     )
   }
-  const { created, differing, unchanged, differences } = compared
+  const { created, differing, unchanged, differences } = comparison
   const count = differing.toLocaleString()
   const label =
     differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`

@@ -1,15 +1,15 @@
-// A workbook written in a thread: SheetJS writes it in one long call.
+// Writes a workbook in a thread, as SheetJS takes one long call.
 
 import type { PlantToWrite } from '../../../formats/write.ts'
 import { startThread } from './thread.ts'
-import type { WrittenWorkbook } from './written.ts'
+import type { WriteResult } from './write-messages.ts'
 
-/** A thread has about a second for this many plants, and 200 MB. */
+/** This many plants take about a second and 200 MB. */
 export const MAX_PLANTS = 100_000
 
 /** Starts to write a workbook, until `signal` is aborted. */
 export function openWorkbook(signal: AbortSignal) {
-  const thread = startThread<WrittenWorkbook>()
+  const thread = startThread<WriteResult>()
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>()
   const abort = () => {
     thread.terminate()

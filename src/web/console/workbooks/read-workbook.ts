@@ -1,4 +1,4 @@
-// A workbook read in a thread.
+// Reads a workbook in a thread.
 
 import { readInThread } from '../../../formats/workbook/thread.ts'
 import type { Workbook } from '../../../formats/workbook/workbook.ts'
