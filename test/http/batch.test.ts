@@ -126,6 +126,17 @@ test('creates none if some are invalid, and names each with its position and id'
   expect(message).toContain('plants[3]')
 })
 
+test.each(['short', 'long'])(
+  'a %s batch refuses an object or a list as a field',
+  async (length) => {
+    const spaces = length === 'long' ? ' '.repeat(100_000) : ''
+
+    for (const field of ['"id":{},"name":"Yew"', '"id":7,"name":{"x":1}', '"id":7,"name":[{}]']) {
+      await expectRefused(`{"plants":[{${field}}]${spaces}}`, 40002)
+    }
+  },
+)
+
 test('a batch is all or nothing beside other creates', async () => {
   const singles = Array.from({ length: 50 }, (_, index) =>
     daemon.create(`{"id":${6000 + index * 2},"name":"Reed"}`),
