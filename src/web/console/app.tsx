@@ -95,7 +95,7 @@ function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
     onRename,
     onDelete(plants: readonly NewPlant[]): void {
       void onChange(plants.map(deletionOf))
-      selection.drop(plants.map(({ id }) => id))
+      selection.remove(plants.map(({ id }) => id))
       if (plants.some(({ id }) => id === editor.openId)) editor.leave()
     },
   }

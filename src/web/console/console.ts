@@ -99,7 +99,7 @@ function showPlants(parts: Console): void {
     async (changes) => {
       const deleted = [...changes].filter(([, after]) => after === null).map(([id]) => id)
       // Another change would end the reading of a range.
-      if (deleted.some((id) => selection.has(id))) selection.drop(deleted)
+      if (deleted.some((id) => selection.has(id))) selection.remove(deleted)
       for (const id of changes.keys()) await editor.changed(id)
     },
     tellActive,
@@ -143,7 +143,7 @@ function connectParts({ session, list, selection, acts, monitor }: Console): voi
   effect(() => {
     acts.doneActs.value
     acts.undoneActs.value
-    list.tags.distrust()
+    list.tags.markStale()
     untracked(monitor.pollNow)
   })
   // Clear the selection so that hidden plants are not changed.
@@ -156,7 +156,7 @@ function connectParts({ session, list, selection, acts, monitor }: Console): voi
   effect(() => {
     const plants = monitor.latest.value?.plants
     // In an outage, the last number counts.
-    if (plants != null) untracked(() => list.expect(plants))
+    if (plants != null) untracked(() => list.setStoredCount(plants))
   })
 }
 

@@ -29,7 +29,7 @@ const isIn = ({ target }: KeyboardEvent, selector: string): boolean =>
 function onPanelKey({ key }: KeyboardEvent, { list, editor, onOpen }: PageParts): boolean {
   const id = editor.openId
   if (id === null || editor.isEditing.peek() || hasMenu()) return false
-  const [before, after] = list.rows.around(id)
+  const [before, after] = list.rows.neighbours(id)
   const step = { ArrowUp: before, ArrowDown: after }[key]
   if (step) onOpen(step, false)
   else if (key === 'F2' && !list.session.isReadOnly.peek()) editor.edit()

@@ -4,12 +4,12 @@ import type { NewPlant } from '../../client/client.ts'
 import { TEXTS } from './texts.ts'
 import { yieldToBrowser } from './yield.ts'
 
-/** The maximum of plants that the page sorts: it has to read them all. */
+/** The maximum number of plants that the page sorts: it must read all of them. */
 export const MAX_SORTED = 100_000
 
 /** The columns to sort by, in the order of the table. */
 export const SORT_KEYS = ['id', ...TEXTS] as const
-const RUN = 500
+const RUN_LENGTH = 500
 
 export type SortKey = (typeof SORT_KEYS)[number]
 export type Sort = { readonly by: SortKey; readonly isDescending: boolean }
@@ -28,7 +28,7 @@ export const sortText = ({ by, isDescending }: Sort): string =>
   isDescending ? `-${by}` : by === 'id' ? '' : by
 
 /** The order after a click on the header of a column. */
-export const pressed = (sort: Sort, by: SortKey): Sort => ({
+export const toggleSort = (sort: Sort, by: SortKey): Sort => ({
   by,
   isDescending: sort.by === by && !sort.isDescending,
 })
@@ -48,7 +48,11 @@ export function comparatorOf({ by, isDescending }: Sort): Compare {
 }
 
 /** The index of a plant among sorted ones. */
-export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare: Compare): number {
+export function insertionIndex(
+  sorted: readonly NewPlant[],
+  plant: NewPlant,
+  compare: Compare,
+): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
@@ -73,7 +77,7 @@ async function merge(
     merged.push(isSecond ? other : one)
     if (isSecond) second += 1
     else first += 1
-    if (merged.length % RUN === 0) await pause()
+    if (merged.length % RUN_LENGTH === 0) await pause()
   }
   return merged.concat(a.slice(first), b.slice(second))
 }
@@ -85,8 +89,8 @@ export async function sortInSlices(
 ): Promise<NewPlant[]> {
   const pause = yieldToBrowser()
   let runs: NewPlant[][] = []
-  for (let at = 0; at < plants.length; at += RUN) {
-    runs.push(plants.slice(at, at + RUN).sort(compare))
+  for (let at = 0; at < plants.length; at += RUN_LENGTH) {
+    runs.push(plants.slice(at, at + RUN_LENGTH).sort(compare))
     await pause()
   }
   while (runs.length > 1) {

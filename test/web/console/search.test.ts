@@ -1,7 +1,7 @@
 // The searches of the console: by the page itself among what it has read, and by the service. With real daemons.
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { fold, matcherOf } from '../../../src/web/console/list/local-search'
 import { PlantList } from '../../../src/web/console/list/plant-list'
-import { finderOf, fold } from '../../../src/web/console/list/words'
 import type { Query } from '../../../src/web/console/query'
 import { createSession } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
@@ -43,9 +43,9 @@ async function openList(stored: number | undefined, query: Query = {}, sort: Sor
     () => {},
   )
   const isAddress = query.name !== undefined || query.isUntagged
-  if (isAddress) list.expect(stored)
+  if (isAddress) list.setStoredCount(stored)
   await list.open({ query, sort })
-  list.expect(stored)
+  list.setStoredCount(stored)
   return {
     list,
     names: () => list.rows.held().map(({ name }) => name),
@@ -80,13 +80,13 @@ describe('a name', () => {
 
   test('is found by its words in any order, and only by all of them', () => {
     const plant = { id: 1n, name: 'Kriechender Günsel, blau', tag: 'Shrub' }
-    const finds = (query: Query) => finderOf(query)(plant)
+    const finds = (query: Query) => matcherOf(query)(plant)
 
     expect(
       ['gunsel', 'GÜNSEL kriech', 'blau  günsel ', 'ender'].map((name) => finds({ name })),
     ).toEqual(Array(4).fill(true))
     expect(finds({ name: 'gunsel red' })).toBeFalse()
-    const numbered = (name: string, word: string) => finderOf({ name: word })({ id: 1n, name })
+    const numbered = (name: string, word: string) => matcherOf({ name: word })({ id: 1n, name })
     expect(
       ['Rose 7', 'Rose 70', 'rose7', 'AC-0007', '17 and 7'].map((it) => numbered(it, '7')),
     ).toEqual(Array(5).fill(true))
@@ -101,7 +101,7 @@ describe('a name', () => {
 test('a number is looked for in a long name in a time that grows with its length', () => {
   const timeOf = (zeros: number): number => {
     const plant = { id: 1n, name: `1${'0'.repeat(zeros)}` }
-    const find = finderOf({ name: '00' })
+    const find = matcherOf({ name: '00' })
     expect(find(plant)).toBeFalse()
     const started = cpuTime()
     for (let turn = 0; turn < 10; turn++) find(plant)
@@ -117,31 +117,31 @@ test('a number is looked for in a long name in a time that grows with its length
 describe('in a list that the page can hold', () => {
   test('typed text is searched at once among the plants read, then among all', async () => {
     const { list, names, said } = await openList(PLANTS)
-    const typing = list.type({ name: 'rose' })
+    const typing = list.searchTyped({ name: 'rose' })
     // Before any page can come.
-    while (!list.rows.isNarrowed) await Promise.resolve()
+    while (!list.rows.isFiltered) await Promise.resolve()
     expect(names()).toEqual([])
     expect(said()).toMatch(/^0 plants found among the [\d,]+ read of 3,000…$/)
     await typing
     expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
     expect(said()).toBe('3 plants found; accents and word order ignored')
 
-    expect(await requestsOf(() => list.type({ name: 'red rose' }))).toEqual([])
+    expect(await requestsOf(() => list.searchTyped({ name: 'red rose' }))).toEqual([])
     expect(names()).toEqual(['rose, red', 'Red Rose'])
-    await list.type({ name: 'gunsel' })
+    await list.searchTyped({ name: 'gunsel' })
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
     for (const nothing of [null, {}]) {
-      await list.type(nothing)
+      await list.searchTyped(nothing)
       expect(list.rows.count.value).toBe(PLANTS)
-      expect(list.rows.isNarrowed).toBeFalse()
+      expect(list.rows.isFiltered).toBeFalse()
       expect(said()).toBe('')
-      await list.type({ name: 'gunsel' })
+      await list.searchTyped({ name: 'gunsel' })
     }
   })
 
   test('a search stays after it was typed, and reads what may have changed', async () => {
     const { list, names, said } = await openList(PLANTS)
-    await list.type({ name: 'gunsel' })
+    await list.searchTyped({ name: 'gunsel' })
     const asked = await requestsOf(() => list.show({ name: 'gunsel' }))
 
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
@@ -149,7 +149,7 @@ describe('in a list that the page can hold', () => {
     expect(asked.length).toBeGreaterThan(2)
     expect(asked.filter((url) => url.includes('name='))).toEqual([])
     expect(said()).toBe('2 plants found; accents and word order ignored')
-    await list.drop('name')
+    await list.removeTerm('name')
     expect(list.rows.count.value).toBe(PLANTS)
   })
 
@@ -160,7 +160,7 @@ describe('in a list that the page can hold', () => {
 
   test('the results are in the order of the table', async () => {
     const { list, names } = await openList(PLANTS, {}, { by: 'name', isDescending: true })
-    await list.type({ name: 'rose' })
+    await list.searchTyped({ name: 'rose' })
     expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
     await list.sortBy('name')
     expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
@@ -189,21 +189,21 @@ describe('in a list that the page can hold', () => {
     const asked = await requestsOf(() => list.show({ name: 'rose' }))
 
     expect(asked.at(-1)).toContain('name=rose')
-    expect(list.searchesHere).toBeFalse()
+    expect(list.searchesLocally).toBeFalse()
   })
 })
 
 describe('in a longer list', () => {
   test('typed text is searched among the plants read, and the service searches the rest', async () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
-    expect(await requestsOf(() => list.type({ name: '25 PLANT' }))).toEqual([])
+    expect(await requestsOf(() => list.searchTyped({ name: '25 PLANT' }))).toEqual([])
     expect(names()).toEqual(['plant 25', 'plant 250'])
     expect(said()).toBe('2 plants found among the 250 read so far; press Enter to search all')
 
     const asked = await requestsOf(() => list.show({ name: '25 PLANT' }))
     expect(asked.every((url) => url.includes('name=25&name=PLANT'))).toBeTrue()
     await until('the end of the list', () => {
-      list.reader.want(0, 30, true)
+      list.reader.readAround(0, 30, true)
       return list.rows.isComplete.value
     })
     expect(names()[0]).toBe('plant 25')
@@ -213,11 +213,11 @@ describe('in a longer list', () => {
   test('the service searches, as it does before the plants are counted', async () => {
     const { list, names } = await openList(undefined, { name: 'Günsel' })
     await until('the end of the list', () => {
-      list.reader.want(0, 30, true)
+      list.reader.readAround(0, 30, true)
       return list.rows.isComplete.value
     })
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
-    expect(list.searchesHere).toBeFalse()
+    expect(list.searchesLocally).toBeFalse()
   })
 })
 
@@ -265,7 +265,7 @@ test('plants that are being tagged are shown with the tag, also those that are r
 
 test('an export of a search in the page has the plants found, in the order of ids', async () => {
   const { list } = await openList(PLANTS, { name: 'rose' }, { by: 'name', isDescending: false })
-  const names = (await list.foundHere?.())?.map(({ name }) => name)
+  const names = (await list.localResults?.())?.map(({ name }) => name)
   expect(names).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
-  expect((await openList(PLANTS, { tag: 'odd' })).list.foundHere).toBeNull()
+  expect((await openList(PLANTS, { tag: 'odd' })).list.localResults).toBeNull()
 })

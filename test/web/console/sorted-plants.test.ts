@@ -23,7 +23,7 @@ test('has each plant in its place after any changes, one by one or all at once',
         const before = plants.get(plant.id)
         if (isKept) plants.set(plant.id, plant)
         else plants.delete(plant.id)
-        sortedPlants.place(plant.id, isKept ? plant : null, before)
+        sortedPlants.apply(plant.id, isKept ? plant : null, before)
         expect(sortedPlants.plants).toEqual(sorted(plants))
       }
       const changes = new Map(all.map(([plant, isKept]) => [plant.id, isKept ? plant : null]))
@@ -31,7 +31,7 @@ test('has each plant in its place after any changes, one by one or all at once',
         if (plant) plants.set(id, plant)
         else plants.delete(id)
       }
-      expect(sortedPlants.placeAll(changes)).toBeTrue()
+      expect(sortedPlants.applyAll(changes)).toBeTrue()
       expect(sortedPlants.plants).toEqual(sorted(plants))
       for (const [row, plant] of sorted(plants).entries()) {
         expect(sortedPlants.rowOf(plant.id, plant)).toBe(row)
@@ -52,7 +52,7 @@ test('very many changes need a new sort, but lose none', () => {
   const gone = plants.slice(0, 500).map(({ id }): [bigint, null] => [id, null])
   const added = plants.slice(1000).map((plant): [bigint, NewPlant] => [plant.id, plant])
 
-  expect(sortedPlants.placeAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
+  expect(sortedPlants.applyAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
   expect(sortedPlants.plants).toHaveLength(5500)
   expect(sortedPlants.plants.toSorted(compare)).toEqual(plants.slice(500).sort(compare))
 })

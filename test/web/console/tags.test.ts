@@ -51,7 +51,7 @@ describe('the tags of the console', () => {
     expect(list.tags.counts.get('fern')).toBe(1)
 
     await daemon.fetch(`/plants/${PLANTS}`, { method: 'DELETE' })
-    list.expect(PLANTS)
+    list.setStoredCount(PLANTS)
     await list.tags.read()
     expect(list.tags.counts.has('fern')).toBeFalse()
   })
@@ -59,7 +59,7 @@ describe('the tags of the console', () => {
   test('are read again if they changed during the read', async () => {
     const { list } = await openList(daemon)
     const reading = list.tags.read()
-    list.tags.distrust()
+    list.tags.markStale()
     await reading
 
     expect(await requestsOf(() => list.tags.read())).toContain('/tags')

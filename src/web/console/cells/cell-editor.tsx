@@ -242,7 +242,7 @@ export class CellEditor implements CellEditing {
   /** The cells on one side of a cell: those of its plant, then those of the next one. */
   #around({ id, text }: OpenCell, step: 1 | -1): readonly Place[] {
     const texts = step > 0 ? TEXTS : TEXTS.toReversed()
-    const [before, after] = this.parts.list.rows.around(id)
+    const [before, after] = this.parts.list.rows.neighbours(id)
     const other = step > 0 ? after : before
     return [
       ...texts.slice(texts.indexOf(text) + 1).map((name) => ({ id, text: name })),

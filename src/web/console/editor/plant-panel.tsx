@@ -41,7 +41,7 @@ type HeadProps = {
 function Head({ editor, list, label, onStep }: HeadProps) {
   const plant = editor.form.value?.stored.value?.plant
   list.rows.version.value
-  const [before, after] = plant ? list.rows.around(plant.id) : []
+  const [before, after] = plant ? list.rows.neighbours(plant.id) : []
   return (
     <div class="panel-head">
       {plant && !editor.isEditing.value ? (

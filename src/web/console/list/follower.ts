@@ -5,10 +5,10 @@ import type { Session } from '../session.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
-// Changes within this time are shown together: drawing the rows takes long.
-const TOGETHER_MS = 50
+// Changes within this time are shown together, as drawing the rows takes long.
+const BATCH_MS = 50
 
-/** `onChanges` is called with the plants that changed, null for those that were deleted, and awaited; `beforeShown` is called before. */
+/** `onChanges` gets changed plants, null for deleted ones, once they are shown, and is awaited; `beforeShown` before that. */
 export function createFollower(
   session: Session,
   list: PlantList,
@@ -29,7 +29,7 @@ export function createFollower(
     let showing = Promise.resolve()
 
     async function showSoon(): Promise<void> {
-      await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS))
+      await new Promise((resolve) => setTimeout(resolve, BATCH_MS))
       if (signal.aborted) return
       const changes = pendingChanges
       pendingChanges = new Map()

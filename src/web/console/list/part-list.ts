@@ -1,4 +1,4 @@
-// A long list in parts, in the order of ids, either way. Together they span all ids; only some hold their plants.
+// A long list in parts, in ascending or descending order of ids. Together they span all ids; only some hold their plants.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { MAX_SORTED } from '../sort.ts'
@@ -6,7 +6,7 @@ import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
 
 /** The index of the first element that meets a condition, as do all after it; the length if none does. */
-function firstOf<T>(sorted: readonly T[], meets: (element: T) => boolean): number {
+function lowerBound<T>(sorted: readonly T[], meets: (element: T) => boolean): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
@@ -47,11 +47,11 @@ export class PartList {
   reset(order: IdOrder): void {
     this.#order = order
     this.#parts = [{ after: null, last: order.end, count: 1, rows: null, isRead: false }]
-    this.index()
+    this.reindex()
   }
 
   /** Recounts the rows after a part has become longer or shorter. */
-  index(): void {
+  reindex(): void {
     this.#total = 0
     this.#starts = this.#parts.map(({ count }) => {
       this.#total += count
@@ -59,20 +59,20 @@ export class PartList {
     })
   }
 
-  use(part: Part): void {
+  markUsed(part: Part): void {
     this.#usedAt.set(part, ++this.#clock)
   }
 
-  /** Replaces a part by others; those without an id between their bounds are left out. */
+  /** Replaces a part by others, except those whose bounds have no id between them. */
   replace(part: Part, others: readonly Part[]): void {
-    const place = this.#parts.indexOf(part)
-    if (place < 0) return
+    const index = this.#parts.indexOf(part)
+    if (index < 0) return
     const whole = others.filter(
       ({ after, last }) => after === null || this.#order.isBefore(after, last),
     )
-    this.#parts.splice(place, 1, ...whole)
-    for (const other of whole) if (other.rows) this.use(other)
-    this.index()
+    this.#parts.splice(index, 1, ...whole)
+    for (const other of whole) if (other.rows) this.markUsed(other)
+    this.reindex()
   }
 
   /** Drops the plants of the least recently used parts. */
@@ -89,16 +89,16 @@ export class PartList {
   }
 
   /** Resizes the longest unread part so that the rows add up to a total. */
-  expect(rows: number): void {
+  resizeTo(rows: number): void {
     const unread = this.#parts.filter(({ isRead }) => !isRead)
     const longest = unread.toSorted((a, b) => b.count - a.count)[0]
     if (!longest || rows === this.#total) return
     longest.count = Math.max(1, longest.count + rows - this.#total)
-    this.index()
+    this.reindex()
   }
 
-  /** Puts plants in their places in the parts that are held, or removes them. */
-  placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): void {
+  /** Inserts, updates or removes plants in the parts that are held. */
+  applyChanges(changes: ReadonlyMap<bigint, NewPlant | null>): void {
     const byPart = Map.groupBy(changes, ([id]) => this.partOf(id))
     for (const [part, changed] of byPart) {
       if (!part?.rows) continue
@@ -109,7 +109,7 @@ export class PartList {
       )
       part.count = part.rows.length
     }
-    this.index()
+    this.reindex()
   }
 
   startOf(part: Part): number {
@@ -117,32 +117,36 @@ export class PartList {
   }
 
   partOf(id: bigint): Part | undefined {
-    return this.#parts[this.#placeOfId(id)]
+    return this.#parts[this.#partIndexOfId(id)]
   }
 
-  /** The index of a plant among rows, or of the first one after its id. */
-  placeIn(rows: readonly NewPlant[], id: bigint): number {
-    return firstOf(rows, (row) => !this.#order.isBefore(row.id, id))
+  /** The index of a plant among rows, or of the first plant after its id. */
+  indexIn(rows: readonly NewPlant[], id: bigint): number {
+    return lowerBound(rows, (row) => !this.#order.isBefore(row.id, id))
   }
 
-  /** The row of a plant, or of the first one after its id. */
+  /** The row of a plant, or of the first plant after its id. */
   rowOf(id: bigint): number {
-    const place = this.#placeOfId(id)
-    const { rows } = this.#parts[place] ?? {}
-    return (this.#starts[place] ?? this.#total) + (rows ? this.placeIn(rows, id) : 0)
+    const index = this.#partIndexOfId(id)
+    const { rows } = this.#parts[index] ?? {}
+    return (this.#starts[index] ?? this.#total) + (rows ? this.indexIn(rows, id) : 0)
   }
 
   /** A row by its index; undefined if it is not held. */
-  row(at: number): NewPlant | undefined {
-    const place = this.#placeOfRow(at)
-    return this.#parts[place]?.rows?.[at - (this.#starts[place] ?? 0)]
+  row(index: number): NewPlant | undefined {
+    const part = this.#partIndexOfRow(index)
+    return this.#parts[part]?.rows?.[index - (this.#starts[part] ?? 0)]
   }
 
   /** The parts with the rows from `first` up to `end`. */
   *between(first: number, end: number): Generator<Part> {
-    for (let place = this.#placeOfRow(Math.max(0, first)); place < this.#parts.length; place++) {
-      const part = this.#parts[place]
-      if (!part || (this.#starts[place] ?? 0) >= end) return
+    for (
+      let index = this.#partIndexOfRow(Math.max(0, first));
+      index < this.#parts.length;
+      index++
+    ) {
+      const part = this.#parts[index]
+      if (!part || (this.#starts[index] ?? 0) >= end) return
       yield part
     }
   }
@@ -157,7 +161,7 @@ export class PartList {
     for (const { rows } of this.#parts) yield* rows ?? []
   }
 
-  #placeOfRow(row: number): number {
+  #partIndexOfRow(row: number): number {
     let low = 0
     let high = this.#parts.length - 1
     while (low < high) {
@@ -168,7 +172,7 @@ export class PartList {
     return low
   }
 
-  #placeOfId(id: bigint): number {
-    return firstOf(this.#parts, ({ last }) => !this.#order.isBefore(last, id))
+  #partIndexOfId(id: bigint): number {
+    return lowerBound(this.#parts, ({ last }) => !this.#order.isBefore(last, id))
   }
 }

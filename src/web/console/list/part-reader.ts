@@ -63,13 +63,13 @@ export class PartReader {
     if (first && !first.isRead) await this.#readForward(first)
   }
 
-  /** Reads the rows from `first` up to `end`, and those near them. */
-  want(first: number, end: number, isGoingToEnd: boolean): void {
+  /** Reads the rows from `first` up to `end`, and some around them. */
+  readAround(first: number, end: number, isGoingToEnd: boolean): void {
     const { parts } = this.rows
-    if (this.rows.isSorted || this.rows.isNarrowed) return
+    if (this.rows.isSorted || this.rows.isFiltered) return
     const middle = (first + end) / 2
     for (const part of [...parts.between(first - MARGIN_ROWS, end + MARGIN_ROWS)]) {
-      parts.use(part)
+      parts.markUsed(part)
       if (part.rows && !part.isStale) continue
       const start = parts.startOf(part)
       const stop = start + part.count
@@ -104,16 +104,16 @@ export class PartReader {
     return this.rows.rowOf(id)
   }
 
-  /** Calls a function that reads all plants; changes in the meantime are kept for it. */
-  async withAll<T>(act: () => Promise<T>): Promise<T> {
-    const began = this.#generation
+  /** Calls a function that reads all plants, and keeps the changes in the meantime for it. */
+  async whileReadingAll<T>(act: () => Promise<T>): Promise<T> {
+    const { generation } = this
     this.#readersOfAll += 1
     this.isReadingAll.value = true
     this.rows.beginRead()
     try {
       return await act()
     } finally {
-      if (began === this.#generation) {
+      if (generation === this.#generation) {
         this.#readersOfAll -= 1
         this.isReadingAll.value = this.#readersOfAll > 0
         this.rows.endRead()
@@ -123,7 +123,7 @@ export class PartReader {
 
   /** Reads every part that is not held, unless there are more plants than the page sorts. */
   async readAll(): Promise<ReadOutcome> {
-    const began = this.#generation
+    const { generation } = this
     const { parts, isTooLong, readCount } = this.rows
     for (;;) {
       const part = parts.all.find((one) => one.rows === null || one.isStale)
@@ -133,7 +133,7 @@ export class PartReader {
         return 'too many'
       }
       await this.#readForward(part, LONG_PART_ROWS)
-      if (began !== this.#generation || this.failure.value) return 'failed'
+      if (generation !== this.#generation || this.failure.value) return 'failed'
     }
   }
 
@@ -148,10 +148,10 @@ export class PartReader {
 
   #readBack(part: Part): Promise<void> {
     const { order } = this.rows.parts
-    const behind = part.last === order.end ? null : part.last + order.step
+    const afterLast = part.last === order.end ? null : part.last + order.step
     return this.#load(
       part,
-      () => this.#page(part.backward ?? behind, PART_ROWS, !order.isDescending),
+      () => this.#page(part.backward ?? afterLast, PART_ROWS, !order.isDescending),
       (page) => splitBack(order, part, page),
     )
   }
@@ -172,18 +172,18 @@ export class PartReader {
     return readPage(this.session, this.query.value, { isDescending }, after, limit)
   }
 
-  /** Reads a part, once at a time, and puts the parts of the page in its place. */
+  /** Reads a part, unless it is being read, and replaces it by the parts that the page splits it into. */
   #load(
     part: Part,
     read: () => Promise<Result<PlantPage>>,
     split: (page: PlantPage) => readonly Part[],
   ): Promise<void> {
-    const isLoading = this.#loading.get(part)
-    if (isLoading) return isLoading
-    const began = this.#generation
-    const whole = async (): Promise<void> => {
+    const earlierLoad = this.#loading.get(part)
+    if (earlierLoad) return earlierLoad
+    const { generation } = this
+    const readAndSplit = async (): Promise<void> => {
       const page = await read()
-      if (began !== this.#generation) return
+      if (generation !== this.#generation) return
       this.#loading.delete(part)
       if (page.ok) {
         this.failure.value = null
@@ -193,12 +193,12 @@ export class PartReader {
       if (page.ok) this.rows.publish()
     }
     this.rows.beginRead()
-    const loading = whole()
+    const loading = readAndSplit()
     this.#loading.set(part, loading)
     return loading
   }
 
-  /** Reports missing rows, and reads them again after a while. */
+  /** Reports the failure, and retries after a while. */
   #fail(message: string): void {
     this.failure.value = message
     setTimeout(() => {

@@ -1,4 +1,4 @@
-// A part of a list in the order of ids, and the parts that a page splits it into.
+// A part of a list in the order of ids, and its split by a page that was read.
 
 import type { NewPlant, PlantPage } from '../../../client/client.ts'
 import type { IdOrder } from './id-order.ts'
@@ -11,7 +11,7 @@ export type Part = {
   /** null: from the beginning. */
   readonly after: bigint | null
   readonly last: bigint
-  /** The number of its plants: an estimate if it was never read. */
+  /** The number of its plants; an estimate until it is read. */
   count: number
   /** null if they are not held. */
   rows: NewPlant[] | null
@@ -26,8 +26,8 @@ export type Part = {
 
 const SHARES = 1_000_000
 
-/** A part that was read whole: the plants between two bounds. */
-export function readPart(
+/** A completely read part: the plants between two bounds. */
+export function createReadPart(
   { isBefore }: IdOrder,
   after: bigint | null,
   last: bigint,
@@ -58,9 +58,9 @@ export function splitForward(
 ): Part[] {
   const end = plants.at(-1)?.id
   const isWhole = next === null || (end !== undefined && !order.isBefore(end, part.last))
-  if (isWhole) return [readPart(order, after, part.last, plants)]
+  if (isWhole) return [createReadPart(order, after, part.last, plants)]
   if (end === undefined) return [restOf(part, 0, { after, forward: next })]
-  const first = readPart(order, after, end, plants)
+  const first = createReadPart(order, after, end, plants)
   return [first, restOf(part, first.count, { after: end, forward: next })]
 }
 
@@ -71,10 +71,10 @@ export function splitBack(order: IdOrder, part: Part, { plants, next }: PlantPag
   const isWhole =
     next === null || (first !== undefined && after !== null && !order.isBefore(after, first))
   const all = plants.toReversed()
-  if (isWhole) return [readPart(order, after, part.last, all)]
+  if (isWhole) return [createReadPart(order, after, part.last, all)]
   if (first === undefined) return [restOf(part, 0, { backward: next })]
   const end = first - order.step
-  const last = readPart(order, end, part.last, all)
+  const last = createReadPart(order, end, part.last, all)
   return [restOf(part, last.count, { last: end, backward: next }), last]
 }
 

@@ -1,5 +1,5 @@
-// The plants that the table shows: the search, the order, and the rows that were read. Sorted by name or tag, or
-// searched by the page itself, all are held.
+// The plants that the table shows: the search, the order, and the rows. To sort by a text, or to search in the page, it
+// holds all of them.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
@@ -9,28 +9,28 @@ import {
   BY_ID,
   comparatorOf,
   MAX_SORTED,
-  pressed,
   type Sort,
   type SortKey,
   sortInSlices,
   sortText,
+  toggleSort,
 } from '../sort.ts'
 import { isSameView, type View } from '../view.ts'
 import { ASCENDING, DESCENDING } from './id-order.ts'
+import { foldInSlices, matcherOf } from './local-search.ts'
 import { PartReader, RETRY_MS, type ReadOutcome } from './part-reader.ts'
 import { PlantRows } from './plant-rows.ts'
 import { Tags } from './tags.ts'
-import { finderOf, foldInSlices } from './words.ts'
 
 /** The sentence that a list is too long for an order. */
-export const tooLongFor = (by: SortKey): string =>
+export const explainTooLong = (by: SortKey): string =>
   `Sorting by ${by} works up to ${MAX_SORTED.toLocaleString()} plants. Search for something first`
 
-const MARKED_MS = 5000
+const CREATED_SHOWN_MS = 5000
 
 export class PlantList {
   readonly query = signal<Query>({})
-  /** The search in the box: it finds plants among those that were read. */
+  /** The search being typed: it filters the plants that were read. */
   readonly typedQuery = signal<Query | null>(null)
   /** The plants that the service lists: those of the search, or all of them where the page searches. */
   readonly serviceQuery = signal<Query>({})
@@ -44,13 +44,13 @@ export class PlantList {
   readonly createdId = signal<bigint | null>(null)
   readonly reader: PartReader
   readonly tags: Tags
-  /** Adds the texts that are not saved yet to a plant as it is stored. */
+  /** Applies the unsaved texts to a stored plant. */
   withUnsaved: (plant: NewPlant) => NewPlant = (plant) => plant
   /** The number of stored plants. */
-  readonly #stored = signal<number | undefined>(undefined)
+  readonly #storedCount = signal<number | undefined>(undefined)
   /** Counts the searches of the page, of which the last is shown. */
   #searches = 0
-  #marking: ReturnType<typeof setTimeout> | undefined
+  #createdTimer: ReturnType<typeof setTimeout> | undefined
 
   /** `onView` is called with each view; `isCorrected`: the URL requested it, or an invalid one that was replaced. */
   constructor(
@@ -67,14 +67,14 @@ export class PlantList {
   }
 
   /** The search whose results are on screen. */
-  get searched(): Query {
+  get visibleQuery(): Query {
     return this.typedQuery.value
       ? within(this.query.value, this.typedQuery.value)
       : this.query.value
   }
 
   /** True if the page itself finds the plants of the search. */
-  get searchesHere(): boolean {
+  get searchesLocally(): boolean {
     return textOf(this.serviceQuery.value) !== textOf(this.query.value)
   }
 
@@ -85,7 +85,7 @@ export class PlantList {
     this.reader.restart()
     this.#reset(view)
     await Promise.all([this.reader.readFirst(), this.#search()])
-    await this.#arrange()
+    await this.#sortAndSearch()
   }
 
   /** Shows other plants, in the same order. */
@@ -100,41 +100,41 @@ export class PlantList {
   }
 
   /** Shows the results of a search while it is typed; null: the earlier results. */
-  async type(query: Query | null): Promise<void> {
+  async searchTyped(query: Query | null): Promise<void> {
     const typed = query && !isEverything(query) ? query : null
     if (textOf(typed ?? {}) === textOf(this.typedQuery.value ?? {})) return
     this.typedQuery.value = typed
     await this.#search()
-    const isWaiting = this.readsAll && !this.rows.parts.isHeld
-    if (isWaiting && !this.reader.isReadingAll.value) await this.#arrange()
+    const isWaiting = this.needsAll && !this.rows.parts.isHeld
+    if (isWaiting && !this.reader.isReadingAll.value) await this.#sortAndSearch()
   }
 
   /** Removes a part of the search. */
-  drop(key: keyof Query): Promise<void> {
+  removeTerm(key: keyof Query): Promise<void> {
     const { [key]: _, ...others } = this.query.value
     return this.show(others)
   }
 
   /** Sorts by a column, or reverses the order if it is sorted by it. */
   async sortBy(by: SortKey): Promise<void> {
-    if (by !== 'id' && this.rows.isTooLong.value) return this.announce(tooLongFor(by))
-    await this.open({ query: this.query.value, sort: pressed(this.sort.value, by) })
+    if (by !== 'id' && this.rows.isTooLong.value) return this.announce(explainTooLong(by))
+    await this.open({ query: this.query.value, sort: toggleSort(this.sort.value, by) })
   }
 
   /** Reads the rows again as they come into view; until then, they stay. */
   readonly refresh = (): void => {
-    this.tags.distrust()
+    this.tags.markStale()
     this.reader.restart()
-    this.#distrustRows()
+    this.#markRowsStale()
     this.rows.publish()
-    void this.#arrange()
+    void this.#sortAndSearch()
   }
 
   /** Forgets everything. */
   close(): void {
     this.reader.restart()
     this.tags.clear()
-    this.#stored.value = undefined
+    this.#storedCount.value = undefined
     batch(() => {
       this.query.value = {}
       this.typedQuery.value = null
@@ -146,48 +146,48 @@ export class PlantList {
 
   /** The number of plants that the service lists, as far as it is known. */
   get total(): number | undefined {
-    return this.rows.isComplete.value ? this.rows.readCount.value : this.#expected()
+    return this.rows.isComplete.value ? this.rows.readCount.value : this.#expectedCount()
   }
 
   /** Sets the number of stored plants, for the length of the scroll bar. */
-  expect(stored: number | undefined): void {
-    if (stored !== this.#stored.value) this.tags.distrust()
-    this.#stored.value = stored
-    this.rows.expect(this.#expected())
+  setStoredCount(stored: number | undefined): void {
+    if (stored !== this.#storedCount.value) this.tags.markStale()
+    this.#storedCount.value = stored
+    this.rows.setExpectedCount(this.#expectedCount())
   }
 
   readAll(): Promise<ReadOutcome> {
-    return this.reader.withAll(() => this.reader.readAll())
+    return this.reader.whileReadingAll(() => this.reader.readAll())
   }
 
-  /** Reads the results of the page's own search, in the order of ids; null if the service searches. */
-  get foundHere(): (() => Promise<readonly NewPlant[]>) | null {
-    if (!this.searchesHere) return null
+  /** Returns a function that reads the results of the page's own search, in the order of ids; null if the service searches. */
+  get localResults(): (() => Promise<readonly NewPlant[]>) | null {
+    if (!this.searchesLocally) return null
     const { value: query } = this.query
     return async () => {
       await this.readAll()
-      const plants = [...this.rows.parts.heldPlants()].filter(finderOf(query))
+      const plants = [...this.rows.parts.heldPlants()].filter(matcherOf(query))
       return this.rows.parts.order.isDescending ? plants.reverse() : plants
     }
   }
 
-  /** Adds a new plant in its place, or updates a changed one. */
+  /** Inserts or updates a plant as it is stored. */
   put(plant: NewPlant): void {
     this.rows.settle(plant.id)
     const shown = this.withUnsaved(plant)
-    if (shown === plant) this.rows.set(plant.id, this.rows.lists(plant) ? plant : null)
+    if (shown === plant) this.rows.set(plant.id, this.rows.belongs(plant) ? plant : null)
     else this.showAs([shown])
   }
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
   add(plant: NewPlant): boolean {
     this.put(plant)
-    if (!finderOf(this.searched)(plant)) return false
+    if (!matcherOf(this.visibleQuery)(plant)) return false
     this.createdId.value = plant.id
-    clearTimeout(this.#marking)
-    this.#marking = setTimeout(() => {
+    clearTimeout(this.#createdTimer)
+    this.#createdTimer = setTimeout(() => {
       this.createdId.value = null
-    }, MARKED_MS)
+    }, CREATED_SHOWN_MS)
     return true
   }
 
@@ -195,25 +195,25 @@ export class PlantList {
   putAll(plants: readonly NewPlant[]): void {
     for (const { id } of plants) this.rows.settle(id)
     const changes = new Map(
-      plants.map((plant) => [plant.id, this.rows.lists(plant) ? plant : null]),
+      plants.map((plant) => [plant.id, this.rows.belongs(plant) ? plant : null]),
     )
-    if (!this.rows.setAll(changes)) void this.#arrange()
+    if (!this.rows.setAll(changes)) void this.#sortAndSearch()
   }
 
   /** Shows plants as they will be, until they are put again or settled. */
   showAs(plants: readonly NewPlant[]): void {
-    if (!this.rows.showAs(plants)) void this.#arrange()
+    if (!this.rows.showAs(plants)) void this.#sortAndSearch()
   }
 
-  /** Shows changes by others, but for plants that are about to be deleted here. */
+  /** Shows changes by others, except of plants that are being deleted here. */
   changeAll(changes: ReadonlyMap<bigint, Plant | null>): void {
-    this.tags.distrust()
+    this.tags.markStale()
     const shown = new Map<bigint, NewPlant | null>()
     for (const [id, after] of changes) {
       const plant = after && { id, ...after }
-      if (!this.rows.isHidden(id)) shown.set(id, plant && this.rows.lists(plant) ? plant : null)
+      if (!this.rows.isHidden(id)) shown.set(id, plant && this.rows.belongs(plant) ? plant : null)
     }
-    if (!this.rows.setAll(shown)) void this.#arrange()
+    if (!this.rows.setAll(shown)) void this.#sortAndSearch()
   }
 
   /** Removes a plant that is no longer stored. */
@@ -224,37 +224,37 @@ export class PlantList {
 
   /** True if the page can hold every plant, as far as it is known. */
   get #isShort(): boolean {
-    return this.#stored.value !== undefined && this.#stored.value <= MAX_SORTED
+    return this.#storedCount.value !== undefined && this.#storedCount.value <= MAX_SORTED
   }
 
   /** True if the view needs every plant. */
-  get readsAll(): boolean {
+  get needsAll(): boolean {
     const isTyped = this.typedQuery.value !== null && this.#isShort
-    return this.sort.value.by !== 'id' || this.searchesHere || isTyped
+    return this.sort.value.by !== 'id' || this.searchesLocally || isTyped
   }
 
-  #expected(): number | undefined {
-    return isEverything(this.serviceQuery.value) ? this.#stored.value : undefined
+  #expectedCount(): number | undefined {
+    return isEverything(this.serviceQuery.value) ? this.#storedCount.value : undefined
   }
 
   /** Marks every row as outdated. */
-  #distrustRows(): void {
+  #markRowsStale(): void {
     this.readAt.value = performance.now()
     for (const part of this.rows.parts.all) part.isStale = true
   }
 
-  /** The plants that the service is to list for a search: all, if they are few enough for the page to search them. */
-  #listFor(query: Query): Query {
+  /** The search for the service: all plants, if they are few enough for the page to search. */
+  #serviceQueryFor(query: Query): Query {
     const { name, id } = query
     return name !== undefined && id === undefined && this.#isShort ? {} : query
   }
 
   #reset({ query, sort }: View): void {
-    const serviceQuery = this.#listFor(query)
+    const serviceQuery = this.#serviceQueryFor(query)
     const isOther = textOf(serviceQuery) !== textOf(this.serviceQuery.value)
     const isDescending = sort.by === 'id' && sort.isDescending
     const { rows } = this
-    const isTurned = rows.parts.order.isDescending !== isDescending
+    const isReversed = rows.parts.order.isDescending !== isDescending
     batch(() => {
       if (isOther || sortText(sort) !== sortText(this.sort.value)) rows.unsort()
       this.reader.failure.value = null
@@ -262,12 +262,12 @@ export class PlantList {
       this.serviceQuery.value = serviceQuery
       this.sort.value = sort
       if (isOther) rows.isTooLong.value = false
-      if (isOther || isTurned || (rows.count.value === 0 && !rows.isNarrowed)) {
-        rows.widen()
+      if (isOther || isReversed || (rows.count.value === 0 && !rows.isFiltered)) {
+        rows.clearFilter()
         rows.reset(isDescending ? DESCENDING : ASCENDING)
         this.readAt.value = performance.now()
-      } else if (this.searchesHere && !this.isLive.value) this.#distrustRows()
-      rows.expect(this.#expected())
+      } else if (this.searchesLocally && !this.isLive.value) this.#markRowsStale()
+      rows.setExpectedCount(this.#expectedCount())
       rows.publish()
     })
   }
@@ -275,44 +275,44 @@ export class PlantList {
   /** Shows the results of the page's own search, if there is one. */
   async #search(): Promise<void> {
     const search = ++this.#searches
-    if (!this.searchesHere && !this.typedQuery.value) {
-      if (!this.rows.isNarrowed) return
-      this.rows.widen()
+    if (!this.searchesLocally && !this.typedQuery.value) {
+      if (!this.rows.isFiltered) return
+      this.rows.clearFilter()
       return this.rows.publish()
     }
     await foldInSlices(this.rows.all())
     if (search !== this.#searches) return
     const { by, isDescending } = this.sort.value
     const order = this.rows.isSorted || by === 'id' ? { by, isDescending } : BY_ID
-    this.rows.narrow(comparatorOf(order), finderOf(this.searched))
+    this.rows.filter(comparatorOf(order), matcherOf(this.visibleQuery))
   }
 
   /**
    * Sorts the plants as the view says, and searches them; too many stay in the order of ids, or are searched by the
    * service. Retries after a failed read.
    */
-  async #arrange(): Promise<void> {
-    if (!this.readsAll) return this.#search()
+  async #sortAndSearch(): Promise<void> {
+    if (!this.needsAll) return this.#search()
     const { generation } = this.reader
-    const isOver = () => generation !== this.reader.generation
+    const isSuperseded = () => generation !== this.reader.generation
     for (;;) {
-      const outcome = await this.reader.withAll(() => this.#sortAll())
-      if (isOver() || outcome === 'all') return
+      const outcome = await this.reader.whileReadingAll(() => this.#sortAll())
+      if (isSuperseded() || outcome === 'all') return
       if (outcome === 'too many') break
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      if (isOver()) return
+      if (isSuperseded()) return
     }
-    if (this.searchesHere) {
+    if (this.searchesLocally) {
       // More were stored since they were counted.
-      this.#stored.value = MAX_SORTED + 1
+      this.#storedCount.value = MAX_SORTED + 1
       this.reader.restart()
       this.#reset(this.view)
       await Promise.all([this.reader.readFirst(), this.#search()])
-      return this.#arrange()
+      return this.#sortAndSearch()
     }
     const { by } = this.sort.value
     if (by === 'id') return
-    this.announce(tooLongFor(by))
+    this.announce(explainTooLong(by))
     await this.open({ query: this.query.value, sort: BY_ID }, true)
   }
 

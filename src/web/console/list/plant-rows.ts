@@ -1,18 +1,18 @@
-// The rows of the table: by id in parts, of which some are held; all of them sorted; or those that the page's own
-// search finds. Keeps changes made during a read.
+// The rows of the table: in the order of ids, in parts of which some are held; or all of them sorted, or filtered by the
+// page's own search. Keeps changes made during a read.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, MAX_SORTED } from '../sort.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
-import { type Part, readPart } from './part.ts'
+import { createReadPart, type Part } from './part.ts'
 import { PartList } from './part-list.ts'
-import { MAX_PLACED, SortedPlants } from './sorted-plants.ts'
+import { MAX_INSERTED, SortedPlants } from './sorted-plants.ts'
 
-// Plants added at the end go into the last part up to this length, then into another one.
+// Plants added at the end extend the last part up to this length, then begin another.
 const MAX_PART_ROWS = 5000
-// More changes than this are put in their places in one pass.
-const MAX_SINGLE = 100
+// More changes than this are applied in one pass.
+const MAX_SINGLE_CHANGES = 100
 
 export class PlantRows {
   readonly parts = new PartList()
@@ -29,31 +29,31 @@ export class PlantRows {
   readonly isTooLong = signal(false)
 
   /** The number of stored plants if all are shown. */
-  #expected: number | undefined
-  /** All plants in the order of the page; null in the order of ids. */
-  #sorted: SortedPlants | null = null
+  #expectedCount: number | undefined
+  /** All plants as the page sorted them; null in the order of ids. */
+  #sortedPlants: SortedPlants | null = null
   /** The results of the page's own search; null without one. */
-  #narrowed: SortedPlants | null = null
-  /** The plants that are shown as they will be; null: not at all. */
+  #filteredPlants: SortedPlants | null = null
+  /** Plants with changes that are not stored yet; null: deleted. */
   readonly #pending = new Map<bigint, NewPlant | null>()
   /** The changes since a read began, which it may have missed. */
-  readonly #recent = new Map<bigint, NewPlant | null>()
+  readonly #changesDuringRead = new Map<bigint, NewPlant | null>()
   #reads = 0
 
-  /** `lists`: true if a plant belongs to the list. */
-  constructor(readonly lists: (plant: NewPlant) => boolean) {}
+  /** `belongs`: true if a plant belongs to the list. */
+  constructor(readonly belongs: (plant: NewPlant) => boolean) {}
 
   get isSorted(): boolean {
-    return this.#sorted !== null
+    return this.#sortedPlants !== null
   }
 
-  get isNarrowed(): boolean {
-    return this.#narrowed !== null
+  get isFiltered(): boolean {
+    return this.#filteredPlants !== null
   }
 
   /** The rows that are held as one list; null if they are held in parts. */
   get #currentOrder(): SortedPlants | null {
-    return this.#narrowed ?? this.#sorted
+    return this.#filteredPlants ?? this.#sortedPlants
   }
 
   row(at: number): NewPlant | undefined {
@@ -73,8 +73,8 @@ export class PlantRows {
     return found?.id === id ? found : undefined
   }
 
-  /** The plants before and after a plant, which need not be in the list; undefined where none is held. */
-  around(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
+  /** The plants before and after a plant, which may be missing in the list; undefined where none is held. */
+  neighbours(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
     const at = this.rowOf(id)
     if (at >= 0) return [this.row(at - 1), this.row(at + 1)]
     if (this.#currentOrder) return [undefined, undefined]
@@ -84,19 +84,19 @@ export class PlantRows {
 
   /** The plants that are held, in the order of the table. */
   held(): readonly NewPlant[] {
-    return this.#narrowed?.plants ?? this.all()
+    return this.#filteredPlants?.plants ?? this.all()
   }
 
-  /** Like {@link held}, with those that the page's own search leaves out. */
+  /** Like {@link held}, without the filter of the page's own search. */
   all(): readonly NewPlant[] {
-    return this.#sorted?.plants ?? [...this.parts.heldPlants()]
+    return this.#sortedPlants?.plants ?? [...this.parts.heldPlants()]
   }
 
   isHidden(id: bigint): boolean {
     return this.#pending.get(id) === null
   }
 
-  /** Leaves plants out until they are shown again, even if they are still stored. */
+  /** Hides plants until they are settled, even if they are still stored. */
   hide(ids: readonly bigint[]): void {
     for (const id of ids) this.#pending.set(id, null)
     this.setAll(new Map(ids.map((id) => [id, null])))
@@ -107,7 +107,9 @@ export class PlantRows {
    */
   showAs(plants: readonly NewPlant[]): boolean {
     for (const plant of plants) this.#pending.set(plant.id, plant)
-    return this.setAll(new Map(plants.map((plant) => [plant.id, this.lists(plant) ? plant : null])))
+    return this.setAll(
+      new Map(plants.map((plant) => [plant.id, this.belongs(plant) ? plant : null])),
+    )
   }
 
   /** Shows a plant as it is stored from here on. */
@@ -115,17 +117,17 @@ export class PlantRows {
     this.#pending.delete(id)
   }
 
-  /** Puts a plant in its place, or removes it. */
+  /** Inserts, updates or removes a plant. */
   set(id: bigint, plant: NewPlant | null): void {
-    if (this.#reads > 0) this.#recent.set(id, plant)
-    this.#place(id, plant)
+    if (this.#reads > 0) this.#changesDuringRead.set(id, plant)
+    this.#apply(id, plant)
     this.publish()
   }
 
-  /** Puts many plants in their places, or removes them. False if they must be sorted again. */
+  /** Inserts, updates or removes many plants. False if the rows must be sorted again. */
   setAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
-    if (this.#reads > 0) for (const [id, plant] of changes) this.#recent.set(id, plant)
-    const isInOrder = this.#placeAll(changes)
+    if (this.#reads > 0) for (const [id, plant] of changes) this.#changesDuringRead.set(id, plant)
+    const isInOrder = this.#applyAll(changes)
     this.publish()
     return isInOrder
   }
@@ -137,14 +139,14 @@ export class PlantRows {
 
   endRead(): void {
     this.#reads -= 1
-    if (this.#reads === 0) this.#recent.clear()
+    if (this.#reads === 0) this.#changesDuringRead.clear()
   }
 
   /** Replaces a part by its parts that were read. */
   replace(part: Part, others: readonly Part[]): void {
-    const pendingParts = others.map((other) => this.#asPending(other))
+    const pendingParts = others.map((other) => this.#withPending(other))
     this.parts.replace(part, pendingParts)
-    this.#narrowed?.placeAll(
+    this.#filteredPlants?.applyAll(
       new Map<bigint, NewPlant | null>([
         ...(part.rows ?? []).map(({ id }) => [id, null] as const),
         ...pendingParts
@@ -152,31 +154,31 @@ export class PlantRows {
           .map((plant) => [plant.id, plant] as const),
       ]),
     )
-    this.#repeatChanges()
+    this.#reapplyChanges()
     if (!this.#currentOrder) this.parts.forgetOldest()
   }
 
   /** Shows sorted plants, with the changes since they were read. */
   sort(plants: NewPlant[], compare: Compare): void {
-    this.#sorted = new SortedPlants(plants, compare)
-    this.#repeatChanges()
+    this.#sortedPlants = new SortedPlants(plants, compare)
+    this.#reapplyChanges()
     this.publish()
   }
 
-  /** Shows only the held plants that fit, in an order. */
-  narrow(compare: Compare, fits: (plant: NewPlant) => boolean): void {
-    this.#narrowed = new SortedPlants(this.all().filter(fits), compare, fits)
+  /** Shows only the held plants that match, in an order. */
+  filter(compare: Compare, matches: (plant: NewPlant) => boolean): void {
+    this.#filteredPlants = new SortedPlants(this.all().filter(matches), compare, matches)
     this.publish()
   }
 
-  /** Ends {@link narrow}. */
-  widen(): void {
-    this.#narrowed = null
+  /** Ends {@link filter}. */
+  clearFilter(): void {
+    this.#filteredPlants = null
   }
 
   /** Starts over; the reads in progress no longer count. */
   restart(): void {
-    this.#recent.clear()
+    this.#changesDuringRead.clear()
     this.#reads = 0
   }
 
@@ -186,25 +188,25 @@ export class PlantRows {
 
   /** Returns to the order of ids. */
   unsort(): void {
-    this.#sorted = null
+    this.#sortedPlants = null
   }
 
   /** Sets the number of rows to the stored plants; undefined: it is unknown, or only some plants are shown. */
-  expect(plants: number | undefined): void {
-    this.#expected = plants
+  setExpectedCount(plants: number | undefined): void {
+    this.#expectedCount = plants
     if (plants === undefined || this.isComplete.value || this.count.value === plants) return
     this.publish()
   }
 
   publish(): void {
-    if (this.#expected !== undefined) this.parts.expect(this.#expected)
+    if (this.#expectedCount !== undefined) this.parts.resizeTo(this.#expectedCount)
     batch(() => {
       const readParts = this.parts.all.filter(({ isRead }) => isRead)
       this.readCount.value = readParts.reduce((sum, { count }) => sum + count, 0)
       this.count.value = this.#currentOrder?.plants.length ?? this.parts.total
       this.foundCount.value = this.#currentOrder?.plants.length ?? this.readCount.value
       this.isComplete.value = readParts.length === this.parts.all.length
-      if (Math.max(this.readCount.value, this.#expected ?? 0) > MAX_SORTED)
+      if (Math.max(this.readCount.value, this.#expectedCount ?? 0) > MAX_SORTED)
         this.isTooLong.value = true
       this.version.value += 1
     })
@@ -213,9 +215,9 @@ export class PlantRows {
   clear(): void {
     this.restart()
     this.#pending.clear()
-    this.#sorted = null
-    this.#narrowed = null
-    this.#expected = undefined
+    this.#sortedPlants = null
+    this.#filteredPlants = null
+    this.#expectedCount = undefined
     this.reset(ASCENDING)
     batch(() => {
       this.publish()
@@ -224,54 +226,57 @@ export class PlantRows {
     })
   }
 
-  #repeatChanges(): void {
-    const all = [...this.#recent]
-    for (let at = 0; at < all.length; at += MAX_PLACED) {
-      this.#placeAll(new Map(all.slice(at, at + MAX_PLACED)))
+  #reapplyChanges(): void {
+    const all = [...this.#changesDuringRead]
+    for (let at = 0; at < all.length; at += MAX_INSERTED) {
+      this.#applyAll(new Map(all.slice(at, at + MAX_INSERTED)))
     }
   }
 
-  /** Like {@link setAll}, without a notification. */
-  #placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
-    if (changes.size <= MAX_SINGLE) {
-      for (const [id, plant] of changes) this.#place(id, plant)
+  /** Like {@link setAll}, but does not publish. */
+  #applyAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
+    if (changes.size <= MAX_SINGLE_CHANGES) {
+      for (const [id, plant] of changes) this.#apply(id, plant)
       return true
     }
-    this.parts.placeAll(changes)
-    const areInOrder = [this.#sorted, this.#narrowed].map(
-      (sortedPlants) => sortedPlants?.placeAll(changes) ?? true,
+    this.parts.applyChanges(changes)
+    const areInOrder = [this.#sortedPlants, this.#filteredPlants].map(
+      (sortedPlants) => sortedPlants?.applyAll(changes) ?? true,
     )
     return areInOrder.every(Boolean)
   }
 
-  #asPending(part: Part): Part {
+  #withPending(part: Part): Part {
     if (!part.rows || this.#pending.size === 0) return part
     const rows = part.rows
       .map((plant) => this.#pending.get(plant.id) ?? (this.isHidden(plant.id) ? null : plant))
       .filter((plant) => plant !== null)
-      .filter(this.lists)
+      .filter(this.belongs)
     return { ...part, rows, count: rows.length }
   }
 
-  #place(id: bigint, plant: NewPlant | null): void {
+  #apply(id: bigint, plant: NewPlant | null): void {
     const before = this.plant(id)
-    this.#placeInPart(id, plant)
-    this.#sorted?.place(id, plant, before)
-    this.#narrowed?.place(id, plant, before)
+    this.#applyToPart(id, plant)
+    this.#sortedPlants?.apply(id, plant, before)
+    this.#filteredPlants?.apply(id, plant, before)
   }
 
-  #placeInPart(id: bigint, plant: NewPlant | null): void {
+  #applyToPart(id: bigint, plant: NewPlant | null): void {
     const { parts } = this
     const part = parts.partOf(id)
     if (!part?.rows) return
-    const at = parts.placeIn(part.rows, id)
+    const at = parts.indexIn(part.rows, id)
     if (plant && at === part.rows.length && at >= MAX_PART_ROWS) {
       const end = part.rows.at(-1)?.id ?? id
-      parts.replace(part, [{ ...part, last: end }, readPart(parts.order, end, part.last, [plant])])
+      parts.replace(part, [
+        { ...part, last: end },
+        createReadPart(parts.order, end, part.last, [plant]),
+      ])
       return
     }
     part.rows.splice(at, part.rows[at]?.id === id ? 1 : 0, ...(plant ? [plant] : []))
     part.count = part.rows.length
-    parts.index()
+    parts.reindex()
   }
 }

@@ -1,4 +1,4 @@
-// Reads a range of the table whole, including the rows that were not read yet.
+// Reads a range of the table, including rows that were not read yet.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { ASCENDING } from './id-order.ts'
@@ -9,7 +9,7 @@ export const MAX_RANGE = 100_000
 
 export type Range = readonly NewPlant[] | 'too many' | 'failed'
 
-/** The rows from one to another if all of them are held. */
+/** The rows from one to another; null if some are not held. */
 function heldRange({ rows }: PlantList, from: number, to: number): readonly NewPlant[] | null {
   if (from < 0 || to < 0 || to - from >= MAX_RANGE) return null
   const plants = Array.from({ length: to - from + 1 }, (_, at) => rows.row(from + at))
@@ -57,11 +57,11 @@ export async function readEverything(list: PlantList): Promise<Range> {
 /** Reads the plants from one to another, both included, in the order of the table. */
 export async function readRange(list: PlantList, one: bigint, other: bigint): Promise<Range> {
   const { rows } = list
-  const places = [rows.rowOf(one), rows.rowOf(other)]
-  const [first, last] = [Math.min(...places), Math.max(...places)]
+  const rowIndexes = [rows.rowOf(one), rows.rowOf(other)]
+  const [first, last] = [Math.min(...rowIndexes), Math.max(...rowIndexes)]
   const heldPlants = heldRange(list, first, last)
-  // One of them may be gone: then there is no range.
-  if (heldPlants || rows.isSorted || rows.isNarrowed)
+  // If one of them is gone, there is no range.
+  if (heldPlants || rows.isSorted || rows.isFiltered)
     return heldPlants ?? (first < 0 ? [] : 'too many')
   const isForward = rows.parts.order.isBefore(one, other)
   return isForward ? readBetween(list, one, other) : readBetween(list, other, one)

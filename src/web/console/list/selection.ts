@@ -11,8 +11,8 @@ export class Selection {
   /** True while the plants of a range are read. */
   readonly isReading = signal(false)
   /** The plant where a range begins. */
-  #first: bigint | null = null
-  /** Counts the changes, so that a range that is read late does not tick plants again. */
+  #rangeStart: bigint | null = null
+  /** Counts the changes: a range that is read after another change is dropped. */
   #changes = 0
 
   constructor(
@@ -42,7 +42,7 @@ export class Selection {
   }
 
   readonly clear = (): void => {
-    this.#first = null
+    this.#rangeStart = null
     this.#set(new Map())
   }
 
@@ -57,7 +57,7 @@ export class Selection {
     if (plants.length > 0) this.add(plants)
   }
 
-  drop(ids: readonly bigint[]): void {
+  remove(ids: readonly bigint[]): void {
     const next = new Map(this.plantsById.value)
     for (const id of ids) next.delete(id)
     this.#set(next)
@@ -65,8 +65,8 @@ export class Selection {
 
   /** Ticks or unticks a plant, or ticks a range that ends with it. */
   async toggle(plant: NewPlant, isRange: boolean): Promise<void> {
-    const first = this.#first
-    this.#first = plant.id
+    const first = this.#rangeStart
+    this.#rangeStart = plant.id
     if (isRange && first !== null) {
       this.add([plant])
       return this.#addRange(readRange(this.list, first, plant.id))

@@ -1,10 +1,10 @@
 // Plants that the page itself sorts: all of them, or the results of its search.
 
 import type { NewPlant } from '../../../client/client.ts'
-import { type Compare, placeAmong } from '../sort.ts'
+import { type Compare, insertionIndex } from '../sort.ts'
 
-/** This many are put in their places within a few milliseconds. */
-export const MAX_PLACED = 2000
+/** Inserting this many takes a few milliseconds. */
+export const MAX_INSERTED = 2000
 
 export class SortedPlants {
   #plants: NewPlant[]
@@ -13,7 +13,7 @@ export class SortedPlants {
     plants: NewPlant[],
     readonly compare: Compare,
     /** True if a plant belongs here. */
-    readonly fits: (plant: NewPlant) => boolean = () => true,
+    readonly belongs: (plant: NewPlant) => boolean = () => true,
   ) {
     this.#plants = plants
   }
@@ -22,39 +22,41 @@ export class SortedPlants {
     return this.#plants
   }
 
-  /** The row of a plant, or -1; fast if `plant` has the fields that it has here. */
+  /** The row of a plant, or -1; fast if `plant` has the same fields as here. */
   rowOf(id: bigint, plant: NewPlant | undefined): number {
-    const at = plant ? placeAmong(this.#plants, plant, this.compare) : -1
+    const at = plant ? insertionIndex(this.#plants, plant, this.compare) : -1
     return this.#plants[at]?.id === id ? at : this.#plants.findIndex((other) => other.id === id)
   }
 
-  /** Puts a plant in its place, or removes it; `before` as for {@link rowOf}. */
-  place(id: bigint, plant: NewPlant | null, before: NewPlant | undefined): void {
+  /** Inserts, updates or removes a plant; `before` as for {@link rowOf}. */
+  apply(id: bigint, plant: NewPlant | null, before: NewPlant | undefined): void {
     const row = this.rowOf(id, before)
     if (row >= 0) this.#plants.splice(row, 1)
-    if (!plant || !this.fits(plant)) return
-    this.#plants.splice(placeAmong(this.#plants, plant, this.compare), 0, plant)
+    if (!plant || !this.belongs(plant)) return
+    this.#plants.splice(insertionIndex(this.#plants, plant, this.compare), 0, plant)
   }
 
-  /** Puts plants in their places, or removes them; very many go to the end. True if all are in order. */
-  placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
+  /** Inserts, updates or removes plants; very many are appended. True if all are in order. */
+  applyAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     const unchangedPlants = this.#plants.filter(({ id }) => !changes.has(id))
-    const changedPlants = [...changes.values()].filter((plant) => plant !== null).filter(this.fits)
-    const isPlaced = changedPlants.length <= MAX_PLACED
-    if (isPlaced) changedPlants.sort(this.compare)
+    const changedPlants = [...changes.values()]
+      .filter((plant) => plant !== null)
+      .filter(this.belongs)
+    const isInOrder = changedPlants.length <= MAX_INSERTED
+    if (isInOrder) changedPlants.sort(this.compare)
     const all: NewPlant[] = []
     let from = 0
     for (const plant of changedPlants) {
-      const place = isPlaced
-        ? placeAmong(unchangedPlants, plant, this.compare)
+      const index = isInOrder
+        ? insertionIndex(unchangedPlants, plant, this.compare)
         : unchangedPlants.length
-      while (from < place) {
+      while (from < index) {
         const before = unchangedPlants[from++]
         if (before) all.push(before)
       }
       all.push(plant)
     }
     this.#plants = all.concat(unchangedPlants.slice(from))
-    return isPlaced
+    return isInOrder
   }
 }

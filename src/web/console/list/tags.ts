@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
 const PAGE_TAGS = 1000
 const MAX_TAGS = 10_000
 
-type CountedTags = {
+type TagTotals = {
   readonly counts: ReadonlyMap<string, number>
   /** The number of plants without one; null if it is unknown. */
   readonly untagged: number | null
@@ -17,11 +17,11 @@ type CountedTags = {
 
 export class Tags {
   /** null until they were read. */
-  readonly tagCounts = signal<CountedTags | null>(null)
+  readonly tagCounts = signal<TagTotals | null>(null)
   /** The number of changes that may affect the counts. */
   #changes = 0
   #readChanges = -1
-  /** Identifies the read that is under way. */
+  /** Identifies the read in progress. */
   #reading: symbol | null = null
 
   constructor(readonly session: Session) {}
@@ -31,13 +31,13 @@ export class Tags {
   }
 
   /** Marks the counts as outdated: the next use reads them again. */
-  distrust(): void {
+  markStale(): void {
     this.#changes += 1
   }
 
   /** Forgets the tags. */
   clear(): void {
-    this.distrust()
+    this.markStale()
     this.#reading = null
     this.tagCounts.value = null
   }
@@ -48,19 +48,19 @@ export class Tags {
     if (this.#reading || this.#readChanges === changes) return
     const reading = Symbol()
     this.#reading = reading
-    const counted = await this.#count()
+    const totals = await this.#count()
     // The tags were forgotten during the read.
     if (this.#reading !== reading) return
     this.#reading = null
-    if (!counted) return
+    if (!totals) return
     this.#readChanges = changes
-    this.tagCounts.value = counted
+    this.tagCounts.value = totals
   }
 
   /** null if a request was refused. */
-  async #count(): Promise<CountedTags | null> {
+  async #count(): Promise<TagTotals | null> {
     const counts = new Map<string, number>()
-    let tagged = 0
+    let taggedPlants = 0
     let next: string | null = null
     do {
       const query: TagsQuery = { limit: PAGE_TAGS, ...(next === null ? {} : { after: next }) }
@@ -68,7 +68,7 @@ export class Tags {
       if (!page.ok) return null
       for (const { tag, plants } of page.value.tags) {
         counts.set(tag, plants)
-        tagged += plants
+        taggedPlants += plants
       }
       next = page.value.next
     } while (next !== null && counts.size < MAX_TAGS)
@@ -76,6 +76,6 @@ export class Tags {
     const status = isPart ? null : await this.session.persist((client) => client.readStatus())
     const plants = status?.ok ? status.value.plants : null
     // Others may have deleted some between the two requests.
-    return { counts, untagged: plants === null ? null : Math.max(0, plants - tagged), isPart }
+    return { counts, untagged: plants === null ? null : Math.max(0, plants - taggedPlants), isPart }
   }
 }

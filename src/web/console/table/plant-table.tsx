@@ -4,7 +4,7 @@
 import type { ButtonHTMLAttributes } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { hides, Menu } from '../controls/menu.tsx'
-import { type PlantList, tooLongFor } from '../list/plant-list.ts'
+import { explainTooLong, type PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { SORT_KEYS, type SortKey } from '../sort.ts'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
@@ -29,7 +29,7 @@ const Arrow = ({ list, by }: ColumnProps) => {
 /** Sorts by a column, and the other way when it is pressed again. */
 function SortButton({ list, by, ...attributes }: ColumnProps & ButtonHTMLAttributes) {
   const isTooLong = by !== 'id' && list.rows.isTooLong.value
-  const why = isTooLong ? tooLongFor(by) : undefined
+  const why = isTooLong ? explainTooLong(by) : undefined
   const heading = headingOf(by)
   return (
     <button

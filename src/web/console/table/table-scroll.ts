@@ -84,7 +84,7 @@ export class TableScroll {
       const { first, end } = this.position.drawnRows.value
       this.list.rows.version.value
       const isToEnd = this.isGoingToEnd.value
-      untracked(() => this.list.reader.want(first, end, isToEnd))
+      untracked(() => this.list.reader.readAround(first, end, isToEnd))
     })
   }
 

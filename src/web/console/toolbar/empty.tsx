@@ -63,7 +63,7 @@ const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
       </>
     )}
     .{list.rows.isComplete.value ? null : ' Press Enter to search all.'}
-    {name !== undefined && !list.rows.isNarrowed ? (
+    {name !== undefined && !list.rows.isFiltered ? (
       <>
         <br />
         Among so many plants only this very spelling is found, accents included.
@@ -74,7 +74,7 @@ const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
 
 function Content(props: EmptyProps) {
   const { list } = props
-  const { id, name, tag, isUntagged } = list.searched
+  const { id, name, tag, isUntagged } = list.visibleQuery
   if (id !== undefined) {
     return (
       <>
@@ -86,7 +86,8 @@ function Content(props: EmptyProps) {
     )
   }
   if (isUntagged && name === undefined) return <p>Every plant has a tag.</p>
-  if (name !== undefined || tag !== undefined) return <NotFound {...list.searched} list={list} />
+  if (name !== undefined || tag !== undefined)
+    return <NotFound {...list.visibleQuery} list={list} />
   return (
     <>
       <h2>No plants yet</h2>

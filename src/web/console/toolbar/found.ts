@@ -13,13 +13,13 @@ function progressOf({ rows, total }: PlantList): string {
 }
 
 /** The plants that the page itself has found; in a list that is not read whole, among those that were read. */
-function foundHere({ rows, total, readsAll }: PlantList): string {
+function foundHere({ rows, total, needsAll }: PlantList): string {
   const foundPlants = plantsOf(rows.foundCount.value)
   if (rows.parts.isHeld) {
     return `${foundPlants} found; accents and word order ignored`
   }
   const readText = rows.readCount.value.toLocaleString()
-  if (readsAll) {
+  if (needsAll) {
     return `${foundPlants} found among the ${readText} read${total ? ` of ${total.toLocaleString()}` : ''}…`
   }
   return `${foundPlants} found among the ${readText} read so far; press Enter to search all`
@@ -27,19 +27,19 @@ function foundHere({ rows, total, readsAll }: PlantList): string {
 
 /** `isCounted`: the status line says how many are stored. */
 export function describeFound(list: PlantList, isCounted: boolean): string {
-  const { rows, searched, reader } = list
+  const { rows, visibleQuery, reader } = list
   rows.version.value
-  if (rows.isNarrowed) return foundHere(list)
+  if (rows.isFiltered) return foundHere(list)
   if (reader.isReadingAll.value && !rows.isSorted) return progressOf(list)
   const foundText = rows.foundCount.value
-  const isAll = isEverything(searched)
+  const isAll = isEverything(visibleQuery)
   if (!rows.isComplete.value) {
     if (isAll && isCounted) return ''
     if (foundText === 0) return 'None found yet; still searching'
     return `${plantsOf(foundText)} ${isAll ? '' : 'found '}so far; scroll for more`
   }
   if (isAll) return ''
-  if (searched.id !== undefined && foundText === 1) return 'The plant with this ID'
-  const how = searched.isUntagged ? ' without a tag' : ''
-  return `${plantsOf(foundText)} found${searched.name === undefined ? how : '; exact spelling only'}`
+  if (visibleQuery.id !== undefined && foundText === 1) return 'The plant with this ID'
+  const how = visibleQuery.isUntagged ? ' without a tag' : ''
+  return `${plantsOf(foundText)} found${visibleQuery.name === undefined ? how : '; exact spelling only'}`
 }

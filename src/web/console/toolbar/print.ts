@@ -17,7 +17,7 @@ function element(name: string, text: string, inner: readonly Node[] = []): HTMLE
 
 function tableOf(list: PlantList): HTMLElement {
   const plants = list.rows.held()
-  const query = textOf(list.searched)
+  const query = textOf(list.visibleQuery)
   const count = plantsOf(plants.length)
   const what = query === '' ? count : `${count} found by ${query}`
   const head = element(

@@ -50,7 +50,7 @@ function Tags({ list }: { readonly list: PlantList }) {
   useEffect(() => {
     const { tags } = list
     // Without a change log, nothing tells what others have changed.
-    tags.distrust()
+    tags.markStale()
     void tags.read()
     const timer = setInterval(() => void tags.read(), PERIOD_MS)
     return () => clearInterval(timer)

@@ -51,13 +51,13 @@ function Terms({ list, onRename }: SearchProps) {
   return (
     <ul class="terms" aria-label="Shown are plants with">
       {id === undefined ? null : (
-        <Chip label="ID" value={String(id)} onRemove={() => void list.drop('id')} />
+        <Chip label="ID" value={String(id)} onRemove={() => void list.removeTerm('id')} />
       )}
       {name === undefined ? null : (
-        <Chip label="Name" value={name} onRemove={() => void list.drop('name')} />
+        <Chip label="Name" value={name} onRemove={() => void list.removeTerm('name')} />
       )}
       {tag === undefined ? null : (
-        <Chip label="Tag" value={tag} onRemove={() => void list.drop('tag')} />
+        <Chip label="Tag" value={tag} onRemove={() => void list.removeTerm('tag')} />
       )}
       {tag && onRename ? (
         <li>
@@ -66,7 +66,9 @@ function Terms({ list, onRename }: SearchProps) {
           </button>
         </li>
       ) : null}
-      {isUntagged ? <Chip label="No tag" onRemove={() => void list.drop('isUntagged')} /> : null}
+      {isUntagged ? (
+        <Chip label="No tag" onRemove={() => void list.removeTerm('isUntagged')} />
+      ) : null}
       <li>
         <button type="button" class="quiet" onClick={() => void list.show({})}>
           Show all plants
@@ -93,7 +95,7 @@ function Search({ list, onRename }: SearchProps) {
     clearTimeout(timer.current)
     timer.current = window.setTimeout(() => {
       const query = parseQuery(text.value)
-      void list.type('problem' in query || query.id !== undefined ? null : query)
+      void list.searchTyped('problem' in query || query.id !== undefined ? null : query)
     }, TYPING_MS)
   }
   return (
@@ -166,21 +168,21 @@ const FORMATS = [
 ] as const
 
 /** The plants that an export has: the ticked ones, or all that are shown. */
-function exportedOf({ searched, rows, total }: PlantList, selection: Selection): string {
+function exportedOf({ visibleQuery, rows, total }: PlantList, selection: Selection): string {
   if (selection.size > 0) return `the ${plantsOf(selection.size)} selected`
   const found = rows.parts.isHeld ? rows.foundCount.value : undefined
-  const count = rows.isNarrowed ? found : total
+  const count = rows.isFiltered ? found : total
   if (count !== undefined) return plantsOf(count)
-  return isEverything(searched) ? 'all plants' : 'the plants found'
+  return isEverything(visibleQuery) ? 'all plants' : 'the plants found'
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
 function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
     // Search first, as Enter does: the export has what the table shows.
-    if (list.typedQuery.value) void list.show(list.searched)
+    if (list.typedQuery.value) void list.show(list.visibleQuery)
     const ticked = selection.size > 0 ? async () => selection.plants() : null
-    void exporter.start(format, list.query.value, ticked ?? list.foundHere)
+    void exporter.start(format, list.query.value, ticked ?? list.localResults)
   }
   return (
     <Menu

@@ -1,4 +1,4 @@
-// The search of the page itself: words in any order, with or without accents, in either case.
+// The page's own search: words in any order; case and accents are ignored.
 
 import type { NewPlant } from '../../../client/client.ts'
 import type { Query } from '../query.ts'
@@ -49,21 +49,21 @@ export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
 
 const isDigit = (text: string | undefined): boolean => text !== undefined && /\d/.test(text)
 
-/** True if a text has a word, anywhere; a word that begins with a digit only at the start of a number, zeros aside. */
+/** True if a text contains a word; one that begins with a digit must begin a number, leading zeros aside. */
 function hasWord(text: string, word: string): boolean {
   if (!isDigit(word[0])) return text.includes(word)
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at)) {
     let start = at
     while (text[start - 1] === '0') start -= 1
     if (!isDigit(text[start - 1])) return true
-    // No other digit of this number begins it.
+    // Skips the rest of this number.
     while (isDigit(text[at])) at += 1
   }
   return false
 }
 
 /** Returns a predicate: a plant's name has every word of the search, and its tag matches. */
-export function finderOf({ id, name = '', tag, isUntagged }: Query): (plant: NewPlant) => boolean {
+export function matcherOf({ id, name = '', tag, isUntagged }: Query): (plant: NewPlant) => boolean {
   const words = fold(name).split(/\s+/).filter(Boolean)
   return (plant) =>
     (id === undefined || id === plant.id) &&
