@@ -6,9 +6,9 @@ import { SelectionBar } from './bulk/selection-bar.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { keepFocus } from './controls/focus.ts'
-import { watchHands } from './controls/hands.ts'
 import { lazily } from './controls/lazily.tsx'
 import { Leaf } from './controls/leaf.tsx'
+import { watchInput } from './controls/user-input.ts'
 import { Unsaved } from './editor/unsaved.tsx'
 import { ImportPanel } from './import/import-panel.tsx'
 import { onPageKey } from './page-keys.ts'
@@ -292,7 +292,7 @@ export function App({ console: all }: Props) {
   }, [all])
   useEffect(() => preparePrinting(list), [list])
   useEffect(keepFocus, [])
-  useEffect(watchHands, [])
+  useEffect(watchInput, [])
   // Ahead of the first plant that is opened, which does not wait for it.
   useEffect(() => {
     if (session.isKnown.value) void loadPanel().catch(() => {})

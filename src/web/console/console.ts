@@ -39,7 +39,7 @@ function createParts(base: URL) {
   const saves: Saves = new Saves(session, list, (step) =>
     acts.record({ what: nameOf([step]), steps: [step] }),
   )
-  const acts = new Acts(session, list, announcer, () => saves.settled)
+  const acts = new Acts(session, list, announcer, () => saves.whenSaved)
   const editor = new Editor(session, list, saves, announce)
   const selection = new Selection(list, announce)
   const onImported = (): void => {
@@ -100,7 +100,7 @@ function showPlants(parts: Console): void {
       const deleted = [...changes].filter(([, after]) => after === null).map(([id]) => id)
       // Another change would end the reading of a range.
       if (deleted.some((id) => selection.has(id))) selection.remove(deleted)
-      for (const id of changes.keys()) await editor.changed(id)
+      for (const id of changes.keys()) await editor.onChangedElsewhere(id)
     },
     tellActive,
   )
@@ -122,7 +122,7 @@ function showPlants(parts: Console): void {
     if (readView().query.name !== undefined) await monitor.poll()
     if (!session.isKnown.value) return
     await list.open(readView(), true)
-    editor.follow()
+    editor.followUrl()
     void list.tags.read()
   }
 
@@ -201,7 +201,7 @@ function listenToPage({ session, list, saves, editor, acts, importer, cells }: C
     if (!session.isKnown.value) return
     const view = readView()
     if (!isSameView(view, list.view)) void list.open(view, true)
-    editor.follow()
+    editor.followUrl()
   })
   addEventListener('paste', (event) => {
     if (cells.value?.onPaste(event)) event.preventDefault()
@@ -209,7 +209,7 @@ function listenToPage({ session, list, saves, editor, acts, importer, cells }: C
   })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
-    const isTyped = editor.isDirty || saves.isAtRisk || cells.value?.isAtRisk
+    const isTyped = editor.isDirty || saves.hasUnsaved || cells.value?.hasUnsaved
     if (isImporting || isTyped || acts.running.value) event.preventDefault()
   })
 }

@@ -1,8 +1,8 @@
 // The console's computations before drawing: places of rows.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { byField } from '../../../src/web/console/editor/field-errors'
-import { extentOf, move, toScroll, toTop } from '../../../src/web/console/table/scroll-map'
+import { errorsByField } from '../../../src/web/console/editor/field-errors'
+import { extentOf, moveContent, toScroll, toTop } from '../../../src/web/console/table/scroll-map'
 
 const VIEW = 600
 const ROW = 44
@@ -32,10 +32,10 @@ describe('in the scrolled table', () => {
     const top = 20_000_000
     const scroll = toScroll(top, long)
 
-    expect(move(top, scroll, scroll + 100, long)).toBe(top + 100)
-    expect(move(top, scroll, scroll - 100, long)).toBe(top - 100)
-    expect(move(top, scroll, 2_000_000, long)).toBe(toTop(2_000_000, long))
-    expect(move(300, 80, 0, long)).toBe(0)
+    expect(moveContent(top, scroll, scroll + 100, long)).toBe(top + 100)
+    expect(moveContent(top, scroll, scroll - 100, long)).toBe(top - 100)
+    expect(moveContent(top, scroll, 2_000_000, long)).toBe(toTop(2_000_000, long))
+    expect(moveContent(300, 80, 0, long)).toBe(0)
   })
 })
 
@@ -46,7 +46,7 @@ test.each([
   ['this id belongs to a different plant', 40902, ['id']],
   ['disk full; nothing was stored', 50701, ['form']],
 ])('the message %j belongs to the fields that it names', (message, error, fields) => {
-  const errors = byField({ ok: false, error, status: Math.floor(error / 100), message })
+  const errors = errorsByField({ ok: false, error, status: Math.floor(error / 100), message })
 
   expect(Object.keys(errors).toSorted()).toEqual(fields)
   expect(Object.values(errors).join('; ')).toBe(message)

@@ -54,7 +54,7 @@ test('restores no version of a plant that someone else has changed meanwhile, in
 
   expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rosa', tag: 'theirs' }])
   expect(said).toEqual(['Plant 1 was not restored: someone else has just changed it'])
-  expect(form.stored.value?.plant.tag).toBe('theirs')
+  expect(form.storedVersion.value?.plant.tag).toBe('theirs')
   expect(form.isDirty).toBeFalse()
 
   await form.restore({ name: 'Rosa alba', tag: 'rose' })
@@ -68,7 +68,7 @@ test('keeps a plant deleted that someone else has deleted before a version was r
   await form.restore({ name: 'Rosa alba' })
 
   expect(storedPlants(database)).toEqual([])
-  expect(form.isGone.value).toBeTrue()
+  expect(form.isDeleted.value).toBeTrue()
 })
 
 test('names the plant that has the id of a new one, and replaces the id by a free one', async () => {

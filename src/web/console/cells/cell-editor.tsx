@@ -1,5 +1,5 @@
-// Edits plants in the cells of the table: one cell is a field at a time. A text is saved when its field is
-// left, on the condition that nobody else has changed it; what is refused stays in its cell, which is marked.
+// Edits plants in the cells of the table, one cell at a time. A text is saved when its field loses the focus, on condition
+// that no other user has changed it. A refused text stays in its cell, which is marked.
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
@@ -17,20 +17,20 @@ import type { Acts } from '../undo/acts.ts'
 import { changedTexts } from '../undo/step.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
 import { type Cell, CellRange } from './cell-range.ts'
-import { copyGrid, type Grid, pastedGrid, rowsOf } from './clipboard.ts'
+import { copyGrid, type Grid, gridOf, readPastedGrid } from './clipboard.ts'
 
-// A second click within this time and distance edits the cell, whatever the first one has put below the mouse.
+// A second click within this time and distance edits the cell, even if the first opened something below the mouse.
 const DOUBLE_MS = 500
 const DOUBLE_PX = 5
 // A single-line field would drop line breaks.
 const LINE_END = /[\r\n]/
 
-type Place = { readonly id: bigint; readonly text: TextName }
+type CellAddress = { readonly id: bigint; readonly text: TextName }
 
-/** A first click; `cell`: null on a button; `isBeside`: the panel was open before. */
+/** A first click. `cell`: null on a button; `isPanelOpen`: before the click. */
 type Click = {
   readonly cell: Cell | null
-  readonly isBeside: boolean
+  readonly isPanelOpen: boolean
   readonly event: MouseEvent
 }
 
@@ -54,7 +54,7 @@ const hasColumns = (): boolean => table()?.querySelector('.orders')?.checkVisibi
 
 const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
 
-/** The text above or below which the mouse is in its row; null in none. */
+/** The cell of a row whose column the mouse is in; null: none. */
 function cellOf({ target, clientX }: MouseEvent): Cell | null {
   const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
   const text = TEXTS.find((name) => {
@@ -66,8 +66,8 @@ function cellOf({ target, clientX }: MouseEvent): Cell | null {
 
 export class CellEditor implements CellEditing {
   readonly #range: CellRange
-  readonly #open = signal<OpenCell | null>(null)
-  #clicked: Click | null = null
+  readonly #openCell = signal<OpenCell | null>(null)
+  #lastClick: Click | null = null
   /** The cell where a range begins if no cell is active. */
   #lastCell: Cell | null = null
 
@@ -77,13 +77,13 @@ export class CellEditor implements CellEditing {
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })
-    // Ahead of the page: the panel that the first click opened may be below the mouse.
+    // Captured before other handlers: the panel that the first click opened may be below the mouse.
     addEventListener('click', this.#onSecondClick, true)
   }
 
   /** True if leaving the page would lose a change. */
-  get isAtRisk(): boolean {
-    return this.#open.value?.form.isDirty === true
+  get hasUnsaved(): boolean {
+    return this.#openCell.value?.form.isDirty === true
   }
 
   get column() {
@@ -98,24 +98,24 @@ export class CellEditor implements CellEditing {
     const { active } = this.parts.scroll
     const step = { ArrowLeft: -1, ArrowRight: 1 }[key] as -1 | 1 | undefined
     if (step !== undefined || key === 'ArrowUp' || key === 'ArrowDown') this.#range.extend(shiftKey)
-    if (step !== undefined) this.#range.step(step)
+    if (step !== undefined) this.#range.moveColumn(step)
     else if (column === null) return false
-    else if (key === 'Enter' || key === 'F2') this.#begin(active.row.value, column)
+    else if (key === 'Enter' || key === 'F2') this.#edit(active.row.value, column)
     else if (key === 'Delete' && this.parts.selection.size === 0) this.#fill([['']])
-    else if (isText(key)) this.#begin(active.row.value, column, key)
+    else if (isText(key)) this.#edit(active.row.value, column, key)
     else return false
     return true
   }
 
-  /** Pastes cells into the chosen ones; false if the clipboard has none. */
+  /** Pastes cells into the selected ones; false if the clipboard has none. */
   onPaste({ target, clipboardData }: ClipboardEvent): boolean {
     if (target !== table() || !hasColumns() || this.column.value === null) return false
-    const grid = pastedGrid(clipboardData, this.#range.isRange)
+    const grid = readPastedGrid(clipboardData, this.#range.isRange)
     if (grid) this.#fill(grid)
     return grid !== null
   }
 
-  /** Carries out a click at once, and remembers its cell for a second one; with Shift, chooses a range. */
+  /** Acts on a click at once, and remembers its cell for a second click. With Shift, it selects a range. */
   onClick(event: MouseEvent, act: () => void): void {
     const isButton = event.target instanceof Element && event.target.closest('button') !== null
     const cell = hasMouse() && hasColumns() && !isButton ? cellOf(event) : null
@@ -124,17 +124,17 @@ export class CellEditor implements CellEditing {
       table()?.focus({ preventScroll: true })
       return
     }
-    this.#range.choose(null)
+    this.#range.setColumn(null)
     this.#lastCell = cell
-    const isBeside = this.parts.editor.form.value !== null
-    this.#clicked = { cell, isBeside, event }
+    const isPanelOpen = this.parts.editor.form.value !== null
+    this.#lastClick = { cell, isPanelOpen, event }
     act()
   }
 
-  /** Edits the cell of the first click, in place of the plant that it has opened. */
+  /** Edits the cell of the first click, and closes the plant that it opened. */
   readonly #onSecondClick = (event: MouseEvent): void => {
-    const first = this.#clicked
-    this.#clicked = null
+    const first = this.#lastClick
+    this.#lastClick = null
     // A key presses a button without a count.
     if (!first || event.detail === 0) return
     const { timeStamp, clientX, clientY } = first.event
@@ -143,28 +143,28 @@ export class CellEditor implements CellEditing {
     event.stopPropagation()
     event.preventDefault()
     if (!first.cell) return
-    if (!first.isBeside) this.parts.editor.abandon()
-    this.#begin(first.cell.row, first.cell.text)
+    if (!first.isPanelOpen) this.parts.editor.abandon()
+    this.#edit(first.cell.row, first.cell.text)
   }
 
-  isChosen(at: number, text: TextName): boolean {
-    return this.#range.has(at, text)
+  isInRange(row: number, text: TextName): boolean {
+    return this.#range.has(row, text)
   }
 
-  markOf({ id }: NewPlant, text: TextName) {
-    return this.parts.saves.markOf(id, text)
+  saveStateOf({ id }: NewPlant, text: TextName) {
+    return this.parts.saves.saveStateOf(id, text)
   }
 
   fieldOf({ id }: NewPlant, text: TextName) {
-    const cell = this.#open.value
+    const cell = this.#openCell.value
     if (cell?.id !== id || cell.text !== text) return null
     return (
       <CellField
         cell={cell}
         tags={this.parts.list.tags}
         onEnd={(isSaved) => this.#end(isSaved)}
-        onStep={(step) => this.#step(cell, step)}
-        onLeave={() => this.#leave(cell)}
+        onStep={(step) => this.#editNext(cell, step)}
+        onLeave={() => this.#saveIfLeft(cell)}
       />
     )
   }
@@ -177,7 +177,7 @@ export class CellEditor implements CellEditing {
     const { selection, announce } = this.parts
     const areCells = selection.size === 0 && this.column.value !== null
     const plants = selection.size > 0 ? selection.plants() : this.#range.plants()
-    copyGrid(areCells ? this.#range.grid() : rowsOf(plants), areCells)
+    copyGrid(areCells ? this.#range.grid() : gridOf(plants), areCells)
     announce(areCells ? 'Copied' : `Copied ${plantsOf(plants.length)}`)
     return true
   }
@@ -189,8 +189,8 @@ export class CellEditor implements CellEditing {
     else announce('Nothing was changed: a plant needs a name')
   }
 
-  /** `typed`: the character in place of the text; without it, the text is selected. */
-  #begin(row: number, text: TextName, typed?: string): void {
+  /** Opens a cell. `firstCharacter` replaces its text; without it, the text is selected. */
+  #edit(row: number, text: TextName, firstCharacter?: string): void {
     const { session, list, scroll, editor, saves, announce } = this.parts
     const plant = list.rows.row(row)
     if (!plant) return
@@ -201,46 +201,46 @@ export class CellEditor implements CellEditing {
     if (editor.isDirty) {
       editor.leave(() => {
         editor.close()
-        this.#begin(row, text, typed)
+        this.#edit(row, text, firstCharacter)
       })
       return
     }
     this.#save()
     scroll.activate(row)
-    this.#range.choose(text)
-    const refusedForm = saves.refusedOf(plant.id, text)
+    this.#range.setColumn(text)
+    const refusedForm = saves.refusedFormOf(plant.id, text)
     if (refusedForm) {
       editor.openRefused(refusedForm)
       return
     }
     const form = new PlantForm(session, list, announce, { plant, etag: undefined })
-    form.reading = saves.settled.then(async () => (await form.readAgain()) !== null)
-    if (typed !== undefined) form.draft.texts[text].value = typed
-    this.#open.value = { id: plant.id, text, form, isShown: typed !== undefined }
+    form.reading = saves.whenSaved.then(async () => (await form.readAgain()) !== null)
+    if (firstCharacter !== undefined) form.draft.texts[text].value = firstCharacter
+    this.#openCell.value = { id: plant.id, text, form, isShown: firstCharacter !== undefined }
   }
 
   #end(isSaved: boolean): void {
     if (isSaved) this.#save()
-    else this.#open.value = null
+    else this.#openCell.value = null
     table()?.focus()
   }
 
-  /** Saves a cell and goes on to the next one that can be edited. */
-  #step(cell: OpenCell, step: 1 | -1): void {
+  /** Saves a cell, and edits the next one that can be edited. */
+  #editNext(cell: OpenCell, step: 1 | -1): void {
     const { rows } = this.parts.list
-    // A plant may leave its place with the change.
-    const places = this.#around(cell, step)
+    // The change may move the plant to another row.
+    const neighbours = this.#neighbours(cell, step)
     this.#save()
-    const next = places.find(({ id, text }) => {
+    const next = neighbours.find(({ id, text }) => {
       const plant = rows.row(rows.rowOf(id))
       return plant && !LINE_END.test(plant[text] ?? '')
     })
-    if (next) this.#begin(rows.rowOf(next.id), next.text)
+    if (next) this.#edit(rows.rowOf(next.id), next.text)
     else table()?.focus()
   }
 
   /** The cells on one side of a cell: those of its plant, then those of the next one. */
-  #around({ id, text }: OpenCell, step: 1 | -1): readonly Place[] {
+  #neighbours({ id, text }: OpenCell, step: 1 | -1): readonly CellAddress[] {
     const texts = step > 0 ? TEXTS : TEXTS.toReversed()
     const [before, after] = this.parts.list.rows.neighbours(id)
     const other = step > 0 ? after : before
@@ -250,36 +250,36 @@ export class CellEditor implements CellEditing {
     ]
   }
 
-  /** Saves a cell that has lost the keyboard; not if its row has only moved. */
-  #leave(cell: OpenCell): void {
-    // By then the browser has moved the focus, and the page the row.
+  /** Saves a cell that has lost the focus; not if its row has only moved. */
+  #saveIfLeft(cell: OpenCell): void {
+    // Waits until the browser has moved the focus, and the page the row.
     setTimeout(() => {
       const isInField = document.activeElement?.closest('.cell-field')
-      if (this.#open.value === cell && !isInField) this.#save()
+      if (this.#openCell.value === cell && !isInField) this.#save()
     })
   }
 
-  /** Closes the open cell, and saves it behind the page. */
+  /** Closes the open cell, and saves it in the background. */
   #save(): void {
-    const cell = this.#open.value
+    const cell = this.#openCell.value
     if (!cell) return
-    this.#open.value = null
+    this.#openCell.value = null
     const { id, form } = cell
     if (!form.isDirty) {
-      if (form.isGone.value) this.parts.announce(`Plant ${id} was deleted elsewhere`)
-    } else if (form.check()) void this.#store(cell)
+      if (form.isDeleted.value) this.parts.announce(`Plant ${id} was deleted elsewhere`)
+    } else if (form.check()) void this.#saveForm(cell)
     else this.parts.announce(`Plant ${id} keeps its name: a plant needs one`)
   }
 
   /** Saves a cell, and shows the change in the panel too. */
-  async #store({ id, form }: OpenCell): Promise<void> {
+  async #saveForm({ id, form }: OpenCell): Promise<void> {
     const { saves, editor } = this.parts
     if ((await saves.save(form)) && editor.openId === id) void editor.form.value?.readAgain()
   }
 
   #forget(): void {
-    this.#open.value = null
+    this.#openCell.value = null
     this.#lastCell = null
-    this.#range.choose(null)
+    this.#range.setColumn(null)
   }
 }

@@ -7,23 +7,23 @@ export type OpenCell = {
   readonly id: bigint
   readonly text: TextName
   readonly form: PlantForm
-  /** True once the field was shown: it moves with its row. */
+  /** True once the field was shown; it is rendered again when its row moves. */
   isShown: boolean
 }
 
 type CellFieldProps = {
   readonly cell: OpenCell
   readonly tags: TagCounts
-  /** Saves the text, or gives it back. */
+  /** Saves the text, or discards it. */
   readonly onEnd: (isSaved: boolean) => void
-  /** Saves the text and goes on to another cell. */
+  /** Saves the text, and edits another cell. */
   readonly onStep: (step: 1 | -1) => void
-  /** Called when the field may have lost the keyboard. */
+  /** Called when the field may have lost the focus. */
   readonly onLeave: () => void
 }
 
-/** Gives a field the keyboard: at first with its text selected, later at the end of what was typed. */
-function take(input: HTMLInputElement, cell: OpenCell): void {
+/** Focuses a field: at first its text is selected, later the cursor is at the end. */
+function focusField(input: HTMLInputElement, cell: OpenCell): void {
   input.focus({ preventScroll: true })
   if (cell.isShown) input.setSelectionRange(-1, -1)
   else input.select()
@@ -36,16 +36,16 @@ function isLow(box: Element): boolean {
   return box.getBoundingClientRect().top > table.top + table.height / 2
 }
 
-/** The text of a cell as a field. */
+/** The field that edits a cell. */
 export function CellField({ cell, tags, onEnd, onStep, onLeave }: CellFieldProps) {
   const { id, text, form } = cell
   const draft = form.draft.texts[text]
   const box = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const input = box.current?.querySelector('input')
-    if (input) take(input, cell)
+    if (input) focusField(input, cell)
     if (box.current && isLow(box.current)) box.current.classList.add('up')
-    // A window that is not in front reports no other loss of the keyboard in Firefox.
+    // In a background window, Firefox reports no other loss of focus.
     addEventListener('click', onLeave, true)
     return () => {
       removeEventListener('click', onLeave, true)

@@ -1,4 +1,4 @@
-// The chosen cells of the table: one, or a range that Shift extends.
+// The selected cells of the table: one, or a range that Shift extends.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
@@ -22,31 +22,31 @@ export class CellRange {
     readonly active: ActiveRow,
   ) {}
 
-  /** True if several cells are chosen. */
+  /** True if several cells are selected. */
   get isRange(): boolean {
     return this.#anchor.value !== null
   }
 
-  choose(column: TextName | null): void {
+  setColumn(column: TextName | null): void {
     this.#anchor.value = null
     this.column.value = column
   }
 
-  /** Goes to the column beside, the whole row included; in a range, only over cells. */
-  step(by: -1 | 1): void {
+  /** Moves to the next or previous column, or to the whole row; in a range, only to columns. */
+  moveColumn(by: -1 | 1): void {
     const columns = this.isRange ? TEXTS : [null, ...TEXTS]
-    const at = columns.indexOf(this.column.value as TextName) + by
-    this.column.value = columns[Math.max(0, Math.min(at, columns.length - 1))] ?? null
+    const index = columns.indexOf(this.column.value as TextName) + by
+    this.column.value = columns[Math.max(0, Math.min(index, columns.length - 1))] ?? null
   }
 
-  /** Begins a range at the active cell, or ends it. */
+  /** Begins a range at the active cell, or cancels it. */
   extend(isExtended: boolean): void {
     if (!isExtended) this.#anchor.value = null
     else if (this.column.value !== null)
-      this.#anchor.value ??= { row: this.active.row.value, column: this.#columnAt }
+      this.#anchor.value ??= { row: this.active.row.value, column: this.#columnIndex }
   }
 
-  /** Ends a range at a cell. The range begins at the active cell, or else at another one. */
+  /** Extends a range to a cell, from the active cell, or else from `first`. */
   extendTo({ row, text }: Cell, first: Cell | null): void {
     if (this.column.value === null && first) {
       this.active.set(first.row)
@@ -57,13 +57,13 @@ export class CellRange {
     this.column.value = text
   }
 
-  get #columnAt(): number {
+  get #columnIndex(): number {
     return this.column.value === null ? 0 : TEXTS.indexOf(this.column.value)
   }
 
   /** The first and last corner. */
   get #corners(): readonly [Corner, Corner] {
-    const end = { row: this.active.row.value, column: this.#columnAt }
+    const end = { row: this.active.row.value, column: this.#columnIndex }
     const anchor = this.#anchor.value ?? end
     return [
       { row: Math.min(anchor.row, end.row), column: Math.min(anchor.column, end.column) },
@@ -71,7 +71,7 @@ export class CellRange {
     ]
   }
 
-  /** True for a cell of a range of several. */
+  /** True for a cell of the range, if several are selected. */
   has(row: number, text: TextName): boolean {
     if (!this.isRange) return false
     const [first, last] = this.#corners
@@ -79,15 +79,15 @@ export class CellRange {
     return row >= first.row && row <= last.row && column >= first.column && column <= last.column
   }
 
-  /** The plants of the chosen rows that are read. */
+  /** The plants of the selected rows, except unread ones. */
   plants(): readonly NewPlant[] {
     const [first, last] = this.#corners
-    return Array.from({ length: last.row - first.row + 1 }, (_, at) =>
-      this.list.rows.row(first.row + at),
+    return Array.from({ length: last.row - first.row + 1 }, (_, offset) =>
+      this.list.rows.row(first.row + offset),
     ).filter((plant) => plant !== undefined)
   }
 
-  /** The texts of the chosen cells. */
+  /** The texts of the selected cells. */
   grid(): Grid {
     const texts = this.#texts
     return this.plants().map((plant) => texts.map((text) => plant[text] ?? ''))
@@ -98,21 +98,21 @@ export class CellRange {
     return TEXTS.slice(first.column, last.column + 1)
   }
 
-  /** The changes that put cells into the chosen ones, again and again, and beyond if there are more. */
+  /** The changes that fill the selected cells with a grid: repeated if it is smaller, beyond them if it is larger. */
   fill(grid: Grid): readonly Step[] {
     const [first, last] = this.#corners
     const width = grid[0]?.length ?? 0
     const rows = Math.max(last.row - first.row + 1, grid.length)
     const columns = Math.max(last.column - first.column + 1, width)
     const texts = TEXTS.slice(first.column, first.column + columns)
-    return Array.from({ length: rows }, (_, at) => {
-      const plant = this.list.rows.row(first.row + at)
-      const cells = grid[at % grid.length] ?? []
-      const change = texts.map((text, place) => [text, cells[place % width] || null] as const)
+    return Array.from({ length: rows }, (_, offset) => {
+      const plant = this.list.rows.row(first.row + offset)
+      const cells = grid[offset % grid.length] ?? []
+      const change = texts.map((text, column) => [text, cells[column % width] || null] as const)
       // A plant needs a name.
-      const filled = change.filter(([text, value]) => text !== 'name' || value !== null)
+      const validChange = change.filter(([text, value]) => text !== 'name' || value !== null)
       return plant
-        ? { id: plant.id, before: plant, after: withTexts(plant, Object.fromEntries(filled)) }
+        ? { id: plant.id, before: plant, after: withTexts(plant, Object.fromEntries(validChange)) }
         : null
     }).filter((step) => step !== null)
   }

@@ -6,7 +6,7 @@ type Props = Pick<HTMLAttributes, 'tabIndex' | 'dir' | 'children'> & {
   readonly as: 'h2' | 'p'
 }
 
-/** A text of a few lines at most, and a button that shows the rest if there is more. */
+/** A text cut to a few lines, with a button that shows the rest. */
 export function Clamped({ as: Element, ...attributes }: Props) {
   const box = useRef<HTMLHeadingElement & HTMLParagraphElement>(null)
   const isCut = useSignal(false)

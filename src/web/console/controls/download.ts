@@ -4,6 +4,6 @@ export function download(name: string, content: Blob): void {
   link.href = URL.createObjectURL(content)
   link.download = name
   link.click()
-  // By then the download has started, and holds the blob.
+  // The blob is needed until the download has started.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

@@ -8,7 +8,7 @@ type FieldProps = {
   readonly text: Signal<string>
   readonly error: string | undefined
   readonly hint?: string
-  /** True if it grows with its text; Enter still submits. */
+  /** True for a field that grows with its text; Enter still submits. */
   readonly isLong?: boolean
   /** The tags to suggest; for a short text. */
   readonly tags?: TagCounts

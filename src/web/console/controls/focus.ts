@@ -1,11 +1,11 @@
-// Keeps the keyboard in the page: when the control with the focus removes itself, a neighbour gets the focus.
+// Keeps the focus in the page: when the focused control disappears, a neighbour gets the focus.
 
-// The places that take the focus over, the innermost first.
-const HOMES = 'li, form, search, section, dialog, [role="grid"]'
+// The areas in which a neighbour gets the focus; the innermost counts.
+const FOCUS_AREAS = 'li, form, search, section, dialog, [role="grid"]'
 const CONTROLS =
   'input:not([tabindex="-1"]), textarea, select, button, a[href], summary, [tabindex="-1"]:is(h1, h2)'
 
-const isThere = (element: Element): boolean => element.isConnected && element.checkVisibility()
+const isVisible = (element: Element): boolean => element.isConnected && element.checkVisibility()
 
 function pathOf(target: EventTarget | null): Element[] {
   const path: Element[] = []
@@ -13,13 +13,13 @@ function pathOf(target: EventTarget | null): Element[] {
   return path
 }
 
-/** The first control of the nearest place that is left, else the table. */
+/** The first control of the nearest area that remains, else the table. */
 function neighbourOf(path: readonly Element[]): HTMLElement | undefined {
   const table = document.querySelector('[role="grid"]')
   for (const home of [...path, table]) {
-    if (!home?.matches(HOMES) || !isThere(home)) continue
+    if (!home?.matches(FOCUS_AREAS) || !isVisible(home)) continue
     const controls = home === table ? [home] : [...home.querySelectorAll(CONTROLS)]
-    const control = controls.find(isThere)
+    const control = controls.find(isVisible)
     if (control instanceof HTMLElement) return control
   }
   return undefined
@@ -33,13 +33,13 @@ export function keepFocus(): () => void {
   }
   const restore = (): void => {
     const [last] = path
-    if (!last || isThere(last) || document.activeElement !== document.body) return
+    if (!last || isVisible(last) || document.activeElement !== document.body) return
     neighbourOf(path)?.focus()
   }
   const changes = new MutationObserver(restore)
   changes.observe(document.body, { childList: true, subtree: true })
   document.addEventListener('focusin', remember)
-  // Not every browser gives the focus to a button that is clicked.
+  // Not every browser focuses a clicked button.
   document.addEventListener('click', remember, true)
   return () => {
     changes.disconnect()

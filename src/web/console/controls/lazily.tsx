@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import type { ComponentType, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-/** A component that renders nothing until it is loaded; a failed load is tried again the next time it is shown. */
+/** A component that renders nothing until it is loaded. A failed load is retried when it is shown again. */
 export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
 ): (props: P) => VNode | null {

@@ -9,10 +9,11 @@ type Props = {
   readonly onToggle?: (isShown: boolean) => void
 }
 
-/** Hides a menu when it is pressed, as attributes of a button. */
-export const hides = (id: string) => ({ popovertarget: id, popovertargetaction: 'hide' }) as const
+/** The attributes of a button that hides a menu. */
+export const hideAttributes = (id: string) =>
+  ({ popovertarget: id, popovertargetaction: 'hide' }) as const
 
-/** A button that shows others below itself; Escape and a press elsewhere hide them. */
+/** A button that shows a menu below itself; Escape, or a press elsewhere, hides it. */
 export function Menu({ id, label, children, onToggle }: Props) {
   const button = useRef<HTMLButtonElement>(null)
   return (

@@ -37,7 +37,7 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
     const element = dialog.current
     return () => {
       phone.removeEventListener('change', show)
-      // Closing it before it is removed lets the browser restore the focus to a control that is still there.
+      // Closed before it is removed, so that the browser restores the focus.
       element?.close()
     }
   }, [isBeside])
@@ -47,8 +47,7 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
       class={isBeside ? 'side' : undefined}
       aria-label={label}
       onKeyDown={(event) => {
-        // Browsers close a dialog at the second Escape, whatever `cancel` says; of a menu in it they close the menu
-        // alone.
+        // At a second Escape, browsers close a dialog even if `cancel` is prevented; a menu in it closes alone.
         if (event.key !== 'Escape' || hasMenu()) return
         event.preventDefault()
         onEscape?.()

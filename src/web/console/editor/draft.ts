@@ -1,11 +1,11 @@
-// The texts of a form, compared with the plant as it is stored.
+// The texts of a form, and how they differ from the stored plant.
 
 import { type Signal, signal } from '@preact/signals'
 import type { NewPlant, Plant, PlantChange } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/contract.ts'
 import { ofTexts, TEXTS, type TextName } from '../texts.ts'
 
-// Text fields turn CR into LF. Comparing with that keeps an untouched field out of the patch.
+// Text fields turn CR into LF. Comparing with LF keeps untouched fields out of the patch.
 const shownText = (text = ''): string => text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
 
 export class Draft {
@@ -14,7 +14,7 @@ export class Draft {
   readonly proposedId = signal<string | null>('')
   readonly texts: Readonly<Record<TextName, Signal<string>>> = ofTexts(() => signal(''))
   /** The texts that a new plant begins with. */
-  #begun: Plant = { name: '' }
+  #initialTexts: Plant = { name: '' }
 
   constructor(plant: NewPlant | null) {
     if (!plant) return
@@ -22,18 +22,18 @@ export class Draft {
     this.fill(plant)
   }
 
-  /** Begins a new plant with some texts, which do not count as typed. */
+  /** Begins a new plant with some texts, which do not count as changes. */
   begin(texts: Plant): void {
-    this.#begun = texts
+    this.#initialTexts = texts
     this.fill(texts)
   }
 
   fill(plant: Plant): void {
-    this.take(plant, TEXTS)
+    this.copyFields(plant, TEXTS)
   }
 
-  /** Takes over some fields of a plant. */
-  take(plant: Plant, fields: readonly TextName[]): void {
+  /** Copies some fields of a plant into the form. */
+  copyFields(plant: Plant, fields: readonly TextName[]): void {
     for (const field of fields) this.texts[field].value = shownText(plant[field])
   }
 
@@ -44,7 +44,7 @@ export class Draft {
   }
 
   /** The plant to create. */
-  plant(id: bigint): NewPlant {
+  toPlant(id: bigint): NewPlant {
     const { texts } = this
     const optional = OPTIONAL_TEXTS.filter((text) => texts[text].value !== '')
     return {
@@ -55,7 +55,7 @@ export class Draft {
   }
 
   /** The fields that differ from the stored plant; null removes an optional field. */
-  changes(plant: Plant): PlantChange {
+  changesTo(plant: Plant): PlantChange {
     const changedTexts = TEXTS.filter((text) => this.texts[text].value !== shownText(plant[text]))
     const typed = (text: TextName) => this.texts[text].value || (text === 'name' ? '' : null)
     return Object.fromEntries(changedTexts.map((text) => [text, typed(text)]))
@@ -63,19 +63,22 @@ export class Draft {
 
   /** True if closing the form would lose something. */
   isDirty(plant: Plant | null): boolean {
-    if (plant) return Object.keys(this.changes(plant)).length > 0
-    const isTyped = Object.keys(this.changes(this.#begun)).length > 0
+    if (plant) return Object.keys(this.changesTo(plant)).length > 0
+    const isTyped = Object.keys(this.changesTo(this.#initialTexts)).length > 0
     return isTyped || this.id.value !== (this.proposedId.value ?? '')
   }
 
-  /** Takes over the fields that only someone else changed. Returns those, and the ones that both changed. */
-  merge(before: Plant, now: Plant): { taken: TextName[]; both: TextName[] } {
+  /** Copies the fields that only someone else changed. Returns them, and the fields that both changed. */
+  merge(before: Plant, now: Plant): { adoptedFields: TextName[]; conflictingFields: TextName[] } {
     const differing = TEXTS.filter(
       (field) => now[field] !== before[field] && this.texts[field].value !== shownText(now[field]),
     )
     const isUntouched = (field: TextName) => this.texts[field].value === shownText(before[field])
-    const taken = differing.filter(isUntouched)
-    this.take(now, taken)
-    return { taken, both: differing.filter((field) => !taken.includes(field)) }
+    const adoptedFields = differing.filter(isUntouched)
+    this.copyFields(now, adoptedFields)
+    return {
+      adoptedFields,
+      conflictingFields: differing.filter((field) => !adoptedFields.includes(field)),
+    }
   }
 }

@@ -47,7 +47,7 @@ function Conflict({ editor, form }: FormProps) {
 /** Asks to discard the typed text, before another step. */
 function Leaving({ editor }: { readonly editor: Editor }) {
   const box = useRef<HTMLDivElement>(null)
-  const then = editor.leaving.value
+  const then = editor.stepAfterDiscard.value
   useLayoutEffect(() => box.current?.querySelector('button')?.focus(), [then])
   if (!then) return null
   return (
@@ -57,7 +57,7 @@ function Leaving({ editor }: { readonly editor: Editor }) {
         <button
           type="button"
           onClick={() => {
-            editor.leaving.value = null
+            editor.stepAfterDiscard.value = null
           }}
         >
           Keep editing
@@ -93,7 +93,7 @@ function IdField({ editor, form }: FormProps) {
         <button
           type="button"
           onClick={() => {
-            form.useFreeId(editor.saves.newIds())
+            form.useFreeId(editor.saves.pendingIds())
             // The button disappears.
             document.getElementById('id')?.focus()
           }}
@@ -111,8 +111,8 @@ const TAG_HINT = 'The kind of plant, such as fern. Leave empty for none.'
 export function EditorForm({ editor, form, tags }: EditorFormProps) {
   const { texts } = form.draft
   const errors = form.errors.value
-  const problem = form.isGone.value ? DELETED_NOTICE : errors.form
-  const plant = form.stored.value?.plant
+  const problem = form.isDeleted.value ? DELETED_NOTICE : errors.form
+  const plant = form.storedVersion.value?.plant
   return (
     <form
       onSubmit={(event) => {

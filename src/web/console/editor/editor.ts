@@ -3,26 +3,26 @@
 import { signal } from '@preact/signals'
 import { ERRORS, type HistoryPage, type Plant, type Result } from '../../../client/client.ts'
 import { putOpenPlant, readOpenPlant } from '../address.ts'
-import { countActs } from '../controls/hands.ts'
+import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
-import { PlantForm, type StoredPlant } from './plant-form.ts'
+import { PlantForm, type StoredVersion } from './plant-form.ts'
 import type { Saves } from './saves.ts'
 
 const HISTORY_PAGE = 20
 const NO_HISTORY = { ok: true, value: { changes: [], next: null } } as const
-const EMPTY: Plant = { name: '' }
+const EMPTY_PLANT: Plant = { name: '' }
 
 export class Editor {
   /** The open plant; null if the panel is closed. */
   readonly form = signal<PlantForm | null>(null)
   /** True if the form is shown, and not only the page of the plant. */
   readonly isEditing = signal(false)
-  /** The step that waits for the answer to "Discard?"; null if that is not asked. */
-  readonly leaving = signal<(() => void) | null>(null)
+  /** The step to take if the user discards the typed text; null while there is no such question. */
+  readonly stepAfterDiscard = signal<(() => void) | null>(null)
   /** True if the form was opened from the page of the plant, to which it returns. */
   #isFromPage = false
-  /** Counts the requests for a plant, of which the last is opened. */
+  /** Counts the requests to open a plant; only the last one is opened. */
   #requests = 0
 
   constructor(
@@ -33,7 +33,7 @@ export class Editor {
   ) {}
 
   get openId(): bigint | null {
-    return this.form.value?.stored.value?.plant.id ?? null
+    return this.form.value?.storedVersion.value?.plant.id ?? null
   }
 
   /** True if closing the panel would lose typed text. */
@@ -56,24 +56,24 @@ export class Editor {
     putOpenPlant(this.openId)
   }
 
-  /** Closes the page of a plant, or one that is about to open. */
+  /** Closes the page of a plant, even if it is only about to open. */
   abandon(): void {
     this.#requests += 1
     if (!this.isEditing.value) this.close()
   }
 
   /** Opens the form of a new plant. */
-  readonly add = (): void => this.leave(() => this.#begin(EMPTY))
+  readonly add = (): void => this.leave(() => this.#openNew(EMPTY_PLANT))
 
   /** Opens the form of a new plant with the texts of another one. */
   duplicate(plant: Plant): void {
-    this.leave(() => this.#begin(plant))
+    this.leave(() => this.#openNew(plant))
   }
 
   /** Adds the plant of the form, and opens the form of another one with the same tag. */
   readonly addAnother = (): void => {
     const tag = this.form.value?.draft.texts.tag.value
-    this.save(() => this.#begin({ ...EMPTY, ...(tag ? { tag } : {}) }))
+    this.save(() => this.#openNew({ ...EMPTY_PLANT, ...(tag ? { tag } : {}) }))
   }
 
   /** Opens the form of the plant whose page is open. */
@@ -85,7 +85,7 @@ export class Editor {
   /** Opens a refused form, with its typed text. */
   openRefused(form: PlantForm): void {
     this.leave(() => {
-      this.saves.take(form)
+      this.saves.removeRefused(form)
       this.isEditing.value = true
       this.#isFromPage = false
       this.#set(form)
@@ -93,44 +93,44 @@ export class Editor {
   }
 
   /** Opens or closes the plant in the URL. */
-  follow(): void {
+  followUrl(): void {
     const urlId = readOpenPlant()
     if (urlId === this.openId) return
     if (urlId === null) this.leave()
     else void this.show(urlId)
   }
 
-  /** Takes over the change of an open plant by others, unless it is being saved. */
-  async changed(id: bigint): Promise<void> {
+  /** Copies changes by others into the open form, unless it is being saved. */
+  async onChangedElsewhere(id: bigint): Promise<void> {
     const form = this.form.value
     if (!form || id !== this.openId || form.isSaving.value) return
-    const taken = await form.readAgain()
-    if (this.form.value !== form || !taken || taken.length === 0) return
-    this.announce(`Plant ${id}: ${taken.join(' and ')} changed elsewhere`)
+    const adoptedFields = await form.readAgain()
+    if (this.form.value !== form || !adoptedFields || adoptedFields.length === 0) return
+    this.announce(`Plant ${id}: ${adoptedFields.join(' and ')} changed elsewhere`)
   }
 
-  /** Leaves the form, or takes another step, and saves it behind the page. If it is refused, it comes back. */
+  /** Saves the form in the background, and leaves it or takes another step. If it is refused, it opens again. */
   save(then: () => void = this.#leaveSaved): void {
     const form = this.form.value
     if (!form?.check()) return
     form.conflict.value = null
     const isSaved = this.saves.save(form)
     then()
-    void this.#watch(form, isSaved)
+    void this.#reopenIfRefused(form, isSaved)
   }
 
   /** Stores an earlier version of the open plant. */
   async restore(version: Plant): Promise<void> {
     const form = this.form.value
     await form?.restore(version)
-    if (form?.saved) this.saves.onSaved(form.saved)
+    if (form?.lastStep) this.saves.onSaved(form.lastStep)
   }
 
   readonly close = (): void => this.#set(null)
 
   /** Returns to the page of the plant if the form was opened there; otherwise closes the panel. */
   readonly cancel = (): void => {
-    if (this.#isFromPage) this.#open(this.form.value?.stored.value ?? null, false)
+    if (this.#isFromPage) this.#open(this.form.value?.storedVersion.value ?? null, false)
     else this.close()
   }
 
@@ -141,17 +141,17 @@ export class Editor {
   }
 
   /** Opens a refused form again, unless the user is busy elsewhere or another form is open: then a note offers it. */
-  async #watch(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
-    const acts = countActs()
+  async #reopenIfRefused(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
+    const inputs = countInputs()
     if ((await isSaved) || !this.saves.refusedForms.value.includes(form)) return
     const hasForm = this.form.value !== null && this.isEditing.value
-    if (acts === countActs() && !hasForm) this.openRefused(form)
+    if (inputs === countInputs() && !hasForm) this.openRefused(form)
   }
 
   /** Closes the panel or takes another step, but asks first if that would lose typed text. */
   leave(then: () => void = this.close): void {
     if (this.isDirty) {
-      this.leaving.value = then
+      this.stepAfterDiscard.value = then
       putOpenPlant(this.openId)
     } else then()
   }
@@ -164,13 +164,13 @@ export class Editor {
     return page.ok || page.error !== ERRORS['no change log'] ? page : NO_HISTORY
   }
 
-  #begin(texts: Plant): void {
+  #openNew(texts: Plant): void {
     const form = this.#open(null, true)
     form.draft.begin(texts)
-    form.proposeId(this.saves.newIds())
+    form.proposeId(this.saves.pendingIds())
   }
 
-  #open(stored: StoredPlant | null, isForm: boolean): PlantForm {
+  #open(stored: StoredVersion | null, isForm: boolean): PlantForm {
     const form = new PlantForm(this.session, this.list, this.announce, stored)
     this.isEditing.value = isForm
     this.#isFromPage = false
@@ -180,7 +180,7 @@ export class Editor {
 
   #set(form: PlantForm | null): void {
     this.#requests += 1
-    this.leaving.value = null
+    this.stepAfterDiscard.value = null
     const wasOpen = this.form.value !== null
     this.form.value = form
     // A link may name a plant that is opened only once there is a token.

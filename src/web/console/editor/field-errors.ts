@@ -16,7 +16,7 @@ const ID_ERRORS: readonly number[] = [
 export type FieldErrors = { readonly [field in 'id' | TextName | 'form']?: string }
 
 /** The messages of a failure by field. */
-export function byField({ error, message }: Failure): FieldErrors {
+export function errorsByField({ error, message }: Failure): FieldErrors {
   if (ID_ERRORS.includes(error)) return { id: message }
   if (error !== ERRORS.invalid) return { form: message }
   const messages: Record<string, string[]> = {}

@@ -18,7 +18,7 @@ const Time = ({ at }: { readonly at: Date }) => (
 )
 
 /** The time and the author of a change. */
-export const Moment = ({ change }: { readonly change: Change }) => (
+export const TimeAndAuthor = ({ change }: { readonly change: Change }) => (
   <>
     <Time at={new Date(change.at)} /> by {authorOf(change)}
   </>
@@ -27,8 +27,8 @@ export const Moment = ({ change }: { readonly change: Change }) => (
 const Value = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? <i>none</i> : text === '' ? <i>empty</i> : <bdi>{text}</bdi>
 
-/** A change, with a line for each field that differs. */
-export function Differences({
+/** A line for each field that a change affects. */
+export function FieldChanges({
   before,
   after,
 }: Pick<Change, 'before' | 'after'>): ComponentChildren {
@@ -85,8 +85,8 @@ type VersionProps = {
   readonly onRestore: (version: Plant) => void
 }
 
-/** A button that shows what restoring a version will change, and another that does it. */
-function Version({ current, version, onRestore }: VersionProps) {
+/** Shows what restoring a version would change, with a button to do so. */
+function RestoreVersion({ current, version, onRestore }: VersionProps) {
   const isAsking = useSignal(false)
   const box = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => box.current?.scrollIntoView({ block: 'center' }), [isAsking.value])
@@ -104,7 +104,7 @@ function Version({ current, version, onRestore }: VersionProps) {
       </button>
       {isAsking.value ? (
         <div class="conflict" ref={box}>
-          <Differences before={current} after={version} />
+          <FieldChanges before={current} after={version} />
           <div class="actions">
             <button type="button" class="primary" onClick={() => onRestore(version)}>
               Restore this version
@@ -133,13 +133,13 @@ export function History({ changes, current, onRestore }: HistoryProps) {
       <ol aria-label="History">
         {changes.map((change) => (
           <li key={change.cursor}>
-            <Differences {...change} />
+            <FieldChanges {...change} />
             <div class="hint">
               <p>
-                <Moment change={change} />
+                <TimeAndAuthor change={change} />
               </p>
               {change.after && onRestore && !hasSameTexts(change.after, current) ? (
-                <Version current={current} version={change.after} onRestore={onRestore} />
+                <RestoreVersion current={current} version={change.after} onRestore={onRestore} />
               ) : null}
             </div>
           </li>

@@ -1,4 +1,4 @@
-// An open plant, or a new one: the stored fields, the typed ones, and the save.
+// The form of a plant, stored or new: its stored fields, the typed ones, and the save.
 
 import { signal } from '@preact/signals'
 import {
@@ -14,7 +14,7 @@ import type { Session } from '../session.ts'
 import { hasSameTexts, TEXTS, type TextName } from '../texts.ts'
 import { creationOf, type Step, withTexts } from '../undo/step.ts'
 import { Draft } from './draft.ts'
-import { byField, type FieldErrors } from './field-errors.ts'
+import { errorsByField, type FieldErrors } from './field-errors.ts'
 
 /** True if the ETag is of an earlier version. */
 const isOutdated = ({ error }: Failure): boolean => error === ERRORS['precondition failed']
@@ -22,22 +22,22 @@ const isOutdated = ({ error }: Failure): boolean => error === ERRORS['preconditi
 const problemOfId = (text: string): string => (text.trim() === '' ? 'id is missing' : INT64_RULE)
 
 /** A plant as it was last read from the store. */
-export type StoredPlant = { readonly plant: NewPlant; readonly etag: string | undefined }
+export type StoredVersion = { readonly plant: NewPlant; readonly etag: string | undefined }
 
 /** The fields that both changed, and the plant as someone else saved it. */
-type Conflict = StoredPlant & { readonly fields: readonly TextName[] }
+type Conflict = StoredVersion & { readonly fields: readonly TextName[] }
 
 export class PlantForm {
-  readonly stored = signal<StoredPlant | null>(null)
+  readonly storedVersion = signal<StoredVersion | null>(null)
   readonly draft: Draft
   readonly errors = signal<FieldErrors>({})
   readonly conflict = signal<Conflict | null>(null)
   readonly isSaving = signal(false)
   /** True once someone else has deleted the plant. */
-  readonly isGone = signal(false)
+  readonly isDeleted = signal(false)
   /** The change of the latest save; null if nothing differed. */
-  saved: Step | null = null
-  /** Resolves once the plant was read, to false if it cannot be saved as it was read. */
+  lastStep: Step | null = null
+  /** Resolves once the plant was read again; to false if the form must not be saved then. */
   reading: Promise<boolean> = Promise.resolve(true)
   /** Resolves once the next free id is proposed. */
   proposing: Promise<void> = Promise.resolve()
@@ -46,29 +46,29 @@ export class PlantForm {
     readonly session: Session,
     readonly list: PlantList,
     readonly announce: (text: string) => void,
-    stored: StoredPlant | null,
+    stored: StoredVersion | null,
   ) {
-    this.stored.value = stored
+    this.storedVersion.value = stored
     this.draft = new Draft(stored?.plant ?? null)
   }
 
   /** True if closing the form would lose something. */
   get isDirty(): boolean {
-    return this.draft.isDirty(this.stored.value?.plant ?? null)
+    return this.draft.isDirty(this.storedVersion.value?.plant ?? null)
   }
 
   /** The id of a stored plant. */
   get id(): bigint | null {
-    return this.stored.value?.plant.id ?? null
+    return this.storedVersion.value?.plant.id ?? null
   }
 
   /** The fields of a stored plant that differ from it. */
   get changes(): PlantChange {
-    const { value } = this.stored
-    return value ? this.draft.changes(value.plant) : {}
+    const { value } = this.storedVersion
+    return value ? this.draft.changesTo(value.plant) : {}
   }
 
-  /** Replaces an id that is taken by a free one. */
+  /** Replaces a taken id by a free one. */
   useFreeId(pending: Promise<readonly bigint[]>): void {
     this.draft.id.value = ''
     this.draft.proposedId.value = ''
@@ -76,7 +76,7 @@ export class PlantForm {
     this.proposeId(pending)
   }
 
-  /** Proposes the id after the largest one, stored or about to be. */
+  /** Proposes the id after the largest one, stored or pending. */
   proposeId(pending: Promise<readonly bigint[]>): void {
     const propose = async (): Promise<void> => {
       const ids = await pending
@@ -94,8 +94,9 @@ export class PlantForm {
   check(): boolean {
     const { texts, id, proposedId } = this.draft
     const isNamed = texts.name.value.trim() !== ''
-    const isNameless = !isNamed && texts.name.value !== this.stored.value?.plant.name
-    const isProposing = this.stored.value !== null || (id.value === '' && proposedId.value === '')
+    const isNameless = !isNamed && texts.name.value !== this.storedVersion.value?.plant.name
+    const isProposing =
+      this.storedVersion.value !== null || (id.value === '' && proposedId.value === '')
     const idProblem = isProposing || parseId(id.value) !== null ? null : problemOfId(id.value)
     this.errors.value = {
       ...(isNameless ? { name: 'name is missing' } : {}),
@@ -112,7 +113,7 @@ export class PlantForm {
     if (this.isSaving.value) return false
     this.isSaving.value = true
     this.errors.value = {}
-    this.saved = null
+    this.lastStep = null
     return this.#save().finally(() => {
       this.isSaving.value = false
     })
@@ -120,14 +121,14 @@ export class PlantForm {
 
   async #save(): Promise<boolean> {
     if (!(await this.reading) || this.conflict.value) return false
-    const { value } = this.stored
+    const { value } = this.storedVersion
     return value ? this.#change(value) : this.#create()
   }
 
   /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
   async restore(version: Plant): Promise<void> {
-    this.saved = null
-    const before = this.stored.value
+    this.lastStep = null
+    const before = this.storedVersion.value
     if (!before || this.isSaving.value) return
     this.isSaving.value = true
     this.errors.value = {}
@@ -140,29 +141,29 @@ export class PlantForm {
   useTheirs(): void {
     const theirs = this.conflict.value
     if (!theirs) return
-    this.draft.take(theirs.plant, theirs.fields)
+    this.draft.copyFields(theirs.plant, theirs.fields)
     this.conflict.value = null
   }
 
   /**
-   * Reads the plant again. Takes over fields that only someone else changed; those that both changed are a conflict.
-   * Resolves to the fields taken over, or to null if the plant could not be read.
+   * Reads the plant again. Copies fields that only someone else changed; those that both changed are a conflict.
+   * Resolves to the copied fields, or to null if the plant could not be read.
    */
   async readAgain(): Promise<readonly TextName[] | null> {
-    const before = this.stored.value
+    const before = this.storedVersion.value
     if (!before) return null
     const current = await this.session.persist((client) => client.readPlant(before.plant.id))
     if (!current.ok) {
-      if (current.error === ERRORS['no such plant']) this.#setGone(before.plant.id)
-      else this.errors.value = byField(current)
+      if (current.error === ERRORS['no such plant']) this.#markDeleted(before.plant.id)
+      else this.errors.value = errorsByField(current)
       return null
     }
     this.list.put(current.value)
-    const theirs: StoredPlant = { plant: current.value, etag: current.etag }
-    const { taken, both } = this.draft.merge(before.plant, theirs.plant)
-    this.stored.value = theirs
-    if (both.length > 0) this.conflict.value = { fields: both, ...theirs }
-    return taken
+    const theirs: StoredVersion = { plant: current.value, etag: current.etag }
+    const { adoptedFields, conflictingFields } = this.draft.merge(before.plant, theirs.plant)
+    this.storedVersion.value = theirs
+    if (conflictingFields.length > 0) this.conflict.value = { fields: conflictingFields, ...theirs }
+    return adoptedFields
   }
 
   async #create(): Promise<boolean> {
@@ -172,20 +173,20 @@ export class PlantForm {
       this.errors.value = { id: problemOfId(this.draft.id.value) }
       return false
     }
-    const plant = this.draft.plant(id)
+    const plant = this.draft.toPlant(id)
     let tries = 0
     const result = await this.session.store((client) => {
       tries += 1
       return client.createPlant(plant)
     })
     // The answer of an earlier try may have been lost.
-    const isLanded = !result.ok && result.error === ERRORS['stored already'] && tries > 1
-    if (!result.ok && !isLanded) {
+    const isAlreadyStored = !result.ok && result.error === ERRORS['stored already'] && tries > 1
+    if (!result.ok && !isAlreadyStored) {
       const other = result.error === ERRORS.taken ? await this.#nameOf(id) : ''
-      this.errors.value = byField({ ...result, message: result.message + other })
+      this.errors.value = errorsByField({ ...result, message: result.message + other })
       return false
     }
-    this.saved = creationOf(plant)
+    this.lastStep = creationOf(plant)
     const isShown = this.list.add(plant)
     this.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
     return true
@@ -198,38 +199,38 @@ export class PlantForm {
   }
 
   /** Saves the changed fields. Changes by others are kept; a field that both changed is a conflict. */
-  async #change(before: StoredPlant): Promise<boolean> {
+  async #change(before: StoredVersion): Promise<boolean> {
     const { id } = before.plant
     const theirFields = new Set<TextName>()
     let landed: Step | null = null
-    for (let base: StoredPlant | null = before; base; base = this.stored.value) {
-      const patch = this.draft.changes(base.plant)
+    for (let base: StoredVersion | null = before; base; base = this.storedVersion.value) {
+      const patch = this.draft.changesTo(base.plant)
       if (Object.keys(patch).length === 0) {
-        this.saved = landed
+        this.lastStep = landed
         if (landed) this.#announceChange(id, theirFields)
         return true
       }
       const { result, isRepeated } = await this.#patch(base, patch)
       if (isRepeated) landed = { id, before: base.plant, after: withTexts(base.plant, patch) }
       if (result.ok) {
-        this.saved = { id, before: base.plant, after: result.value }
-        this.stored.value = { plant: result.value, etag: result.etag }
+        this.lastStep = { id, before: base.plant, after: result.value }
+        this.storedVersion.value = { plant: result.value, etag: result.etag }
         this.list.put(result.value)
         this.#announceChange(id, theirFields)
         return true
       }
-      if (result.error === ERRORS['no such plant']) this.#setGone(id)
-      else if (!isOutdated(result)) this.errors.value = byField(result)
+      if (result.error === ERRORS['no such plant']) this.#markDeleted(id)
+      else if (!isOutdated(result)) this.errors.value = errorsByField(result)
       if (!isOutdated(result)) return false
-      const taken = await this.readAgain()
-      if (!taken || this.conflict.value) return false
-      for (const field of taken) theirFields.add(field)
+      const adoptedFields = await this.readAgain()
+      if (!adoptedFields || this.conflict.value) return false
+      for (const field of adoptedFields) theirFields.add(field)
     }
     return false
   }
 
   /** Sends changes of a plant; `isRepeated`: the answer of an earlier try may have been lost. */
-  async #patch({ plant, etag }: StoredPlant, change: PlantChange) {
+  async #patch({ plant, etag }: StoredVersion, change: PlantChange) {
     const options = etag === undefined ? {} : { ifMatch: etag }
     let tries = 0
     const result = await this.session.store((client) => {
@@ -239,26 +240,26 @@ export class PlantForm {
     return { result, isRepeated: tries > 1 }
   }
 
-  async #restore(before: StoredPlant, version: Plant): Promise<void> {
+  async #restore(before: StoredVersion, version: Plant): Promise<void> {
     const { plant } = before
     const { id } = plant
     const fields = TEXTS.filter((field) => version[field] !== plant[field])
     const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
     const { result, isRepeated } = await this.#patch(before, patch)
     if (result.ok) {
-      this.saved = { id, before: plant, after: result.value }
+      this.lastStep = { id, before: plant, after: result.value }
       this.draft.fill(result.value)
-      this.stored.value = { plant: result.value, etag: result.etag }
+      this.storedVersion.value = { plant: result.value, etag: result.etag }
       this.list.put(result.value)
       this.announce(`Plant ${id} was restored`)
     } else if (isOutdated(result)) {
       if (!(await this.readAgain())) return
-      const now = this.stored.value?.plant
+      const now = this.storedVersion.value?.plant
       if (isRepeated && now && hasSameTexts(now, version)) {
-        this.saved = { id, before: plant, after: now }
+        this.lastStep = { id, before: plant, after: now }
         this.announce(`Plant ${id} was restored`)
       } else this.announce(`Plant ${id} was not restored: someone else has just changed it`)
-    } else if (result.error === ERRORS['no such plant']) this.#setGone(id)
+    } else if (result.error === ERRORS['no such plant']) this.#markDeleted(id)
     else this.errors.value = { form: result.message }
   }
 
@@ -269,8 +270,8 @@ export class PlantForm {
     this.announce(`Plant ${id} was changed${theirs === '' ? '' : `; ${theirs} was kept`}`)
   }
 
-  #setGone(id: bigint): void {
+  #markDeleted(id: bigint): void {
     this.list.remove(id)
-    this.isGone.value = true
+    this.isDeleted.value = true
   }
 }

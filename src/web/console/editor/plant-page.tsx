@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
 import { WRITERS } from '../../../formats/write.ts'
 import { sentenceOf } from '../../sentence.ts'
-import { Copy } from '../controls/copy.tsx'
+import { CopyButton } from '../controls/copy-button.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
-import { History, Moment, NoHistory } from './history.tsx'
+import { History, NoHistory, TimeAndAuthor } from './history.tsx'
 import type { PlantForm } from './plant-form.ts'
 
 export type PageActions = {
@@ -29,12 +29,12 @@ function Dates({ changes }: { readonly changes: readonly Change[] }) {
     <>
       {oldest?.action === 'create' ? (
         <p class="hint">
-          Created <Moment change={oldest} />
+          Created <TimeAndAuthor change={oldest} />
         </p>
       ) : null}
       {newest && newest !== oldest ? (
         <p class="hint">
-          Changed <Moment change={newest} />
+          Changed <TimeAndAuthor change={newest} />
         </p>
       ) : null}
     </>
@@ -90,9 +90,9 @@ const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionPr
       </>
     )}
     <Menu id="copies" label="Copy">
-      <Copy label="Copy ID" text={String(plant.id)} />
-      <Copy label="Copy JSON" text={WRITERS.ndjson.line(plant)} />
-      <Copy label="Copy as curl" text={curlOf(base, plant.id)} />
+      <CopyButton label="Copy ID" text={String(plant.id)} />
+      <CopyButton label="Copy JSON" text={WRITERS.ndjson.line(plant)} />
+      <CopyButton label="Copy as curl" text={curlOf(base, plant.id)} />
     </Menu>
   </div>
 )
@@ -105,7 +105,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
   const isRead = useSignal(false)
   const note = useSignal('')
   const { id } = plant
-  const isGone = form.isGone.value
+  const isGone = form.isDeleted.value
   const problem = isGone ? 'This plant was deleted elsewhere.' : form.errors.value.form
 
   async function load(): Promise<void> {

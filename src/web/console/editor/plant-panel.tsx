@@ -15,7 +15,7 @@ type StepProps = {
   readonly onOpen: (plant: NewPlant) => void
 }
 
-const Step = ({ label, arrow, plant, onOpen }: StepProps) => (
+const StepButton = ({ label, arrow, plant, onOpen }: StepProps) => (
   <button
     type="button"
     class="quiet"
@@ -39,7 +39,7 @@ type HeadProps = {
 
 /** The ID of the plant, or the title of a form, beside the buttons to step to others and to close. */
 function Head({ editor, list, label, onStep }: HeadProps) {
-  const plant = editor.form.value?.stored.value?.plant
+  const plant = editor.form.value?.storedVersion.value?.plant
   list.rows.version.value
   const [before, after] = plant ? list.rows.neighbours(plant.id) : []
   return (
@@ -52,8 +52,8 @@ function Head({ editor, list, label, onStep }: HeadProps) {
       <div class="steps">
         {plant ? (
           <>
-            <Step label="Previous plant" arrow="↑" plant={before} onOpen={onStep} />
-            <Step label="Next plant" arrow="↓" plant={after} onOpen={onStep} />
+            <StepButton label="Previous plant" arrow="↑" plant={before} onOpen={onStep} />
+            <StepButton label="Next plant" arrow="↓" plant={after} onOpen={onStep} />
           </>
         ) : null}
         <button
@@ -88,11 +88,11 @@ export function PlantPanel({
   ...actions
 }: PlantPanelProps) {
   const content = useRef<HTMLDivElement>(null)
-  /** The plant of a pressed Next or Previous, which keep the focus. */
+  /** The plant opened by Next or Previous, which keep the focus. */
   const stepTo = useRef<bigint | null>(null)
-  const storedPlant = form.stored.value?.plant
+  const storedPlant = form.storedVersion.value?.plant
   const isSaving = editor.saves.pendingForms.value.includes(form)
-  const plant = storedPlant && isSaving ? form.draft.plant(storedPlant.id) : storedPlant
+  const plant = storedPlant && isSaving ? form.draft.toPlant(storedPlant.id) : storedPlant
   const isForm = editor.isEditing.value
   const label = plant ? `${isForm ? 'Edit plant' : 'Plant'} ${plant.id}` : 'Add a plant'
   useLayoutEffect(() => {
@@ -116,7 +116,7 @@ export function PlantPanel({
             </Clamped>
             <PlantPage
               // Each version has an ETag of its own: its history is read again.
-              key={`${plant.id} ${form.stored.value?.etag}`}
+              key={`${plant.id} ${form.storedVersion.value?.etag}`}
               editor={editor}
               form={form}
               plant={plant}

@@ -1,5 +1,5 @@
-// The forms that are saved behind the page, one after the other, so that none meets the ETag of an earlier one. What is
-// refused keeps its text until it is opened again.
+// Saves forms in the background, one after the other, so that each has the latest ETag. A refused form keeps its text until
+// it is opened again.
 
 import { computed, effect, signal, untracked } from '@preact/signals'
 import { parseId } from '../int64.ts'
@@ -9,7 +9,8 @@ import type { TextName } from '../texts.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
 
-export type Mark = 'waiting' | 'refused'
+/** The state of a text that is not stored yet. */
+export type SaveState = 'waiting' | 'refused'
 
 export class Saves {
   /** The forms that are being saved, in their order. */
@@ -25,7 +26,7 @@ export class Saves {
   ) {
     list.withUnsaved = (plant) =>
       [...this.refusedForms.value, ...this.pendingForms.value]
-        .filter((form) => form.id === plant.id && !form.isGone.value)
+        .filter((form) => form.id === plant.id && !form.isDeleted.value)
         .reduce((shown, form) => withTexts(shown, form.changes), plant)
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
@@ -33,75 +34,75 @@ export class Saves {
   }
 
   /** True if leaving the page would lose something. */
-  get isAtRisk(): boolean {
+  get hasUnsaved(): boolean {
     return this.pendingForms.value.length + this.refusedForms.value.length > 0
   }
 
   /** Resolves once all earlier saves have ended. */
-  get settled(): Promise<unknown> {
+  get whenSaved(): Promise<unknown> {
     return this.#last
   }
 
-  /** Saves a form after those before it, and shows its plant as it will be; true if it was stored. */
+  /** Saves a form after earlier ones, and shows its plant as it will be; resolves to true if it was stored. */
   save(form: PlantForm): Promise<boolean> {
     this.pendingForms.value = [...this.pendingForms.value, form]
     this.#show(form.id)
-    const saving = this.#last.then(() => this.#store(form))
+    const saving = this.#last.then(() => this.#saveNow(form))
     this.#last = saving
     return saving
   }
 
-  /** Removes a refused form, to open it. */
-  take(form: PlantForm): void {
+  /** Removes a refused form, so that it can be opened. */
+  removeRefused(form: PlantForm): void {
     this.refusedForms.value = this.refusedForms.value.filter((other) => other !== form)
-    const storedPlant = form.stored.value?.plant
-    if (storedPlant && !form.isGone.value) this.list.put(storedPlant)
+    const storedPlant = form.storedVersion.value?.plant
+    if (storedPlant && !form.isDeleted.value) this.list.put(storedPlant)
     this.#show(form.id)
   }
 
   /** The form in which a text was refused. */
-  refusedOf(id: bigint, text: TextName): PlantForm | undefined {
+  refusedFormOf(id: bigint, text: TextName): PlantForm | undefined {
     return this.refusedForms.value.find((form) => form.id === id && text in form.changes)
   }
 
   /** The state of a text that is not stored yet. */
-  markOf(id: bigint, text: TextName): Mark | null {
-    return this.#marks.value.get(`${id} ${text}`) ?? null
+  saveStateOf(id: bigint, text: TextName): SaveState | null {
+    return this.#saveStates.value.get(`${id} ${text}`) ?? null
   }
 
-  readonly #marks = computed(() => {
-    const marks = new Map<string, Mark>()
-    for (const [mark, forms] of [
+  readonly #saveStates = computed(() => {
+    const states = new Map<string, SaveState>()
+    for (const [state, forms] of [
       ['waiting', this.pendingForms.value],
       ['refused', this.refusedForms.value],
     ] as const) {
       for (const form of forms) {
-        for (const text of Object.keys(form.changes)) marks.set(`${form.id} ${text}`, mark)
+        for (const text of Object.keys(form.changes)) states.set(`${form.id} ${text}`, state)
       }
     }
-    return marks
+    return states
   })
 
-  /** The ids of plants that are not created yet. */
-  newIds(): Promise<readonly bigint[]> {
-    const newForms = this.pendingForms.value.filter((form) => form.stored.value === null)
+  /** Resolves to the ids of plants that are not created yet. */
+  pendingIds(): Promise<readonly bigint[]> {
+    const newForms = this.pendingForms.value.filter((form) => form.storedVersion.value === null)
     return Promise.all(newForms.map((form) => form.proposing)).then(() =>
       newForms.map((form) => parseId(form.draft.id.value)).filter((id) => id !== null),
     )
   }
 
-  async #store(form: PlantForm): Promise<boolean> {
+  async #saveNow(form: PlantForm): Promise<boolean> {
     if (!this.session.isKnown.value) return false
     const isSaved = await form.save()
     if (!this.session.isKnown.value) return false
     this.pendingForms.value = this.pendingForms.value.filter((other) => other !== form)
-    if (isSaved && form.saved) this.onSaved(form.saved)
+    if (isSaved && form.lastStep) this.onSaved(form.lastStep)
     if (!isSaved) this.refusedForms.value = [...this.refusedForms.value, form]
     this.#show(form.id)
     return isSaved
   }
 
-  /** Shows a plant as its saves will leave it. */
+  /** Shows a plant with its unsaved changes. */
   #show(id: bigint | null): void {
     const plant = id === null ? undefined : this.list.rows.plant(id)
     if (plant) this.list.put(plant)

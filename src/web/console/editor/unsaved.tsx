@@ -1,8 +1,8 @@
 import type { Editor } from './editor.ts'
 import type { PlantForm } from './plant-form.ts'
 
-function reasonOf({ errors, conflict, isGone }: PlantForm): string {
-  if (isGone.value) return 'it was deleted elsewhere'
+function reasonOf({ errors, conflict, isDeleted }: PlantForm): string {
+  if (isDeleted.value) return 'it was deleted elsewhere'
   const { value: both } = conflict
   if (both) return `someone else changed the ${both.fields.join(' and the ')} too`
   return Object.values(errors.value)[0] ?? 'it was refused'
@@ -33,7 +33,7 @@ type UnsavedProps = {
   readonly isHealthy: boolean
 }
 
-/** Edits that were refused, and edits that wait for the end of an outage. */
+/** Lists refused edits, and counts those that wait for the end of an outage. */
 export function Unsaved({ editor, isHealthy }: UnsavedProps) {
   const refusedForms = editor.saves.refusedForms.value
   const pendingCount = isHealthy ? 0 : editor.saves.pendingForms.value.length

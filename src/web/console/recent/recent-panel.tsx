@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
 import { Modal } from '../controls/modal.tsx'
 import { Select } from '../controls/select.tsx'
-import { Differences, Moment, timeOf } from '../editor/history.tsx'
+import { FieldChanges, TimeAndAuthor, timeOf } from '../editor/history.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import type { Acts } from '../undo/acts.ts'
@@ -67,10 +67,10 @@ function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
         )}{' '}
         {isKnown ? <bdi>{before.name}</bdi> : null}
       </p>
-      <Differences before={before} after={after} />
+      <FieldChanges before={before} after={after} />
       <div class="hint">
         <p>
-          <Moment change={change} />
+          <TimeAndAuthor change={change} />
         </p>
         {recent.isLastDeletion(change) && !recent.session.isReadOnly.value ? (
           <button

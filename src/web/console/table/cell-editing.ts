@@ -5,8 +5,8 @@ import type { ComponentChildren } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
 import type { TextName } from '../texts.ts'
 
-/** The state of a text that is not stored. */
-export type Mark = 'waiting' | 'refused'
+/** The state of a text that is not stored yet. */
+export type SaveState = 'waiting' | 'refused'
 
 export type CellEditing = {
   /** The column of the active cell; null: the whole row is active. */
@@ -16,8 +16,8 @@ export type CellEditing = {
   /** Carries out a click at once. */
   onClick(event: MouseEvent, act: () => void): void
   /** True for a cell of a chosen range. */
-  isChosen(at: number, text: TextName): boolean
-  markOf(plant: NewPlant, text: TextName): Mark | null
+  isInRange(row: number, text: TextName): boolean
+  saveStateOf(plant: NewPlant, text: TextName): SaveState | null
   /** The field in place of the text of a cell; null if the cell is not edited. */
   fieldOf(plant: NewPlant, text: TextName): ComponentChildren
 }

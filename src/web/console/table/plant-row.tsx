@@ -16,7 +16,7 @@ export type RowActions = {
 
 type PlantRowProps = RowActions & {
   readonly plant: NewPlant
-  readonly at: number
+  readonly row: number
   readonly isActive: boolean
   /** True if the panel beside the table shows it. */
   readonly isOpen: boolean
@@ -29,24 +29,24 @@ type PlantRowProps = RowActions & {
 }
 
 /** A DOM id by plant: a screen reader speaks the active row when another plant takes its place. */
-export const rowId = (plant: NewPlant | undefined, at: number): string =>
-  plant ? `plant-${plant.id}` : `row-${at}`
+export const rowId = (plant: NewPlant | undefined, row: number): string =>
+  plant ? `plant-${plant.id}` : `row-${row}`
 export const cellId = (plant: NewPlant, text: TextName): string => `${rowId(plant, 0)}-${text}`
 
 // Row 1 is the head.
-const attributesOf = (plant: NewPlant | undefined, at: number, isActive: boolean) =>
+const attributesOf = (plant: NewPlant | undefined, row: number, isActive: boolean) =>
   ({
     class: 'row',
     role: 'row',
-    id: rowId(plant, at),
-    'aria-rowindex': at + 2,
+    id: rowId(plant, row),
+    'aria-rowindex': row + 2,
     'data-active': isActive ? '' : undefined,
     tabIndex: -1,
   }) as const
 
 /** A row whose plant is not read yet. */
-export const UnreadRow = ({ at, isActive }: Pick<PlantRowProps, 'at' | 'isActive'>) => (
-  <div {...attributesOf(undefined, at, isActive)}>
+export const UnreadRow = ({ row, isActive }: Pick<PlantRowProps, 'row' | 'isActive'>) => (
+  <div {...attributesOf(undefined, row, isActive)}>
     <span role="gridcell" class="waiting">
       Loading…
     </span>
@@ -55,14 +55,14 @@ export const UnreadRow = ({ at, isActive }: Pick<PlantRowProps, 'at' | 'isActive
 
 type ActionProps = {
   readonly label: string
-  readonly look?: string
+  readonly variant?: string
   readonly tabIndex: number
   readonly onClick: (event: MouseEvent) => void
   readonly children: ComponentChildren
 }
 
-const Action = ({ label, look = '', ...props }: ActionProps) => (
-  <button type="button" class={`quiet ${look}`} aria-label={label} {...props} />
+const Action = ({ label, variant = '', ...props }: ActionProps) => (
+  <button type="button" class={`quiet ${variant}`} aria-label={label} {...props} />
 )
 
 function Actions({
@@ -76,7 +76,7 @@ function Actions({
   const open = (
     <Action
       label={`Open plant ${id}`}
-      look="open"
+      variant="open"
       tabIndex={tabIndex}
       onClick={() => onOpen(plant, false)}
     >
@@ -97,7 +97,7 @@ function Actions({
           </Action>
           <Action
             label={`Delete plant ${id}`}
-            look="danger"
+            variant="danger"
             tabIndex={tabIndex}
             onClick={({ detail }) => {
               // The second click of a double click would hit the next row.
@@ -112,10 +112,10 @@ function Actions({
   )
 }
 
-type TextCellProps = Pick<PlantRowProps, 'plant' | 'at' | 'isActive' | 'cells'> &
+type TextCellProps = Pick<PlantRowProps, 'plant' | 'row' | 'isActive' | 'cells'> &
   Pick<HTMLAttributes, 'dir' | 'title'> & {
     readonly text: TextName
-    readonly look: string
+    readonly className: string
     readonly children: ComponentChildren
   }
 
@@ -126,17 +126,17 @@ const MARKS = {
 
 /** A text of a plant, or the field that edits it. */
 function TextCell(allProps: TextCellProps) {
-  const { plant, at, isActive, cells, text, look, children, ...props } = allProps
+  const { plant, row, isActive, cells, text, className, children, ...props } = allProps
   const isActiveCell = isActive && cells?.column.value === text
-  const mark = cells?.markOf(plant, text)
+  const mark = cells?.saveStateOf(plant, text)
   return (
     <span
       role="gridcell"
       id={cellId(plant, text)}
-      class={isActiveCell ? `${look} active` : look}
+      class={isActiveCell ? `${className} active` : className}
       data-text={text}
       data-unsaved={mark ?? undefined}
-      data-chosen={cells?.isChosen(at, text) ? '' : undefined}
+      data-chosen={cells?.isInRange(row, text) ? '' : undefined}
       aria-invalid={mark === 'refused' ? true : undefined}
       {...props}
       {...(mark ? { title: MARKS[mark] } : {})}
@@ -147,15 +147,15 @@ function TextCell(allProps: TextCellProps) {
 }
 
 export function PlantRow(props: PlantRowProps) {
-  const { plant, at, isActive, isOpen, isAdded, isReadOnly, selection, cells, onTag } = props
+  const { plant, row, isActive, isOpen, isAdded, isReadOnly, selection, cells, onTag } = props
   const { id, name, tag } = plant
   const tabIndex = isActive ? 0 : -1
-  const cell = { plant, at, isActive, cells }
+  const cell = { plant, row, isActive, cells }
   return (
     <div
-      {...attributesOf(plant, at, isActive)}
+      {...attributesOf(plant, row, isActive)}
       class={isAdded ? 'row added' : 'row'}
-      data-row={at}
+      data-row={row}
       aria-selected={isReadOnly ? undefined : selection.has(id)}
       aria-current={isOpen ? 'true' : undefined}
     >
@@ -175,10 +175,10 @@ export function PlantRow(props: PlantRowProps) {
       <span role="gridcell" class="id" aria-readonly={cells ? true : undefined}>
         {String(id)}
       </span>
-      <TextCell {...cell} text="name" look="name" dir="auto" title={beginningOf(name)}>
+      <TextCell {...cell} text="name" className="name" dir="auto" title={beginningOf(name)}>
         {name === '' ? <i>no name</i> : beginningOf(name)}
       </TextCell>
-      <TextCell {...cell} text="tag" look="tag">
+      <TextCell {...cell} text="tag" className="tag">
         {tag === undefined ? null : (
           <button
             type="button"
@@ -201,7 +201,7 @@ export function PlantRow(props: PlantRowProps) {
           key={text}
           {...cell}
           text={text}
-          look="text"
+          className="text"
           dir="auto"
           title={beginningOf(plant[text] ?? '')}
         >

@@ -3,7 +3,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: Enter opens the active row, as the grid has the focus.
 import type { ButtonHTMLAttributes } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { hides, Menu } from '../controls/menu.tsx'
+import { hideAttributes, Menu } from '../controls/menu.tsx'
 import { explainTooLong, type PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { SORT_KEYS, type SortKey } from '../sort.ts'
@@ -26,7 +26,7 @@ const Arrow = ({ list, by }: ColumnProps) => {
   )
 }
 
-/** Sorts by a column, and the other way when it is pressed again. */
+/** Sorts by a column; pressed again, it reverses the order. */
 function SortButton({ list, by, ...attributes }: ColumnProps & ButtonHTMLAttributes) {
   const isTooLong = by !== 'id' && list.rows.isTooLong.value
   const why = isTooLong ? explainTooLong(by) : undefined
@@ -76,7 +76,13 @@ function OrderMenu({ list }: { readonly list: PlantList }) {
         }
       >
         {SORT_KEYS.map((by) => (
-          <SortButton key={by} list={list} by={by} aria-pressed={by === now} {...hides(ORDERS)} />
+          <SortButton
+            key={by}
+            list={list}
+            by={by}
+            aria-pressed={by === now}
+            {...hideAttributes(ORDERS)}
+          />
         ))}
       </Menu>
     </div>
@@ -159,8 +165,8 @@ function Body(props: TableProps) {
       tabIndex={-1}
       onScroll={scroll.onScroll}
       onPointerDown={(event) => {
-        const at = rowOf(event)
-        if (at !== undefined && !event.shiftKey) scroll.active.set(at)
+        const row = rowOf(event)
+        if (row !== undefined && !event.shiftKey) scroll.active.set(row)
       }}
       onMouseDown={(event) => {
         // Shift extends the chosen cells or rows, and marks no text.
@@ -183,15 +189,15 @@ function Body(props: TableProps) {
         style={{ height: `${scroll.position.extent.value.track}px` }}
       >
         <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
-          {rows.map((at) => {
-            const plant = list.rows.row(at)
-            if (!plant) return <UnreadRow key={at} at={at} isActive={at === active} />
+          {rows.map((row) => {
+            const plant = list.rows.row(row)
+            if (!plant) return <UnreadRow key={row} row={row} isActive={row === active} />
             return (
               <PlantRow
-                key={at}
-                at={at}
+                key={row}
+                row={row}
                 plant={plant}
-                isActive={at === active}
+                isActive={row === active}
                 isOpen={plant.id === openId}
                 isAdded={plant.id === list.createdId.value}
                 isReadOnly={isReadOnly}
@@ -216,7 +222,7 @@ const gridClass = (isReadOnly: boolean, digits: number): string =>
 /** The table of plants. Only the rows in view are in the document. */
 export function PlantTable(props: TableProps) {
   const { list, scroll, isReadOnly, selection, cells } = props
-  /** The length of the longest id so far, so that the columns do not move to and fro. */
+  /** The length of the longest id so far. It never shrinks, so that the columns stay in place. */
   const digits = useRef(0)
   list.rows.version.value
   const { first, end } = scroll.position.drawnRows.value
@@ -224,8 +230,8 @@ export function PlantTable(props: TableProps) {
   const isDrawn = active >= first && active < end && list.rows.count.value > 0
   const plant = list.rows.row(active)
   const column = plant && cells?.column.value
-  for (let at = first; at < end; at++) {
-    digits.current = Math.max(digits.current, String(list.rows.row(at)?.id ?? '').length)
+  for (let row = first; row < end; row++) {
+    digits.current = Math.max(digits.current, String(list.rows.row(row)?.id ?? '').length)
   }
   return (
     <div

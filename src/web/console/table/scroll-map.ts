@@ -1,7 +1,7 @@
-// Maps rows to the scroll bar: browsers limit the height of an element, so it may be shorter than all rows.
+// Maps rows to the scroll bar. Browsers limit the height of an element, so it may be shorter than all rows together.
 
 // The limit is 17.9 million pixels in Firefox, 33.5 million in Chromium and Safari.
-const HIGHEST_PX = 10_000_000
+const MAX_TRACK_PX = 10_000_000
 // A scroll event that moves further is a jump: the scroll bar was dragged, or a key pressed.
 const JUMP_VIEWS = 2
 
@@ -10,10 +10,10 @@ type Extent = { readonly content: number; readonly view: number; readonly track:
 
 export const extentOf = (rows: number, rowHeight: number, view: number): Extent => {
   const content = rows * rowHeight
-  return { content, view, track: Math.min(content, HIGHEST_PX) }
+  return { content, view, track: Math.min(content, MAX_TRACK_PX) }
 }
 
-const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most))
+const clamp = (value: number, max: number): number => Math.max(0, Math.min(value, max))
 
 /** The scroll position for a position in the content. */
 export function toScroll(top: number, { content, view, track }: Extent): number {
@@ -31,7 +31,7 @@ export function toTop(scroll: number, { content, view, track }: Extent): number 
  * The position in the content after the scroll bar has moved. Small moves scroll the content by the same number of
  * pixels, so that wheel and touch feel normal. Both ends can always be reached.
  */
-export function move(top: number, from: number, to: number, extent: Extent): number {
+export function moveContent(top: number, from: number, to: number, extent: Extent): number {
   const { content, view, track } = extent
   if (to === from) return top
   if (content <= track) return toTop(to, extent)

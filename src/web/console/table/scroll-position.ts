@@ -1,7 +1,7 @@
-// The position of the table in its rows, and of its scroll bar, which may be shorter.
+// The scroll position of the table in its rows, and the position of its scroll bar, which may be shorter.
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { extentOf, move, toScroll } from './scroll-map.ts'
+import { extentOf, moveContent, toScroll } from './scroll-map.ts'
 
 // Rows drawn above and below the view, for fast scrolling.
 const SPARE_ROWS = 12
@@ -70,12 +70,12 @@ export class ScrollPosition {
     this.#setScroll(toScroll(this.top.value, this.extent.value))
   }
 
-  /** Takes over the position of the scroll bar; returns true if it moved up. */
+  /** Reads the position of the scroll bar; true if it moved up. */
   onScroll(): boolean {
     if (!this.#element) return false
     const from = this.#scroll.value
     const to = this.#element.scrollTop
-    this.top.value = move(this.top.value, from, to, this.extent.value)
+    this.top.value = moveContent(this.top.value, from, to, this.extent.value)
     this.#scroll.value = to
     clearTimeout(this.#idle)
     // Small moves let the scroll bar drift from the position; this corrects it.
@@ -85,8 +85,8 @@ export class ScrollPosition {
     return to < from
   }
 
-  /** Scrolls as little as brings a row into view. */
-  show(row: number): void {
+  /** Scrolls by as little as possible to bring a row into view. */
+  scrollIntoView(row: number): void {
     const above = row * this.rowHeight.value
     const below = above + this.rowHeight.value - this.#view.value
     if (above < this.top.value) this.setTop(above)

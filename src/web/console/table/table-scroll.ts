@@ -1,8 +1,8 @@
-// Keyboard and scrolling of the table: the active row, the rows in view, and what keeps both in place as rows change.
+// Keyboard and scrolling of the table: keeps the active row and the rows in view in place as rows change.
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { PlantList } from '../list/plant-list.ts'
-import { ActiveRow, type Mark, markOf } from './active-row.ts'
+import { ActiveRow, markOf, type RowMark } from './active-row.ts'
 import { ScrollPosition } from './scroll-position.ts'
 
 export class TableScroll {
@@ -10,7 +10,7 @@ export class TableScroll {
   readonly active: ActiveRow
   readonly isGoingToEnd = signal(false)
   /** The first rows in view: the view moves with them if rows come or go above. */
-  #marks: readonly Mark[] = []
+  #marks: readonly RowMark[] = []
 
   constructor(readonly list: PlantList) {
     this.position = new ScrollPosition(list.rows.count)
@@ -21,10 +21,10 @@ export class TableScroll {
   attach(scroller: HTMLElement, probe: HTMLElement): () => void {
     const stops = [
       this.position.attach(scroller, probe),
-      this.#wantRows(),
-      this.#holdView(),
+      this.#readDrawnRows(),
+      this.#keepView(),
       this.#resetWithView(),
-      this.#showAdded(),
+      this.#showCreated(),
       this.#followExtent(),
     ]
     return () => {
@@ -40,7 +40,7 @@ export class TableScroll {
   /** Makes a row the active one, and brings it into view. */
   activate(row: number): void {
     this.active.set(row)
-    this.position.show(this.active.row.value)
+    this.position.scrollIntoView(this.active.row.value)
   }
 
   /** Handles a key that moves the active row; false for any other key. */
@@ -55,10 +55,10 @@ export class TableScroll {
       Home: () => this.activate(0),
       End: () => this.#goToEnd(),
     }
-    const go = moves[key]
-    if (!go) return false
+    const action = moves[key]
+    if (!action) return false
     if (key !== 'End') this.isGoingToEnd.value = false
-    go()
+    action()
     return true
   }
 
@@ -79,7 +79,7 @@ export class TableScroll {
       .filter((mark) => mark !== null)
   }
 
-  #wantRows(): () => void {
+  #readDrawnRows(): () => void {
     return effect(() => {
       const { first, end } = this.position.drawnRows.value
       this.list.rows.version.value
@@ -91,12 +91,12 @@ export class TableScroll {
   /**
    * Moves the view with its rows as others come or go above; not with a row that moves alone, such as a renamed one.
    */
-  #holdView(): () => void {
-    const moveOf = ({ id, row }: Mark): number => {
+  #keepView(): () => void {
+    const moveOf = ({ id, row }: RowMark): number => {
       const currentRow = this.list.rows.rowOf(id)
       return currentRow < 0 ? 0 : currentRow - row
     }
-    const hold = (): void => {
+    const restoreView = (): void => {
       const { position } = this
       const by = this.#marks[0] ? moveOf(this.#marks[0]) : 0
       this.active.follow()
@@ -108,11 +108,11 @@ export class TableScroll {
     }
     return effect(() => {
       this.list.rows.version.value
-      untracked(hold)
+      untracked(restoreView)
     })
   }
 
-  /** Goes back to the first row when other plants or another order are shown. */
+  /** Returns to the first row when other plants or another order are shown. */
   #resetWithView(): () => void {
     return effect(() => {
       this.list.query.value
@@ -128,7 +128,7 @@ export class TableScroll {
   }
 
   /** Brings a plant that was just created into view. */
-  #showAdded(): () => void {
+  #showCreated(): () => void {
     const { list } = this
     return effect(() => {
       const { value: id } = list.createdId

@@ -1,4 +1,4 @@
-import { Copy } from '../controls/copy.tsx'
+import { CopyButton } from '../controls/copy-button.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Query } from '../query.ts'
 import { chooseFiles } from './toolbar.tsx'
@@ -42,7 +42,7 @@ function Start({ list, onAdd, onSamples }: EmptyProps) {
       <details>
         <summary>From a terminal</summary>
         <pre>{curl}</pre>
-        <Copy label="Copy the command" text={curl} />
+        <CopyButton label="Copy the command" text={curl} />
       </details>
     </>
   )

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { hides, Menu } from '../controls/menu.tsx'
+import { hideAttributes, Menu } from '../controls/menu.tsx'
 import { isPhone } from '../controls/modal.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 
@@ -100,7 +100,7 @@ function Tags({ list }: { readonly list: PlantList }) {
           type="button"
           class="quiet untagged"
           aria-pressed={isUntagged}
-          {...hides(ID)}
+          {...hideAttributes(ID)}
           onClick={() => void list.show({ isUntagged: true })}
         >
           No tag{' '}

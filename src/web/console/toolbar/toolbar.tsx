@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { sentenceOf } from '../../sentence.ts'
-import { hides, Menu } from '../controls/menu.tsx'
+import { hideAttributes, Menu } from '../controls/menu.tsx'
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
@@ -195,7 +195,7 @@ function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: M
       }
     >
       {isReadOnly ? null : (
-        <button type="button" class="quiet narrow" {...hides(MENU)} onClick={chooseFiles}>
+        <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={chooseFiles}>
           Import…
         </button>
       )}
@@ -207,7 +207,7 @@ function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: M
           class="quiet"
           aria-disabled={exporter.writtenCount.value !== null}
           aria-describedby="exported"
-          {...hides(MENU)}
+          {...hideAttributes(MENU)}
           onClick={() => startExport(format)}
         >
           {name}
@@ -217,21 +217,21 @@ function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: M
         type="button"
         class="quiet"
         aria-describedby="exported"
-        {...hides(MENU)}
+        {...hideAttributes(MENU)}
         onClick={() => void printAll(list)}
       >
         Print
       </button>
-      <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
+      <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={list.refresh}>
         Reload
       </button>
       {onUndo ? (
-        <button type="button" class="quiet narrow" {...hides(MENU)} onClick={onUndo}>
+        <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={onUndo}>
           Undo
         </button>
       ) : null}
       {onRecent ? (
-        <button type="button" class="quiet narrow" {...hides(MENU)} onClick={onRecent}>
+        <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={onRecent}>
           Recent changes
         </button>
       ) : null}

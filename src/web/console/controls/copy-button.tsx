@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 
-const SAID_MS = 2000
+const STATUS_MS = 2000
 
-/** Copies a text. Without TLS, only the handler of a copy event may write to the clipboard. */
+/** Copies a text. Without HTTPS, only a copy event's handler may write to the clipboard. */
 async function copy(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const fill = (event: ClipboardEvent) => {
@@ -13,8 +13,8 @@ async function copy(text: string): Promise<void> {
   if (!document.execCommand('copy')) throw new Error('refused')
 }
 
-/** A button that copies a text, and says whether it did. */
-export function Copy({ label, text }: { readonly label: string; readonly text: string }) {
+/** A button that copies a text, and shows the outcome. */
+export function CopyButton({ label, text }: { readonly label: string; readonly text: string }) {
   const status = useSignal('')
   return (
     <button
@@ -27,7 +27,7 @@ export function Copy({ label, text }: { readonly label: string; readonly text: s
         )
         setTimeout(() => {
           status.value = ''
-        }, SAID_MS)
+        }, STATUS_MS)
       }}
     >
       <span aria-live="polite">{status.value || label}</span>

@@ -1,14 +1,14 @@
-// Counts what the user does, so that a late answer does not move the focus of a user at work.
+// Counts the user's inputs, so that a late answer does not move the focus of a busy user.
 
-let acts = 0
+let inputs = 0
 
 /** The number of keys and presses so far. */
-export const countActs = (): number => acts
+export const countInputs = (): number => inputs
 
-/** Counts from here on. Call the result to stop. */
-export function watchHands(): () => void {
+/** Starts counting. Call the result to stop. */
+export function watchInput(): () => void {
   const count = (): void => {
-    acts += 1
+    inputs += 1
   }
   addEventListener('keydown', count, true)
   addEventListener('pointerdown', count, true)
