@@ -1,4 +1,4 @@
-// The sentence about the latest action, for eyes and screen readers. It disappears after a while.
+// The sentence about the latest action, shown and spoken. It disappears after a while.
 
 import { signal } from '@preact/signals'
 

@@ -17,8 +17,8 @@ import { Outage } from './status/outage.tsx'
 import { Status } from './status/status.tsx'
 import { PlantTable } from './table/plant-table.tsx'
 import { Age } from './toolbar/age.tsx'
+import { describeFound } from './toolbar/describe-found.ts'
 import { Empty } from './toolbar/empty.tsx'
-import { describeFound } from './toolbar/found.ts'
 import { preparePrinting } from './toolbar/print.ts'
 import { Toolbar } from './toolbar/toolbar.tsx'
 import { Note } from './undo/note.tsx'
@@ -33,7 +33,7 @@ const Shortcuts = lazily(() => import('./shortcuts.tsx').then((code) => code.Sho
 
 function Header({ console: { session, monitor, disconnect } }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // The token field had the focus and is gone.
+  // The token field, which had the focus, has disappeared.
   useLayoutEffect(() => heading.current?.focus(), [])
   return (
     <header class="bar">
@@ -56,7 +56,7 @@ function Header({ console: { session, monitor, disconnect } }: Props) {
   )
 }
 
-/** The progress of reading all plants, for an order that needs them. */
+/** The progress of reading all plants for sorting. */
 function ReadingProgress({ console: { list } }: Props) {
   if (!list.reader.isReadingAll.value) return null
   return (
@@ -69,7 +69,7 @@ function ReadingProgress({ console: { list } }: Props) {
   )
 }
 
-/** The steps from one part of the page to another. */
+/** The actions that involve several parts of the page. */
 function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
   function onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
     const row = list.rows.rowOf(id)
@@ -105,13 +105,13 @@ const tableClass = ({ session, isCompact }: Console): string =>
   ['table', isCompact.value ? 'compact' : '', session.isReachable.value ? '' : 'stale'].join(' ')
 
 /** The table, and one plant beside it. */
-function Work({ console: all }: Props) {
+function TableAndPanel({ console: all }: Props) {
   const { session, monitor, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
-  const isOver =
+  const isFinished =
     list.rows.isComplete.value || (list.typedQuery.value && !list.reader.isReadingAll.value)
-  const isEmpty = isOver && list.rows.count.value === 0
+  const isEmpty = isFinished && list.rows.count.value === 0
   const form = editor.form.value
   return (
     <div class="work">
@@ -150,7 +150,7 @@ function Work({ console: all }: Props) {
 }
 
 /** The line below the table: counts, or the actions on the ticked plants. */
-function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
+function Footer({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
   const { session, list, selection, monitor, acts, isCompact } = all
   return (
     <div class="count">
@@ -158,7 +158,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         <span role={list.typedQuery.value ? 'status' : undefined}>
           {describeFound(list, monitor.latest.value?.plants != null)}
         </span>
-        {/* The status is the clock: it comes every few seconds. */}
+        {/* The status is polled every few seconds, and serves as the clock. */}
         <Age list={list} now={monitor.latest.value?.readAt ?? 0} />
       </p>
       {selection.size > 0 ? null : (
@@ -205,7 +205,7 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
 
 function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
   const { session, list, editor, importer, exporter, monitor } = all
-  const renamed = useSignal<string | null>(null)
+  const tagToRename = useSignal<string | null>(null)
   return (
     <main>
       <Outage monitor={monitor} />
@@ -215,7 +215,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         isReadOnly={session.isReadOnly.value}
         onAdd={editor.add}
         onRename={(tag) => {
-          renamed.value = tag
+          tagToRename.value = tag
         }}
         onFiles={(files) => void importer.add(files)}
         onRecent={session.hasChangeLog.value ? actionsOf(all).onRecent : null}
@@ -235,15 +235,15 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
           </button>
         </p>
       ) : null}
-      <Work console={all} />
-      <Foot console={all} onHelp={onHelp} />
-      {renamed.value === null ? null : (
+      <TableAndPanel console={all} />
+      <Footer console={all} onHelp={onHelp} />
+      {tagToRename.value === null ? null : (
         <RenameTag
-          tag={renamed.value}
+          tag={tagToRename.value}
           list={list}
           onRename={actionsOf(all).onRename}
           onClose={() => {
-            renamed.value = null
+            tagToRename.value = null
           }}
         />
       )}
@@ -252,21 +252,21 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
 }
 
 /** Handlers that import files dropped anywhere on the page. */
-function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
+function dropHandlers({ session, importer }: Console, isDragging: Signal<boolean>) {
   const isReadOnly = session.isReadOnly.value
   return {
     onDragOver(event: DragEvent): void {
       if (isReadOnly || !event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
-      isOver.value = true
+      isDragging.value = true
     },
     onDragLeave(event: DragEvent): void {
-      if (event.relatedTarget === null) isOver.value = false
+      if (event.relatedTarget === null) isDragging.value = false
     },
     onDrop(event: DragEvent): void {
       if (isReadOnly) return
       event.preventDefault()
-      isOver.value = false
+      isDragging.value = false
       void importer.add([...(event.dataTransfer?.files ?? [])])
     },
   }
@@ -275,10 +275,10 @@ function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
 /** The page. */
 export function App({ console: all }: Props) {
   const { session, monitor, list, editor, selection, acts, announcer, recent } = all
-  const isOver = useSignal(false)
-  const isHelp = useSignal(false)
+  const isDragging = useSignal(false)
+  const isHelpShown = useSignal(false)
   const onHelp = () => {
-    isHelp.value = true
+    isHelpShown.value = true
   }
   useEffect(() => {
     const { onOpen, onRecent } = actionsOf(all)
@@ -293,13 +293,13 @@ export function App({ console: all }: Props) {
   useEffect(() => preparePrinting(list), [list])
   useEffect(keepFocus, [])
   useEffect(watchInput, [])
-  // Ahead of the first plant that is opened, which does not wait for it.
+  // Loaded before it is needed, so that the first plant opens at once.
   useEffect(() => {
     if (session.isKnown.value) void loadPanel().catch(() => {})
   }, [session.isKnown.value])
   if (!session.isKnown.value) return <Welcome session={session} />
   return (
-    <div class={isOver.value ? 'page over' : 'page'} {...dropHandlers(all, isOver)}>
+    <div class={isDragging.value ? 'page over' : 'page'} {...dropHandlers(all, isDragging)}>
       <Header console={all} />
       <Main console={all} onHelp={onHelp} />
       <div class="notes">
@@ -307,17 +307,17 @@ export function App({ console: all }: Props) {
         <Unsaved editor={editor} isHealthy={monitor.health.value.state === 'healthy'} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
-      {isHelp.value ? (
+      {isHelpShown.value ? (
         <Shortcuts
           isReadOnly={session.isReadOnly.value}
           hasLetters={all.hasLetters}
           onClose={() => {
-            isHelp.value = false
+            isHelpShown.value = false
           }}
         />
       ) : null}
       {recent.panel.value}
-      {isOver.value ? (
+      {isDragging.value ? (
         <div class="drop" aria-hidden="true">
           Drop to import
         </div>

@@ -30,9 +30,9 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
       <label class="check">
         <input
           type="checkbox"
-          checked={session.isKept.value}
+          checked={session.keepsToken.value}
           onChange={({ currentTarget }) => {
-            session.isKept.value = currentTarget.checked
+            session.keepsToken.value = currentTarget.checked
           }}
         />
         Keep in this tab

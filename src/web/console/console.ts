@@ -1,9 +1,9 @@
-// Puts the parts of the console together.
+// Creates the parts of the console, and connects them.
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { Plant } from '../../client/client.ts'
 import { keptToken } from '../kept-token.ts'
-import { putView, readView, takeToken } from './address.ts'
+import { extractToken, readUrlView, setUrlView } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
 import type { CellEditor } from './cells/cell-editor.tsx'
 import { Editor } from './editor/editor.ts'
@@ -13,8 +13,8 @@ import { onPaste } from './import/paste.ts'
 import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
-import { Recent } from './recent/recent.tsx'
-import { createRemembered } from './remembered.ts'
+import { createPreference } from './preferences.ts'
+import { RecentDialog } from './recent/recent-dialog.tsx'
 import { createSession } from './session.ts'
 import { createMonitor } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
@@ -34,7 +34,7 @@ function createParts(base: URL) {
   const { announce } = announcer
   const session = createSession(base)
   const monitor = createMonitor(session)
-  const list = new PlantList(session, announce, putView)
+  const list = new PlantList(session, announce, setUrlView)
   const scroll = new TableScroll(list)
   const saves: Saves = new Saves(session, list, (step) =>
     acts.record({ what: nameOf([step]), steps: [step] }),
@@ -51,7 +51,7 @@ function createParts(base: URL) {
     acts.record(act)
   })
   const exporter = new Exporter(session, announce)
-  const recent = new Recent(session, list, acts, announce)
+  const recent = new RecentDialog(session, list, acts, announce)
   /** Forgets the token, and stops everything that used it. */
   function forget(): void {
     acts.clear()
@@ -76,9 +76,9 @@ function createParts(base: URL) {
     importer,
     exporter,
     recent,
-    isCompact: createRemembered('compact', matchMedia(WIDE).matches),
+    isCompact: createPreference('compact', matchMedia(WIDE).matches),
     /** True if single letters are shortcuts. */
-    hasLetters: createRemembered('letters', true),
+    hasLetters: createPreference('letters', true),
     announcer,
     announce,
     disconnect(): void {
@@ -102,11 +102,11 @@ function showPlants(parts: Console): void {
       if (deleted.some((id) => selection.has(id))) selection.remove(deleted)
       for (const id of changes.keys()) await editor.onChangedElsewhere(id)
     },
-    tellActive,
+    announceActiveChange,
   )
 
   /** Announces changes by others to the active plant; the open plant announces its own. */
-  function tellActive(changes: ReadonlyMap<bigint, Plant | null>): void {
+  function announceActiveChange(changes: ReadonlyMap<bigint, Plant | null>): void {
     const plant = list.rows.row(scroll.active.row.peek())
     const after = plant && changes.get(plant.id)
     if (!plant || after === undefined || plant.id === editor.openId) return
@@ -118,10 +118,10 @@ function showPlants(parts: Console): void {
   async function begin(): Promise<void> {
     // Follow before reading, so that no change is missed.
     await follower.start()
-    // The page itself searches as many plants as it can hold.
-    if (readView().query.name !== undefined) await monitor.poll()
+    // The number of plants decides whether the page itself searches.
+    if (readUrlView().query.name !== undefined) await monitor.poll()
     if (!session.isKnown.value) return
-    await list.open(readView(), true)
+    await list.open(readUrlView(), true)
     editor.followUrl()
     void list.tags.read()
   }
@@ -139,7 +139,7 @@ function showPlants(parts: Console): void {
 }
 
 function connectParts({ session, list, selection, acts, monitor }: Console): void {
-  // The user's own changes count at once.
+  // The user's own changes update tags and status at once.
   effect(() => {
     acts.doneActs.value
     acts.undoneActs.value
@@ -155,17 +155,17 @@ function connectParts({ session, list, selection, acts, monitor }: Console): voi
   })
   effect(() => {
     const plants = monitor.latest.value?.plants
-    // In an outage, the last number counts.
+    // During an outage, the last known number stays.
     if (plants != null) untracked(() => list.setStoredCount(plants))
   })
 }
 
-/** Loads the editor of cells once a token may write, and again once the service answers if that failed. */
+/** Loads the cell editor once a token may write; retries once the service answers again. */
 function loadCells(parts: Console): void {
   const { session, cells } = parts
   effect(() => {
-    const isWanted = session.isConnected.value && session.isReachable.value
-    if (!isWanted || session.isReadOnly.value) return
+    const isUsable = session.isConnected.value && session.isReachable.value
+    if (!isUsable || session.isReadOnly.value) return
     untracked(async () => {
       const code = await import('./cells/cell-editor.tsx').catch(() => null)
       if (code) cells.value ??= new code.CellEditor(parts)
@@ -184,10 +184,10 @@ function showOutageInTab({ monitor }: Console): void {
   })
 }
 
-/** Forgets everything as the page is left, unless its tab keeps the token: the browser may bring the page back. */
+/** Forgets everything when the user leaves the page, which the browser may restore, unless the tab keeps the token. */
 function forgetOnLeaving({ session, list, forget }: Console): void {
   addEventListener('pagehide', () => {
-    if (!session.isKept.value) forget()
+    if (!session.keepsToken.value) forget()
   })
   addEventListener('pageshow', ({ persisted }) => {
     if (!persisted || !session.isKnown.value) return
@@ -199,7 +199,7 @@ function forgetOnLeaving({ session, list, forget }: Console): void {
 function listenToPage({ session, list, saves, editor, acts, importer, cells }: Console): void {
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
-    const view = readView()
+    const view = readUrlView()
     if (!isSameView(view, list.view)) void list.open(view, true)
     editor.followUrl()
   })
@@ -214,9 +214,9 @@ function listenToPage({ session, list, saves, editor, acts, importer, cells }: C
   })
 }
 
-/** Connects with the token of a link, or else with the one that the tab kept. */
+/** Connects with the token of a link, or else with the one in the tab. */
 async function connect({ session }: Console): Promise<void> {
-  const token = takeToken()
+  const token = extractToken()
   if (session.isKnown.value) return
   if (token === '') return session.resume()
   await session.connect(token)
@@ -231,7 +231,7 @@ export function createConsole(base: URL): Console {
   showOutageInTab(parts)
   listenToPage(parts)
   forgetOnLeaving(parts)
-  // A link to this page with another fragment does not load it again.
+  // A link to another fragment of this page does not reload it.
   addEventListener('hashchange', () => void connect(parts))
   void parts.monitor.watch(() => document.hidden)
   void connect(parts)

@@ -1,4 +1,4 @@
-// Ids as the console parses them. The schema of plants has the same bounds, but would load its validator with the page.
+// Parses ids. The schema of plants has the same bounds, but would load its validator with the page.
 
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n

@@ -1,4 +1,4 @@
-// The keys of the whole page. They work beside an open plant too, but in no field and no modal dialog.
+// The keyboard shortcuts of the page. They also work beside an open plant, but not in fields or modal dialogs.
 
 import type { NewPlant } from '../../client/client.ts'
 import { hasMenu } from './controls/modal.tsx'
@@ -46,7 +46,7 @@ function onEscape({ editor, selection }: PageParts): boolean {
   return true
 }
 
-/** Undoes, does again, or prints. */
+/** Handles a key with Ctrl or Cmd: undo, redo or print. */
 function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: PageParts): boolean {
   const letter = key.toLowerCase()
   if (letter === 'z' && !shiftKey) acts.undo()

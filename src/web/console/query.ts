@@ -13,8 +13,8 @@ export type Query = {
 
 const TERM = /(?:(id|name|tag|no):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gis
 
-/** A search within another one: it replaces the same parts. */
-export function within({ id: _, ...before }: Query, typed: Query): Query {
+/** Refines a search by another, whose parts replace the same parts. */
+export function refineQuery({ id: _, ...before }: Query, typed: Query): Query {
   if (typed.id !== undefined) return typed
   const { tag, isUntagged, ...others } = before
   const isTagged = typed.tag !== undefined || typed.isUntagged
@@ -27,9 +27,9 @@ export function parseQuery(text: string): Query | { readonly problem: string } {
   let query: Query = {}
   for (const [, key, quoted, plain = ''] of text.matchAll(TERM)) {
     const value = quoted?.replace(/\\(.)/gs, '$1') ?? plain
-    if (key?.toLowerCase() === 'tag') query = within(query, { tag: value })
+    if (key?.toLowerCase() === 'tag') query = refineQuery(query, { tag: value })
     else if (key?.toLowerCase() === 'no' && value.toLowerCase() === 'tag')
-      query = within(query, { isUntagged: true })
+      query = refineQuery(query, { isUntagged: true })
     else if (key?.toLowerCase() === 'id')
       query = { ...query, id: BigInt(parseId(value) ?? INT64_MAX + 1n) }
     else words.push(key?.toLowerCase() === 'no' ? `${key}:${value}` : value)
@@ -58,7 +58,7 @@ export function textOf({ id, name, tag, isUntagged }: Query): string {
 // The limit of the service.
 const MAX_WORDS = 10
 
-/** The words of a name, which the service looks for in any order; the last one is the rest. */
+/** The words of a name, which the service finds in any order; the last one is the rest. */
 const wordsOf = (name: string): readonly string[] => {
   const words = name.split(/\s+/).filter(Boolean)
   const rest = words.slice(MAX_WORDS - 1).join(' ')
@@ -72,8 +72,9 @@ export const listQueryOf = ({ name, tag, isUntagged }: Query): ListQuery => ({
   ...(isUntagged ? { tagged: false } : {}),
 })
 
-// Like the service, ignores the case of A to Z alone.
-const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+// Like the service, ignores case only for A to Z.
+const lowerAscii = (text: string): string =>
+  text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /** True if a search finds all plants. */
 export const isEverything = ({ id, name, tag, isUntagged }: Query): boolean =>
@@ -88,4 +89,4 @@ export const matches = (
   (query.tag === undefined || query.tag === plant.tag) &&
   (!query.isUntagged || plant.tag === undefined) &&
   (query.name === undefined ||
-    wordsOf(query.name).every((word) => folded(plant.name).includes(folded(word))))
+    wordsOf(query.name).every((word) => lowerAscii(plant.name).includes(lowerAscii(word))))

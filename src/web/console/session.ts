@@ -1,4 +1,4 @@
-// The connection: the token, in memory and if requested in the tab, and calls that wait for the service to answer.
+// The connection to the service: the token, and calls that wait until the service answers. The tab keeps the token on request.
 
 import { effect, signal } from '@preact/signals'
 import {
@@ -55,11 +55,11 @@ export class Session {
   readonly isKnown = signal(false)
   readonly isReachable = signal(true)
   readonly isReadOnly = signal(false)
-  /** True if a change log was kept when the page last looked. */
+  /** True if there is a change log, as far as the page knows. */
   readonly hasChangeLog = signal(false)
   /** True if the tab keeps the token, across reloads too. */
-  readonly isKept = signal(false)
-  /** The reason that the service gave for refusing the token. */
+  readonly keepsToken = signal(false)
+  /** The reason that the token was refused. */
   readonly refusal = signal<string | null>(null)
   #token: string | null = null
   #client: Client | null = null
@@ -67,7 +67,7 @@ export class Session {
   #attempts = 0
 
   constructor(readonly base: URL) {
-    this.isKept.value = keptToken(base) !== ''
+    this.keepsToken.value = keptToken(base) !== ''
     effect(() => {
       if (this.isReachable.value && this.refusal.peek() === SILENCE) this.refusal.value = null
     })
@@ -82,38 +82,38 @@ export class Session {
   }
 
   /** Calls the service, and updates the session from the answer. */
-  async call<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
-    const used = this.#client
-    if (!used) return SIGNED_OUT
-    const result = await make(used)
+  async call<T>(send: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
+    const client = this.#client
+    if (!client) return SIGNED_OUT
+    const result = await send(client)
     if (result.ok || isAborted(result)) return result
     if (isSilence(result)) this.isReachable.value = false
     if (READ_ONLY.includes(result.error)) this.isReadOnly.value = true
     if (result.error === ERRORS['no change log']) this.hasChangeLog.value = false
-    // The message of the browser names no cause either.
+    // The browser's message names no cause.
     if (result.status === 0) return { ...result, message: SILENCE }
-    if (isRefusal(result) && used === this.#client) this.refuse(result.message)
+    if (isRefusal(result) && client === this.#client) this.refuse(result.message)
     return result
   }
 
   /** Like {@link call}, but retries after no answer and after a refused token: for calls that are safe to repeat. */
   async persist<T>(
-    make: (client: Client) => Promise<Result<T>>,
+    send: (client: Client) => Promise<Result<T>>,
     signal?: AbortSignal,
   ): Promise<Result<T>> {
     for (;;) {
-      await this.#ready(signal)
+      await this.#whenReady(signal)
       if (signal?.aborted) return STOPPED
       if (!this.isKnown.value) return SIGNED_OUT
-      const result = await this.call(make)
+      const result = await this.call(send)
       if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result))) return result
     }
   }
 
   /** Like {@link persist}, but also retries while the service cannot write. */
-  async store<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
+  async persistWrite<T>(send: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
     for (;;) {
-      const result = await this.persist(make)
+      const result = await this.persist(send)
       if (result.ok || !CANNOT_WRITE.includes(result.status)) return result
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
@@ -121,17 +121,17 @@ export class Session {
 
   /** Uses a token if the service accepts it; otherwise sets `refusal`. */
   async connect(text: string): Promise<void> {
-    const given = tokenOf(text)
+    const token = tokenOf(text)
     const attempt = ++this.#attempts
     this.refusal.value = null
     let candidate: Client
     try {
-      candidate = createClient({ url: this.base, token: given })
+      candidate = createClient({ url: this.base, token: token })
     } catch {
       this.refusal.value = 'a token has only letters, digits and -._~+/'
       return
     }
-    if (given.length < MIN_TOKEN) {
+    if (token.length < MIN_TOKEN) {
       this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
       return
     }
@@ -142,8 +142,8 @@ export class Session {
       this.refusal.value = isSilence(result) ? SILENCE : result.message
       return
     }
-    keepToken(this.base, this.isKept.value ? given : '')
-    this.#token = given
+    keepToken(this.base, this.keepsToken.value ? token : '')
+    this.#token = token
     this.#client = candidate
     this.isReadOnly.value = result.value.scope === 'read'
     this.hasChangeLog.value = result.value.changeLog
@@ -154,8 +154,8 @@ export class Session {
 
   /** Connects with the token that the tab kept, as soon as the service answers. */
   async resume(): Promise<void> {
-    for (let given = keptToken(this.base); given !== ''; given = keptToken(this.base)) {
-      await this.connect(given)
+    for (let token = keptToken(this.base); token !== ''; token = keptToken(this.base)) {
+      await this.connect(token)
       if (this.isKnown.value) return
       if (this.isReachable.value) keepToken(this.base, '')
       else await new Promise((resolve) => setTimeout(resolve, RESUME_MS))
@@ -165,7 +165,7 @@ export class Session {
   /** Forgets the token. */
   disconnect(): void {
     this.#attempts += 1
-    this.isKept.value = false
+    this.keepsToken.value = false
     this.#forget()
     this.isKnown.value = false
     this.refusal.value = null
@@ -179,7 +179,7 @@ export class Session {
   }
 
   /** Resolves once there is a token and the service answers, or when waiting is pointless: disconnected or aborted. */
-  async #ready(signal?: AbortSignal): Promise<void> {
+  async #whenReady(signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return
     const { promise, resolve } = Promise.withResolvers<unknown>()
     signal?.addEventListener('abort', resolve)

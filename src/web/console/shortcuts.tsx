@@ -9,7 +9,7 @@ const READ_SHORTCUTS = [
   ['r', 'Show recent changes, if they are recorded'],
   ['?', 'Show these shortcuts'],
 ] as const
-const WRITING = [
+const WRITE_SHORTCUTS = [
   ['n', 'Add a plant'],
   ['F2', 'Edit the plant'],
   ['←,→', 'Choose a cell of the plant; with Shift a range'],
@@ -33,7 +33,7 @@ export const Shortcuts = ({ isReadOnly, hasLetters, onClose }: Props) => (
   <Modal label="Keyboard shortcuts" onEscape={onClose}>
     <h2>Keyboard shortcuts</h2>
     <dl class="shortcuts">
-      {[...READ_SHORTCUTS, ...(isReadOnly ? [] : WRITING)].map(([key, what]) => (
+      {[...READ_SHORTCUTS, ...(isReadOnly ? [] : WRITE_SHORTCUTS)].map(([key, what]) => (
         <div key={key}>
           <dt>
             {key.split(',').map((one) => (

@@ -27,7 +27,7 @@ export function parseSort(text: string): Sort {
 export const sortText = ({ by, isDescending }: Sort): string =>
   isDescending ? `-${by}` : by === 'id' ? '' : by
 
-/** The order after a click on the header of a column. */
+/** The order after a click on a column's header. */
 export const toggleSort = (sort: Sort, by: SortKey): Sort => ({
   by,
   isDescending: sort.by === by && !sort.isDescending,

@@ -6,7 +6,7 @@ import { OPTIONAL_TEXTS } from '../../client/contract.ts'
 export const TEXTS = ['name', ...OPTIONAL_TEXTS] as const
 export type TextName = (typeof TEXTS)[number]
 
-/** The texts besides name and tag, which the table and the page of a plant show in ways of their own. */
+/** The texts besides name and tag, which have their own places on the page. */
 export const OTHER_TEXTS: readonly TextName[] = OPTIONAL_TEXTS.filter((name) => name !== 'tag')
 
 /** A value for each text. */
@@ -18,7 +18,7 @@ export const labelOf = (name: TextName): string => name.charAt(0).toUpperCase() 
 
 const MAX_SHOWN = 1000
 
-/** The beginning of a text, for where no more has room: browsers need seconds for a line of some megabytes. */
+/** The beginning of a text, as browsers need seconds to show a line of some megabytes. */
 export const beginningOf = (text: string): string =>
   text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
 
@@ -26,7 +26,7 @@ export const beginningOf = (text: string): string =>
 export const hasSameTexts = (a: Plant, b: Plant): boolean =>
   TEXTS.every((name) => a[name] === b[name])
 
-/** A text without the line ends behind it. */
+/** A text without trailing line ends. */
 export function withoutLastLineEnds(text: string): string {
   let end = text.length
   while (end > 0 && '\r\n'.includes(text[end - 1] ?? '')) end -= 1

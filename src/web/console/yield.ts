@@ -1,4 +1,4 @@
-// Pauses for long work, in which the browser can draw and respond.
+// Pauses during long work, in which the browser can draw and respond.
 
 // Below the time of a frame.
 const MAX_BLOCKED_MS = 10

@@ -1,7 +1,13 @@
 // The text of the console's search box, and its form in the address.
 import { describe, expect, test } from 'bun:test'
 import { INT64_RULE } from '../../../src/web/console/int64'
-import { matches, parseQuery, type Query, textOf, within } from '../../../src/web/console/query'
+import {
+  matches,
+  parseQuery,
+  type Query,
+  refineQuery,
+  textOf,
+} from '../../../src/web/console/query'
 
 describe('a search', () => {
   test.each([
@@ -58,9 +64,9 @@ test('a plant matches as it does for the service: the case of A to Z is ignored,
 test('a search within another one replaces the same parts, and an id all of them', () => {
   const before: Query = { name: 'rose', tag: 'shrub' }
 
-  expect(within(before, { name: 'red' })).toEqual({ name: 'red', tag: 'shrub' })
-  expect(within(before, { isUntagged: true })).toEqual({ name: 'rose', isUntagged: true })
-  expect(within({ isUntagged: true }, { tag: 'fern' })).toEqual({ tag: 'fern' })
-  expect(within(before, { id: 7n })).toEqual({ id: 7n })
-  expect(within({ id: 7n }, before)).toEqual(before)
+  expect(refineQuery(before, { name: 'red' })).toEqual({ name: 'red', tag: 'shrub' })
+  expect(refineQuery(before, { isUntagged: true })).toEqual({ name: 'rose', isUntagged: true })
+  expect(refineQuery({ isUntagged: true }, { tag: 'fern' })).toEqual({ tag: 'fern' })
+  expect(refineQuery(before, { id: 7n })).toEqual({ id: 7n })
+  expect(refineQuery({ id: 7n }, before)).toEqual(before)
 })

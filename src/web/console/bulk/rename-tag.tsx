@@ -22,23 +22,23 @@ type RenameTagProps = {
   readonly onClose: () => void
 }
 
-/** Asks for the new name of a tag. The change can be undone like any of many plants. */
+/** Asks for the new name of a tag. Undo works as for any change of many plants. */
 export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
   const text = useSignal(tag)
   const problem = useSignal<string | undefined>(undefined)
   const isReading = useSignal(false)
-  // Typing replaces it.
+  // Selected, so that typing replaces it.
   useLayoutEffect(() => document.querySelector<HTMLInputElement>('#new-tag')?.select(), [])
-  const others = text.value === tag ? undefined : list.tags.counts.get(text.value)
+  const existingCount = text.value === tag ? undefined : list.tags.counts.get(text.value)
 
   async function rename(): Promise<void> {
     if (isReading.value) return
     problem.value = text.value.trim() === '' || text.value === tag ? 'Type another tag' : undefined
     if (problem.value) return
     isReading.value = true
-    const tagged = await readTagged(list, tag)
+    const readResult = await readTagged(list, tag)
     isReading.value = false
-    const plants = tagged.length === 0 ? 'none' : tagged
+    const plants = readResult.length === 0 ? 'none' : readResult
     if (typeof plants === 'string') {
       problem.value = PROBLEMS[plants]
       return
@@ -68,15 +68,15 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
           text={text}
           error={problem.value}
           hint={
-            others === undefined
+            existingCount === undefined
               ? 'On every plant that has it.'
-              : `${plantsOf(others)} ${others === 1 ? 'has' : 'have'} it already: the two become one.`
+              : `${plantsOf(existingCount)} ${existingCount === 1 ? 'has' : 'have'} it already: the two become one.`
           }
           tags={list.tags}
         />
         <div class="actions">
           <button type="submit" class="primary" aria-disabled={isReading.value}>
-            {others === undefined ? 'Rename' : 'Merge'}
+            {existingCount === undefined ? 'Rename' : 'Merge'}
           </button>
           <button type="button" onClick={onClose}>
             Cancel

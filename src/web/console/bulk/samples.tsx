@@ -12,9 +12,9 @@ const GROUPS = {
 
 const SAMPLES: readonly NewPlant[] = Object.entries(GROUPS)
   .flatMap(([tag, names]) => names.map((name) => ({ name, tag })))
-  .map((plant, at) => ({ id: BigInt(at + 1), ...plant }))
+  .map((plant, index) => ({ id: BigInt(index + 1), ...plant }))
 
-/** Adds twelve plants to an empty store, to look around with. */
+/** Adds twelve sample plants to an empty store. */
 export async function addSamples(
   list: PlantList,
   acts: Acts,

@@ -63,11 +63,11 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
   const options = isSuggesting.value ? suggestionsOf(tags.counts, text.value) : []
   const isOpen = options.length > 0
 
-  function suggest(isWanted: boolean): void {
-    isSuggesting.value = isWanted
+  function showSuggestions(isShown: boolean): void {
+    isSuggesting.value = isShown
     active.value = -1
   }
-  const close = (): void => suggest(false)
+  const close = (): void => showSuggestions(false)
   // Not once the field loses the keyboard: that would move a button between press and click.
   useEffect(() => {
     if (!isOpen) return
@@ -86,7 +86,7 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
   function onKeyDown(event: KeyboardEvent): void {
     const count = options.length
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined && count === 0) suggest(true)
+    if (step !== undefined && count === 0) showSuggestions(true)
     else if (step !== undefined)
       active.value = (Math.max(active.value, -step) + step + count) % count
     else if (event.key === 'Enter' && active.value >= 0) pick(active.value)
@@ -115,7 +115,7 @@ export function TagInput({ text, tags, attributes }: TagInputProps) {
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value
-          suggest(true)
+          showSuggestions(true)
         }}
         onKeyDown={onKeyDown}
       />

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { ERRORS, type HistoryPage, type Plant, type Result } from '../../../client/client.ts'
-import { putOpenPlant, readOpenPlant } from '../address.ts'
+import { readUrlPlant, setUrlPlant } from '../address.ts'
 import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
@@ -53,7 +53,7 @@ export class Editor {
     }
     if (result.error === ERRORS['no such plant']) this.list.remove(id)
     this.announce(`Plant ${id}: ${result.message}`)
-    putOpenPlant(this.openId)
+    setUrlPlant(this.openId)
   }
 
   /** Closes the page of a plant, even if it is only about to open. */
@@ -94,7 +94,7 @@ export class Editor {
 
   /** Opens or closes the plant in the URL. */
   followUrl(): void {
-    const urlId = readOpenPlant()
+    const urlId = readUrlPlant()
     if (urlId === this.openId) return
     if (urlId === null) this.leave()
     else void this.show(urlId)
@@ -152,7 +152,7 @@ export class Editor {
   leave(then: () => void = this.close): void {
     if (this.isDirty) {
       this.stepAfterDiscard.value = then
-      putOpenPlant(this.openId)
+      setUrlPlant(this.openId)
     } else then()
   }
 
@@ -184,6 +184,6 @@ export class Editor {
     const wasOpen = this.form.value !== null
     this.form.value = form
     // A link may name a plant that is opened only once there is a token.
-    if (wasOpen || form) putOpenPlant(this.openId)
+    if (wasOpen || form) setUrlPlant(this.openId)
   }
 }

@@ -175,7 +175,7 @@ export class PlantForm {
     }
     const plant = this.draft.toPlant(id)
     let tries = 0
-    const result = await this.session.store((client) => {
+    const result = await this.session.persistWrite((client) => {
       tries += 1
       return client.createPlant(plant)
     })
@@ -233,7 +233,7 @@ export class PlantForm {
   async #patch({ plant, etag }: StoredVersion, change: PlantChange) {
     const options = etag === undefined ? {} : { ifMatch: etag }
     let tries = 0
-    const result = await this.session.store((client) => {
+    const result = await this.session.persistWrite((client) => {
       tries += 1
       return client.patchPlant(plant.id, change, options)
     })

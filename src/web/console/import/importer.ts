@@ -1,7 +1,7 @@
 // The queue of files to import. The readers of files are loaded once a token that may write is accepted.
 
 import { effect } from '@preact/signals'
-import { NOT_LOADED } from '../loading.ts'
+import { NOT_LOADED } from '../not-loaded.ts'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
 import type { ImportInput, Memory } from './detect-file.ts'

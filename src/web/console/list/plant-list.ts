@@ -3,7 +3,7 @@
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
-import { isEverything, matches, type Query, textOf, within } from '../query.ts'
+import { isEverything, matches, type Query, refineQuery, textOf } from '../query.ts'
 import type { Session } from '../session.ts'
 import {
   BY_ID,
@@ -69,7 +69,7 @@ export class PlantList {
   /** The search whose results are on screen. */
   get visibleQuery(): Query {
     return this.typedQuery.value
-      ? within(this.query.value, this.typedQuery.value)
+      ? refineQuery(this.query.value, this.typedQuery.value)
       : this.query.value
   }
 
@@ -96,7 +96,7 @@ export class PlantList {
 
   /** Narrows the current search by another one, which replaces the same parts. */
   refine(query: Query): Promise<void> {
-    return this.show(within(this.query.value, query))
+    return this.show(refineQuery(this.query.value, query))
   }
 
   /** Shows the results of a search while it is typed; null: the earlier results. */

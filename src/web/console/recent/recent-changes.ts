@@ -1,4 +1,4 @@
-// Reads changes from the newest back, and filters them.
+// Reads changes, the newest first, and filters them.
 
 import { computed, signal } from '@preact/signals'
 import { type Change, ERRORS, type HistoryPage, type NewPlant } from '../../../client/client.ts'
@@ -12,12 +12,12 @@ import { nameOf } from '../undo/describe.ts'
 import { creationOf } from '../undo/step.ts'
 
 // The limit of the service.
-const PAGE = 500
+const PAGE_CHANGES = 500
 /** The number of changes that "more" adds. */
-const PAGE_LENGTH = 50
-// Read at first, so that others than the author of a large import can be chosen.
-const READ_FIRST = 5000
-// A filter that finds few of them looks through this many pages at a time.
+const SHOWN_AT_ONCE = 50
+// The minimum to read, so that the authors besides that of a large import can be chosen.
+const MIN_READ = 5000
+// A filter that matches few changes reads up to this many pages at a time.
 const MAX_PAGES = 20
 
 /** The kinds of changes, as people see them, and their actions. */
@@ -48,22 +48,22 @@ export class RecentChanges {
   /** The reason that a plant was not restored. */
   readonly refusal = signal('')
   readonly restoreStatus = signal('')
-  /** The newest first, without a gap. */
+  /** The newest first, without gaps. */
   readonly #changes = signal<readonly Change[]>([])
-  /** The cursor of the rest; null: there is none; undefined: nothing was read. */
+  /** The cursor of older changes; null: there are none; undefined: nothing was read. */
   readonly #next = signal<string | null | undefined>(undefined)
-  readonly #wanted = signal(PAGE_LENGTH)
+  readonly #shownCount = signal(SHOWN_AT_ONCE)
   readonly #restoring = new Set<bigint>()
 
   readonly authors = computed(() => [...new Set(this.#changes.value.map(authorOf))].sort())
   readonly oldest = computed(() => this.#changes.value.at(-1))
-  readonly matches = computed(() => this.#changes.value.filter(this.#wantedBy(this.filter.value)))
-  readonly visibleChanges = computed(() => this.matches.value.slice(0, this.#wanted.value))
+  readonly matches = computed(() => this.#changes.value.filter(this.#matcherOf(this.filter.value)))
+  readonly visibleChanges = computed(() => this.matches.value.slice(0, this.#shownCount.value))
   readonly hasMore = computed(
-    () => this.#next.value !== null || this.matches.value.length > this.#wanted.value,
+    () => this.#next.value !== null || this.matches.value.length > this.#shownCount.value,
   )
   /** The last change of each plant. */
-  readonly #last = computed(() => {
+  readonly #lastChanges = computed(() => {
     const last = new Map<bigint, Change>()
     for (const change of this.#changes.value) if (!last.has(change.id)) last.set(change.id, change)
     return last
@@ -77,12 +77,12 @@ export class RecentChanges {
 
   /** True if a plant was not deleted by its last change. */
   isStored(id: bigint): boolean {
-    return this.#last.value.get(id)?.after !== null
+    return this.#lastChanges.value.get(id)?.after !== null
   }
 
   /** True if a change has deleted a plant that is still gone. */
   isLastDeletion(change: Change): boolean {
-    return change.after === null && this.#last.value.get(change.id) === change
+    return change.after === null && this.#lastChanges.value.get(change.id) === change
   }
 
   /** Reads until there are enough changes to show. */
@@ -90,7 +90,7 @@ export class RecentChanges {
     if (this.isReading.value) return
     this.isReading.value = true
     this.failure.value = ''
-    for (let pages = 0; pages < MAX_PAGES && this.#lacksSome(); pages++) {
+    for (let pages = 0; pages < MAX_PAGES && this.#needsMore(); pages++) {
       const after = this.#next.value
       if (!(await (after ? this.#readOlder(after) : this.#readNewest()))) break
     }
@@ -98,13 +98,13 @@ export class RecentChanges {
   }
 
   async readMore(): Promise<void> {
-    this.#wanted.value = this.visibleChanges.value.length + PAGE_LENGTH
+    this.#shownCount.value = this.visibleChanges.value.length + SHOWN_AT_ONCE
     await this.read()
   }
 
   async choose(change: Partial<Filter>): Promise<void> {
     this.filter.value = { ...this.filter.value, ...change }
-    this.#wanted.value = PAGE_LENGTH
+    this.#shownCount.value = SHOWN_AT_ONCE
     this.restoreStatus.value = ''
     await this.read()
   }
@@ -128,12 +128,14 @@ export class RecentChanges {
     this.#restoring.delete(id)
   }
 
-  #lacksSome(): boolean {
-    const isShort = this.#changes.value.length < READ_FIRST
-    return this.#next.value !== null && (isShort || this.matches.value.length < this.#wanted.value)
+  #needsMore(): boolean {
+    const isShort = this.#changes.value.length < MIN_READ
+    return (
+      this.#next.value !== null && (isShort || this.matches.value.length < this.#shownCount.value)
+    )
   }
 
-  /** Adds the changes since the newest that was read; if there is a page of them, begins anew. */
+  /** Adds the changes since the last read; starts over if there are more than a page. */
   async #readNewest(): Promise<boolean> {
     const page = await this.#readPage({})
     if (!page) return false
@@ -151,7 +153,7 @@ export class RecentChanges {
   async #readOlder(after: string): Promise<boolean> {
     const page = await this.#readPage({ after })
     if (!page) return false
-    // Unless the list was restarted meanwhile.
+    // The list may have started over meanwhile.
     if (this.#next.value === after) {
       this.#changes.value = [...this.#changes.value, ...page.changes]
       this.#next.value = page.next
@@ -159,8 +161,10 @@ export class RecentChanges {
     return true
   }
 
-  async #readPage(place: { readonly after?: string }): Promise<HistoryPage | null> {
-    const page = await this.session.call((client) => client.listHistory({ limit: PAGE, ...place }))
+  async #readPage(position: { readonly after?: string }): Promise<HistoryPage | null> {
+    const page = await this.session.call((client) =>
+      client.listHistory({ limit: PAGE_CHANGES, ...position }),
+    )
     if (page.ok) return page.value
     this.failure.value = `Cannot read the changes: ${page.message}`
     if (page.error === ERRORS['cursor expired']) {
@@ -170,7 +174,7 @@ export class RecentChanges {
     return null
   }
 
-  #wantedBy({ author, kind, text }: Filter): (change: Change) => boolean {
+  #matcherOf({ author, kind, text }: Filter): (change: Change) => boolean {
     const words = fold(text).split(/\s+/)
     return (change) =>
       (author === null || authorOf(change) === author) &&

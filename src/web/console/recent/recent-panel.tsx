@@ -54,7 +54,7 @@ type RecentChangeProps = {
 function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
   const { id, before, after } = change
   // The differences already show a new name.
-  const isKnown = before !== null && (after === null || before.name === after.name)
+  const showsName = before !== null && (after === null || before.name === after.name)
   return (
     <li>
       <p>
@@ -65,7 +65,7 @@ function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
         ) : (
           <b>Plant {String(id)}</b>
         )}{' '}
-        {isKnown ? <bdi>{before.name}</bdi> : null}
+        {showsName ? <bdi>{before.name}</bdi> : null}
       </p>
       <FieldChanges before={before} after={after} />
       <div class="hint">
@@ -98,7 +98,7 @@ function statusOf({ matches, oldest, isReading, restoreStatus, failure }: Recent
 }
 
 /** The button below the list. It stays mounted, to keep the focus. */
-function Earlier({ recent }: { readonly recent: RecentChanges }) {
+function EarlierChanges({ recent }: { readonly recent: RecentChanges }) {
   const isReading = recent.isReading.value
   if (recent.visibleChanges.value.length === 0 && (isReading || !recent.hasMore.value)) return null
   const isUsable = recent.hasMore.value && !isReading
@@ -162,7 +162,7 @@ export function RecentPanel({ session, list, acts, onClose, onOpen }: RecentPane
             <RecentChange key={change.cursor} change={change} recent={recent} onOpen={open} />
           ))}
         </ol>
-        <Earlier recent={recent} />
+        <EarlierChanges recent={recent} />
       </section>
     </Modal>
   )

@@ -1,4 +1,4 @@
-// Polls the status of the service; without a token its health alone.
+// Polls the status of the service; only its health without a token.
 
 import { signal } from '@preact/signals'
 import type { Status } from '../../../client/client.ts'
@@ -6,7 +6,7 @@ import type { Session } from '../session.ts'
 
 const PERIOD_MS = 2000
 const PERIOD_SILENT_MS = 1000
-const ANSWER_MS = 5000
+const TIMEOUT_MS = 5000
 
 type ServiceState =
   | { readonly state: 'unknown' | 'healthy' | 'silent' }
@@ -29,7 +29,7 @@ export function createMonitor(session: Session) {
   async function readHealth(): Promise<ServiceState> {
     try {
       const answer = await fetch(new URL('health', session.base), {
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
         cache: 'no-store',
       })
       if (answer.ok) return { state: 'healthy' }
@@ -41,7 +41,7 @@ export function createMonitor(session: Session) {
   }
 
   async function readState(): Promise<ServiceState> {
-    const signal = AbortSignal.timeout(ANSWER_MS)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
     const status = await session.call((client) => client.readStatus({ signal }))
     // Without a token, or with one that is refused or over its rate limit.
     if (!status.ok) return status.error === 0 ? { state: 'silent' } : readHealth()
@@ -51,17 +51,17 @@ export function createMonitor(session: Session) {
   }
 
   async function poll(): Promise<void> {
-    const found = await readState()
-    const since = found.state === 'healthy' ? null : (health.value.since ?? Date.now())
-    health.value = { ...found, since }
-    session.isReachable.value = found.state !== 'silent'
+    const serviceState = await readState()
+    const since = serviceState.state === 'healthy' ? null : (health.value.since ?? Date.now())
+    health.value = { ...serviceState, since }
+    session.isReachable.value = serviceState.state !== 'silent'
   }
 
-  /** Polls while the page is in sight. */
+  /** Polls while the page is visible. */
   async function watch(isHidden: () => boolean): Promise<never> {
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Set before the poll, which may be older than the next request to poll.
+      // Set before the poll: pollNow() during it calls for another poll.
       wake = resolve
       if (!isHidden()) await poll()
       setTimeout(resolve, health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS)

@@ -1,6 +1,6 @@
 import type { Monitor } from './monitor.ts'
 
-/** The outage, its beginning and a fix; nothing while the service is healthy. */
+/** Describes an outage, its beginning and a fix. */
 export function Outage({ monitor }: { readonly monitor: Monitor }) {
   const health = monitor.health.value
   if (health.state !== 'failing' && health.state !== 'silent') return null

@@ -5,14 +5,14 @@ import type { Health, Monitor, ReadStatus } from './monitor.ts'
 
 const DAY_MS = 86_400_000
 
-const toMoment = (at: number): string =>
+const formatTime = (at: number): string =>
   Date.now() - at < DAY_MS
     ? new Date(at).toLocaleTimeString(undefined, { timeStyle: 'short' })
     : new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' })
 
 const Time = ({ at }: { readonly at: number }) => (
   <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-    {toMoment(at)}
+    {formatTime(at)}
   </time>
 )
 
@@ -59,9 +59,9 @@ function Facts({ status }: { readonly status: ReadStatus }) {
   )
 }
 
-/** One line about the store. Its facts unfold on demand, and when something is wrong. */
+/** A line about the store. Its facts unfold on demand, or if something is wrong. */
 export function Status({ monitor }: { readonly monitor: Monitor }) {
-  const isWanted = useSignal(false)
+  const isUnfolded = useSignal(false)
   const { state } = monitor.health.value
   const isTrouble = state === 'failing' || state === 'silent'
   const latest = monitor.latest.value
@@ -69,9 +69,9 @@ export function Status({ monitor }: { readonly monitor: Monitor }) {
   return (
     <details
       class={`status ${state}`}
-      open={isWanted.value || isTrouble}
+      open={isUnfolded.value || isTrouble}
       onToggle={({ currentTarget }) => {
-        if (!isTrouble) isWanted.value = currentTarget.open
+        if (!isTrouble) isUnfolded.value = currentTarget.open
       }}
     >
       <summary>

@@ -18,7 +18,7 @@ type EmptyProps = {
 }
 
 /** The ways to fill an empty store. */
-function Start({ list, onAdd, onSamples }: EmptyProps) {
+function FirstSteps({ list, onAdd, onSamples }: EmptyProps) {
   const curl = curlOf(list.session.base)
   return (
     <>
@@ -94,7 +94,7 @@ function Content(props: EmptyProps) {
       {list.session.isReadOnly.value ? (
         <p>This token is read-only. Connect with a write token to add some.</p>
       ) : (
-        <Start {...props} />
+        <FirstSteps {...props} />
       )}
     </>
   )

@@ -1,4 +1,4 @@
-// Exports the plants of the table: streamed to a file where the browser can, otherwise built in memory.
+// Exports the plants of the table: streams them to a file where the browser can, otherwise builds it in memory.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
@@ -21,8 +21,8 @@ const FILES = {
   ndjson: ['plants.ndjson', 'application/x-ndjson'],
 } as const
 
-// The server's own, messageOf of errors.ts, would bring its table of errors to the first load.
-const whyOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+// Not the one of errors.ts, which would add the table of errors to the first load.
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 export type ExportFormat = keyof typeof FILES
 
@@ -36,13 +36,13 @@ type Content = {
   close(): void
 }
 
-function openText(format: 'csv' | 'ndjson'): Content {
+function openTextContent(format: 'csv' | 'ndjson'): Content {
   const { header, line } = WRITERS[format]
   const add = (plants: readonly NewPlant[]) => plants.map(line).join('')
   return { start: header, add, end: () => '', close() {} }
 }
 
-function openSheet(signal: AbortSignal): Content {
+function openWorkbookContent(signal: AbortSignal): Content {
   const { add, ...rest } = openWorkbook(signal)
   let count = 0
   return {
@@ -72,7 +72,7 @@ declare global {
   }
 }
 
-async function openPicked(picker: Promise<FileSystemFileHandle>): Promise<Target> {
+async function openPickedFile(picker: Promise<FileSystemFileHandle>): Promise<Target> {
   const stream = await (await picker).createWritable()
   return {
     write: (part) => stream.write(part),
@@ -96,14 +96,14 @@ function openDownload(name: string, type: string): Target {
   }
 }
 
-/** Asks where to save the file, in browsers that can; else it is built in memory. */
+/** Asks where to save the file if the browser can; otherwise collects it in memory. */
 async function openTarget(format: ExportFormat): Promise<Target> {
   const [name, type] = FILES[format]
   const picker = window.showSaveFilePicker?.({ suggestedName: name })
-  return picker ? await openPicked(picker) : openDownload(name, type)
+  return picker ? await openPickedFile(picker) : openDownload(name, type)
 }
 
-/** Finds the plants of a search by the page itself; null: the service lists them. */
+/** Reads the plants that the page itself found; null: the service lists them. */
 type PlantSource = (() => Promise<readonly NewPlant[]>) | null
 
 /** The plants of an export, a page at a time. */
@@ -134,7 +134,7 @@ async function* pagesOf(
 /** Exports plants, one file at a time. */
 export class Exporter {
   /** The number of plants read so far; null if no export is running. */
-  readonly writtenCount = signal<number | null>(null)
+  readonly exportedCount = signal<number | null>(null)
   #abort = new AbortController()
 
   constructor(
@@ -142,9 +142,9 @@ export class Exporter {
     private readonly announce: (text: string) => void,
   ) {}
 
-  /** Writes the plants that a search finds, in order of id; `found` has them if the page itself searches. */
+  /** Writes the plants that a search finds, in order of id; `source` reads them if the page itself searches. */
   async start(format: ExportFormat, query: Query, source: PlantSource = null): Promise<void> {
-    if (this.writtenCount.value !== null) return
+    if (this.exportedCount.value !== null) return
     this.#abort = new AbortController()
     let target: Target
     try {
@@ -152,7 +152,7 @@ export class Exporter {
     } catch (error) {
       // The file dialog was cancelled.
       if (error instanceof DOMException && error.name === 'AbortError') return
-      return this.announce(`The export failed: ${whyOf(error)}`)
+      return this.announce(`The export failed: ${messageOf(error)}`)
     }
     await this.#write(target, format, query, source)
   }
@@ -166,27 +166,27 @@ export class Exporter {
     source: PlantSource,
   ): Promise<void> {
     const { signal } = this.#abort
-    this.writtenCount.value = 0
-    const content = format === 'xlsx' ? openSheet(signal) : openText(format)
+    this.exportedCount.value = 0
+    const content = format === 'xlsx' ? openWorkbookContent(signal) : openTextContent(format)
     const pause = yieldToBrowser()
     try {
       await target.write(content.start)
       for await (const plants of pagesOf(this.session, query, source, signal)) {
         await target.write(content.add(plants))
-        this.writtenCount.value += plants.length
+        this.exportedCount.value += plants.length
         await pause()
       }
       await target.write(await content.end())
       await target.close()
-      this.announce(`Exported ${plantsOf(this.writtenCount.value)}`)
+      this.announce(`Exported ${plantsOf(this.exportedCount.value)}`)
     } catch (error) {
       await target.abort()
       this.announce(
-        signal.aborted ? 'The export was stopped' : `The export failed: ${whyOf(error)}`,
+        signal.aborted ? 'The export was stopped' : `The export failed: ${messageOf(error)}`,
       )
     } finally {
       content.close()
-      this.writtenCount.value = null
+      this.exportedCount.value = null
     }
   }
 }

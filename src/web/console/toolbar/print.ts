@@ -1,4 +1,4 @@
-// Prints the plants that are held, as a plain table: the one on screen has only the rows in view.
+// Prints the held plants as a plain table, as the one on screen has only the rows in view.
 
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -10,7 +10,7 @@ const COLUMNS = [...TEXTS.map(labelOf), 'ID']
 function element(name: string, text: string, inner: readonly Node[] = []): HTMLElement {
   const parent = document.createElement(name)
   parent.textContent = text
-  // One at a time: a call has room for some ten thousands of arguments.
+  // One at a time: a call takes only some ten thousand arguments.
   for (const node of inner) parent.append(node)
   return parent
 }
@@ -46,21 +46,21 @@ function tableOf(list: PlantList): HTMLElement {
 /** Adds the table before the browser prints, and removes it afterwards. */
 export function preparePrinting(list: PlantList): () => void {
   let table: HTMLElement | undefined
-  function remove(): void {
+  function removeTable(): void {
     table?.remove()
   }
-  function make(): void {
-    remove()
+  function addTable(): void {
+    removeTable()
     table = tableOf(list)
     table.className = 'print'
     document.body.append(table)
   }
-  addEventListener('beforeprint', make)
-  addEventListener('afterprint', remove)
+  addEventListener('beforeprint', addTable)
+  addEventListener('afterprint', removeTable)
   return () => {
-    removeEventListener('beforeprint', make)
-    removeEventListener('afterprint', remove)
-    remove()
+    removeEventListener('beforeprint', addTable)
+    removeEventListener('afterprint', removeTable)
+    removeTable()
   }
 }
 

@@ -13,8 +13,8 @@ const MANY_TAGS = 20
 
 type FinderProps = { readonly text: Signal<string>; readonly onEnter: () => void }
 
-/** The field to look for a tag; Enter takes the first. */
-function Finder({ text, onEnter }: FinderProps) {
+/** The field that filters tags; Enter shows the first one. */
+function TagFilter({ text, onEnter }: FinderProps) {
   const field = useRef<HTMLInputElement>(null)
   // On a phone the keyboard would cover the tags.
   useLayoutEffect(() => {
@@ -36,7 +36,7 @@ function Finder({ text, onEnter }: FinderProps) {
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || event.isComposing) return
-        // The form around it is that of the search.
+        // It must not submit the search form around it.
         event.preventDefault()
         onEnter()
       }}
@@ -46,10 +46,10 @@ function Finder({ text, onEnter }: FinderProps) {
 
 /** The tags with the number of plants that have each, the most used first. */
 function Tags({ list }: { readonly list: PlantList }) {
-  const sought = useSignal('')
+  const filterText = useSignal('')
   useEffect(() => {
     const { tags } = list
-    // Without a change log, nothing tells what others have changed.
+    // Without a change log, changes by others go unnoticed.
     tags.markStale()
     void tags.read()
     const timer = setInterval(() => void tags.read(), PERIOD_MS)
@@ -61,7 +61,7 @@ function Tags({ list }: { readonly list: PlantList }) {
     () => [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1)),
     [tagCounts],
   )
-  const text = sought.value.trim().toLowerCase()
+  const text = filterText.value.trim().toLowerCase()
   const found = all.filter(([name]) => name.toLowerCase().includes(text))
   const { tag, isUntagged = false } = list.query.value
   function show(name: string): void {
@@ -71,7 +71,7 @@ function Tags({ list }: { readonly list: PlantList }) {
   return (
     <>
       {all.length >= MANY_TAGS ? (
-        <Finder text={sought} onEnter={() => found[0] && show(found[0][0])} />
+        <TagFilter text={filterText} onEnter={() => found[0] && show(found[0][0])} />
       ) : null}
       {tagCounts && all.length === 0 ? <p>No plant has a tag yet.</p> : null}
       {all.length > 0 && found.length === 0 ? <p role="status">No tag has this in it.</p> : null}

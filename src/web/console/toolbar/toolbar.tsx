@@ -10,7 +10,7 @@ import type { Exporter, ExportFormat } from './exporter.ts'
 import { printAll } from './print.ts'
 import { TagList } from './tag-list.tsx'
 
-// From the last key to a search.
+// The delay from the last key to a search.
 const TYPING_MS = 100
 
 type ChipProps = {
@@ -84,7 +84,7 @@ function Search({ list, onRename }: SearchProps) {
   const problem = useSignal<string | null>(null)
   const error = problem.value
   const timer = useRef(0)
-  // The chips show it from here on.
+  // The chips show the search now.
   useEffect(() => {
     text.value = ''
     problem.value = null
@@ -167,8 +167,8 @@ const FORMATS = [
   ['ndjson', 'NDJSON'],
 ] as const
 
-/** The plants that an export has: the ticked ones, or all that are shown. */
-function exportedOf({ visibleQuery, rows, total }: PlantList, selection: Selection): string {
+/** The plants to export: the ticked ones, or all that are shown. */
+function describeExport({ visibleQuery, rows, total }: PlantList, selection: Selection): string {
   if (selection.size > 0) return `the ${plantsOf(selection.size)} selected`
   const found = rows.parts.isHeld ? rows.foundCount.value : undefined
   const count = rows.isFiltered ? found : total
@@ -179,7 +179,7 @@ function exportedOf({ visibleQuery, rows, total }: PlantList, selection: Selecti
 /** The menu of exports; on a phone it also holds the other buttons. */
 function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
-    // Search first, as Enter does: the export has what the table shows.
+    // Searches first, as Enter does, so that the export is what the table shows.
     if (list.typedQuery.value) void list.show(list.visibleQuery)
     const ticked = selection.size > 0 ? async () => selection.plants() : null
     void exporter.start(format, list.query.value, ticked ?? list.localResults)
@@ -199,13 +199,13 @@ function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: M
           Import…
         </button>
       )}
-      <p id="exported">Export {exportedOf(list, selection)}</p>
+      <p id="exported">Export {describeExport(list, selection)}</p>
       {FORMATS.map(([format, name]) => (
         <button
           key={format}
           type="button"
           class="quiet"
-          aria-disabled={exporter.writtenCount.value !== null}
+          aria-disabled={exporter.exportedCount.value !== null}
           aria-describedby="exported"
           {...hideAttributes(MENU)}
           onClick={() => startExport(format)}
@@ -248,7 +248,7 @@ type ToolbarProps = MoreProps & {
 /** The search box, and the buttons to add, import and export. */
 export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
   const { list, exporter, isReadOnly } = props
-  const writtenCount = exporter.writtenCount.value
+  const writtenCount = exporter.exportedCount.value
   return (
     <div class="toolbar">
       <Search list={list} onRename={isReadOnly ? null : onRename} />

@@ -12,9 +12,8 @@ const WORKER_URL = new URL('./workbook-worker.js', import.meta.url).href
 let trustedUrl: unknown = WORKER_URL
 
 /**
- * Makes the one policy of trusted types that the page's content policy allows, and allows once; it knows one address.
- * Called before anything else runs, so that nothing else can make it. A browser without trusted types takes the address
- * as a text.
+ * Creates the only trusted-types policy that the page's content policy allows, which accepts one URL. Called before
+ * anything else, so that no other script can create it. Browsers without trusted types use the URL as a text.
  */
 export function trustThread(): void {
   if (typeof trustedTypes === 'undefined') return

@@ -1,17 +1,17 @@
-// The dialog of recent changes, which is loaded when it is first opened.
+// The dialog of recent changes. It is loaded when it is first opened.
 
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
 import { sentenceOf } from '../../sentence.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import { NOT_LOADED } from '../loading.ts'
+import { NOT_LOADED } from '../not-loaded.ts'
 import type { Session } from '../session.ts'
 import type { Acts } from '../undo/acts.ts'
 
 const load = () => import('./recent-panel.tsx').catch(() => null)
 
-export class Recent {
+export class RecentDialog {
   /** null: it is closed. */
   readonly panel = signal<ComponentChildren>(null)
 
@@ -25,7 +25,7 @@ export class Recent {
   async open(onOpen: (plant: Pick<NewPlant, 'id'>) => void): Promise<void> {
     const loaded = await load()
     if (!loaded) return this.announce(sentenceOf(NOT_LOADED))
-    // Disconnected meanwhile.
+    // The user may have disconnected meanwhile.
     if (!this.session.isKnown.value) return
     const { RecentPanel } = loaded
     this.panel.value = (
