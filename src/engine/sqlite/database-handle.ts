@@ -9,11 +9,11 @@ import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../comm
 import { type StorageEvent, type StorageFailure, StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
 import { probe } from './committing/apply-write'
-import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
+import { type CheckpointWatch, copyLog, watchCheckpoints } from './committing/checkpoint'
 import { WorkerClient } from './committing/worker-client'
 import { type DatabaseToOpen, failureOf } from './committing/worker-protocol'
 import { closeDatabase, connect, LOCK_PATIENCE_MS } from './file/connection'
-import { freeBytes, type OpenedFile, watchFiles } from './file/database-file'
+import { fileSize, freeBytes, type OpenedFile, watchFiles } from './file/database-file'
 import {
   DAMAGED_PAGE,
   explainFailedOpen,
@@ -23,7 +23,7 @@ import {
   toFailure,
   toReadFailure,
 } from './file/errors'
-import { holdSidecars, releaseSidecars, watchIndex } from './file/sidecars'
+import { holdSidecars, releaseSidecars, requireUnused, watchSidecars } from './file/sidecars'
 import type { OpenedDatabase } from './open'
 import { DamageCheck } from './outages/damage-check'
 import { Recovery } from './outages/recovery'
@@ -58,7 +58,9 @@ export class DatabaseHandle {
   readonly #damage: DamageCheck
   readonly #doubts = new Doubts()
   #connection: ServingConnection | null = null
-  #isIndexReplaced: () => boolean = () => false
+  #lostSidecar: ReturnType<typeof watchSidecars> = () => null
+  /** True if a sidecar was lost before the connections were closed. */
+  #hasLostSidecar = false
   #isMoved: () => boolean = () => false
   /** The changes that a full disk refused, for the next trial: a smaller write may well succeed. */
   #refusedChanges: readonly PlantWrite[] = []
@@ -288,7 +290,7 @@ export class DatabaseHandle {
   }
 
   #prepare(db: OpenedDatabase['db']): ServingConnection {
-    this.#isIndexReplaced = watchIndex(this.path)
+    this.#lostSidecar = watchSidecars(this.path)
     this.#isMoved = watchFiles(this.path)
     // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
     const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
@@ -353,6 +355,7 @@ export class DatabaseHandle {
   async #reopen(): Promise<ServingConnection> {
     const closeFailure = await this.#closeFiles()
     if (closeFailure) this.storeUser.log('warn', 'close-failed', { detail: closeFailure.detail })
+    if (this.#hasLostSidecar) requireUnused(this.path, this.file.fd)
     const failure =
       (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)
@@ -362,13 +365,31 @@ export class DatabaseHandle {
   }
 
   async #closeFiles(): Promise<StorageFailure | null> {
+    const lostSidecar = this.#lostSidecar()
+    if (this.#connection) {
+      if (lostSidecar === 'log') this.#saveLog(this.#connection)
+      this.#hasLostSidecar = lostSidecar !== null
+    }
     // The last connection to close removes the WAL, with what others wrote to it by another index.
-    if (this.#isIndexReplaced()) holdSidecars(this.file.fd)
+    if (lostSidecar === 'index') holdSidecars(this.file.fd)
     try {
       return await this.#closeConnections()
     } finally {
       releaseSidecars(this.file.fd)
     }
+  }
+
+  /** Copies a removed WAL into the database: unless this is the last connection, closing would not. */
+  #saveLog({ db, sharedReads }: ServingConnection): void {
+    // Another program has written to a new one.
+    if (fileSize(`${this.path}-wal`) > 0) return
+    this.snapshots.end()
+    sharedReads.end()
+    if (copyLog(db)) return
+    throw new OpenError(
+      `the write-ahead log of ${this.path} was removed, and another program reads an old state; end it: fuser ${this.path}`,
+      true,
+    )
   }
 
   // This thread's connection first: the last one to close waits for the disk.

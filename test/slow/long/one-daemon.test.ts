@@ -135,33 +135,82 @@ test.each(['another change', 'no other change'])(
   },
 )
 
-test.each([
+const LOST_FILES = [
   ['log', ['-wal']],
   ["log's index", ['-shm']],
   ['log and its index', ['-wal', '-shm']],
-])('commands refuse a database in use whose %s was removed', async (_, suffixes) => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
-  await daemon.create('{"id":1,"name":"Rose"}')
-  for (const suffix of suffixes) rmSync(database + suffix)
+] as const
 
-  const commands = [
-    ['import', '-', '--format', 'ndjson'],
-    ['export', '-', '--format', 'ndjson'],
-    ['backup', folder.file('copy.db')],
-    ['check'],
-    ['token', 'create', 'phone'],
-  ]
-  const run = (words: string[]) =>
-    runProgram([...words, '--database', database], { stdin: '{"id":2,"name":"Rose"}' })
-  for (const { out, err, code } of await Promise.all(commands.map(run))) {
-    expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toContain(`${database} is in use, but ${database}${suffixes[0]} was removed`)
-  }
-  await daemon.stop()
-  expect((await check(database)).out).toStartWith('ok: 1 plant,')
-})
+/** Another program with an open connection, as SQLite's shell has between two commands. */
+async function idleReader(database: string) {
+  const script =
+    "const {Database}=require('bun:sqlite');const db=new Database(process.argv[1]);console.log(db.query('SELECT count(*) FROM plants').get());process.stdin.once('data',()=>{db.close();process.exit()})"
+  const reader = Bun.spawn([process.execPath, '-e', script, database], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+  })
+  await reader.stdout.getReader().read()
+  return reader
+}
+
+test.each(
+  LOST_FILES.flatMap(([name, suffixes]) => [
+    [name, 'closes it', suffixes] as const,
+    [name, 'is killed', suffixes] as const,
+  ]),
+)(
+  'loses nothing if its %s is removed while another program has the database open, and %s',
+  async (_, end, suffixes) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database })
+    await daemon.create('{"id":1,"name":"Rose"}')
+    const reader = await idleReader(database)
+    await daemon.create('{"id":2,"name":"Lily"}')
+
+    for (const suffix of suffixes) rmSync(database + suffix)
+    await expectError(await daemon.create('{"id":3,"name":"Oak"}'), 50302)
+    const { detail } = await daemon.event('storage-still-fails')
+    expect(detail).toContain(`${database} is in use, but a file beside it was removed`)
+    await expectError(await daemon.create('{"id":3,"name":"Oak"}'), 50302)
+    if (end === 'is killed') reader.kill('SIGKILL')
+    else reader.stdin.write('\n')
+    await reader.exited
+    await reader.stdin.end()
+    await daemon.event('storage-recovered')
+    expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
+
+    await daemon.stop('SIGKILL')
+    expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 2n, 3n])
+  },
+)
+
+test.each(LOST_FILES)(
+  'commands refuse a database in use whose %s was removed',
+  async (_, suffixes) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database })
+    await daemon.create('{"id":1,"name":"Rose"}')
+    for (const suffix of suffixes) rmSync(database + suffix)
+
+    const commands = [
+      ['import', '-', '--format', 'ndjson'],
+      ['export', '-', '--format', 'ndjson'],
+      ['backup', folder.file('copy.db')],
+      ['check'],
+      ['token', 'create', 'phone'],
+    ]
+    const run = (words: string[]) =>
+      runProgram([...words, '--database', database], { stdin: '{"id":2,"name":"Rose"}' })
+    for (const { out, err, code } of await Promise.all(commands.map(run))) {
+      expect({ out, code }).toEqual({ out: '', code: 1 })
+      expect(err).toContain(`${database} is in use, but ${database}${suffixes[0]} was removed`)
+    }
+    await daemon.stop()
+    expect((await check(database)).out).toStartWith('ok: 1 plant,')
+  },
+)
 
 test('continues once its file is put back', async () => {
   using folder = temporaryFolder()

@@ -18,6 +18,14 @@ const GROWING_WAL_PAGES = 65_536
 
 type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
 
+const PASSIVE = 'PRAGMA wal_checkpoint(PASSIVE)'
+
+/** Copies the WAL into the database; false if a reader of an old state kept a part. */
+export function copyLog(db: Database): boolean {
+  const row = db.query<CheckpointRow, []>(PASSIVE).get()
+  return row?.checkpointed === row?.log
+}
+
 /** Checkpoints of one connection. */
 type Checkpointer = {
   /** Checkpoints if the WAL is long enough. */
@@ -35,7 +43,7 @@ export function createCheckpointer(
 ): Checkpointer {
   const wal = `${db.filename}-wal`
   const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
-  const passive = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)')
+  const passive = db.query<CheckpointRow, []>(PASSIVE)
   const truncate = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(TRUNCATE)')
   let dueAt = CHECKPOINT_PAGES
   let retry: Timer | undefined

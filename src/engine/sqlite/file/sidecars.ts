@@ -45,6 +45,13 @@ function hasWal(fd: number): boolean {
   return version[0] === WITH_WAL
 }
 
+const isInUse = (fd: number): boolean => hasWal(fd) && isRangeLocked(fd, SHARED_FIRST, SHARED_SIZE)
+
+const removedInUse = (path: string, file: string): OpenError =>
+  new OpenError(
+    `${path} is in use, but ${file} was removed; restart the programs that use it: fuser ${path}`,
+  )
+
 // A connection that is being opened or closed may lack them for a moment.
 const TRIES = 50
 const PAUSE_MS = 20
@@ -55,25 +62,32 @@ const PAUSE_MS = 20
  */
 export async function requireSidecars(path: string, fd: number): Promise<void> {
   const missingSuffix = () => ['-wal', '-shm'].find((suffix) => !existsSync(path + suffix))
-  const isInUse = () => hasWal(fd) && isRangeLocked(fd, SHARED_FIRST, SHARED_SIZE)
   for (let tries = 1; ; tries++) {
     const suffix = missingSuffix()
-    if (suffix === undefined || !isInUse()) return
-    if (tries === TRIES) {
-      throw new OpenError(
-        `${path} is in use, but ${path}${suffix} was removed; restart the programs that use it: fuser ${path}`,
-      )
-    }
+    if (suffix === undefined || !isInUse(fd)) return
+    if (tries === TRIES) throw removedInUse(path, path + suffix)
     await Bun.sleep(PAUSE_MS)
   }
 }
 
 /**
- * Watches the WAL's index of an open database: the returned function is true if it was removed or replaced, while its
- * WAL stayed.
+ * Watches the sidecars of an open database: the returned function names the one that was removed or replaced, while the
+ * database stayed; null if there is none.
  */
-export function watchIndex(path: string): () => boolean {
-  const [walAt, indexAt] = [watchInode(`${path}-wal`), watchInode(`${path}-shm`)]
-  const [wal, index] = [walAt(), indexAt()]
-  return () => walAt() === wal && indexAt() !== index
+export function watchSidecars(path: string): () => 'log' | 'index' | null {
+  const [databaseAt, logAt, indexAt] = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
+  const [database, log, index] = [databaseAt?.(), logAt?.(), indexAt?.()]
+  return () => {
+    if (databaseAt?.() !== database) return null
+    if (logAt?.() !== log) return 'log'
+    return indexAt?.() === index ? null : 'index'
+  }
+}
+
+/**
+ * Throws an `OpenError` if a connection is open, after a sidecar was lost and the connections of this process were
+ * closed: the other one would remove what this process writes.
+ */
+export function requireUnused(path: string, fd: number): void {
+  if (isInUse(fd)) throw removedInUse(path, 'a file beside it')
 }
