@@ -164,7 +164,7 @@ test('logs text into a file with --log-format text', async () => {
   expect(await child.stop()).toBe(0)
 })
 
-test('keeps an event within its line, whatever is in it', () => {
+test('writes each event as one line, whatever it contains', () => {
   const lines: string[] = []
   const evil = 'a"b\n{"event":"faked"}\r\u0007\u001b[31m\u2028'
   for (const format of ['json', 'text'] as const) {

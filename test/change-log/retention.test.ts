@@ -187,7 +187,7 @@ test('keeps the change log when the clock jumps ahead while the daemon runs', as
   expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
 })
 
-test('removes entries of a store that nobody changes, once a daemon has run for the period', async () => {
+test('removes old entries of an unchanged store once a daemon has run for the period', async () => {
   const world = new World()
   world.start()
   world.write(3000)

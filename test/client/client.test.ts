@@ -313,7 +313,7 @@ test('keeps an etag that happens to end like the name of a coding', async () => 
   expect(read).toMatchObject({ ok: true, etag })
 })
 
-test('goes through all pages of a tag, and throws the refusal of a page', async () => {
+test('reads all pages of a tag, and throws the refusal of a page', async () => {
   const plants = rowOf(2n ** 53n - 20n, 45, 'pages')
   await client.createPlants(plants)
 
@@ -327,7 +327,7 @@ test('goes through all pages of a tag, and throws the refusal of a page', async 
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
 })
 
-test('goes through all pages of a search, empty ones too', async () => {
+test('reads all pages of a search, including empty ones', async () => {
   const many = Array.from({ length: 6000 }, (_, index) => ({
     id: BigInt(5_000_000 + index),
     name: 'Fic',

@@ -332,7 +332,7 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testHistories(make: () => Promise<ChangeLogDatabase>): void {
-  test('refuses a cursor of changes that an older copy of the database lacks, and goes on after one that it has', async () => {
+  test('refuses a cursor of changes that an older copy of the database lacks, and continues after one that it has', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 2))

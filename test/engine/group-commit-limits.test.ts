@@ -33,7 +33,7 @@ test('refuses a write beyond the bytes of the queue with "busy", but never a lon
   expect(batches.flat()).toEqual(['a', 'b', 'c'])
 })
 
-test('the bytes of what is left in the queue count, once a batch was taken', async () => {
+test('counts the bytes left in the queue after a batch is taken', async () => {
   const { submit, batches, end } = createLedger({ batchWrites: 1, queuedBytes: 20 })
   const taken = [submit('a', 5), submit('b', 5), submit('c', 5)]
   await turns()

@@ -12,7 +12,7 @@ const resolve = (header: readonly string[], options: Partial<typeof USUAL_COLUMN
 }
 
 describe('columns', () => {
-  test('are found by their names, whatever their case and what cannot be seen in them', () => {
+  test('are found by their names; case and invisible characters are ignored', () => {
     expect(resolve(['\u200bTAG', ' Name ', 'other', '\ufeffId'])).toMatchObject({
       id: 3,
       numberFrom: null,

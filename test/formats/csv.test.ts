@@ -89,7 +89,7 @@ test('reads the rows that csv-parse reads, wherever a text is cut', () => {
   expect(compared).toBeGreaterThan(500)
 })
 
-test('tells an empty cell from an empty text in quotes', () => {
+test('distinguishes an empty cell from an empty text in quotes', () => {
   expect(cellsOf(readAll('a,,"",\n', 3))).toEqual([['a', null, '', null]])
 })
 
@@ -234,7 +234,7 @@ describe('in a tab-separated file', () => {
       'a\tb\n1\tpot 6" no\n2\t"x" y\n',
       ['pot 6" no', '"x" y'],
     ],
-  ])('%s', (_, text, cells) => {
+  ])('keeps quotes as meant: %s', (_, text, cells) => {
     for (const length of [1, 2, 5, 1000]) {
       expect(rowsOf(text, length).map((row) => row?.[1])).toEqual(['b', ...cells])
     }

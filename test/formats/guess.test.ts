@@ -159,7 +159,7 @@ const CORPUS: readonly Case[] = [
 ]
 
 describe('a guess', () => {
-  test(`is right or absent: ${CORPUS.length} headers`, async () => {
+  test(`names the right columns, or none, for ${CORPUS.length} headers`, async () => {
     const wrong: unknown[] = []
     let right = 0
     let absent = 0
@@ -245,7 +245,7 @@ describe('a guess', () => {
     expect(guessTable(first, sample, true).headerRow).toBeNull()
   })
 
-  test('takes a header with a number for a row of plants', () => {
+  test('treats a header with a number as a row of plants', () => {
     const rows: FileRow[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
     try {
       resolveColumns(['Tomato', 'Solanaceae', '12'], rows, USUAL_COLUMNS)
@@ -270,7 +270,7 @@ describe('a guess', () => {
     ['Fern,12\nIvy,15\nMoss,40', null, ['1']],
     ['12,Fern\n15,Ivy', null, ['2']],
   ])(
-    'takes rising numbers before the names for ids where there is no header: %p',
+    'uses rising numbers before the names as ids if there is no header: %p',
     async (text, id, name) => {
       const { header, sample } = await open('csv', text)
 

@@ -206,7 +206,7 @@ describe('in a JSON document', () => {
     ['{"a.b":[{"a":1}],"a":{"b":[{"a":2}]}}', 'a.b', [1, 2]],
     ['{"fern":{"a":1},"ivy":{"a":2}}', '*', [1, 2]],
     ['{"plants":[{"a":1}],"next":2}\n{"plants":[{"a":2}]}', 'plants', [1, 2]],
-  ])('%s, the list %s is read', async (text, list, values) => {
+  ])('the rows of a named list are read: %s, %s', async (text, list, values) => {
     const { rows } = await rowsOf(text, { list, length: 2 })
 
     expect(rows.map((row) => (row as { a: number }).a)).toEqual(values)

@@ -28,7 +28,7 @@ async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
 
 const number = (v: number, z = 'General'): CellObject => ({ t: 'n', v, z })
 
-describe('a cell is read by its meaning:', () => {
+describe('a cell of a workbook', () => {
   test.each([
     ['a date in any format', number(46143, 'd. mmmm yyyy'), '2026-05-01'],
     ['a date and a time', number(46143.525, 'm/d/yy h:mm'), '2026-05-01 12:36'],
@@ -36,36 +36,39 @@ describe('a cell is read by its meaning:', () => {
     ['a double a little below the minute', number(46143.37847222222, 'm/d/yy'), '2026-05-01 09:05'],
     ['a second before midnight', number(46143.999999, 'm/d/yy'), '2026-05-02'],
     ['a time without a day', number(0.2708333333333333, 'h:mm'), '06:30'],
-    ['before the day that 1900 did not have', number(59, 'm/d/yy'), '1900-02-28'],
-    ['after it', number(61, 'm/d/yy'), '1900-03-01'],
+    ['a date before the day that 1900 lacked', number(59, 'm/d/yy'), '1900-02-28'],
+    ['a date after the day that 1900 lacked', number(61, 'm/d/yy'), '1900-03-01'],
     ['a duration', number(1.0625, '[h]:mm'), '25:30'],
     ['a price', number(3.5, '0.00 "€"'), '3.50 €'],
     ['a percentage', number(0.25, '0%'), '25%'],
     ['a sum of tenths', number(0.1 + 0.2), '0.3'],
     ['a barcode', number(4006381333931), '4006381333931'],
     ['a boolean', { t: 'b', v: true } as CellObject, 'TRUE'],
-    ['a text with line ends of Windows', 'two\r\nlines\rthree', 'two\nlines\nthree'],
+    ['a text with Windows line ends', 'two\r\nlines\rthree', 'two\nlines\nthree'],
     ['an error', { t: 'e', v: 42 } as CellObject, { error: '#N/A' }],
-  ])('%s', async (_, cell, text) => {
+  ])('is read as it is meant: %s', async (_, cell, text) => {
     expect(await textsOf(bytesOf(workbook([['tag'], [cell]])))).toEqual([[text]])
   })
 
-  test('dates counted from 1904', async () => {
+  test('is read as it is meant: a date counted from 1904', async () => {
     const book = workbook([['tag'], [number(44681, 'yyyy-mm-dd')]])
     book.Workbook = { WBProps: { date1904: true } }
 
     expect(await textsOf(bytesOf(book))).toEqual([['2026-05-01']])
   })
 
-  test.each(['xlsx', 'xlsm', 'xlsb', 'biff8', 'ods'] as const)('in %s', async (type) => {
-    const cells = [number(7), 'Fern', number(46143, 'yyyy-mm-dd')]
-    const bytes = bytesOf(workbook([['id', 'name', 'tag'], cells]), type)
+  test.each(['xlsx', 'xlsm', 'xlsb', 'biff8', 'ods'] as const)(
+    'is read as it is meant in every format: %s',
+    async (type) => {
+      const cells = [number(7), 'Fern', number(46143, 'yyyy-mm-dd')]
+      const bytes = bytesOf(workbook([['id', 'name', 'tag'], cells]), type)
 
-    expect(await textsOf(bytes)).toEqual([['7', 'Fern', '2026-05-01']])
-    expect((await read('xlsx', bytes)).entries).toEqual([
-      { line: 2, plant: { id: 7n, name: 'Fern', tag: '2026-05-01' } },
-    ])
-  })
+      expect(await textsOf(bytes)).toEqual([['7', 'Fern', '2026-05-01']])
+      expect((await read('xlsx', bytes)).entries).toEqual([
+        { line: 2, plant: { id: 7n, name: 'Fern', tag: '2026-05-01' } },
+      ])
+    },
+  )
 })
 
 test('an error cell refuses its row, and is named, only in a column that is used', async () => {
@@ -204,7 +207,7 @@ test('a sheet whose texts are lost is refused, not read as an empty one', async 
   expect(await readWorkbook(bytes, null).catch(String)).toContain('the sheet "Plants" is damaged')
 })
 
-describe('a part that is cut off is refused, wherever it ends', () => {
+describe('a part of a workbook', () => {
   const rows = Array.from({ length: 40 }, (_, place) => [place, `Fern ${place} & more`])
   test.each([
     ['xlsx', 'xl/worksheets/sheet1.xml'],
@@ -212,7 +215,7 @@ describe('a part that is cut off is refused, wherever it ends', () => {
     ['xlsb', 'xl/worksheets/sheet1.bin'],
     ['xlsb', 'xl/sharedStrings.bin'],
     ['ods', 'content.xml'],
-  ] as const)('%s: %s', async (bookType, name) => {
+  ] as const)('is refused if it is cut off anywhere: %s, %s', async (bookType, name) => {
     const book = workbook([['id', 'name'], ...rows])
     const whole = new Uint8Array(write(book, { bookType, bookSST: true, type: 'array' }))
     const parts = unzipSync(whole)
@@ -228,12 +231,12 @@ describe('a part that is cut off is refused, wherever it ends', () => {
   })
 })
 
-describe('a part with a byte that differs is refused', () => {
+describe('a part with one damaged byte', () => {
   test.each([
     ['packed', 6, 0],
     ['not packed', 0, 0],
     ['not packed, in more than one block', 0, 200_000],
-  ] as const)('%s', async (_, level, blanks) => {
+  ] as const)('is refused: %s', async (_, level, blanks) => {
     const rows = `<row r="1">${inlineText('name')}</row><row r="2">${inlineText('Fern')}</row>`
     const name = 'xl/worksheets/sheet1.xml'
     const { [name]: sheet = new Uint8Array(), ...others } = unzipSync(
@@ -360,7 +363,7 @@ describe('a cell of OpenDocument', () => {
     ['a shape after the text', cell('', `<text:p>Fern</text:p>${shape}`), 'Fern'],
     ['a picture after the text', cell('', `<text:p>Fern</text:p>${picture}`), 'Fern'],
     ['a shape alone', cell('', shape), null],
-  ])('%s', async (_, xml, text) => {
+  ])('is read as it is meant: %s', async (_, xml, text) => {
     const row = (cells: string) => `<table:table-row>${cells}</table:table-row>`
     const first = odfText('x')
     const bytes = openDocument(
@@ -472,7 +475,7 @@ test('a sheet that OpenDocument hides is not chosen', async () => {
   expect(await rowsOf(bytes, 'Old')).toEqual([{ line: 1, cells: ['Old'] }])
 })
 
-test('the header may be in any row, and what is above it is left out', async () => {
+test('the header may be in any row; rows above it are skipped', async () => {
   const bytes = bytesOf(workbook([['A title'], [], ['id', 'name'], [1, 'Fern']]))
   const { header, sample } = await open('xlsx', bytes, { headerRow: 3 })
 

@@ -28,7 +28,7 @@ test('writes every field as a text cell, with exact ids and texts', () => {
   expect(new Set(types)).toEqual(new Set(['s']))
 })
 
-test('makes columns as wide as their widest cell, up to a limit', () => {
+test('makes each column as wide as its widest cell, up to a limit', () => {
   const widthsOf = (name: string) =>
     sheetOf(writeWorkbook([{ id: -(2n ** 63n), name }]))['!cols']?.map(({ wch }) => wch)
 

@@ -44,7 +44,7 @@ test.each([
   '{"__proto__":{"id":50,"name":"a"}}',
   '{"name":"a","__proto__":{"id":50}}',
   '{"id":50,"Name":"a"}',
-])('takes no required field from elsewhere: %s', async (body) => {
+])('accepts no other field for a required one: %s', async (body) => {
   await expectError(await daemon.create(body), 40002)
 
   expect(stored(50n)).toBeUndefined()

@@ -152,7 +152,7 @@ const PLANT_READS = [
   '/tags',
 ]
 
-test('describes 50301 for every read whose answer may find no room', () => {
+test('describes 50301 for every read whose answer may exceed the budget', () => {
   const { paths } = describe()
   const reads = Object.entries(paths).filter(([, { get }]) =>
     get?.responses['503']?.description.includes('50301'),

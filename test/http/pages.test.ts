@@ -215,7 +215,7 @@ describe('an address that is nearly one of a page', () => {
     ['/console/index.html', '/'],
     ['/docs/', '/docs'],
     ['/docs/index.html', '/docs'],
-  ])('%s leads to %s, by a relative link that holds under any prefix', async (path, page) => {
+  ])('%s redirects to %s, by a relative link that works under any prefix', async (path, page) => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await fetch(`${daemon.url}${path}`, { method, redirect: 'manual' })
       const location = String(answer.headers.get('location'))

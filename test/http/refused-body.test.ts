@@ -83,7 +83,7 @@ test.each([
   ['of a GET, with a length', head('GET /plants', { ...authorized, ...endless }), part, 200],
   ['of a GET, in chunks', head('GET /health', chunked), chunk, 200],
   ['of a GET of no path', head('GET /nowhere', endless), part, 404],
-])('closes the connection that goes on sending a body %s', async (_, start, more, status) => {
+])('closes a connection that continues to send a body %s', async (_, start, more, status) => {
   const { answer, sent, isClosed } = await pour(start, more)
 
   expect({ status: answer?.status, connection: answer?.headers.connection, isClosed }).toEqual({

@@ -59,7 +59,7 @@ test('logs the client, the name of the token, the id and the time to three digit
   expect(daemon.err()).not.toContain('pst_')
 })
 
-test('gives every answer its id in X-Request-Id, errors too', async () => {
+test('sends an id in X-Request-Id with every answer, including errors', async () => {
   const sent = [
     ['GET', '/plants', 200],
     ['HEAD', '/plants', 200],

@@ -98,8 +98,8 @@ const reason = (url: string, seconds = 20): Promise<string> => {
   )
 }
 
-describe('a message about a request shows no secret of its URL:', () => {
-  test.each(failures)('%s', async (_, behavior) => {
+describe('a message about a failed request', () => {
+  test.each(failures)('shows no secret of its URL: %s', async (_, behavior) => {
     using server = await behave(behavior)
     const said = await reason(`http://${USER}${server.host}${SECRET_PATH}`)
 
@@ -108,7 +108,7 @@ describe('a message about a request shows no secret of its URL:', () => {
     expectNoSecret(said)
   })
 
-  test('silence, before and within the answer', async () => {
+  test('shows no secret of its URL: silence, before and within the answer', async () => {
     for (const behavior of [{}, { data: (socket: Socket) => void socket.write('HTTP/1.1 ') }]) {
       using server = await behave(behavior)
       const url = `http://${USER}${server.host}${SECRET_PATH}`
@@ -121,7 +121,7 @@ describe('a message about a request shows no secret of its URL:', () => {
     ['http://127.0.0.1:1', 'nothing is listening at'],
     ['http://nope.invalid', 'cannot resolve host nope.invalid'],
     [`http://${'a'.repeat(64)}.invalid`, 'cannot resolve host'],
-  ])('%s: %s', async (origin, words) => {
+  ])('shows no secret of its URL: %s, %s', async (origin, words) => {
     const said = await reason(origin.replace('//', `//${USER}`) + SECRET_PATH)
 
     expect(said).toContain(words)
@@ -131,7 +131,7 @@ describe('a message about a request shows no secret of its URL:', () => {
   test.each([
     ['an unknown CA', valid, 'signed by an unknown CA'],
     ['an expired certificate', expired, 'has expired'],
-  ])('%s', async (_, pair, words) => {
+  ])('shows no secret of its URL: %s', async (_, pair, words) => {
     await using server = tls(pair)
     const said = await reason(`https://${USER}127.0.0.1:${server.port}${SECRET_PATH}`)
 
@@ -139,7 +139,7 @@ describe('a message about a request shows no secret of its URL:', () => {
     expectNoSecret(said)
   })
 
-  test('malformed TLS, and TLS instead of plain HTTP', async () => {
+  test('shows no secret of its URL: malformed TLS, and TLS instead of plain HTTP', async () => {
     using garbage = await behave({ data: send('garbage garbage garbage') })
     // A fatal alert: protocol_version.
     using old = await behave({ data: send(Buffer.from('15030300020246', 'hex')) })
@@ -247,15 +247,18 @@ describe('a command prints no secret of a URL:', () => {
     expectNoSecret(child.out() + child.err())
   })
 
-  test.each([`${TOKEN}\nx`, `${TOKEN}é`])('with a token that no header can hold', async (token) => {
-    const url = `http://far.invalid${SECRET_PATH}`
-    const env = { PLANTSTORE_TOKEN: token }
-    const { out, err, code } = await runProgram(['changes', '--url', url], { env })
+  test.each([`${TOKEN}\nx`, `${TOKEN}é`])(
+    'changes, with a token that no header can hold',
+    async (token) => {
+      const url = `http://far.invalid${SECRET_PATH}`
+      const env = { PLANTSTORE_TOKEN: token }
+      const { out, err, code } = await runProgram(['changes', '--url', url], { env })
 
-    expect(code).toBe(2)
-    expect(err).toContain('PLANTSTORE_TOKEN must be')
-    expectNoSecret(out + err)
-  })
+      expect(code).toBe(2)
+      expect(err).toContain('PLANTSTORE_TOKEN must be')
+      expectNoSecret(out + err)
+    },
+  )
 
   test.each([
     [[`https://h${SECRET_PATH}`]],

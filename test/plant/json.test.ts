@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { parseExactly, parseJson, readInt64 } from '../../src/plant/json'
 
-test('keeps everything but integers as it is, beside an integer that is too large for a number', () => {
+test('parses all other values as usual beside an integer that is too large for a number', () => {
   const text = '{"a":"5","b":null,"c":true,"d":["6",7],"e":1.5,"large":9007199254740993}'
 
   expect(parseExactly(text)).toEqual({

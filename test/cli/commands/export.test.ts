@@ -132,7 +132,7 @@ test.each(['export', 'backup'])(
 test.each([
   ['appends to a file that the shell appends to', '/dev/stdout', '>> all', 'before\n'],
   ['continues at the position of the shell', '/dev/fd/7', '7>> all', 'before\n'],
-])('%s', async (_, path, to, before) => {
+])('an export %s', async (_, path, to, before) => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 1))
   await Bun.write(folder.file('all'), before)

@@ -152,7 +152,7 @@ test('restores where there is no database yet', async () => {
   )
 })
 
-test('says that a path leads through a file', async () => {
+test('says that a file in a path is not a folder', async () => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('file'), '')
 
@@ -341,7 +341,7 @@ test('refuses to serve where a restore was interrupted, and completes it when it
   ])
 })
 
-test.skipIf(!isRoot)('gives a new database to the owner of its folder', async () => {
+test.skipIf(!isRoot)('makes the owner of its folder the owner of a new database', async () => {
   using folder = temporaryFolder()
   const { copy } = await makeBackup(folder)
   mkdirSync(folder.file('data'))

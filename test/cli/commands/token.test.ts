@@ -181,7 +181,7 @@ test.each([
 })
 
 test.each(['>&-', '>/dev/null'])(
-  'revokes a token that nobody could read: %s',
+  'revokes a token that could not be printed: %s',
   async (redirection) => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')

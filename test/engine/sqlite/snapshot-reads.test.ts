@@ -30,7 +30,7 @@ async function create(name: string, plants: number) {
   return { path, store, snapshots, access }
 }
 
-test('a count of a tag in slices is of one moment, though plants come and go meanwhile', async () => {
+test('a count of a tag in slices shows one moment, though plants are added and deleted meanwhile', async () => {
   const { store, snapshots } = await create('moment.db', 12_000)
   let slices = 0
   const page = await snapshots.read(

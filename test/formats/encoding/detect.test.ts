@@ -37,7 +37,7 @@ test('detects the encodings of plant lists, or none', async () => {
   expect(encodings.size).toBeGreaterThan(20)
 }, 60_000)
 
-describe('the encoding of', () => {
+describe('an encoding', () => {
   test.each([
     [
       'curly quotes and a dash',
@@ -59,7 +59,7 @@ describe('the encoding of', () => {
     ['guillemets of Windows', 'id,name\n1,«Anna»\n2,Café\n3,Forêt\n', 'windows-1252'],
     ['capitals of DOS', 'id,name\n1,ÄPFEL\n2,Rüben\n3,Löwenmäulchen\n', 'cp850'],
     ['a hybrid', 'id,name\n1,Rosa ×alba\n2,Müller\n', 'windows-1252'],
-  ])('%s is convincing', async (_, text, encoding) => {
+  ])('is detected from %s', async (_, text, encoding) => {
     expect(await detect(text, encoding)).toBe(encoding)
   })
 
@@ -69,12 +69,12 @@ describe('the encoding of', () => {
     ['one word of Hungarian', 'id,name\n1,lő\n', 'windows-1250'],
     // Lines of UTF-8 after one of Windows.
     ['a mixture', 'id,name\n1,GrÃ¼n\n2,Grün\n3,SchÃ¶n\n', 'windows-1252'],
-  ])('%s is not convincing', async (_, text, encoding) => {
+  ])('is not taken from %s if it would change the text', async (_, text, encoding) => {
     const found = await detect(text, encoding)
     if (found !== null) expect(createDecoder(found).decode(encode(text, encoding))).toBe(text)
   })
 
-  test('bytes that are not text is unknown', async () => {
+  test('is unknown for bytes that are not text', async () => {
     const noise = Uint8Array.from({ length: 4096 }, (_, at) => 128 + ((at * 7919) % 127))
     expect((await detectEncoding(noise)).encoding).toBeNull()
   })

@@ -228,7 +228,7 @@ describe('an import', () => {
     await console.isClean()
   })
 
-  test('says so, with the reason, if it stores nothing', async () => {
+  test('says why if it stores nothing', async () => {
     await using store = await openStore()
     const message = 'disk full; nothing was stored'
     await store.console.page.route('**/plants/batch', (route) =>

@@ -107,7 +107,7 @@ describe('the head of a column', () => {
     await console.isClean()
   })
 
-  test('keeps its order when others change plants, and when they are edited here', async () => {
+  test('keeps its order when plants are changed elsewhere or edited here', async () => {
     await using console = await open('/?sort=name')
     await showsNames(console, BY_NAME)
     await console.page.getByText('live').waitFor()

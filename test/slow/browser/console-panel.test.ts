@@ -182,7 +182,7 @@ test('the panel asks at once about a field that was typed and changed elsewhere,
   await console.isClean()
 })
 
-test('a plant that is deleted elsewhere while it is only looked at offers no Edit, and speaks of nothing typed', async () => {
+test('a plant that is deleted elsewhere while its page is open offers no Edit, and mentions no typed text', async () => {
   await daemon.create('{"id":101,"name":"gone soon"}')
   await using console = await openConsole(browser, `${daemon.url}/?plant=101`)
   const { page } = console

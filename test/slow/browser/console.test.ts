@@ -109,7 +109,7 @@ describe('the token', () => {
     }
   })
 
-  test('leads to the heading of the page, and Disconnect back to its field', async () => {
+  test('moves the focus to the heading of the page, and Disconnect moves it back to the field', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
     const focused = () => page.evaluate(() => document.activeElement?.tagName)
@@ -235,7 +235,7 @@ describe('the table', () => {
     await console.isClean()
   })
 
-  test('is limited to a part of a name, by the box that / focuses, whatever its case', async () => {
+  test('shows plants by a part of their names, in either case, from the box that / focuses', async () => {
     await using console = await open()
     await console.row(1).waitFor()
     await console.page.keyboard.press('/')
@@ -249,7 +249,7 @@ describe('the table', () => {
     await console.isClean()
   })
 
-  test('keeps what is looked for in the address: for back, a reload and a link', async () => {
+  test('keeps the search in the URL: for back, a reload and a link', async () => {
     await using console = await open()
     const { page } = console
     await console.search('tag:seventh')
@@ -268,7 +268,7 @@ describe('the table', () => {
     await console.isClean()
   })
 
-  test('is limited to a tag that is typed or pressed', async () => {
+  test('shows plants by a tag that is typed or pressed', async () => {
     await using console = await open()
     await console.search('tag:seventh')
     await console.page.getByText('100 plants found', { exact: true }).waitFor()
@@ -286,7 +286,7 @@ describe('the table', () => {
 })
 
 describe('a plant', () => {
-  test('is added, and refused beside the field that is wrong', async () => {
+  test('is added; if it is refused, the message is beside the field', async () => {
     await using console = await open()
     const { page } = console
     await console.row(1).waitFor()

@@ -601,7 +601,7 @@ describe('an import that stops early', () => {
     })
   })
 
-  test('by the user says so, and goes on when it is repeated', async () => {
+  test('by the user says so, and continues when it is repeated', async () => {
     await using console = await start()
     const { importer } = console
     const text = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},a\n`).join('')}`
@@ -783,7 +783,7 @@ describe('the preview', () => {
   })
 })
 
-test('of several files, only those that do not fit are asked about; each has its result', async () => {
+test('of several files, only doubtful ones raise questions; each has its result', async () => {
   await using console = await start()
   const { importer } = console
 

@@ -793,7 +793,7 @@ describe('--refused', () => {
     )
   })
 
-  test('writes what is refused of JSON as lines of JSON, with exact ids', async () => {
+  test('writes refused rows of JSON as NDJSON, with exact ids', async () => {
     using folder = temporaryFolder()
     const [database, refused] = [folder.file('plants.db'), folder.file('refused.ndjson')]
     await Bun.write(
@@ -901,7 +901,7 @@ test('a proposed command stores nothing that the first would not have stored', a
   expect(err).toContain(` ${words.join(' ')} --database ${folder.file('plants.db')}\n`)
 })
 
-test('a row is numbered by its place, so that the same command again skips what is there', async () => {
+test('a row is numbered by its position, so that the same command, run again, skips stored plants', async () => {
   using folder = temporaryFolder()
   const words = ['--name-column', 'latin', '--number-from', '1']
 

@@ -327,7 +327,7 @@ describeServers('the change log in %s', (startServer, installation) => {
     await migrated.close()
   })
 
-  test('fails a check if its entries do not lead to the stored plants', async () => {
+  test('fails a check if its entries do not end in the stored plants', async () => {
     const server = await startServer()
     const url = await newDatabase(server)
     const store = await openKeeping(url, 1e9)

@@ -96,7 +96,7 @@ test('the tests cover every row of the table of refusals', () => {
 
 describeServer('the docs of what %s refuses', (startServer) => {
   test.concurrent.each(ROWS)(
-    '%s',
+    'match the log, the answers, the health and the check: %s',
     async (what, log = '', clients = '', health = '', check = '') => {
       const [, cause] = Object.entries(CAUSES).find(([name]) => what?.startsWith(name)) ?? []
       if (!cause) throw new Error(`${what} is not tried`)

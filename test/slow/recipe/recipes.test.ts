@@ -115,9 +115,12 @@ test.each([
   expect(new Set(steps.map(({ file }) => file)).size).toBe(files)
 })
 
-test.each(['.', 'src/web/console', 'src/web/docs'])('%s compiles', async (project) => {
-  expect(await inCopy('x', 'tsc', '-p', project)).toMatchObject({ out: '', code: 0 })
-})
+test.each(['.', 'src/web/console', 'src/web/docs'])(
+  'the project %s compiles with what is new',
+  async (project) => {
+    expect(await inCopy('x', 'tsc', '-p', project)).toMatchObject({ out: '', code: 0 })
+  },
+)
 
 test.each([
   [
@@ -126,7 +129,7 @@ test.each([
   ],
   ['the client has the new types', ['test/client/types.test.ts']],
   ['the filter works on every engine', ['test/engine/store.test.ts', '-t', 'finds plants with']],
-])('%s', async (_, words) => {
+])('after the recipes, %s', async (_, words) => {
   const { code, err } = await inCopy('test', '--timeout=60000', ...words)
 
   expect({ code, failed: err.match(/^\(fail\).*/gm) }).toEqual({ code: 0, failed: null })

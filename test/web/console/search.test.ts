@@ -98,7 +98,7 @@ describe('a name', () => {
   })
 })
 
-test('a number is looked for in a long name in a time that grows with its length', () => {
+test('a search for a number in a long name takes linear time', () => {
   const timeOf = (zeros: number): number => {
     const plant = { id: 1n, name: `1${'0'.repeat(zeros)}` }
     const find = matcherOf({ name: '00' })
@@ -244,7 +244,7 @@ describe('plants without a tag', () => {
   })
 })
 
-test('plants that are being tagged are shown with the tag, also those that are read later', async () => {
+test('plants that are being tagged are shown with the tag, even if they are read later', async () => {
   const { list } = await openList(PLANTS, { tag: 'odd' })
   const odd = Array.from({ length: PLANTS / 2 }, (_, at) => ({
     id: BigInt(2 * at + 1),

@@ -99,7 +99,7 @@ describe('a list that is barely loaded', () => {
     expect(list.rows.isComplete.value).toBeFalse()
   })
 
-  test('reads its middle by one request, and goes on to both sides without a gap', async () => {
+  test('reads its middle by one request, and continues to both sides without a gap', async () => {
     const { list, look } = await openList(daemon)
     list.setStoredCount(PLANTS)
     await look(LAST, true)

@@ -86,7 +86,7 @@ describe('requests', () => {
     expect(others.map(({ operationId }) => operationId)).toEqual(['openapi', 'metrics'])
   })
 
-  test('in TypeScript say where the client comes from', () => {
+  test('in TypeScript say where to import the client from', () => {
     const create = operationOf('createPlant')
     const draft = firstDraft(create, schemas)
     const request = toRequest(create, draft, server)

@@ -83,7 +83,7 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.row('4'))
   })
 
-  test('one click opens the plant, and Escape gives a text back', async () => {
+  test('one click opens the plant, and Escape restores the text of a cell', async () => {
     await edit(BOSTON)
     await person.type('x')
     await person.press('Escape')
@@ -95,7 +95,7 @@ await inEachBrowser((person, browser) => {
     expect(stored(1)).toMatchObject({ name: 'Boston fern' })
   })
 
-  test('Tab saves and goes on, past a text of two lines; Shift+Tab goes back', async () => {
+  test('Tab saves and moves to the next cell, past a text of two lines; Shift+Tab moves back', async () => {
     await edit(BOSTON)
     await person.type('Sword')
     await person.press('Tab')
@@ -118,7 +118,7 @@ await inEachBrowser((person, browser) => {
     expect(stored(3)).toMatchObject({ name: 'Two\nlines', tag: 'aroid' })
   })
 
-  test('Tab goes on from a plant that leaves the search with its change', async () => {
+  test('Tab moves on from a plant whose change removes it from the search', async () => {
     await person.fill(labels.search, 'tag:aroid')
     await person.press('Enter')
     await person.lose(labels.row('1'))
@@ -139,7 +139,7 @@ await inEachBrowser((person, browser) => {
     expect(await evaluate(`document.querySelector('.cell-field')`)).toBeNull()
   })
 
-  test('arrows lead to a cell, where Enter and F2 edit; on a row, Enter opens the plant', async () => {
+  test('arrows move to a cell, where Enter and F2 edit; on a row, Enter opens the plant', async () => {
     await person.focus(labels.table)
     await person.press('ArrowRight')
     await person.press('ArrowRight')
@@ -164,7 +164,7 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.heading('Monstera'))
   })
 
-  test('an empty tag removes it; Undo and Ctrl+Z give back what was there, the latest first', async () => {
+  test('an emptied tag is removed; Undo and Ctrl+Z restore the earlier texts, the latest first', async () => {
     await edit(BOSTON)
     await person.type('Sword')
     await person.press('Tab')

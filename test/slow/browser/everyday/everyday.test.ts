@@ -92,7 +92,7 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.cell('11', 'Lamium album'), labels.cell('12', 'tree'))
   })
 
-  test('exports what is shown to a CSV file', async () => {
+  test('exports the plants that are shown to a CSV file', async () => {
     await person.click(labels.tagOf('3', 'fern'))
     await person.lose(labels.row('1'))
     await person.click(labels.exportMenu)

@@ -103,7 +103,7 @@ await inEachBrowser((person, browser) => {
     expect(stored()).toHaveLength(4)
   })
 
-  test('a range is copied, and filled by what is pasted', async () => {
+  test('a range is copied, and filled by a paste', async () => {
     await watchCopies()
     await person.press('ArrowRight')
     await person.press('ArrowRight')
@@ -122,7 +122,7 @@ await inEachBrowser((person, browser) => {
     await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')
   })
 
-  test('a range that Shift and a click choose is copied, and filled by what is pasted', async () => {
+  test('a range selected by Shift and a click is copied, and filled by a paste', async () => {
     await watchCopies()
     await person.click(labels.cell('1', 'Boston fern'))
     await person.find(labels.heading('Boston fern'))
