@@ -6,15 +6,20 @@ import { type Proposal, propose } from './column-proposal.ts'
 import type { DetectedFile } from './detect-file.ts'
 import { openFile, type ReadableFile } from './readable-file.ts'
 
-/** Two columns of texts are names and tags; one column has names. */
+/** One column has names; two have names and tags; three have ids, names and tags, as they are copied here. */
 function proposeUnnamed({ table }: ReadableFile, proposal: Proposal): Proposal {
   const { header, sample } = table
-  const isNumbers = (column: number) =>
-    sample.every(({ cells }) => Array.isArray(cells) && parseInt64(String(cells[column])) !== null)
-  if (proposal.columns.name.length > 0 || header.length > 2) return proposal
-  if ([...header.keys()].some(isNumbers)) return proposal
-  const tag = header.length === 2 ? 1 : null
-  return { ...proposal, columns: { ...proposal.columns, id: null, name: [0], tag } }
+  if (proposal.columns.name.length > 0 && proposal.columns.tag !== null) return proposal
+  const textOf = (cells: unknown, column: number) =>
+    Array.isArray(cells) ? String(cells[column] ?? '') : ''
+  const numbersOf = (column: number) => sample.map(({ cells }) => parseInt64(textOf(cells, column)))
+  const isNumbers = (column: number) => numbersOf(column).every((number) => number !== null)
+  const isIds = isNumbers(0) && new Set(numbersOf(0)).size === sample.length
+  const id = header.length === 3 && isIds ? 0 : null
+  const texts = [...header.keys()].filter((column) => column !== id)
+  const [name, tag = null] = texts
+  if (name === undefined || texts.length > 2 || texts.some(isNumbers)) return proposal
+  return { ...proposal, columns: { ...proposal.columns, id, name: [name], tag } }
 }
 
 /** Opens pasted rows again without a header, unless a heading is known. */

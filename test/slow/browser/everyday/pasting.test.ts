@@ -47,6 +47,25 @@ await inEachBrowser((person, browser) => {
     expect(fields()[1]).toEqual(['Boston fern', 'fern'])
   })
 
+  test('tags may repeat, and ids come first, as in rows that are copied here', async () => {
+    await paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
+    await person.click(labels.control('Import 3 plants'))
+    await until('all rows', () => fields().length === 4)
+    expect(
+      fields()
+        .slice(1)
+        .map(([, tag]) => tag),
+    ).toEqual(['fern', 'fern', 'fern'])
+    await person.focus(labels.table)
+    await paste('70\tAgave\tsucculent\n60\tYucca\t\n')
+    await person.click(labels.control('Import 2 plants'))
+    await until('both rows', () => fields().length === 6)
+    expect(storedPlants(database).slice(-2)).toMatchObject([
+      { id: 60n, name: 'Yucca' },
+      { id: 70n, name: 'Agave', tag: 'succulent' },
+    ])
+  })
+
   test('a header that is known names the columns', async () => {
     await paste('Name\tType\nMonstera\taroid\nAloe\tsucculent\n')
     await person.click(labels.control('Import 2 plants'))
