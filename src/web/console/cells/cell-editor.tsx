@@ -25,6 +25,8 @@ const DOUBLE_PX = 5
 // A single-line field would drop line breaks.
 const LINE_END = /[\r\n]/
 
+const UNREAD = 'the range reaches beyond the plants that are read'
+
 type CellAddress = { readonly id: bigint; readonly text: TextName }
 
 /** A first click. `cell`: null on a button; `isPanelOpen`: before the click. */
@@ -33,6 +35,9 @@ type Click = {
   readonly isPanelOpen: boolean
   readonly event: MouseEvent
 }
+
+// Keys of an accent or an input method.
+const COMPOSING: readonly string[] = ['Dead', 'Process']
 
 const isText = (key: string): boolean => [...key].length === 1 && key !== ' '
 
@@ -103,16 +108,23 @@ export class CellEditor implements CellEditing {
     else if (key === 'Enter' || key === 'F2') this.#edit(active.row.value, column)
     else if (key === 'Delete' && this.parts.selection.size === 0) this.#fill([['']])
     else if (isText(key)) this.#edit(active.row.value, column, key)
-    else return false
+    else {
+      // The browser composes the character in the field.
+      if (COMPOSING.includes(key)) this.#edit(active.row.value, column)
+      return false
+    }
     return true
   }
 
   /** Pastes cells into the selected ones; false if the clipboard has none. */
-  onPaste({ target, clipboardData }: ClipboardEvent): boolean {
-    if (target !== table() || !hasColumns() || this.column.value === null) return false
+  onPaste({ clipboardData }: ClipboardEvent): boolean {
+    // The target is where a text was marked last, or the body.
+    if (document.activeElement !== table() || !hasColumns() || this.column.value === null)
+      return false
     const grid = readPastedGrid(clipboardData, this.#range.isRange)
-    if (grid) this.#fill(grid)
-    return grid !== null
+    if (!grid || !this.#range.hasRoomFor(grid)) return false
+    this.#fill(grid)
+    return true
   }
 
   /** Acts on a click at once, and remembers its cell for a second click. With Shift, it selects a range. */
@@ -177,15 +189,21 @@ export class CellEditor implements CellEditing {
     const { selection, announce } = this.parts
     const areCells = selection.size === 0 && this.column.value !== null
     const plants = selection.size > 0 ? selection.plants() : this.#range.plants()
-    copyGrid(areCells ? this.#range.grid() : gridOf(plants), areCells)
+    if (!plants) {
+      announce(`Nothing was copied: ${UNREAD}`)
+      return true
+    }
+    copyGrid(areCells ? this.#range.grid(plants) : gridOf(plants), areCells)
     announce(areCells ? 'Copied' : `Copied ${plantsOf(plants.length)}`)
     return true
   }
 
   #fill(grid: Grid): void {
     const { acts, announce } = this.parts
-    const steps = this.#range.fill(grid).filter((step) => changedTexts(step).length > 0)
+    const filled = this.#range.fill(grid)
+    const steps = filled?.filter((step) => changedTexts(step).length > 0) ?? []
     if (steps.length > 0) void acts.do(steps)
+    else if (!filled) announce(`Nothing was changed: ${UNREAD}`)
     else announce('Nothing was changed: a plant needs a name')
   }
 

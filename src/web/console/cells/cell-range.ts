@@ -79,18 +79,29 @@ export class CellRange {
     return row >= first.row && row <= last.row && column >= first.column && column <= last.column
   }
 
-  /** The plants of the selected rows, except unread ones. */
-  plants(): readonly NewPlant[] {
+  /** The plants of the selected rows; null if some are not read. */
+  plants(): readonly NewPlant[] | null {
     const [first, last] = this.#corners
-    return Array.from({ length: last.row - first.row + 1 }, (_, offset) =>
-      this.list.rows.row(first.row + offset),
-    ).filter((plant) => plant !== undefined)
+    return this.#plantsFrom(first.row, last.row - first.row + 1)
   }
 
-  /** The texts of the selected cells. */
-  grid(): Grid {
+  #plantsFrom(row: number, count: number): readonly NewPlant[] | null {
+    const plants = Array.from({ length: count }, (_, offset) =>
+      this.list.rows.row(row + offset),
+    ).filter((plant) => plant !== undefined)
+    return plants.length < count ? null : plants
+  }
+
+  /** The texts of the selected cells of plants. */
+  grid(plants: readonly NewPlant[]): Grid {
     const texts = this.#texts
-    return this.plants().map((plant) => texts.map((text) => plant[text] ?? ''))
+    return plants.map((plant) => texts.map((text) => plant[text] ?? ''))
+  }
+
+  /** True if cells have columns enough, from the first selected one on. */
+  hasRoomFor(grid: Grid): boolean {
+    const [{ column }] = this.#corners
+    return grid.every(({ length }) => length <= TEXTS.length - column)
   }
 
   get #texts(): readonly TextName[] {
@@ -98,22 +109,29 @@ export class CellRange {
     return TEXTS.slice(first.column, last.column + 1)
   }
 
-  /** The changes that fill the selected cells with a grid: repeated if it is smaller, beyond them if it is larger. */
-  fill(grid: Grid): readonly Step[] {
+  /**
+   * The changes that fill the selected cells with a grid: repeated if it is smaller, beyond them if it is larger; null
+   * if some of their plants are not read.
+   */
+  fill(grid: Grid): readonly Step[] | null {
     const [first, last] = this.#corners
     const width = grid[0]?.length ?? 0
     const rows = Math.max(last.row - first.row + 1, grid.length)
     const columns = Math.max(last.column - first.column + 1, width)
     const texts = TEXTS.slice(first.column, first.column + columns)
-    return Array.from({ length: rows }, (_, offset) => {
-      const plant = this.list.rows.row(first.row + offset)
-      const cells = grid[offset % grid.length] ?? []
-      const change = texts.map((text, column) => [text, cells[column % width] || null] as const)
-      // A plant needs a name.
-      const validChange = change.filter(([text, value]) => text !== 'name' || value !== null)
-      return plant
-        ? { id: plant.id, before: plant, after: withTexts(plant, Object.fromEntries(validChange)) }
-        : null
-    }).filter((step) => step !== null)
+    const plants = this.#plantsFrom(first.row, rows)
+    return (
+      plants?.map((plant, offset) => {
+        const cells = grid[offset % grid.length] ?? []
+        const change = texts.map((text, column) => [text, cells[column % width] || null] as const)
+        // A plant needs a name.
+        const validChange = change.filter(([text, value]) => text !== 'name' || value !== null)
+        return {
+          id: plant.id,
+          before: plant,
+          after: withTexts(plant, Object.fromEntries(validChange)),
+        }
+      }) ?? null
+    )
   }
 }

@@ -3,13 +3,17 @@
 import type { NewPlant } from '../../../client/client.ts'
 import { TEXTS, withoutLastLineEnds } from '../texts.ts'
 
-/** The clipboard type of cells copied here, which are pasted into cells; other rows are imported. */
-export const CELLS = 'application/x-plantstore-cells'
-
 export type Grid = readonly (readonly string[])[]
 
+// A quote inside of a text means nothing to spreadsheets.
 const tsvCell = (text: string): string =>
-  /[\t\r\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  /^"|[\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+
+/** The text of cells; of a single one as it is, as it may be pasted into any field. */
+const textOf = (grid: Grid): string =>
+  grid.length === 1 && grid[0]?.length === 1
+    ? (grid[0][0] ?? '')
+    : grid.map((row) => row.map(tsvCell).join('\t')).join('\n')
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escapeHtml = (text: string): string => text.replace(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign)
@@ -18,8 +22,20 @@ const escapeHtml = (text: string): string => text.replace(/[&<>]/g, (sign) => ES
 const htmlCell = (text: string): string =>
   `<td style="mso-number-format:'\\@'">${escapeHtml(text)}</td>`
 
-const htmlOf = (grid: Grid): string =>
-  `<table>${grid.map((row) => `<tr>${row.map(htmlCell).join('')}</tr>`).join('')}</table>`
+// Has the cells copied here, which are pasted into cells; other rows are imported. Firefox drops custom clipboard types.
+const OWN = 'data-plantstore-cells'
+
+function htmlOf(grid: Grid, areCells: boolean): string {
+  const own = areCells ? ` ${OWN}="${encodeURIComponent(JSON.stringify(grid))}"` : ''
+  const rows = grid.map((row) => `<tr>${row.map(htmlCell).join('')}</tr>`)
+  return `<table${own}>${rows.join('')}</table>`
+}
+
+/** The cells of a table that was copied here; null: other contents. */
+function readOwnGrid(html: string): Grid | null {
+  const [, encoded] = new RegExp(`<table ${OWN}="([^"]*)"`).exec(html) ?? []
+  return encoded === undefined ? null : JSON.parse(decodeURIComponent(encoded))
+}
 
 /** The cells of whole plants. */
 export const gridOf = (plants: readonly NewPlant[]): Grid =>
@@ -27,11 +43,10 @@ export const gridOf = (plants: readonly NewPlant[]): Grid =>
 
 /** Copies a grid to the clipboard. `areCells`: it can be pasted into cells. */
 export function copyGrid(grid: Grid, areCells: boolean): void {
-  const text = grid.map((row) => row.map(tsvCell).join('\t')).join('\n')
+  const text = textOf(grid)
   const fill = (event: ClipboardEvent): void => {
     event.clipboardData?.setData('text/plain', text)
-    event.clipboardData?.setData('text/html', htmlOf(grid))
-    if (areCells) event.clipboardData?.setData(CELLS, JSON.stringify(grid))
+    event.clipboardData?.setData('text/html', htmlOf(grid, areCells))
     event.preventDefault()
     event.stopImmediatePropagation()
   }
@@ -41,13 +56,29 @@ export function copyGrid(grid: Grid, areCells: boolean): void {
   removeEventListener('copy', fill, { capture: true })
 }
 
-/** The cells to paste into cells; null: lines from elsewhere, which are imported as rows. */
+// A cell, perhaps in quotes, and what ends it.
+const CELL = /("(?:[^"]|"")*"|[^\t\r\n]*)(\t|\r?\n|\r|$)/y
+
+/** The cells of a text as spreadsheets copy it. */
+function parseCells(text: string): Grid {
+  const grid: string[][] = [[]]
+  CELL.lastIndex = 0
+  for (let end = '\t'; end !== ''; ) {
+    const [, cell = '', after = ''] = CELL.exec(text) ?? []
+    const isQuoted = cell.length > 1 && cell.startsWith('"') && cell.endsWith('"')
+    grid.at(-1)?.push(isQuoted ? cell.slice(1, -1).replaceAll('""', '"') : cell)
+    if (after !== '' && after !== '\t') grid.push([])
+    end = after
+  }
+  return grid
+}
+
+/** The cells to paste into cells; null: rows from elsewhere, which are imported. */
 export function readPastedGrid(data: DataTransfer | null, isRange: boolean): Grid | null {
-  const copiedCells = data?.getData(CELLS)
-  if (copiedCells) return JSON.parse(copiedCells)
+  const own = readOwnGrid(data?.getData('text/html') ?? '')
+  if (own) return own
   const text = withoutLastLineEnds(data?.getData('text/plain') ?? '')
   if (text === '') return null
-  const lines = text.split(/\r?\n/)
-  if (lines.length > 1 && !isRange) return null
-  return isRange ? lines.map((line) => line.split('\t')) : [[text]]
+  const grid = /[\t\r\n]/.test(text) ? parseCells(text) : [[text]]
+  return isRange || grid.length === 1 ? grid : null
 }

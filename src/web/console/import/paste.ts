@@ -8,7 +8,8 @@ import type { Importer } from './importer.ts'
 const PASTE_TARGETS = 'input, textarea, select, [contenteditable], dialog'
 const SINGLE_LINE_FIELDS = '.cell-field *, .side :is([name=name], [name=tag])'
 const NAME = 'pasted rows'
-const SEVERAL_LINES = /\S[^\S\n]*\r?\n\s*\S/
+/** Several lines, or several cells of one. */
+const ROWS = /\S[^\S\t\n]*[\t\n]\s*\S/
 
 /** Inserts a line copied from a spreadsheet, without its line end. */
 function insertLine(event: ClipboardEvent, text: string): void {
@@ -25,7 +26,7 @@ export function onPaste(event: ClipboardEvent, session: Session, importer: Impor
   const isSingleLine = target instanceof Element && target.matches(SINGLE_LINE_FIELDS)
   if (target instanceof Element && target.closest(PASTE_TARGETS) && !isSingleLine) return
   const text = event.clipboardData?.getData('text/plain') ?? ''
-  if (!SEVERAL_LINES.test(text)) {
+  if (!ROWS.test(text)) {
     if (isSingleLine) insertLine(event, text)
     return
   }

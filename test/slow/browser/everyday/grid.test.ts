@@ -103,6 +103,67 @@ await inEachBrowser((person, browser) => {
     expect(stored()).toHaveLength(4)
   })
 
+  test('a cell is copied and pasted by the keyboard, also after another was edited', async () => {
+    await person.press('ArrowRight')
+    await person.type('5" pot')
+    await person.press('Enter')
+    await isStored('5" pot|fern')
+    await person.press('Control', 'c')
+    await person.find(labels.text('Copied'))
+    await person.press('ArrowDown')
+    await person.press('Control', 'v')
+    await isStored('5" pot|fern', '5" pot|aroid')
+    await person.press('ArrowLeft')
+    await person.press('/')
+    await person.press('Control', 'v')
+    expect(await person.textOf(labels.search)).toBe('5" pot')
+  })
+
+  test('a range is copied and pasted by the keyboard to where a cell is selected', async () => {
+    await person.press('ArrowRight')
+    await person.press('Shift', 'ArrowRight')
+    await person.press('Shift', 'ArrowDown')
+    await person.press('Control', 'c')
+    await person.find(labels.text('Copied'))
+    await person.press('ArrowLeft')
+    await person.press('Control', 'v')
+    await isStored('Boston fern|fern', 'Boston fern|fern', 'Monstera|aroid', 'Last|')
+    await person.press('ArrowDown')
+    await person.press('ArrowDown')
+    await person.press('Control', 'v')
+    await person.find(
+      labels.text('Nothing was changed: the range reaches beyond the plants that are read'),
+    )
+  })
+
+  test('a pasted row fills the cells beside the selected one, or is shown as a row to import', async () => {
+    await person.press('ArrowRight')
+    expect(await paste('Agave\tsucculent\n')).toBeFalse()
+    await isStored('Agave|succulent')
+    expect(await paste('101\tYucca\tpalm\n')).toBeFalse()
+    await person.click(labels.control('Import 1 plant'))
+    await until('the plant', () => stored().includes('Yucca|palm'))
+    expect(stored()[0]).toBe('Agave|succulent')
+  })
+
+  test('a range takes cells in quotes, with the line ends in them', async () => {
+    await person.press('ArrowRight')
+    await person.press('Shift', 'ArrowDown')
+    await person.press('Shift', 'ArrowRight')
+    await paste('"one\nline ""a"""\tx\ntwo\ty\n')
+    await isStored('one\nline "a"|x', 'two|y', 'Aloe|')
+  })
+
+  test('an accent that is typed first opens the cell, whose text it replaces', async () => {
+    await person.press('ArrowRight')
+    const pressed = `new KeyboardEvent('keydown', { key: 'Dead', bubbles: true, cancelable: true })`
+    expect(await evaluate(`document.activeElement.dispatchEvent(${pressed})`)).toBeTrue()
+    await person.isIn('.cell-field input')
+    await person.type('édel')
+    await person.press('Enter')
+    await isStored('édel|fern')
+  })
+
   test('a range is copied, and filled by a paste', async () => {
     await watchCopies()
     await person.press('ArrowRight')
