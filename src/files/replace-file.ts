@@ -39,8 +39,8 @@ export type UnnamedFile = AsyncDisposable & {
 
 /** Turns an error of the system into an `OpenError` that names the file; returns any other error unchanged. */
 function explainRefusal(error: unknown, path: string): unknown {
-  const explained = explainFailedWrite(error, path)
-  if (explained instanceof OpenError || codeOf(error) === '') return explained
+  const explanation = explainFailedWrite(error, path)
+  if (explanation instanceof OpenError || codeOf(error) === '') return explanation
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
 }
 

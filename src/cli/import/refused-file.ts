@@ -27,12 +27,12 @@ export async function openRefusedFile(
 
   function fail(error: unknown): never {
     hasFailed = true
-    const explained = explainFailedWrite(error, file.path)
-    if (!(explained instanceof OpenError)) throw explained
+    const explanation = explainFailedWrite(error, file.path)
+    if (!(explanation instanceof OpenError)) throw explanation
     const old = existsSync(file.path) ? `, and ${path} is unchanged` : ''
     throw new OpenError(
-      `${explained.message}; the refused rows were not saved${old}`,
-      explained.storage,
+      `${explanation.message}; the refused rows were not saved${old}`,
+      explanation.storage,
     )
   }
 

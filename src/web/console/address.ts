@@ -21,8 +21,8 @@ function urlWith(values: Readonly<Record<string, string>>): URL {
 
 /** The view in the URL; all plants if its search is invalid. */
 export function readUrlView(): View {
-  const found = parseQuery(readParameter('q'))
-  return { query: 'problem' in found ? {} : found, sort: parseSort(readParameter('sort')) }
+  const query = parseQuery(readParameter('q'))
+  return { query: 'problem' in query ? {} : query, sort: parseSort(readParameter('sort')) }
 }
 
 /** Shows a view in the URL. `isCorrected`: the URL requested this view, or an invalid one, and is replaced. */
@@ -35,8 +35,8 @@ export function setUrlView({ query, sort }: View, isCorrected: boolean): void {
 
 /** The id of the plant that is open. */
 export function readUrlPlant(): bigint | null {
-  const found = parseQuery(readParameter('plant'))
-  return 'problem' in found ? null : (found.id ?? null)
+  const query = parseQuery(readParameter('plant'))
+  return 'problem' in query ? null : (query.id ?? null)
 }
 
 /** Shows the open plant in the URL, so that going back closes it, or the last of several opened in a row. */

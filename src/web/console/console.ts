@@ -97,9 +97,9 @@ function showPlants(parts: Console): void {
     session,
     list,
     async (changes) => {
-      const deleted = [...changes].filter(([, after]) => after === null).map(([id]) => id)
+      const deletedIds = [...changes].filter(([, after]) => after === null).map(([id]) => id)
       // Another change would end the reading of a range.
-      if (deleted.some((id) => selection.has(id))) selection.remove(deleted)
+      if (deletedIds.some((id) => selection.has(id))) selection.remove(deletedIds)
       for (const id of changes.keys()) await editor.onChangedElsewhere(id)
     },
     announceActiveChange,

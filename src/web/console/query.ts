@@ -14,19 +14,19 @@ export type Query = {
 const TERM = /(?:(id|name|tag|no):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gis
 
 /** Refines a search by another, whose parts replace the same parts. */
-export function refineQuery({ id: _, ...before }: Query, typed: Query): Query {
-  if (typed.id !== undefined) return typed
+export function refineQuery({ id: _, ...before }: Query, refinement: Query): Query {
+  if (refinement.id !== undefined) return refinement
   const { tag, isUntagged, ...others } = before
-  const isTagged = typed.tag !== undefined || typed.isUntagged
-  return isTagged ? { ...others, ...typed } : { ...before, ...typed }
+  const isTagged = refinement.tag !== undefined || refinement.isUntagged
+  return isTagged ? { ...others, ...refinement } : { ...before, ...refinement }
 }
 
 /** Parses a search: an integer is an id, `tag:aroid` a tag, `no:tag` is for none, anything else a part of a name. */
 export function parseQuery(text: string): Query | { readonly problem: string } {
   const words: string[] = []
   let query: Query = {}
-  for (const [, key, quoted, plain = ''] of text.matchAll(TERM)) {
-    const value = quoted?.replace(/\\(.)/gs, '$1') ?? plain
+  for (const [, key, quotedText, plain = ''] of text.matchAll(TERM)) {
+    const value = quotedText?.replace(/\\(.)/gs, '$1') ?? plain
     if (key?.toLowerCase() === 'tag') query = refineQuery(query, { tag: value })
     else if (key?.toLowerCase() === 'no' && value.toLowerCase() === 'tag')
       query = refineQuery(query, { isUntagged: true })

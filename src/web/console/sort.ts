@@ -49,15 +49,15 @@ export function comparatorOf({ by, isDescending }: Sort): Compare {
 
 /** The index of a plant among sorted ones. */
 export function insertionIndex(
-  sorted: readonly NewPlant[],
+  sortedPlants: readonly NewPlant[],
   plant: NewPlant,
   compare: Compare,
 ): number {
   let low = 0
-  let high = sorted.length
+  let high = sortedPlants.length
   while (low < high) {
     const middle = (low + high) >> 1
-    const other = sorted[middle]
+    const other = sortedPlants[middle]
     if (other && compare(other, plant) < 0) low = middle + 1
     else high = middle
   }
@@ -70,16 +70,16 @@ async function merge(
   compare: Compare,
   pause: () => Promise<void>,
 ): Promise<NewPlant[]> {
-  const merged: NewPlant[] = []
+  const result: NewPlant[] = []
   let [first, second] = [0, 0]
   for (let one = a[0], other = b[0]; one && other; one = a[first], other = b[second]) {
     const isSecond = compare(other, one) < 0
-    merged.push(isSecond ? other : one)
+    result.push(isSecond ? other : one)
     if (isSecond) second += 1
     else first += 1
-    if (merged.length % RUN_LENGTH === 0) await pause()
+    if (result.length % RUN_LENGTH === 0) await pause()
   }
-  return merged.concat(a.slice(first), b.slice(second))
+  return result.concat(a.slice(first), b.slice(second))
 }
 
 /** Sorts plants in slices, between which the page can draw and respond. */

@@ -8,18 +8,18 @@ import { useEffect } from 'preact/hooks'
 export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
 ): (props: P) => VNode | null {
-  const loaded = signal<{ readonly Component: ComponentType<P> } | null>(null)
+  const component = signal<{ readonly Component: ComponentType<P> } | null>(null)
   return (props) => {
     useEffect(() => {
-      if (loaded.value) return
+      if (component.value) return
       void load().then(
         (Component) => {
-          loaded.value = { Component }
+          component.value = { Component }
         },
         () => {},
       )
     }, [])
-    const { Component } = loaded.value ?? {}
+    const { Component } = component.value ?? {}
     return Component ? <Component {...props} /> : null
   }
 }

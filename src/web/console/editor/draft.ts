@@ -57,8 +57,8 @@ export class Draft {
   /** The fields that differ from the stored plant; null removes an optional field. */
   changesTo(plant: Plant): PlantChange {
     const changedTexts = TEXTS.filter((text) => this.texts[text].value !== shownText(plant[text]))
-    const typed = (text: TextName) => this.texts[text].value || (text === 'name' ? '' : null)
-    return Object.fromEntries(changedTexts.map((text) => [text, typed(text)]))
+    const typedText = (text: TextName) => this.texts[text].value || (text === 'name' ? '' : null)
+    return Object.fromEntries(changedTexts.map((text) => [text, typedText(text)]))
   }
 
   /** True if closing the form would lose something. */

@@ -170,8 +170,8 @@ export class Editor {
     form.proposeId(this.saves.pendingIds())
   }
 
-  #open(stored: StoredVersion | null, isForm: boolean): PlantForm {
-    const form = new PlantForm(this.session, this.list, this.announce, stored)
+  #open(version: StoredVersion | null, isForm: boolean): PlantForm {
+    const form = new PlantForm(this.session, this.list, this.announce, version)
     this.isEditing.value = isForm
     this.#isFromPage = false
     this.#set(form)

@@ -46,10 +46,10 @@ export class PlantForm {
     readonly session: Session,
     readonly list: PlantList,
     readonly announce: (text: string) => void,
-    stored: StoredVersion | null,
+    storedVersion: StoredVersion | null,
   ) {
-    this.storedVersion.value = stored
-    this.draft = new Draft(stored?.plant ?? null)
+    this.storedVersion.value = storedVersion
+    this.draft = new Draft(storedVersion?.plant ?? null)
   }
 
   /** True if closing the form would lose something. */

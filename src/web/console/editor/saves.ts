@@ -27,7 +27,7 @@ export class Saves {
     list.withUnsaved = (plant) =>
       [...this.refusedForms.value, ...this.pendingForms.value]
         .filter((form) => form.id === plant.id && !form.isDeleted.value)
-        .reduce((shown, form) => withTexts(shown, form.changes), plant)
+        .reduce((visiblePlant, form) => withTexts(visiblePlant, form.changes), plant)
     effect(() => {
       if (!session.isKnown.value) untracked(() => this.#forget())
     })

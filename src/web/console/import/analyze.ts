@@ -33,9 +33,11 @@ export type Analysis = {
 
 /** The notice about unused columns; null: all are used. */
 export function unusedColumns({ header, isNamed }: Omit<Table, 'lines'>, columns: Columns) {
-  const used = usedColumns(columns)
-  const unused = [...header.keys()].filter((column) => !used.has(column))
-  return isNamed && unused.length > 0 ? `columns not used: ${listColumns(header, unused)}` : null
+  const usedIndexes = usedColumns(columns)
+  const unusedIndexes = [...header.keys()].filter((column) => !usedIndexes.has(column))
+  return isNamed && unusedIndexes.length > 0
+    ? `columns not used: ${listColumns(header, unusedIndexes)}`
+    : null
 }
 
 export const explainStop = (line: number, why: string): string => `from line ${line} on: ${why}`

@@ -34,17 +34,17 @@ async function chooseInput(
   context: ImportContext,
 ) {
   const { session, memory, signal, update, ask } = context
-  const detected = await detectFile(file, signal)
-  const detectedFile = mode === 'pasted' ? await withoutHeader(detected, signal) : detected
+  const original = await detectFile(file, signal)
+  const detection = mode === 'pasted' ? await withoutHeader(original, signal) : original
   const detectedInput =
     mode !== 'ask if needed'
       ? null
-      : await unquestionedInput(detectedFile, createComparison(session), signal, (comparedRows) =>
+      : await unquestionedInput(detection, createComparison(session), signal, (comparedRows) =>
           update(() => ({ comparedRows })),
         )
   if (detectedInput || signal.aborted) return detectedInput
   update(() => ({ state: 'asking' }))
-  const preview = await createPreview(detectedFile, session, memory)
+  const preview = await createPreview(detection, session, memory)
   signal.addEventListener('abort', preview.cancel)
   ask(<PreviewForm preview={preview} />)
   const input = await preview.decision

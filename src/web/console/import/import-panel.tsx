@@ -60,8 +60,8 @@ function EarlierFiles({ files }: { readonly files: readonly Import[] }) {
 }
 
 /** The first items, and an ellipsis if there are more. */
-const listFirst = (shown: readonly (string | number)[], count: number): string =>
-  shown.length < count ? `${shown.join(', ')}, …` : shown.join(', ')
+const listFirst = (items: readonly (string | number)[], count: number): string =>
+  items.length < count ? `${items.join(', ')}, …` : items.join(', ')
 
 function RefusedGroupItem({ group }: { readonly group: RefusedGroup }) {
   const { problem, cause, count, examples, lines } = group

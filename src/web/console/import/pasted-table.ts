@@ -24,14 +24,19 @@ function proposeUnnamed({ table }: ReadableFile, proposal: Proposal): Proposal {
 
 /** Opens pasted rows again without a header, unless a heading is known. */
 export async function withoutHeader(
-  found: DetectedFile,
+  detection: DetectedFile,
   signal: AbortSignal,
 ): Promise<DetectedFile> {
-  const { file, format, readable, settings } = found
-  if (!readable || format === 'json' || format === 'ndjson') return found
-  if (readable.table.header.some(isKnownHeading)) return found
+  const { file, format, readable, settings } = detection
+  if (!readable || format === 'json' || format === 'ndjson') return detection
+  if (readable.table.header.some(isKnownHeading)) return detection
   const other = { ...settings, hasHeader: false, headerRow: null }
   const table = await openFile(file, format, other, signal)
   const proposal = proposeUnnamed(table, await propose(table.table))
-  return { ...found, readable: table, settings: other, proposal: { ...proposal, isUsual: false } }
+  return {
+    ...detection,
+    readable: table,
+    settings: other,
+    proposal: { ...proposal, isUsual: false },
+  }
 }

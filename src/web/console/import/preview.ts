@@ -27,33 +27,34 @@ const ROW_SETTINGS = ['sheet', 'headerRow', 'list'] as const
 export type Preview = Awaited<ReturnType<typeof createPreview>>
 
 /** Asks about a file. `decision` resolves to the input, or to null if the import was cancelled. */
-export async function createPreview(found: DetectedFile, session: Session, memory: Memory) {
-  const rememberedChoice = memory.get(found.kind)
-  const isSameFile = rememberedChoice?.file === fileKey(found.file)
-  const preview = createQuestions(found, session, memory, {
-    ...found.proposal.columns,
+export async function createPreview(detectedFile: DetectedFile, session: Session, memory: Memory) {
+  const rememberedChoice = memory.get(detectedFile.kind)
+  const isSameFile = rememberedChoice?.file === fileKey(detectedFile.file)
+  const preview = createQuestions(detectedFile, session, memory, {
+    ...detectedFile.proposal.columns,
     numberFrom: isSameFile ? rememberedChoice.columns.numberFrom : await nextFreeId(session),
   })
   const { readable, columns, read, choose } = preview
   if (!rememberedChoice) choose({})
   else {
-    const { encoding } = found.settings
+    const { encoding } = detectedFile.settings
     await read({
       ...rememberedChoice.settings,
-      encoding: encoding === null && !found.problem ? null : rememberedChoice.settings.encoding,
+      encoding:
+        encoding === null && !detectedFile.problem ? null : rememberedChoice.settings.encoding,
     })
     if (readable.value)
       choose({ ...rememberedChoice.columns, numberFrom: columns.value.numberFrom })
     // For example, this workbook may lack the remembered sheet.
-    else await read(found.settings)
+    else await read(detectedFile.settings)
   }
   return { ...preview, isRemembered: rememberedChoice !== undefined }
 }
 
 /** The stored plants of all rows; null: they were not read, or not all. */
 function comparisonOf(analysis: Analysis | null): Comparison | null {
-  const compared = analysis?.isWhole ? analysis.comparison : null
-  return typeof compared === 'string' ? null : compared
+  const comparison = analysis?.isWhole ? analysis.comparison : null
+  return typeof comparison === 'string' ? null : comparison
 }
 
 function toInput(
@@ -66,18 +67,18 @@ function toInput(
 }
 
 function createQuestions(
-  { file, format, kind, lists, ...found }: DetectedFile,
+  { file, format, kind, lists, ...detection }: DetectedFile,
   session: Session,
   memory: Memory,
   proposedColumns: ColumnChoice,
 ) {
   const decision = Promise.withResolvers<ImportInput | null>()
-  const settings = signal<Settings>(found.settings)
-  const readable = signal<ReadableFile | null>(found.readable)
+  const settings = signal<Settings>(detection.settings)
+  const readable = signal<ReadableFile | null>(detection.readable)
   const columns = signal(proposedColumns)
   const replaces = signal(false)
   /** The reason that the file cannot be read with these settings; null: it can. */
-  const error = signal(found.problem)
+  const error = signal(detection.problem)
   const input = computed(() => toInput(readable.value, columns.value, replaces.value))
   const analyzer = createAnalyzer(session)
   let readAbort = new AbortController()
@@ -112,10 +113,10 @@ function createQuestions(
     }
   }
 
-  function decide(chosen: ImportInput | null): void {
+  function decide(choice: ImportInput | null): void {
     analyzer.begin()
     readAbort.abort()
-    decision.resolve(chosen)
+    decision.resolve(choice)
   }
 
   return {
@@ -128,9 +129,9 @@ function createQuestions(
     replaces,
     analysis: analyzer.analysis,
     error,
-    isUnknown: found.problem !== null,
+    isUnknown: detection.problem !== null,
     input,
-    isUsual: found.proposal.isUsual,
+    isUsual: detection.proposal.isUsual,
     decision: decision.promise,
     read,
     choose,

@@ -67,12 +67,12 @@ export async function findEncoding(file: Blob, format: Format): Promise<Encoding
     return { encoding: null, problem: null }
   } catch (error) {
     if (!(error instanceof EncodingError)) throw error
-    const detected = await detectInThread(error.sample)
-    const { encoding } = detected
+    const detection = await detectInThread(error.sample)
+    const { encoding } = detection
     if (encoding === null && (await isBinary(file))) throw new OpenError(UNKNOWN_KIND)
     return {
       encoding,
-      problem: encoding === null ? explainEncoding(error, detected, FORM_ADVICE) : null,
+      problem: encoding === null ? explainEncoding(error, detection, FORM_ADVICE) : null,
     }
   }
 }
@@ -94,8 +94,8 @@ async function readSheetOnce(
 ): Promise<Workbook> {
   const last = LAST_SHEETS.get(file)
   if (last?.sheet === sheet) return last
-  const { rows, ...found } = await readWorkbookInThread(bytes, sheet, signal)
-  const workbook = { ...found, rows: await Array.fromAsync(rows) }
+  const { rows, ...sheets } = await readWorkbookInThread(bytes, sheet, signal)
+  const workbook = { ...sheets, rows: await Array.fromAsync(rows) }
   if (!signal.aborted) LAST_SHEETS.set(file, workbook)
   return workbook
 }

@@ -73,7 +73,7 @@ export function ResultPreview({ preview }: { readonly preview: Preview }) {
   }
   if (!latest) return <p class="hint">Reading…</p>
   const { examples, rows, refused, problems, unreadReason, notices, isWhole } = latest
-  const unused = unusedColumns(input.value.readable.table, input.value.columns)
+  const unusedNotice = unusedColumns(input.value.readable.table, input.value.columns)
   return (
     <>
       {examples.length > 0 ? <Examples examples={examples} /> : null}
@@ -83,7 +83,7 @@ export function ResultPreview({ preview }: { readonly preview: Preview }) {
       </p>
       {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
       {unreadReason === null ? null : <p class="error">Not read: {unreadReason}</p>}
-      {[...(unused === null ? [] : [unused]), ...notices].map((notice) => (
+      {[...(unusedNotice === null ? [] : [unusedNotice]), ...notices].map((notice) => (
         <p key={notice} class="hint">
           {sentenceOf(notice)}
         </p>

@@ -94,8 +94,8 @@ export async function sendPlants(
   const numberRows = createRowNumbering(({ line, stop }) =>
     update(() => ({ unreadReason: explainStop(line, stop), isFileError: true })),
   )
-  const unused = unusedColumns(table, columns)
-  const notices = unused === null ? [] : [unused]
+  const unusedNotice = unusedColumns(table, columns)
+  const notices = unusedNotice === null ? [] : [unusedNotice]
   let bytesRead = 0
   const lines = rows((count) => {
     bytesRead += count

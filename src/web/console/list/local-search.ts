@@ -32,9 +32,9 @@ const FOLDED_NAMES = new WeakMap<NewPlant, string>()
 function foldedName(plant: NewPlant): string {
   const cachedName = FOLDED_NAMES.get(plant)
   if (cachedName !== undefined) return cachedName
-  const folded = fold(plant.name)
-  FOLDED_NAMES.set(plant, folded)
-  return folded
+  const foldedText = fold(plant.name)
+  FOLDED_NAMES.set(plant, foldedText)
+  return foldedText
 }
 
 /** Prepares plants for a search in slices, between which the page can respond. */

@@ -6,12 +6,12 @@ import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
 
 /** The index of the first element that meets a condition, as do all after it; the length if none does. */
-function lowerBound<T>(sorted: readonly T[], meets: (element: T) => boolean): number {
+function lowerBound<T>(items: readonly T[], meets: (element: T) => boolean): number {
   let low = 0
-  let high = sorted.length
+  let high = items.length
   while (low < high) {
     const middle = (low + high) >> 1
-    const element = sorted[middle]
+    const element = items[middle]
     if (element !== undefined && !meets(element)) low = middle + 1
     else high = middle
   }
@@ -100,10 +100,12 @@ export class PartList {
   /** Inserts, updates or removes plants in the parts that are held. */
   applyChanges(changes: ReadonlyMap<bigint, NewPlant | null>): void {
     const byPart = Map.groupBy(changes, ([id]) => this.partOf(id))
-    for (const [part, changed] of byPart) {
+    for (const [part, changesOfPart] of byPart) {
       if (!part?.rows) continue
       const unchangedRows = part.rows.filter(({ id }) => !changes.has(id))
-      const changedPlants = changed.map(([, plant]) => plant).filter((plant) => plant !== null)
+      const changedPlants = changesOfPart
+        .map(([, plant]) => plant)
+        .filter((plant) => plant !== null)
       part.rows = [...unchangedRows, ...changedPlants].sort((a, b) =>
         this.#order.isBefore(a.id, b.id) ? -1 : 1,
       )

@@ -101,9 +101,9 @@ export class PlantList {
 
   /** Shows the results of a search while it is typed; null: the earlier results. */
   async searchTyped(query: Query | null): Promise<void> {
-    const typed = query && !isEverything(query) ? query : null
-    if (textOf(typed ?? {}) === textOf(this.typedQuery.value ?? {})) return
-    this.typedQuery.value = typed
+    const typedQuery = query && !isEverything(query) ? query : null
+    if (textOf(typedQuery ?? {}) === textOf(this.typedQuery.value ?? {})) return
+    this.typedQuery.value = typedQuery
     await this.#search()
     const isWaiting = this.needsAll && !this.rows.parts.isHeld
     if (isWaiting && !this.reader.isReadingAll.value) await this.#sortAndSearch()
@@ -150,9 +150,9 @@ export class PlantList {
   }
 
   /** Sets the number of stored plants, for the length of the scroll bar. */
-  setStoredCount(stored: number | undefined): void {
-    if (stored !== this.#storedCount.value) this.tags.markStale()
-    this.#storedCount.value = stored
+  setStoredCount(storedCount: number | undefined): void {
+    if (storedCount !== this.#storedCount.value) this.tags.markStale()
+    this.#storedCount.value = storedCount
     this.rows.setExpectedCount(this.#expectedCount())
   }
 
@@ -174,9 +174,9 @@ export class PlantList {
   /** Inserts or updates a plant as it is stored. */
   put(plant: NewPlant): void {
     this.rows.settle(plant.id)
-    const shown = this.withUnsaved(plant)
-    if (shown === plant) this.rows.set(plant.id, this.rows.belongs(plant) ? plant : null)
-    else this.showAs([shown])
+    const visiblePlant = this.withUnsaved(plant)
+    if (visiblePlant === plant) this.rows.set(plant.id, this.rows.belongs(plant) ? plant : null)
+    else this.showAs([visiblePlant])
   }
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
@@ -208,12 +208,13 @@ export class PlantList {
   /** Shows changes by others, except of plants that are being deleted here. */
   changeAll(changes: ReadonlyMap<bigint, Plant | null>): void {
     this.tags.markStale()
-    const shown = new Map<bigint, NewPlant | null>()
+    const visibleChanges = new Map<bigint, NewPlant | null>()
     for (const [id, after] of changes) {
       const plant = after && { id, ...after }
-      if (!this.rows.isHidden(id)) shown.set(id, plant && this.rows.belongs(plant) ? plant : null)
+      if (!this.rows.isHidden(id))
+        visibleChanges.set(id, plant && this.rows.belongs(plant) ? plant : null)
     }
-    if (!this.rows.setAll(shown)) void this.#sortAndSearch()
+    if (!this.rows.setAll(visibleChanges)) void this.#sortAndSearch()
   }
 
   /** Removes a plant that is no longer stored. */
@@ -323,9 +324,9 @@ export class PlantList {
     const { value: sort } = this.sort
     if (sort.by !== 'id') {
       const compare = comparatorOf(sort)
-      const sorted = await sortInSlices([...this.rows.parts.heldPlants()], compare)
+      const sortedPlants = await sortInSlices([...this.rows.parts.heldPlants()], compare)
       if (generation !== this.reader.generation) return outcome
-      this.rows.sort(sorted, compare)
+      this.rows.sort(sortedPlants, compare)
     }
     await this.#search()
     return outcome

@@ -18,9 +18,9 @@ type Options = { readonly signal?: AbortSignal }
 
 /** The plant with an id as a page, which is empty if there is none. */
 async function readOne(session: Session, id: bigint, options: Options): Promise<Result<PlantPage>> {
-  const found = await session.persist((client) => client.readPlant(id, options), options.signal)
-  if (found.ok) return { ok: true, value: { plants: [found.value], next: null } }
-  if (found.error !== ERRORS['no such plant']) return found
+  const result = await session.persist((client) => client.readPlant(id, options), options.signal)
+  if (result.ok) return { ok: true, value: { plants: [result.value], next: null } }
+  if (result.error !== ERRORS['no such plant']) return result
   return { ok: true, value: { plants: [], next: null } }
 }
 

@@ -69,8 +69,8 @@ export class PlantRows {
 
   /** A plant that is held. */
   plant(id: bigint): NewPlant | undefined {
-    const found = this.parts.row(this.parts.rowOf(id))
-    return found?.id === id ? found : undefined
+    const plant = this.parts.row(this.parts.rowOf(id))
+    return plant?.id === id ? plant : undefined
   }
 
   /** The plants before and after a plant, which may be missing in the list; undefined where none is held. */

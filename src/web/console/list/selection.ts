@@ -47,8 +47,8 @@ export class Selection {
   }
 
   add(plants: Iterable<NewPlant>): void {
-    const added = [...plants].map((plant) => [plant.id, plant] as const)
-    this.#set(new Map([...this.plantsById.value, ...added]))
+    const entries = [...plants].map((plant) => [plant.id, plant] as const)
+    this.#set(new Map([...this.plantsById.value, ...entries]))
   }
 
   /** Ticks plants, unless they are no longer shown. */

@@ -23,11 +23,11 @@ export class RecentDialog {
   ) {}
 
   async open(onOpen: (plant: Pick<NewPlant, 'id'>) => void): Promise<void> {
-    const loaded = await load()
-    if (!loaded) return this.announce(sentenceOf(NOT_LOADED))
+    const code = await load()
+    if (!code) return this.announce(sentenceOf(NOT_LOADED))
     // The user may have disconnected meanwhile.
     if (!this.session.isKnown.value) return
-    const { RecentPanel } = loaded
+    const { RecentPanel } = code
     this.panel.value = (
       <RecentPanel
         session={this.session}

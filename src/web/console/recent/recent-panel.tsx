@@ -30,15 +30,15 @@ function Filters({ recent }: { readonly recent: RecentChanges }) {
         label="By"
         value={author ?? ALL}
         options={[[ALL, 'Everyone'], ...recent.authors.value.map((name) => [name, name] as const)]}
-        onChoose={(chosen) => void recent.choose({ author: chosen === ALL ? null : chosen })}
+        onChoose={(value) => void recent.choose({ author: value === ALL ? null : value })}
       />
       <Select
         name="changed-how"
         label="Kind"
         value={kind ?? ALL}
         options={[[ALL, 'All changes'], ...NAMES.map((name) => [name, name] as const)]}
-        onChoose={(chosen) =>
-          void recent.choose({ kind: NAMES.find((name) => name === chosen) ?? null })
+        onChoose={(value) =>
+          void recent.choose({ kind: NAMES.find((name) => name === value) ?? null })
         }
       />
     </div>

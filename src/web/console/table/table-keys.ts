@@ -32,8 +32,8 @@ export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
   const isInControl =
     event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement
   if (event.key === 'Delete' && plant && !isReadOnly) {
-    const selected = selection.plants()
-    onDelete(selected.length > 0 ? selected : [plant])
+    const selectedPlants = selection.plants()
+    onDelete(selectedPlants.length > 0 ? selectedPlants : [plant])
   } else if (event.key === ' ' && plant && !isReadOnly && !isInControl) {
     void selection.toggle(plant, event.shiftKey)
   } else if (event.key === 'Enter' && plant && !isInControl) onOpen(plant, false)

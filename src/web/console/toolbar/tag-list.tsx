@@ -62,7 +62,7 @@ function Tags({ list }: { readonly list: PlantList }) {
     [tagCounts],
   )
   const text = filterText.value.trim().toLowerCase()
-  const found = all.filter(([name]) => name.toLowerCase().includes(text))
+  const matchingTags = all.filter(([name]) => name.toLowerCase().includes(text))
   const { tag, isUntagged = false } = list.query.value
   function show(name: string): void {
     document.getElementById(ID)?.hidePopover()
@@ -71,12 +71,14 @@ function Tags({ list }: { readonly list: PlantList }) {
   return (
     <>
       {all.length >= MANY_TAGS ? (
-        <TagFilter text={filterText} onEnter={() => found[0] && show(found[0][0])} />
+        <TagFilter text={filterText} onEnter={() => matchingTags[0] && show(matchingTags[0][0])} />
       ) : null}
       {tagCounts && all.length === 0 ? <p>No plant has a tag yet.</p> : null}
-      {all.length > 0 && found.length === 0 ? <p role="status">No tag has this in it.</p> : null}
+      {all.length > 0 && matchingTags.length === 0 ? (
+        <p role="status">No tag has this in it.</p>
+      ) : null}
       <ul aria-label="Tags">
-        {found.slice(0, MAX_TAGS).map(([name, count]) => (
+        {matchingTags.slice(0, MAX_TAGS).map(([name, count]) => (
           <li key={name}>
             <button
               type="button"
@@ -89,10 +91,10 @@ function Tags({ list }: { readonly list: PlantList }) {
           </li>
         ))}
       </ul>
-      {found.length > MAX_TAGS ? (
+      {matchingTags.length > MAX_TAGS ? (
         <p>
           These are the {MAX_TAGS} most used of {tagCounts?.isPart ? 'the first ' : null}
-          {found.length.toLocaleString()} tags.
+          {matchingTags.length.toLocaleString()} tags.
         </p>
       ) : null}
       {tagCounts?.untagged === 0 ? null : (

@@ -181,8 +181,8 @@ function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: M
   function startExport(format: ExportFormat): void {
     // Searches first, as Enter does, so that the export is what the table shows.
     if (list.typedQuery.value) void list.show(list.visibleQuery)
-    const ticked = selection.size > 0 ? async () => selection.plants() : null
-    void exporter.start(format, list.query.value, ticked ?? list.localResults)
+    const readTicked = selection.size > 0 ? async () => selection.plants() : null
+    void exporter.start(format, list.query.value, readTicked ?? list.localResults)
   }
   return (
     <Menu

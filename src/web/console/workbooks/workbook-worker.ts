@@ -26,7 +26,7 @@ function write(): WriteResult {
 
 self.onmessage = ({ data }: MessageEvent<WorkbookRequest | WriteRequest | DetectionRequest>) => {
   if ('sample' in data) {
-    void detectEncoding(data.sample, load).then((detected) => self.postMessage(detected))
+    void detectEncoding(data.sample, load).then((detection) => self.postMessage(detection))
     return
   }
   if ('bytes' in data) {
