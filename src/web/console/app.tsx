@@ -26,8 +26,7 @@ import { deletionOf, type Step, taggingOf } from './undo/step.ts'
 
 type Props = { readonly console: Console }
 
-const loadPanel = () => import('./editor/plant-panel.tsx').then((code) => code.PlantPanel)
-const PlantPanel = lazily(loadPanel)
+const PlantPanel = lazily(() => import('./editor/plant-panel.tsx').then((code) => code.PlantPanel))
 const RenameTag = lazily(() => import('./bulk/rename-tag.tsx').then((code) => code.RenameTag))
 const Shortcuts = lazily(() => import('./shortcuts.tsx').then((code) => code.Shortcuts))
 
@@ -293,9 +292,11 @@ export function App({ console: all }: Props) {
   useEffect(() => preparePrinting(list), [list])
   useEffect(keepFocus, [])
   useEffect(watchInput, [])
-  // Loaded before it is needed, so that the first plant opens at once.
+  // Loaded before they are needed: they open at once, and take what is typed.
   useEffect(() => {
-    if (session.isKnown.value) void loadPanel().catch(() => {})
+    if (!session.isKnown.value) return
+    void PlantPanel.load()
+    void RenameTag.load()
   }, [session.isKnown.value])
   if (!session.isKnown.value) return <Welcome session={session} />
   return (

@@ -55,6 +55,19 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.row('1'))
   })
 
+  test('the dialog for a new name opens without the network, and loses no letter', async () => {
+    await person.click(labels.tagOf('1', 'houseplant'))
+    await person.find(labels.control('Rename tag…'), labels.text(`${HOUSE_PLANTS} plants found`))
+    process.kill(daemon.pid, 'SIGSTOP')
+    try {
+      await person.click(labels.control('Rename tag…'))
+      await person.type('water birch')
+      expect(await person.textOf(labels.newTag)).toBe('water birch')
+    } finally {
+      process.kill(daemon.pid, 'SIGCONT')
+    }
+  })
+
   test('a tag is merged into another one everywhere, and is itself again if that is undone', async () => {
     const merge = async (): Promise<void> => {
       await person.click(labels.tagOf('1', 'houseplant'))
