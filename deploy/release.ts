@@ -59,7 +59,9 @@ try {
   for (const target of TARGETS) {
     // The name of the output is in the executable: it is the same for all.
     const outfile = join(work, 'plantstore')
-    const build = ['--target', `bun-linux-${target}`, '--outfile', outfile, '--metafile', metafile]
+    const build = ['--target', `bun-linux-${target}`, '--outfile', outfile]
+    // What is bundled is the same for all, and the pages are built again for the list of it.
+    if (target === TARGETS[0]) build.push('--metafile', metafile)
     if (values.commit) build.push('--commit', values.commit)
     inRoot(process.execPath, join(root, 'build.ts'), ...build)
     renameSync(outfile, add(`${name}-${version}-linux-${target}`))

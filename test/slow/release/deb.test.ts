@@ -14,11 +14,10 @@ import {
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { makeDeb } from '../../../deploy/deb'
 import { root as repository, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
-import { executable, has, released, sh, version } from './lab'
+import { has, released, sh, version } from './lab'
 import { boot, canBoot, chroot, makeDebian } from './machine'
 import { buildNext } from './next'
 
@@ -41,33 +40,34 @@ const configuration = readFileSync(join(repository, 'docs/configuration.md'), 'u
 const settings = 'etc/plantstore/plantstore.env'
 const forward = `ExecStart=/usr/bin/plantstore forward \${WEBHOOK_URL} --secret-file /etc/plantstore/forward-%i.secret`
 
-const OTHER = {
-  architecture: 'amd64',
-  description: 'An older or a newer plantstore',
-  maintainer: 'Test <test@plantstore.test>',
-  homepage: null,
-  texts: {},
-  executable: executable('x64'),
-  epoch: 0,
-} as const
+/** Makes a package of another version from that of the release, of which `change` changes the files. */
+async function makeOther(other: string, outfile: string, change: (tree: string) => void) {
+  const tree = folder.file(`tree-${other}`)
+  await sh(['dpkg-deb', '--raw-extract', newer, tree])
+  const control = join(tree, 'DEBIAN/control')
+  const text = readFileSync(control, 'utf8')
+  writeFileSync(control, text.replace(/^Version: .*/m, `Version: ${other}`))
+  change(tree)
+  // Packed by xz, each would take half a minute.
+  const build = ['dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, outfile]
+  await sh(build, { SOURCE_DATE_EPOCH: '0' })
+}
 
 /** A later version, whose schema has one more step. */
 async function makeNext(): Promise<void> {
   const built = await buildNext(folder.file('next'))
-  await makeDeb({ ...OTHER, executable: built, version: `${version}+next`, outfile: next })
+  await makeOther(`${version}+next`, next, (tree) =>
+    copyFileSync(built, join(tree, 'usr/bin/plantstore')),
+  )
 }
 
-// As an earlier release would be: a lower version, another file, and the settings as a conffile.
-async function makeOlder(): Promise<void> {
-  const plain = folder.file('plain.deb')
-  await makeDeb({ ...OTHER, version: `${version}~older`, outfile: plain })
-  const tree = folder.file('tree')
-  await sh(['dpkg-deb', '--raw-extract', plain, tree])
-  mkdirSync(join(tree, 'etc/plantstore'), { recursive: true })
-  writeFileSync(join(tree, settings), '# Settings of an older plantstore.\n', { mode: 0o600 })
-  writeFileSync(join(tree, 'DEBIAN/conffiles'), `/${settings}\n`)
-  await sh(['dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, older])
-}
+// As an earlier release would be: a lower version, and the settings as a conffile.
+const makeOlder = () =>
+  makeOther(`${version}~older`, older, (tree) => {
+    mkdirSync(join(tree, 'etc/plantstore'), { recursive: true })
+    writeFileSync(join(tree, settings), '# Settings of an older plantstore.\n', { mode: 0o600 })
+    writeFileSync(join(tree, 'DEBIAN/conffiles'), `/${settings}\n`)
+  })
 
 beforeAll(async () => {
   if (hasTools) await Promise.all([makeDebian(folder.file('debian')), makeOlder(), makeNext()])
