@@ -9,7 +9,8 @@ import { executable, has, released, sh, version } from './lab'
 
 const hasSsh = await has('ssh-keygen')
 const folder = ownFolder()
-setDefaultTimeout(300_000)
+// It makes a release, beside other tests.
+setDefaultTimeout(900_000)
 const copy = folder.file('another folder/with a longer path/plantstore')
 const key = folder.file('key')
 const validator = join(import.meta.dir, 'sbom')
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const env = { SOURCE_DATE_EPOCH: epoch, TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }
   await sh(['sh', '-c', `umask 077 && cd "${copy}" && ${release}`], env)
   await sh(['sh', '-c', `cd ${validator} && "${process.execPath}" install --frozen-lockfile`])
-}, 300_000)
+})
 
 test('SHA256SUMS lists every file, and each has its sum', async () => {
   expect(sums.match(/\S+$/gm)).toEqual([
