@@ -47,7 +47,7 @@ function createParts(base: URL) {
     monitor.pollNow()
   }
   const importer = createImporter(session, onImported, (act) => {
-    if (act.lasting === undefined) announce(`Finished ${act.what}; Ctrl+Z undoes it`)
+    if (act.undoBarrier === undefined) announce(`Finished ${act.what}; Ctrl+Z undoes it`)
     acts.record(act)
   })
   const exporter = new Exporter(session, announce)
@@ -120,14 +120,14 @@ function showPlants(parts: Console): void {
     await follower.start()
     // The number of plants decides whether the page itself searches.
     if (readUrlView().query.name !== undefined) await monitor.poll()
-    if (!session.isKnown.value) return
+    if (!session.hasSession.value) return
     await list.open(readUrlView(), true)
     editor.followUrl()
     void list.tags.read()
   }
 
   effect(() => {
-    const isKnown = session.isKnown.value
+    const isKnown = session.hasSession.value
     untracked(() => {
       if (isKnown) void begin()
       else follower.stop()
@@ -150,7 +150,7 @@ function connectParts({ session, list, selection, acts, monitor }: Console): voi
   effect(() => {
     list.query.value
     list.typedQuery.value
-    session.isKnown.value
+    session.hasSession.value
     untracked(selection.clear)
   })
   effect(() => {
@@ -190,7 +190,7 @@ function forgetOnLeaving({ session, list, forget }: Console): void {
     if (!session.keepsToken.value) forget()
   })
   addEventListener('pageshow', ({ persisted }) => {
-    if (!persisted || !session.isKnown.value) return
+    if (!persisted || !session.hasSession.value) return
     if (keptToken(session.base) === '') forget()
     else list.refresh()
   })
@@ -198,7 +198,7 @@ function forgetOnLeaving({ session, list, forget }: Console): void {
 
 function listenToPage({ session, list, saves, editor, acts, importer, cells }: Console): void {
   addEventListener('popstate', () => {
-    if (!session.isKnown.value) return
+    if (!session.hasSession.value) return
     const view = readUrlView()
     if (!isSameView(view, list.view)) void list.open(view, true)
     editor.followUrl()
@@ -210,14 +210,14 @@ function listenToPage({ session, list, saves, editor, acts, importer, cells }: C
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
     const isTyped = editor.isDirty || saves.hasUnsaved || cells.value?.hasUnsaved
-    if (isImporting || isTyped || acts.running.value) event.preventDefault()
+    if (isImporting || isTyped || acts.progress.value) event.preventDefault()
   })
 }
 
 /** Connects with the token of a link, or else with the one in the tab. */
 async function connect({ session }: Console): Promise<void> {
   const token = extractToken()
-  if (session.isKnown.value) return
+  if (session.hasSession.value) return
   if (token === '') return session.resume()
   await session.connect(token)
 }

@@ -1,3 +1,3 @@
-/** A number of plants in words: `1 plant`, `5,000 plants`. */
-export const plantsOf = (count: number): string =>
+/** Counts plants in words: `1 plant`, `5,000 plants`. */
+export const countPlants = (count: number): string =>
   `${count.toLocaleString()} ${count === 1 ? 'plant' : 'plants'}`

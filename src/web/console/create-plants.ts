@@ -1,4 +1,4 @@
-// Creates a group of plants, or as many of them as possible.
+// Creates plants, and explains those that were refused.
 
 import {
   type BatchOutcome,
@@ -18,19 +18,19 @@ async function createAll<P extends NewPlant>(
   plants: readonly P[],
   signal: AbortSignal,
 ): Promise<BatchOutcome<P>> {
-  let sum: BatchOutcome<P> = { created: 0, known: 0, refused: [] }
+  let total: BatchOutcome<P> = { created: 0, known: 0, refused: [] }
   for await (const { created, known, refused } of client.createAll(plants, { signal })) {
-    sum = {
-      created: sum.created + created,
-      known: sum.known + known,
-      refused: [...sum.refused, ...refused],
+    total = {
+      created: total.created + created,
+      known: total.known + known,
+      refused: [...total.refused, ...refused],
     }
   }
-  return sum
+  return total
 }
 
 /** The result of several requests, with retries. `send` throws a ClientError if it cannot continue. */
-export const persistAll = <T>(
+export const persistRequests = <T>(
   session: Session,
   send: (client: Client) => Promise<T>,
   signal: AbortSignal,
@@ -49,10 +49,10 @@ export const createPlants = <P extends NewPlant>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
-) => persistAll(session, (client) => createAll(client, plants, signal), signal)
+) => persistRequests(session, (client) => createAll(client, plants, signal), signal)
 
 /** The reason that a whole group was refused. */
-export const refusalOf = ({ error, message }: Failure): string =>
+export const groupRefusal = ({ error, message }: Failure): string =>
   error === ERRORS['disk full'] ? 'the disk is full' : message
 
 /** The error of a plant that was sent alone in a batch. */

@@ -60,7 +60,7 @@ function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: PageParts): b
 export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
   const { session } = page.list
   if (event.altKey || event.defaultPrevented) return false
-  if (!session.isKnown.peek() || isIn(event, FIELDS)) return false
+  if (!session.hasSession.peek() || isIn(event, FIELDS)) return false
   if (event.ctrlKey || event.metaKey) return onChord(event, page)
   if (event.key === 'Escape') return onEscape(page)
   if (/^.$/u.test(event.key) && !page.hasLetters.value) return false

@@ -51,8 +51,8 @@ const tokenOf = (text: string): string =>
 
 export class Session {
   readonly isConnected = signal(false)
-  /** True once a token was accepted, even if it no longer is: the page stays while another one is entered. */
-  readonly isKnown = signal(false)
+  /** True from the first accepted token until disconnect: the page stays while another token is entered. */
+  readonly hasSession = signal(false)
   readonly isReachable = signal(true)
   readonly isReadOnly = signal(false)
   /** True if there is a change log, as far as the page knows. */
@@ -104,7 +104,7 @@ export class Session {
     for (;;) {
       await this.#whenReady(signal)
       if (signal?.aborted) return STOPPED
-      if (!this.isKnown.value) return SIGNED_OUT
+      if (!this.hasSession.value) return SIGNED_OUT
       const result = await this.call(send)
       if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result))) return result
     }
@@ -148,7 +148,7 @@ export class Session {
     this.isReadOnly.value = result.value.scope === 'read'
     this.hasChangeLog.value = result.value.changeLog
     this.isReachable.value = true
-    this.isKnown.value = true
+    this.hasSession.value = true
     this.isConnected.value = true
   }
 
@@ -156,7 +156,7 @@ export class Session {
   async resume(): Promise<void> {
     for (let token = keptToken(this.base); token !== ''; token = keptToken(this.base)) {
       await this.connect(token)
-      if (this.isKnown.value) return
+      if (this.hasSession.value) return
       if (this.isReachable.value) keepToken(this.base, '')
       else await new Promise((resolve) => setTimeout(resolve, RESUME_MS))
     }
@@ -167,7 +167,7 @@ export class Session {
     this.#attempts += 1
     this.keepsToken.value = false
     this.#forget()
-    this.isKnown.value = false
+    this.hasSession.value = false
     this.refusal.value = null
   }
 
@@ -185,7 +185,7 @@ export class Session {
     signal?.addEventListener('abort', resolve)
     const stop = effect(() => {
       const isReady = this.isConnected.value && this.isReachable.value
-      if (!this.isKnown.value || isReady) resolve(null)
+      if (!this.hasSession.value || isReady) resolve(null)
     })
     await promise
     stop()

@@ -66,7 +66,7 @@ describe('a deletion', () => {
     expect(sentence()).toBe(
       'Deleted 2 plants; left out: plant 2 (someone changed it); Ctrl+Z undoes it',
     )
-    expect(opened.list.rows.held()).toEqual([
+    expect(opened.list.rows.heldPlants()).toEqual([
       { id: 2n, name: 'Moss 1', tag: 'theirs' },
       { id: 5n, name: 'Moss 4' },
     ])
@@ -83,7 +83,7 @@ describe('a deletion', () => {
 
     expect(requests).toHaveLength(1)
     expect(sentence()).toContain('(this token is read-only; use a write token)')
-    expect(opened.list.rows.held()).toHaveLength(before.length + plants.length)
+    expect(opened.list.rows.heldPlants()).toHaveLength(before.length + plants.length)
     expect(storedPlants(database)).toEqual(before)
     expect(acts.doneActs.value).toEqual([])
   })
@@ -124,7 +124,7 @@ describe('a tag of several plants', () => {
 test('says so if nothing is left to undo, or it cannot be undone', async () => {
   const { acts, sentence } = actsOn(await openList(daemon))
   const said: string[] = []
-  acts.record({ what: 'the import of x.csv', steps: [], lasting: 'it has too many plants' })
+  acts.record({ what: 'the import of x.csv', steps: [], undoBarrier: 'it has too many plants' })
   for (const step of [acts.undo, acts.undo, acts.redo]) {
     step()
     await Bun.sleep(20)

@@ -19,7 +19,7 @@ async function analysisOf(rowsRead: number) {
   }
   const { analysis, analyze } = createAnalyzer(session)
   const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  await analyze({ readable: { ...opened, rows }, columns, replaces: false, compared: null })
+  await analyze({ readable: { ...opened, rows }, columns, replaces: false, comparison: null })
   return analysis.value
 }
 

@@ -1,7 +1,7 @@
 // Plants of a file that replace stored ones, with a real daemon.
 import { expect, spyOn, test } from 'bun:test'
 import { ofOptionalTexts } from '../../../src/plant/plant'
-import { createReplacing, replacePlants } from '../../../src/web/console/import/replace-plants'
+import { createReplacer, replacePlants } from '../../../src/web/console/import/replace-plants'
 import { ownDaemon } from '../../harness/own-daemon'
 import { openList } from './opened-list'
 
@@ -17,7 +17,7 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
   using fetched = spyOn(globalThis, 'fetch')
   const { signal } = new AbortController()
   const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  const replacing = createReplacing({ columns, compared: null })
+  const replacing = createReplacer({ columns, comparison: null })
   const result = await replacePlants(session, plants.map(replacing), signal)
 
   expect(result).toEqual({

@@ -48,7 +48,7 @@ async function openList(stored: number | undefined, query: Query = {}, sort: Sor
   list.setStoredCount(stored)
   return {
     list,
-    names: () => list.rows.held().map(({ name }) => name),
+    names: () => list.rows.heldPlants().map(({ name }) => name),
     said: () => describeFound(list, stored !== undefined),
   }
 }
@@ -167,7 +167,7 @@ describe('in a list that the page can hold', () => {
     await list.sortBy('id')
     await list.sortBy('id')
     expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
-    expect(list.rows.held().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
+    expect(list.rows.heldPlants().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
   })
 
   test('the results follow changes by others and deletions here', async () => {
@@ -251,7 +251,7 @@ test('plants that are being tagged are shown with the tag, even if they are read
     name: `plant ${2 * at + 1}`,
     tag: 'odd',
   }))
-  list.showAs(odd.map((plant) => ({ ...plant, tag: 'new' })))
+  list.showPending(odd.map((plant) => ({ ...plant, tag: 'new' })))
   expect(await list.readAll()).toBe('all')
   expect(list.rows.count.value).toBe(0)
   await list.show({})

@@ -14,7 +14,7 @@ test('does not connect with a token that was forgotten before the service answer
   await connecting
 
   expect(session.isConnected.value).toBeFalse()
-  expect(session.isKnown.value).toBeFalse()
+  expect(session.hasSession.value).toBeFalse()
   expect(session.token()).toBeNull()
 })
 

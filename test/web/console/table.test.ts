@@ -46,7 +46,7 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
     list,
     said,
     views,
-    names: () => list.rows.held().map(({ name }) => name),
+    names: () => list.rows.heldPlants().map(({ name }) => name),
     /** Looks at a row until it is there. */
     async look(row: number, isGoingToEnd = false): Promise<void> {
       await until(`row ${row}`, () => {
@@ -246,7 +246,7 @@ describe('a list that is sorted', () => {
     const { list, names } = await openList(many, { by: 'name', isDescending: false })
     const before = names()
     expect(before).toEqual(MANY.toSorted((a, b) => a - b).map((number) => `Rose ${number}`))
-    const plants = list.rows.held().filter((_, at) => at % 3 === 0)
+    const plants = list.rows.heldPlants().filter((_, at) => at % 3 === 0)
 
     list.rows.hide(plants.map(({ id }) => id))
     expect(names()).toEqual(before.filter((_, at) => at % 3 !== 0))
@@ -254,6 +254,6 @@ describe('a list that is sorted', () => {
     list.putAll(plants)
 
     expect(names()).toEqual(before)
-    expect(list.rows.held().map(({ id }) => list.rows.rowOf(id))).toEqual([...before.keys()])
+    expect(list.rows.heldPlants().map(({ id }) => list.rows.rowOf(id))).toEqual([...before.keys()])
   })
 })

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { Field } from '../controls/field.tsx'
 import { Modal } from '../controls/modal.tsx'
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { MAX_RANGE, readTagged } from '../list/range.ts'
 import { type Step, taggingOf } from '../undo/step.ts'
@@ -70,7 +70,7 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
           hint={
             existingCount === undefined
               ? 'On every plant that has it.'
-              : `${plantsOf(existingCount)} ${existingCount === 1 ? 'has' : 'have'} it already: the two become one.`
+              : `${countPlants(existingCount)} ${existingCount === 1 ? 'has' : 'have'} it already: the two become one.`
           }
           tags={list.tags}
         />

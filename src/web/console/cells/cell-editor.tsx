@@ -3,7 +3,7 @@
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { Editor } from '../editor/editor.ts'
 import { PlantForm } from '../editor/plant-form.ts'
 import type { Saves } from '../editor/saves.ts'
@@ -80,7 +80,7 @@ export class CellEditor implements CellEditing {
     const { session, list, scroll } = parts
     this.#range = new CellRange(list, scroll.active)
     effect(() => {
-      if (!session.isKnown.value) untracked(() => this.#forget())
+      if (!session.hasSession.value) untracked(() => this.#forget())
     })
     // Captured before other handlers: the panel that the first click opened may be below the mouse.
     addEventListener('click', this.#onSecondClick, true)
@@ -194,7 +194,7 @@ export class CellEditor implements CellEditing {
       return true
     }
     copyGrid(areCells ? this.#range.grid(plants) : gridOf(plants), areCells)
-    announce(areCells ? 'Copied' : `Copied ${plantsOf(plants.length)}`)
+    announce(areCells ? 'Copied' : `Copied ${countPlants(plants.length)}`)
     return true
   }
 

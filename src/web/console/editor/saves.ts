@@ -29,7 +29,7 @@ export class Saves {
         .filter((form) => form.id === plant.id && !form.isDeleted.value)
         .reduce((visiblePlant, form) => withTexts(visiblePlant, form.changes), plant)
     effect(() => {
-      if (!session.isKnown.value) untracked(() => this.#forget())
+      if (!session.hasSession.value) untracked(() => this.#forget())
     })
   }
 
@@ -92,9 +92,9 @@ export class Saves {
   }
 
   async #saveNow(form: PlantForm): Promise<boolean> {
-    if (!this.session.isKnown.value) return false
+    if (!this.session.hasSession.value) return false
     const isSaved = await form.save()
-    if (!this.session.isKnown.value) return false
+    if (!this.session.hasSession.value) return false
     this.pendingForms.value = this.pendingForms.value.filter((other) => other !== form)
     if (isSaved && form.lastStep) this.onSaved(form.lastStep)
     if (!isSaved) this.refusedForms.value = [...this.refusedForms.value, form]

@@ -22,7 +22,7 @@ export type ImportInput = {
   /** True if plants that differ from the stored ones replace them. */
   readonly replaces: boolean
   /** The comparison with the stored plants; null: not all of them were read. */
-  readonly compared: Comparison | null
+  readonly comparison: Comparison | null
 }
 
 /** A file with its detected settings. */
@@ -189,5 +189,5 @@ export async function unquestionedInput(
     if (latest && latest.differing > 0) return null
     onRows(rows)
   }
-  return { readable, columns, replaces: false, compared: latest }
+  return { readable, columns, replaces: false, comparison: latest }
 }

@@ -19,12 +19,12 @@ const isChange = ({ before, after }: Step): boolean =>
   !before || !after || !hasSameTexts(before, after)
 
 /** Collects the steps of an import, group by group. */
-export function createSteps({ columns, compared }: Pick<ImportInput, 'columns' | 'compared'>) {
+export function createSteps({ columns, comparison }: Pick<ImportInput, 'columns' | 'comparison'>) {
   const steps: Step[] = []
   let lasting: string | undefined
 
   function stepOf(after: NewPlant): Step {
-    const before = compared?.storedOf(after.id)
+    const before = comparison?.storedOf(after.id)
     return {
       id: after.id,
       before: before ?? null,
@@ -35,7 +35,7 @@ export function createSteps({ columns, compared }: Pick<ImportInput, 'columns' |
   return {
     /** Adds the stored plants of a request. */
     add({ plants, skipped, replaced }: SentGroup): void {
-      if (compared === null && skipped + replaced > 0)
+      if (comparison === null && skipped + replaced > 0)
         lasting ??= 'some of its plants were stored before'
       if (steps.length + plants.length > MAX_STEPS)
         lasting ??= `it has more than ${MAX_STEPS.toLocaleString()} plants`

@@ -21,7 +21,7 @@ function insertLine(event: ClipboardEvent, text: string): void {
 
 /** Imports several pasted lines, even from a single-line field. The browser handles one line. */
 export function onPaste(event: ClipboardEvent, session: Session, importer: Importer): void {
-  if (!session.isKnown.peek() || session.isReadOnly.peek() || event.defaultPrevented) return
+  if (!session.hasSession.peek() || session.isReadOnly.peek() || event.defaultPrevented) return
   const { target } = event
   const isSingleLine = target instanceof Element && target.matches(SINGLE_LINE_FIELDS)
   if (target instanceof Element && target.closest(PASTE_TARGETS) && !isSingleLine) return

@@ -63,7 +63,7 @@ function toInput(
   replaces: boolean,
 ): ImportInput | null {
   const columns = toColumns(choice)
-  return columns && readable ? { readable, columns, replaces, compared: null } : null
+  return columns && readable ? { readable, columns, replaces, comparison: null } : null
 }
 
 function createQuestions(
@@ -140,7 +140,7 @@ function createQuestions(
     accept(): void {
       if (!input.value) return
       memory.set(kind, { settings: settings.value, columns: columns.value, file: fileKey(file) })
-      decide({ ...input.value, compared: comparisonOf(analyzer.analysis.value) })
+      decide({ ...input.value, comparison: comparisonOf(analyzer.analysis.value) })
     },
 
     cancel: (): void => decide(null),

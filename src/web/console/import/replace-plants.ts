@@ -10,7 +10,7 @@ import {
   type PlantUpdate,
 } from '../../../client/client.ts'
 import type { Plant } from '../../../plant/plant.ts'
-import { persistAll } from '../create-plants.ts'
+import { persistRequests } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import { textsOf } from '../undo/step.ts'
@@ -19,7 +19,7 @@ import type { ImportInput } from './detect-file.ts'
 type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 
 // Errors caused by single plants, or by the size of the request.
-const OF_PLANTS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
+const PLANT_ERRORS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
 
 /** A plant of a file, and the replacement to send. */
 export type Replacement = NewPlant & { readonly update: PlantUpdate }
@@ -28,7 +28,7 @@ const refusalOf = (message: string): Failure => ({ ok: false, error: 0, status: 
 const CHANGED_REFUSAL = refusalOf('someone has changed this plant since it was compared')
 const GONE_REFUSAL = refusalOf('someone has deleted this plant since it was compared')
 
-/** Sends plants in one request, in halves if that is refused. Throws a ClientError if it cannot continue. */
+/** Sends plants in one request, or in halves if it is refused. Throws a ClientError if it cannot continue. */
 async function patchAll<P extends Replacement>(
   client: Client,
   plants: readonly P[],
@@ -48,7 +48,7 @@ async function patchAll<P extends Replacement>(
     })
     return { created, replaced: patched, known: unchanged, refused }
   }
-  if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
+  if (!PLANT_ERRORS.includes(result.error)) throw new ClientError(result)
   const [plant] = plants
   if (plant && plants.length === 1) {
     return { created: 0, replaced: 0, known: 0, refused: [{ plant, failure: result }] }
@@ -76,8 +76,8 @@ async function patchEach<P extends Replacement>(
   return sum
 }
 
-/** Splits plants into groups without a repeated id, which a request must not have. */
-function distinct<P extends NewPlant>(plants: readonly P[]): Iterable<readonly P[]> {
+/** Splits plants into groups with distinct ids, as a request requires. */
+function groupDistinct<P extends NewPlant>(plants: readonly P[]): Iterable<readonly P[]> {
   const counts = new Map<bigint, number>()
   const groups = Map.groupBy(plants, ({ id }) => {
     const count = (counts.get(id) ?? 0) + 1
@@ -92,22 +92,22 @@ export const replacePlants = <P extends Replacement>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
-) => persistAll(session, (client) => patchEach(client, distinct(plants), signal), signal)
+) => persistRequests(session, (client) => patchEach(client, groupDistinct(plants), signal), signal)
 
-type Replacing = Pick<ImportInput, 'columns' | 'compared'>
+type ReplacerInput = Pick<ImportInput, 'columns' | 'comparison'>
 
 /**
- * Returns a function that makes a replacement of a plant of a file: of the texts for which the file has a column. A
- * plant that was compared is replaced only if it is still stored as it was; an id that comes again in the file is not.
+ * Returns a function that turns a plant of a file into a replacement of the texts that have a column. A compared plant is
+ * replaced only if it is still stored as it was, except for an id that is repeated in the file.
  */
-export function createReplacing({ columns, compared }: Replacing) {
+export function createReplacer({ columns, comparison }: ReplacerInput) {
   const seenIds = new Set<bigint>()
   return <P extends Plant>(plant: P): P & Replacement => {
     // A JSON object may have a key that earlier ones lack.
     const texts = TEXTS.filter(
       (text) => text === 'name' || columns[text] !== null || plant[text] !== undefined,
     )
-    const before = seenIds.has(plant.id) ? undefined : compared?.storedOf(plant.id)
+    const before = seenIds.has(plant.id) ? undefined : comparison?.storedOf(plant.id)
     seenIds.add(plant.id)
     const was = before ? { was: textsOf(before, texts) } : {}
     return { ...plant, update: { id: plant.id, ...textsOf(plant, texts), ...was } }

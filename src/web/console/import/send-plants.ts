@@ -4,7 +4,7 @@ import { ClientError } from '../../../client/client.ts'
 import { groupEntries, readPlants } from '../../../formats/plants.ts'
 import type { Entry } from '../../../formats/row.ts'
 import { explainUnmapped, findUnmapped } from '../../../formats/row-update.ts'
-import { explainRefusal, refusalOf } from '../create-plants.ts'
+import { explainRefusal, groupRefusal } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { FORM_ADVICE, reasonOf } from './advice.ts'
 import { explainStop, unusedColumns } from './analyze.ts'
@@ -12,7 +12,7 @@ import { createRows } from './create-rows.ts'
 import type { ImportInput } from './detect-file.ts'
 import { createSteps, type Steps } from './import-steps.ts'
 import { createRefusals, type NumberedRow, type RefusedRow } from './refusals.ts'
-import { createReplacing, replacePlants } from './replace-plants.ts'
+import { createReplacer, replacePlants } from './replace-plants.ts'
 import type { Import } from './state.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
@@ -23,7 +23,7 @@ type SendContext = {
   readonly signal: AbortSignal
   readonly update: Update
   readonly steps: Steps
-  readonly replacing: ReturnType<typeof createReplacing>
+  readonly replacing: ReturnType<typeof createReplacer>
 }
 
 /**
@@ -89,7 +89,7 @@ export async function sendPlants(
   const { readable, columns } = input
   const { table, rows } = readable
   const steps = createSteps(input)
-  const replacing = createReplacing(input)
+  const replacing = createReplacer(input)
   const refuse = createRefusals(table, columns, update)
   const numberRows = createRowNumbering(({ line, stop }) =>
     update(() => ({ unreadReason: explainStop(line, stop), isFileError: true })),
@@ -112,7 +112,7 @@ export async function sendPlants(
     }
   } catch (error) {
     const isOfService = error instanceof ClientError
-    const reason = isOfService ? refusalOf(error.failure) : reasonOf(error)
+    const reason = isOfService ? groupRefusal(error.failure) : reasonOf(error)
     if (!signal.aborted) {
       update(({ rows }) => ({
         unreadReason: rows === 0 ? reason : `the rest: ${reason}`,

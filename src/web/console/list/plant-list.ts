@@ -173,10 +173,10 @@ export class PlantList {
 
   /** Inserts or updates a plant as it is stored. */
   put(plant: NewPlant): void {
-    this.rows.settle(plant.id)
+    this.rows.clearPending(plant.id)
     const visiblePlant = this.withUnsaved(plant)
     if (visiblePlant === plant) this.rows.set(plant.id, this.rows.belongs(plant) ? plant : null)
-    else this.showAs([visiblePlant])
+    else this.showPending([visiblePlant])
   }
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
@@ -193,16 +193,16 @@ export class PlantList {
 
   /** Like {@link put}, for many plants. */
   putAll(plants: readonly NewPlant[]): void {
-    for (const { id } of plants) this.rows.settle(id)
+    for (const { id } of plants) this.rows.clearPending(id)
     const changes = new Map(
       plants.map((plant) => [plant.id, this.rows.belongs(plant) ? plant : null]),
     )
     if (!this.rows.setAll(changes)) void this.#sortAndSearch()
   }
 
-  /** Shows plants as they will be, until they are put again or settled. */
-  showAs(plants: readonly NewPlant[]): void {
-    if (!this.rows.showAs(plants)) void this.#sortAndSearch()
+  /** Shows pending changes of plants, until {@link put} replaces them. */
+  showPending(plants: readonly NewPlant[]): void {
+    if (!this.rows.showPending(plants)) void this.#sortAndSearch()
   }
 
   /** Shows changes by others, except of plants that are being deleted here. */
@@ -219,7 +219,7 @@ export class PlantList {
 
   /** Removes a plant that is no longer stored. */
   remove(id: bigint): void {
-    this.rows.settle(id)
+    this.rows.clearPending(id)
     this.rows.set(id, null)
   }
 

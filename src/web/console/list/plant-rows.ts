@@ -83,11 +83,11 @@ export class PlantRows {
   }
 
   /** The plants that are held, in the order of the table. */
-  held(): readonly NewPlant[] {
+  heldPlants(): readonly NewPlant[] {
     return this.#filteredPlants?.plants ?? this.all()
   }
 
-  /** Like {@link held}, without the filter of the page's own search. */
+  /** Like {@link heldPlants}, without the filter of the page's own search. */
   all(): readonly NewPlant[] {
     return this.#sortedPlants?.plants ?? [...this.parts.heldPlants()]
   }
@@ -96,24 +96,24 @@ export class PlantRows {
     return this.#pending.get(id) === null
   }
 
-  /** Hides plants until they are settled, even if they are still stored. */
+  /** Hides plants until {@link clearPending}, even if they are still stored. */
   hide(ids: readonly bigint[]): void {
     for (const id of ids) this.#pending.set(id, null)
     this.setAll(new Map(ids.map((id) => [id, null])))
   }
 
   /**
-   * Shows plants as they will be until {@link settle}, even if they are stored otherwise. False as of {@link setAll}.
+   * Shows pending changes until {@link clearPending}, even if other values are stored. False: see {@link setAll}.
    */
-  showAs(plants: readonly NewPlant[]): boolean {
+  showPending(plants: readonly NewPlant[]): boolean {
     for (const plant of plants) this.#pending.set(plant.id, plant)
     return this.setAll(
       new Map(plants.map((plant) => [plant.id, this.belongs(plant) ? plant : null])),
     )
   }
 
-  /** Shows a plant as it is stored from here on. */
-  settle(id: bigint): void {
+  /** Drops the pending change of a plant. */
+  clearPending(id: bigint): void {
     this.#pending.delete(id)
   }
 
@@ -132,7 +132,7 @@ export class PlantRows {
     return isInOrder
   }
 
-  /** Keeps the changes from here on, until {@link endRead}. */
+  /** Remembers all changes until {@link endRead}. */
   beginRead(): void {
     this.#reads += 1
   }

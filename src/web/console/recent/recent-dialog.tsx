@@ -26,7 +26,7 @@ export class RecentDialog {
     const code = await load()
     if (!code) return this.announce(sentenceOf(NOT_LOADED))
     // The user may have disconnected meanwhile.
-    if (!this.session.isKnown.value) return
+    if (!this.session.hasSession.value) return
     const { RecentPanel } = code
     this.panel.value = (
       <RecentPanel

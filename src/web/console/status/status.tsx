@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { Health, Monitor, ReadStatus } from './monitor.ts'
 
 const DAY_MS = 86_400_000
@@ -77,7 +77,7 @@ export function Status({ monitor }: { readonly monitor: Monitor }) {
       <summary>
         <span class="dot" title={NAMES[state]} aria-hidden="true" />
         <span class="visually-hidden">{NAMES[state]}</span>
-        {plants == null ? null : <b>{plantsOf(plants)}</b>}
+        {plants == null ? null : <b>{countPlants(plants)}</b>}
         <span class="more-status">Status</span>
       </summary>
       {latest ? <Facts status={latest} /> : null}

@@ -1,20 +1,22 @@
 // The sentence that says how many plants are shown, and how they were found.
 
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { isEverything } from '../query.ts'
 
 /** The progress of reading all plants, then of sorting them. */
 function describeReading({ rows, total }: PlantList): string {
   const readCount = rows.readCount.value
-  if (rows.parts.isHeld) return `Sorting ${plantsOf(readCount)}…`
+  if (rows.parts.isHeld) return `Sorting ${countPlants(readCount)}…`
   const some = readCount.toLocaleString()
-  return total === undefined ? `Reading… ${some} so far` : `Reading ${some} of ${plantsOf(total)}…`
+  return total === undefined
+    ? `Reading… ${some} so far`
+    : `Reading ${some} of ${countPlants(total)}…`
 }
 
 /** The number of plants that the page itself found; in an unfinished list, among those that were read. */
 function describeLocalResults({ rows, total, needsAll }: PlantList): string {
-  const foundPlants = plantsOf(rows.foundCount.value)
+  const foundPlants = countPlants(rows.foundCount.value)
   if (rows.parts.isHeld) {
     return `${foundPlants} found; accents and word order ignored`
   }
@@ -36,10 +38,10 @@ export function describeFound(list: PlantList, isCounted: boolean): string {
   if (!rows.isComplete.value) {
     if (isAll && isCounted) return ''
     if (foundCount === 0) return 'None found yet; still searching'
-    return `${plantsOf(foundCount)} ${isAll ? '' : 'found '}so far; scroll for more`
+    return `${countPlants(foundCount)} ${isAll ? '' : 'found '}so far; scroll for more`
   }
   if (isAll) return ''
   if (visibleQuery.id !== undefined && foundCount === 1) return 'The plant with this ID'
   const how = visibleQuery.isUntagged ? ' without a tag' : ''
-  return `${plantsOf(foundCount)} found${visibleQuery.name === undefined ? how : '; exact spelling only'}`
+  return `${countPlants(foundCount)} found${visibleQuery.name === undefined ? how : '; exact spelling only'}`
 }

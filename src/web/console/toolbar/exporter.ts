@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { WRITERS } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import { ASCENDING } from '../list/id-order.ts'
 import { readPages } from '../list/plant-pages.ts'
 import type { Query } from '../query.ts'
@@ -51,7 +51,7 @@ function openWorkbookContent(signal: AbortSignal): Content {
     add(plants) {
       count += plants.length
       if (count > MAX_PLANTS)
-        throw new Error(`a workbook is written of up to ${plantsOf(MAX_PLANTS)}; export CSV`)
+        throw new Error(`a workbook is written of up to ${countPlants(MAX_PLANTS)}; export CSV`)
       add(plants)
       return ''
     },
@@ -178,7 +178,7 @@ export class Exporter {
       }
       await target.write(await content.end())
       await target.close()
-      this.announce(`Exported ${plantsOf(this.exportedCount.value)}`)
+      this.announce(`Exported ${countPlants(this.exportedCount.value)}`)
     } catch (error) {
       await target.abort()
       this.announce(

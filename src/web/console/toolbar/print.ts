@@ -1,6 +1,6 @@
 // Prints the held plants as a plain table, as the one on screen has only the rows in view.
 
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { textOf } from '../query.ts'
 import { labelOf, TEXTS } from '../texts.ts'
@@ -16,9 +16,9 @@ function element(name: string, text: string, inner: readonly Node[] = []): HTMLE
 }
 
 function tableOf(list: PlantList): HTMLElement {
-  const plants = list.rows.held()
+  const plants = list.rows.heldPlants()
   const query = textOf(list.visibleQuery)
-  const count = plantsOf(plants.length)
+  const count = countPlants(plants.length)
   const what = query === '' ? count : `${count} found by ${query}`
   const head = element(
     'tr',

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { sentenceOf } from '../../sentence.ts'
 import { hideAttributes, Menu } from '../controls/menu.tsx'
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { isEverything, parseQuery } from '../query.ts'
@@ -169,10 +169,10 @@ const FORMATS = [
 
 /** The plants to export: the ticked ones, or all that are shown. */
 function describeExport({ visibleQuery, rows, total }: PlantList, selection: Selection): string {
-  if (selection.size > 0) return `the ${plantsOf(selection.size)} selected`
+  if (selection.size > 0) return `the ${countPlants(selection.size)} selected`
   const found = rows.parts.isHeld ? rows.foundCount.value : undefined
   const count = rows.isFiltered ? found : total
-  if (count !== undefined) return plantsOf(count)
+  if (count !== undefined) return countPlants(count)
   return isEverything(visibleQuery) ? 'all plants' : 'the plants found'
 }
 

@@ -1,22 +1,22 @@
-// The history of this session, for undo and redo: each act is carried out at once, and undone by its inverse.
+// The undo history of this session: each act is carried out at once, and undone by its inverse.
 
 import { signal } from '@preact/signals'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
-import { carryOut, show } from './carry-out.ts'
-import { describeAgain, describeDone, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
+import { describeDone, describeRepeat, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
+import { executeSteps, showPending } from './execute-steps.ts'
 import { inverseOf, type Step } from './step.ts'
 
 // Beyond this many plants, the oldest acts are forgotten.
 const MAX_STEPS = 200_000
 
-/** An action that was carried out. */
+/** A change of plants by the user, which can be undone. */
 export type Act = {
   /** The object of a sentence: `the deletion of 2 plants`. */
   readonly what: string
   readonly steps: readonly Step[]
   /** The reason that it cannot be undone. */
-  readonly lasting?: string
+  readonly undoBarrier?: string
 }
 
 type Announcer = {
@@ -28,87 +28,90 @@ export class Acts {
   readonly doneActs = signal<readonly Act[]>([])
   readonly undoneActs = signal<readonly Act[]>([])
   /** The act that the latest sentence is about. */
-  readonly noted = signal<{ readonly act: Act; readonly sentence: string } | null>(null)
+  readonly latestNote = signal<{ readonly act: Act; readonly sentence: string } | null>(null)
   /** The progress of an act. */
-  readonly running = signal<{ readonly count: number; readonly of: number } | null>(null)
+  readonly progress = signal<{ readonly count: number; readonly of: number } | null>(null)
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `settled`: resolves once all earlier edits are stored. */
+  /** `afterEdits`: resolves once all earlier edits are stored. */
   constructor(
     readonly session: Session,
     readonly list: PlantList,
     readonly announcer: Announcer,
-    readonly settled: () => Promise<unknown>,
+    readonly afterEdits: () => Promise<unknown>,
   ) {}
 
-  /** Carries out an action at once; resolves to the plants that were left out and are still stored. */
+  /** Carries out an act; resolves to the skipped steps whose plants are still stored. */
   do(steps: readonly Step[]): Promise<readonly SkippedStep[]> {
-    // At once: if rows moved later, the next click might hit the wrong one.
-    show(this.list, steps)
-    return this.#inTurn(async () => {
-      const { done, skipped } = await this.#carryOut(steps)
-      if (done.length > 0) this.#push({ what: nameOf(done), steps: done })
-      this.#say(describeDone(done, skipped), done.length > 0)
+    // Shown at once: if rows moved later, the next click might hit the wrong one.
+    showPending(this.list, steps)
+    return this.#queue(async () => {
+      const { doneSteps, skipped } = await this.#execute(steps)
+      if (doneSteps.length > 0) this.#push({ what: nameOf(doneSteps), steps: doneSteps })
+      this.#announce(describeDone(doneSteps, skipped), doneSteps.length > 0)
       return skipped.filter(({ why }) => why !== GONE_REASON)
     })
   }
 
-  /** Records an action that is already stored. */
+  /** Records an act that is already stored. */
   record(act: Act): void {
     this.#push(act)
-    if (act.lasting === undefined) this.#note()
+    if (act.undoBarrier === undefined) this.#note()
   }
 
   readonly undo = (): void =>
-    void this.#inTurn(() => this.#again(this.doneActs, this.undoneActs, true))
+    void this.#queue(() => this.#repeat(this.doneActs, this.undoneActs, true))
 
   readonly redo = (): void =>
-    void this.#inTurn(() => this.#again(this.undoneActs, this.doneActs, false))
+    void this.#queue(() => this.#repeat(this.undoneActs, this.doneActs, false))
 
   clear(): void {
     this.doneActs.value = []
     this.undoneActs.value = []
-    this.noted.value = null
-    this.running.value = null
+    this.latestNote.value = null
+    this.progress.value = null
   }
 
-  async #again(
+  async #repeat(
     from: typeof this.doneActs,
     to: typeof this.doneActs,
     isUndo: boolean,
   ): Promise<void> {
     const act = from.value.at(-1)
-    if (!act) return this.#say(isUndo ? 'Nothing to undo' : 'Nothing to redo', false)
+    if (!act) return this.#announce(isUndo ? 'Nothing to undo' : 'Nothing to redo', false)
     from.value = from.value.slice(0, -1)
-    if (act.lasting !== undefined) {
-      return this.#say(`Cannot undo ${act.what}: ${act.lasting}`, false)
+    if (act.undoBarrier !== undefined) {
+      return this.#announce(`Cannot undo ${act.what}: ${act.undoBarrier}`, false)
     }
     const steps = isUndo ? act.steps.map(inverseOf) : act.steps
-    show(this.list, steps)
-    const { done, skipped, isRefused } = await this.#carryOut(steps)
-    const applied = isUndo ? done.map(inverseOf) : done
-    if (applied.length > 0) to.value = [...to.value, { ...act, steps: applied }]
-    // For another try.
+    showPending(this.list, steps)
+    const { doneSteps, skipped, isRefused } = await this.#execute(steps)
+    const appliedSteps = isUndo ? doneSteps.map(inverseOf) : doneSteps
+    if (appliedSteps.length > 0) to.value = [...to.value, { ...act, steps: appliedSteps }]
+    // Can be tried again.
     if (isRefused) {
       const retrySteps = skipped.map(({ step }) => (isUndo ? inverseOf(step) : step))
       from.value = [...from.value, { ...act, steps: retrySteps }]
     }
-    this.#say(describeAgain(act.what, done, skipped, isUndo), !isUndo && done.length > 0)
+    this.#announce(
+      describeRepeat(act.what, doneSteps, skipped, isUndo),
+      !isUndo && doneSteps.length > 0,
+    )
   }
 
-  async #carryOut(steps: readonly Step[]) {
-    const done: Step[] = []
+  async #execute(steps: readonly Step[]) {
+    const doneSteps: Step[] = []
     const skipped: SkippedStep[] = []
     let isRefused = false
-    this.running.value = { count: 0, of: steps.length }
-    for await (const outcome of carryOut(this.session, this.list, steps)) {
-      done.push(...outcome.done)
-      skipped.push(...outcome.skipped)
+    this.progress.value = { count: 0, of: steps.length }
+    for await (const outcome of executeSteps(this.session, this.list, steps)) {
+      doneSteps.push(...outcome.doneSteps)
+      skipped.push(...outcome.skippedSteps)
       isRefused ||= outcome.refusal !== undefined
-      this.running.value = { count: done.length + skipped.length, of: steps.length }
+      this.progress.value = { count: doneSteps.length + skipped.length, of: steps.length }
     }
-    this.running.value = null
-    return { done, skipped, isRefused }
+    this.progress.value = null
+    return { doneSteps, skipped, isRefused }
   }
 
   #push(act: Act): void {
@@ -122,19 +125,19 @@ export class Acts {
     this.doneActs.value = latestActs.reverse()
   }
 
-  #say(sentence: string, isUndoable: boolean): void {
-    if (!this.session.isKnown.value) return
+  #announce(sentence: string, isUndoable: boolean): void {
+    if (!this.session.hasSession.value) return
     this.announcer.announce(sentence)
     if (isUndoable) this.#note()
   }
 
   #note(): void {
     const act = this.doneActs.value.at(-1)
-    if (act) this.noted.value = { act, sentence: this.announcer.sentence.value }
+    if (act) this.latestNote.value = { act, sentence: this.announcer.sentence.value }
   }
 
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const turn = Promise.all([this.#last, this.settled()]).then(act)
+  #queue<T>(act: () => Promise<T>): Promise<T> {
+    const turn = Promise.all([this.#last, this.afterEdits()]).then(act)
     this.#last = turn.catch(() => {})
     return turn
   }

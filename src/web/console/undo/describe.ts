@@ -1,9 +1,9 @@
-// Changes of plants in words.
+// Describes changes of plants.
 
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import { changedTexts, type Step } from './step.ts'
 
-/** A plant that was left alone, and the reason. */
+/** A step that was not carried out, and the reason. */
 export type SkippedStep = { readonly step: Step; readonly why: string }
 
 export const CHANGED_REASON = 'someone changed it'
@@ -12,37 +12,37 @@ export const TAKEN_REASON = 'the ID is taken'
 
 const MAX_NAMED = 3
 
-const which = (steps: readonly Step[]): string => {
+const plantsIn = (steps: readonly Step[]): string => {
   const [first, another] = steps
-  return first && !another ? `plant ${first.id}` : plantsOf(steps.length)
+  return first && !another ? `plant ${first.id}` : countPlants(steps.length)
 }
 
 const textsIn = (steps: readonly Step[]): readonly string[] => [
   ...new Set(steps.flatMap(changedTexts)),
 ]
 
-/** An action as the object of a sentence: `the deletion of 2 plants`. */
+/** An act as the object of a sentence: `the deletion of 2 plants`. */
 export function nameOf(steps: readonly Step[]): string {
-  if (steps.every(({ before }) => before === null)) return `the creation of ${which(steps)}`
-  if (steps.every(({ after }) => after === null)) return `the deletion of ${which(steps)}`
+  if (steps.every(({ before }) => before === null)) return `the creation of ${plantsIn(steps)}`
+  if (steps.every(({ after }) => after === null)) return `the deletion of ${plantsIn(steps)}`
   const [text, other] = textsIn(steps)
-  return `the ${text && !other ? text : 'change'} of ${which(steps)}`
+  return `the ${text && !other ? text : 'change'} of ${plantsIn(steps)}`
 }
 
-/** The plants that were left alone, by their reasons: `plants 3, 5 and 7 more (someone changed them)`. */
+/** The skipped plants by reason: `plants 3, 5 and 7 more (someone changed them)`. */
 function describeSkipped(skipped: readonly SkippedStep[]): string {
   const groups = [...Map.groupBy(skipped, ({ why }) => why)].map(([why, all]) => {
     const ids = all.slice(0, MAX_NAMED).map(({ step }) => step.id)
     const more = all.length - ids.length
-    const named = `${ids.join(', ')}${more > 0 ? ` and ${more.toLocaleString()} more` : ''}`
-    return `${all.length === 1 ? 'plant' : 'plants'} ${named} (${why})`
+    const names = `${ids.join(', ')}${more > 0 ? ` and ${more.toLocaleString()} more` : ''}`
+    return `${all.length === 1 ? 'plant' : 'plants'} ${names} (${why})`
   })
   return groups.length === 0 ? '' : `; left out: ${groups.join(', ')}`
 }
 
-function done(steps: readonly Step[]): string {
+function describeSteps(steps: readonly Step[]): string {
   const [first] = steps
-  const subject = which(steps)
+  const subject = plantsIn(steps)
   if (!first) return 'Nothing was changed'
   if (steps.every(({ before }) => before === null)) return `Created ${subject}`
   if (steps.every(({ after }) => after === null)) return `Deleted ${subject}`
@@ -52,12 +52,12 @@ function done(steps: readonly Step[]): string {
   return tag === undefined ? `Removed the tag of ${subject}` : `Set the tag “${tag}” on ${subject}`
 }
 
-/** The sentence on an action, with the way to undo it. */
+/** The sentence about an act, with the way to undo it. */
 export const describeDone = (steps: readonly Step[], skipped: readonly SkippedStep[]): string =>
-  `${done(steps)}${describeSkipped(skipped)}${steps.length > 0 ? '; Ctrl+Z undoes it' : ''}`
+  `${describeSteps(steps)}${describeSkipped(skipped)}${steps.length > 0 ? '; Ctrl+Z undoes it' : ''}`
 
-/** The sentence on an action that was undone, or done again. */
-export function describeAgain(
+/** The sentence about an act that was undone or redone. */
+export function describeRepeat(
   what: string,
   steps: readonly Step[],
   skipped: readonly SkippedStep[],

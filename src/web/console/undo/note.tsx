@@ -1,4 +1,4 @@
-import { plantsOf } from '../counts.ts'
+import { countPlants } from '../counts.ts'
 import type { Acts } from './acts.ts'
 
 type NoteProps = {
@@ -10,19 +10,19 @@ type NoteProps = {
 
 /** The latest sentence, with a button to undo its action. */
 export function Note({ acts, sentence, count }: NoteProps) {
-  const noted = acts.noted.value
-  const running = acts.running.value
+  const latestNote = acts.latestNote.value
+  const progress = acts.progress.value
   return (
     <>
-      {running && running.of > 1 ? (
+      {progress && progress.of > 1 ? (
         <p class="said">
-          Changing plants: {running.count.toLocaleString()} of {plantsOf(running.of)}
+          Changing plants: {progress.count.toLocaleString()} of {countPlants(progress.of)}
         </p>
       ) : null}
       <div class="said">
         <p role="status">{sentence === '' ? null : <span key={count}>{sentence}</span>}</p>
-        {sentence !== '' && noted?.sentence === sentence ? (
-          <button type="button" aria-label={`Undo ${noted.act.what}`} onClick={acts.undo}>
+        {sentence !== '' && latestNote?.sentence === sentence ? (
+          <button type="button" aria-label={`Undo ${latestNote.act.what}`} onClick={acts.undo}>
             Undo
           </button>
         ) : null}

@@ -1,5 +1,5 @@
-// Carries out changes of plants in as few requests as they fit into. A plant is changed only if it is still as it was
-// before; later changes by others stay.
+// Carries out changes of plants in as few requests as possible. A plant is changed only if it is still as it was before:
+// later changes by others stay.
 
 import {
   type Deleted,
@@ -13,8 +13,8 @@ import { createPlants } from '../create-plants.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
-import { inBatches } from './batch.ts'
 import { CHANGED_REASON, GONE_REASON, type SkippedStep, TAKEN_REASON } from './describe.ts'
+import { inBatches } from './in-batches.ts'
 import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 
 const MAX_PLANTS = 1000
@@ -27,14 +27,14 @@ const ENCODER = new TextEncoder()
 const bytesOf = (plant: NewPlant | null): number =>
   plant ? ENCODER.encode(plantText(plant)).length + 1 : 0
 
-/** `refusal`: the failure that would hit all others too, so that nothing more was sent. */
+/** `refusal`: a failure that would affect all other steps too, so nothing more was sent. */
 export type Outcome = {
-  readonly done: readonly Step[]
-  readonly skipped: readonly SkippedStep[]
+  readonly doneSteps: readonly Step[]
+  readonly skippedSteps: readonly SkippedStep[]
   readonly refusal?: Failure
 }
 
-/** Steps in groups, of which each fits into a request. */
+/** Groups of steps that fit into one request each. */
 function* groupsOf(steps: readonly Step[]): Generator<readonly Step[]> {
   let group: Step[] = []
   let bytes = 0
@@ -51,30 +51,30 @@ function* groupsOf(steps: readonly Step[]): Generator<readonly Step[]> {
   if (group.length > 0) yield group
 }
 
-/** Shows plants as they will be. Created ones are shown once they are stored. */
-export function show(list: PlantList, steps: readonly Step[]): void {
-  const gone = steps.filter(({ after }) => after === null)
-  if (gone.length > 0) list.rows.hide(gone.map(({ id }) => id))
-  const changed = steps.flatMap((step) => {
+/** Shows plants as the steps will leave them; created ones only once they are stored. */
+export function showPending(list: PlantList, steps: readonly Step[]): void {
+  const deletions = steps.filter(({ after }) => after === null)
+  if (deletions.length > 0) list.rows.hide(deletions.map(({ id }) => id))
+  const changedPlants = steps.flatMap((step) => {
     const { id, before, after } = step
     const currentPlant = list.rows.plant(id) ?? before
     return currentPlant && after
       ? [withTexts(currentPlant, textsOf(after, changedTexts(step)))]
       : []
   })
-  if (changed.length > 0) list.showAs(changed)
+  if (changedPlants.length > 0) list.showPending(changedPlants)
 }
 
-/** Shows plants as they were, as nothing was changed. */
-const putBack = (list: PlantList, steps: readonly Step[]): void =>
+/** Shows plants as they were before steps that were not carried out. */
+const showUnchanged = (list: PlantList, steps: readonly Step[]): void =>
   list.putAll(steps.flatMap(({ before }) => (before ? [before] : [])))
 
-/** Shows a plant that was not changed as it is stored; resolves to the reason. */
-async function readAgain(session: Session, list: PlantList, step: Step): Promise<SkippedStep> {
+/** Shows a plant as it is stored, after its step was skipped; resolves to the reason. */
+async function showStored(session: Session, list: PlantList, step: Step): Promise<SkippedStep> {
   const { id, after } = step
   const current = await session.persist((client) => client.readPlant(id))
   if (!current.ok && current.error !== ERRORS['no such plant']) {
-    putBack(list, [step])
+    showUnchanged(list, [step])
     return { step, why: current.message }
   }
   if (!current.ok) {
@@ -99,23 +99,23 @@ async function deleteOne(session: Session, step: Step): Promise<Result<boolean>>
   return result.error === ERRORS['precondition failed'] ? { ok: true, value: false } : result
 }
 
-/** The steps that a request left out; `isRepeated`: the answer of an earlier try may have been lost. */
-type SendResult = { readonly skipped: readonly Step[]; readonly isRepeated: boolean }
+/** The steps that a request left out. `isRepeated`: the answer to an earlier try may have been lost. */
+type SendOutcome = { readonly leftOut: readonly Step[]; readonly isRepeated: boolean }
 
-function sendResultOf(
+function sendOutcomeOf(
   steps: readonly Step[],
   { changed, missing }: Pick<Deleted, 'changed' | 'missing'>,
   isRepeated: boolean,
-): SendResult {
+): SendOutcome {
   const skippedIds = new Set([...changed, ...missing].map(({ id }) => id))
-  return { skipped: steps.filter(({ id }) => skippedIds.has(id)), isRepeated }
+  return { leftOut: steps.filter(({ id }) => skippedIds.has(id)), isRepeated }
 }
 
 /** Sends the deletions of a group; resolves to the steps that were not carried out. */
 async function sendDeletions(
   session: Session,
   steps: readonly Step[],
-): Promise<Result<SendResult>> {
+): Promise<Result<SendOutcome>> {
   const plants = steps.flatMap(({ before }) => (before ? [before] : []))
   let tries = 0
   const result = await session.persist((client) => {
@@ -126,15 +126,15 @@ async function sendDeletions(
   if (!result.ok && result.error === ERRORS['too large'] && only && !another) {
     const one = await deleteOne(session, only)
     return one.ok
-      ? { ok: true, value: { skipped: one.value ? [] : steps, isRepeated: false } }
+      ? { ok: true, value: { leftOut: one.value ? [] : steps, isRepeated: false } }
       : one
   }
   if (!result.ok) return result
-  return { ok: true, value: sendResultOf(steps, result.value, tries > 1) }
+  return { ok: true, value: sendOutcomeOf(steps, result.value, tries > 1) }
 }
 
 /** Sends the changes of a group; resolves to the steps that were not carried out. */
-async function sendChanges(session: Session, steps: readonly Step[]): Promise<Result<SendResult>> {
+async function sendChanges(session: Session, steps: readonly Step[]): Promise<Result<SendOutcome>> {
   const updates = steps.map((step) => {
     const texts = changedTexts(step)
     return { id: step.id, ...textsOf(step.after, texts), was: textsOf(step.before, texts) }
@@ -145,12 +145,12 @@ async function sendChanges(session: Session, steps: readonly Step[]): Promise<Re
     return client.patchPlants(updates)
   })
   if (!result.ok) return result
-  return { ok: true, value: sendResultOf(steps, result.value, tries > 1) }
+  return { ok: true, value: sendOutcomeOf(steps, result.value, tries > 1) }
 }
 
 type Send = typeof sendChanges
 
-/** Sends steps in groups, in halves where one is too large. */
+/** Sends steps in groups; splits a group that is too large. */
 async function* sendEach(
   session: Session,
   list: PlantList,
@@ -162,25 +162,25 @@ async function* sendEach(
     const sentGroup = group
     const result = await send(session, sentGroup)
     if (result.ok) {
-      const { skipped: leftOut, isRepeated } = result.value
-      const skippedSteps = new Set(leftOut)
-      const done = sentGroup.filter((step) => !skippedSteps.has(step))
-      for (const { id } of done) list.rows.settle(id)
-      yield { done, skipped: [] }
-      for await (const part of inBatches(leftOut, (step) => readAgain(session, list, step))) {
-        const skipped = part.filter(({ why }) => why !== DONE_REASON)
-        const landed = isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
-        yield { done: landed.map(({ step }) => step), skipped }
+      const { leftOut, isRepeated } = result.value
+      const leftOutSteps = new Set(leftOut)
+      const doneSteps = sentGroup.filter((step) => !leftOutSteps.has(step))
+      for (const { id } of doneSteps) list.rows.clearPending(id)
+      yield { doneSteps, skippedSteps: [] }
+      for await (const part of inBatches(leftOut, (step) => showStored(session, list, step))) {
+        const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
+        const appliedSteps = isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
+        yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
       }
     } else if (result.error === ERRORS['too large'] && sentGroup.length > 1) {
       const half = Math.ceil(sentGroup.length / 2)
       groups.unshift(sentGroup.slice(0, half), sentGroup.slice(half))
     } else {
       const rest = [...sentGroup, ...groups.splice(0).flat()]
-      putBack(list, rest)
+      showUnchanged(list, rest)
       yield {
-        done: [],
-        skipped: rest.map((step) => ({ step, why: result.message })),
+        doneSteps: [],
+        skippedSteps: rest.map((step) => ({ step, why: result.message })),
         refusal: result,
       }
     }
@@ -199,15 +199,15 @@ async function* createEach(
     const result = await createPlants(session, plants, signal)
     if (!result.ok) {
       const rest = steps.slice(at)
-      const skipped = rest.map((step) => ({ step, why: result.message }))
-      yield { done: [], skipped, refusal: result }
+      const skippedSteps = rest.map((step) => ({ step, why: result.message }))
+      yield { doneSteps: [], skippedSteps, refusal: result }
       return
     }
     const takenIds = new Set(result.value.refused.map(({ plant }) => plant.id))
     list.putAll(plants.filter(({ id }) => !takenIds.has(id)))
     yield {
-      done: group.filter(({ id }) => !takenIds.has(id)),
-      skipped: group
+      doneSteps: group.filter(({ id }) => !takenIds.has(id)),
+      skippedSteps: group
         .filter(({ id }) => takenIds.has(id))
         .map((step) => ({ step, why: TAKEN_REASON })),
     }
@@ -215,7 +215,7 @@ async function* createEach(
 }
 
 /** Carries out steps; yields the outcome of each group. */
-export async function* carryOut(
+export async function* executeSteps(
   session: Session,
   list: PlantList,
   steps: readonly Step[],
