@@ -262,6 +262,24 @@ test('on a wide page the plants begin in the first 140 pixels', async () => {
   expect(first?.y).toBeLessThan(140)
 })
 
+test.each([390, 1280])(
+  'at %i pixels, buttons and links are at least 24 pixels high',
+  async (width) => {
+    await using console = await openConsole(browser, daemon.url, {
+      viewport: { width, height: 800 },
+    })
+    await console.row(3).waitFor()
+    const heights = await console.page
+      .locator('button, a')
+      .evaluateAll((all) =>
+        all
+          .filter((element) => element.checkVisibility())
+          .map((element) => element.getBoundingClientRect().height),
+      )
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(24)
+  },
+)
+
 test('a touch screen gets no compact rows', async () => {
   await using console = await openConsole(browser, daemon.url, {
     ...phone,
