@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../harness/folder'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const BYTES = 256 * 1024
+const BYTES = 512 * 1024
 
 test('a daemon makes the reserve, private and not compressible, and makes it again', async () => {
   using folder = temporaryFolder()

@@ -19,7 +19,7 @@ import { faultsOf, verify } from './verify.ts'
 
 /** Takes all the space that is left. */
 export function fill(file: string): void {
-  const fd = openSync(file, 'w')
+  const fd = openSync(file, 'a')
   try {
     for (let size = 1 << 20; size >= 512; size /= 2) {
       const block = Buffer.alloc(size, 1)
@@ -149,17 +149,21 @@ async function fillWithPlants(folder: string, about: string): Promise<Outcome> {
   }
 }
 
-/** Mounts an ext4 of 32 MB; resolves to its folder. */
-async function smallExt4(folder: string): Promise<string> {
-  await need('mkfs.ext4', 'losetup')
+async function smallDisk(folder: string, size: string, mkfs: readonly string[]): Promise<string> {
+  const [tool = ''] = mkfs
+  await need(tool, 'losetup')
   const image = join(folder, 'image')
-  await sh('truncate', '-s', '32M', image)
-  await sh('mkfs.ext4', '-q', '-m', '0', image)
+  await sh('truncate', '-s', size, image)
+  await sh(...mkfs, image)
   const { device } = await attachLoop(image)
   const disk = join(folder, 'disk')
   await mount(disk, device)
   return disk
 }
+
+/** Mounts an ext4 of 32 MB; resolves to its folder. */
+const smallExt4 = (folder: string): Promise<string> =>
+  smallDisk(folder, '32M', ['mkfs.ext4', '-q', '-m', '0'])
 
 /** Revokes tokens on a full disk, under load and while no daemon runs. */
 async function revokeOnFullDisk(disk: string, about: string): Promise<Outcome> {
@@ -185,7 +189,7 @@ async function revokeOnFullDisk(disk: string, about: string): Promise<Outcome> {
   }
   await load.stop()
   if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
-  fill(join(disk, 'more'))
+  fill(join(disk, 'ballast'))
   await token('revoke', 'three').catch((error) => problems.push(`without a daemon: ${error}`))
   rmSync(join(disk, 'ballast'))
   const again = await serve(database)
@@ -221,6 +225,25 @@ export const fullDiskFaults: Fault[] = [
     about: 'tokens are revoked on a full ext4, under load and without a daemon',
     async run(folder) {
       return revokeOnFullDisk(await smallExt4(folder), this.about)
+    },
+  },
+  {
+    name: 'full-revoke-xfs',
+    about: 'tokens are revoked on a full XFS, where no file can be made, without a daemon',
+    async run(folder) {
+      // The smallest XFS.
+      const disk = await smallDisk(folder, '300M', ['mkfs.xfs', '-q'])
+      const database = join(disk, 'plants.db')
+      const [program = ''] = plantstore
+      const token = (...words: string[]) => sh(program, 'token', ...words, '--database', database)
+      const first = await serve(database)
+      await token('create', 'lost')
+      await first.stop()
+      fill(join(disk, 'ballast'))
+      const problems: string[] = []
+      await token('revoke', 'lost').catch((error) => problems.push(String(error)))
+      if (!(await token('list')).includes('revoked')) problems.push('it is not revoked')
+      return { tried: this.about, many: '1 token revoked', lost: '', problems }
     },
   },
   {

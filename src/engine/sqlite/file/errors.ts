@@ -1,7 +1,7 @@
 // Maps errors of SQLite and the system to failures of a batch, and to messages for clients and users.
 
 import { SQLiteError } from 'bun:sqlite'
-import { accessSync, constants, type Stats, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
   codeOf,
@@ -109,6 +109,19 @@ export const lockedByAnother = (path: string): OpenError =>
 const diskFull = (path: string): OpenError =>
   new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
 
+// SQLite does not say why it cannot create a file, and XFS makes inodes of free space.
+function noSpaceForFile(path: string): OpenError | null {
+  const trial = `${path}.${crypto.randomUUID()}`
+  try {
+    closeSync(openSync(trial, 'wx', 0o600))
+    rmSync(trial)
+    return null
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) return null
+    return noFreeInodes(path) ?? diskFull(path)
+  }
+}
+
 const noFolder = (folder: string): OpenError =>
   new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
 
@@ -133,7 +146,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
       )
     case 'SQLITE_CANTOPEN':
       return (
-        noFreeInodes(path) ??
+        noSpaceForFile(path) ??
         accessError([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(
           `cannot open ${path} and its write-ahead log: the file system is read-only, or too few files may be open (ulimit -n)`,
@@ -156,6 +169,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
       return noFreeInodes(path) ?? diskFull(path)
     case 'EDQUOT':
     case 'SQLITE_FULL':
+    case 'SQLITE_IOERR_SHMSIZE':
       return diskFull(path)
     default:
       return new OpenError(`cannot open ${path}: ${reasonOf(error)}`, true)

@@ -4,8 +4,9 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { codeOf } from '../../../errors'
 import { fileSize } from './database-file'
 
-// The write-ahead log and its index of a database that nobody serves, or some twenty revocations beside a daemon.
-const BYTES = 256 * 1024
+// The write-ahead log and its index of a database that nobody serves, which XFS does not always make in 256 KB, or some
+// twenty revocations beside a daemon.
+const BYTES = 512 * 1024
 const BLOCK_BYTES = 4096
 
 const reserveOf = (path: string): string => `${path}.reserve`
