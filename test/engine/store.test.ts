@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { storeGuest, storeOwner } from '../../src/engine/store-user'
 import { createLog } from '../../src/log'
@@ -56,4 +56,16 @@ test('sees changes of tokens by another process at once', async () => {
   expect(await store.findToken(hash)).toEqual({ ...token, revokedAt: 2 })
   await other.close()
   await store.close()
+})
+
+test('a command that commits nothing starts no thread', async () => {
+  using folder = temporaryFolder()
+  const threads = spyOn(globalThis, 'Worker')
+
+  const store = await openStore(folder.file('plants.db'), storeGuest({ makesDatabase: true }))
+  expect(await store.countPlants()).toBe(0)
+  await store.close()
+
+  expect(threads).not.toHaveBeenCalled()
+  threads.mockRestore()
 })

@@ -1,5 +1,5 @@
 // The SQL that writes the change log: what is recorded of it stays right when entries are removed.
-import { expect, test } from 'bun:test'
+import { expect, setSystemTime, test } from 'bun:test'
 import { describeDifferences } from '../../../src/change-log/check'
 import { creation } from '../../../src/engine/commit/kinds'
 import { openStore } from '../../../src/engine/engine'
@@ -45,6 +45,7 @@ test('keeps an entry that is young by the clock, and removes one dated in the fu
   await (await openStore(path, storeOwner(ignore, ignore, 60_000))).close()
   using db = connect(path)
   const { add, remove } = prepareChangeLogWriter(db)
+  setSystemTime(Date.now())
   for (let id = 1; id <= 3; id++) add([creation([id, 'n', null], null)])
   const numbers = () => db.query('SELECT number FROM changes').values().flat()
 
@@ -52,7 +53,9 @@ test('keeps an entry that is young by the clock, and removes one dated in the fu
   expect(numbers()).toEqual([1n, 2n, 3n])
   db.run('UPDATE changes SET at = at + 3600000 WHERE number = 1')
   db.run('UPDATE changes SET at = at - 3600000 WHERE number = 2')
+  db.run('UPDATE changes SET at = at - 60000 WHERE number = 3')
   remove(3)
+  setSystemTime()
   expect(numbers()).toEqual([3n])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import {
   distrustPageCache,
   fileSize,
@@ -39,4 +39,22 @@ test('a path without a file has no size, and one without a folder no free space'
   expect(fileSize(folder.file('none'))).toBe(0)
   expect(freeBytes(folder.file('none'))).toBeGreaterThan(0)
   expect(freeBytes(folder.file('none/plants.db'))).toBeNull()
+})
+
+test('says whether the database or its folder is missing', () => {
+  using folder = temporaryFolder()
+  const none = folder.file('none.db')
+  const loop = folder.file('loop.db')
+  symlinkSync(loop, loop)
+  const open = (path: string, makesDatabase: boolean) =>
+    openFile(path, { holdsLock: true, makesDatabase })
+
+  expect(() => openReadable(none)).toThrow(`no database at ${none}; check the path`)
+  expect(() => open(none, false)).toThrow(`no database at ${none}; name it with --database`)
+  expect(() => open(folder.file('new/plants.db'), true)).toThrow(
+    `folder ${folder.file('new')} does not exist`,
+  )
+  for (const makesDatabase of [false, true])
+    expect(() => open(loop, makesDatabase)).toThrow(`cannot open ${loop}: `)
+  expect(() => openReadable(loop)).toThrow(`cannot open ${loop}: `)
 })
