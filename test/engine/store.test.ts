@@ -1,4 +1,6 @@
+import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { openStore } from '../../src/engine/engine'
 import { storeGuest, storeOwner } from '../../src/engine/store-user'
 import { createLog } from '../../src/log'
@@ -68,4 +70,55 @@ test('a command that commits nothing starts no thread', async () => {
 
   expect(threads).not.toHaveBeenCalled()
   threads.mockRestore()
+})
+
+test('a daemon that starts while another program writes says so, and writes later', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await (await open(path)).close()
+  const other = new Database(path)
+  other.run('BEGIN IMMEDIATE')
+  const events: unknown[] = []
+
+  const store = await openStore(
+    path,
+    storeOwner(
+      (level, event, fields) => events.push({ level, event, ...fields }),
+      () => {},
+    ),
+  )
+  other.run('ROLLBACK')
+  other.close(true)
+
+  expect(events).toEqual([
+    {
+      level: 'error',
+      event: 'cannot-write',
+      detail: 'the database is locked by another program',
+    },
+  ])
+  await store.createPlant({ id: 1n, name: 'Rose' })
+  expect(await store.countPlants()).toBe(1)
+  await store.close()
+})
+
+test('a probe writes nothing for five minutes after a change', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await open(path)
+  await store.probe()
+  const later = performance.now() + 300_001
+  const clock = spyOn(performance, 'now').mockImplementation(() => later)
+  await store.createPlant({ id: 1n, name: 'Rose' })
+  const log = () => Bun.hash(readFileSync(`${path}-wal`))
+  const before = log()
+
+  await store.probe()
+  expect(log()).toBe(before)
+  clock.mockImplementation(() => later + 300_001)
+  await store.probe()
+  expect(log()).not.toBe(before)
+
+  clock.mockRestore()
+  await store.close()
 })

@@ -201,6 +201,25 @@ test('refuses while another program reads the database, and changes nothing', as
   expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db', 'plants.db.reserve'])
 })
 
+test('refuses to replace a damaged database while another program has it open', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  const reader = new Database(database, { readwrite: true, create: false })
+  reader.query('SELECT count(*) FROM plants').get()
+  // By another process: closing the file in this one would drop the locks of its reader.
+  Bun.spawnSync(['dd', 'if=/dev/zero', `of=${database}`, 'bs=100', 'count=1', 'conv=notrunc'])
+
+  const { err, code } = await restore(copy, database)
+  reader.close()
+
+  expect({ err, code }).toEqual({
+    err: `plantstore: ${realpathSync(database)} is locked by another program\n`,
+    code: 1,
+  })
+  expect(readdirSync(folder.path).filter((name) => name.includes('.replaced-'))).toEqual([])
+  expect(readFileSync(database).subarray(0, 100)).toEqual(Buffer.alloc(100))
+})
+
 test('restores the database behind a link, and keeps the link', async () => {
   using folder = temporaryFolder()
   const link = folder.file('link.db')

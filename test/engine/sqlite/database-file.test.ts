@@ -31,6 +31,8 @@ test('reads the pages of a database from the disk again, where there are any', (
   writeFileSync(folder.file('plants.db'), 'pages')
   distrustPageCache(folder.file('plants.db'))
   expect(openFiles(folder.path)).toEqual([])
+  // A device without fsync.
+  expect(() => distrustPageCache('/dev/null')).toThrow('EINVAL')
 })
 
 test('a path without a file has no size, and one without a folder no free space', () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, utimesSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
 import { readDatabase } from '../../../src/engine/sqlite/read-only/read'
-import { storeOwner } from '../../../src/engine/store-user'
+import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
 import { openFiles } from '../../harness/open-files'
 
@@ -19,4 +19,21 @@ test('a read of a database that a crash has left closes its files', async () => 
   expect(during).toContain(`${left}-wal`)
   expect(openFiles(left)).toEqual([])
   await writer.close()
+})
+
+test('an error of the reader ends the read at once, unless the database has changed meanwhile', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await (await openStore(path, storeGuest({ makesDatabase: true }))).close()
+  let reads = 0
+  const read = (changes: number) =>
+    readDatabase(path, 'repeatable', () => {
+      reads += 1
+      if (reads <= changes) utimesSync(path, reads, reads)
+      throw new Error(`in read ${reads}`)
+    })
+
+  await expect(read(0)).rejects.toThrow('in read 1')
+  reads = 0
+  await expect(read(2)).rejects.toThrow('in read 3')
 })

@@ -91,3 +91,24 @@ test('a database that cannot be opened for another reason keeps its reserve', as
   expect(code).toBe(74)
   expect(statSync(folder.file('plants.db.reserve')).size).toBe(BYTES)
 })
+
+// In a mount namespace of its own: no mount outlives the command.
+const canMount = Bun.spawnSync(['unshare', '-rm', 'true']).success
+
+test.skipIf(!canMount)('the reserve of a full disk takes what is left', () => {
+  using folder = temporaryFolder()
+  const room = require.resolve('../../../src/engine/sqlite/file/reserve')
+  const program = `require('${room}').makeReserve('${folder.file('plants.db')}')
+    console.log(require('node:fs').statSync('${folder.file('plants.db.reserve')}').size)`
+  const onSmallDisk = ['unshare', '-rm', 'sh', '-c', 'mount -t tmpfs -o size=64k none "$0" && "$@"']
+
+  const { stdout, exitCode } = Bun.spawnSync([
+    ...onSmallDisk,
+    folder.path,
+    process.execPath,
+    '-e',
+    program,
+  ])
+
+  expect({ size: Number(stdout), exitCode }).toEqual({ size: 65_536, exitCode: 0 })
+})
