@@ -223,17 +223,6 @@ test('accepts PLANTSTORE_TOKEN, and then creates no token', async () => {
   expect(out.trim().split('\n')).toHaveLength(1)
 })
 
-test('says why a new database cannot be written', async () => {
-  using folder = temporaryFolder()
-  // No file may be longer than 2 KiB.
-  const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
-
-  const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
-
-  expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
-})
-
 test('accepts the token of PLANTSTORE_TOKEN_FILE, without its newline', async () => {
   using folder = temporaryFolder()
   const file = folder.file('token')

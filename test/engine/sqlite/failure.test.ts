@@ -1,7 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { toClientError, toCommandError, toFailure } from '../../../src/engine/sqlite/file/errors'
+import { readDatabase } from '../../../src/engine/sqlite/read-only/read'
 import { ERRORS } from '../../../src/errors'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
@@ -58,4 +59,27 @@ test('says why a token cannot be stored', async () => {
   expect({ out, code }).toEqual({ out: '', code: 74 })
   expect(err).toBe('plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error\n')
   expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
+})
+
+test('says why a new database cannot be written', async () => {
+  using folder = temporaryFolder()
+  // No file may be longer than 2 KiB.
+  const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
+
+  const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
+
+  expect({ out, code }).toEqual({ out: '', code: 74 })
+  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
+})
+
+test('refuses to read a database in use whose log was removed', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  rmSync(`${database}-wal`)
+
+  await expect(readDatabase(database, 'repeatable', () => 'read')).rejects.toThrow(
+    `${database} is in use, but ${database}-wal was removed`,
+  )
 })

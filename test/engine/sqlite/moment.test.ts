@@ -6,9 +6,10 @@ import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
 import { openFiles } from '../../harness/open-files'
 
+const ignore = () => {}
+
 test('a read of a database that a crash has left closes its files', async () => {
   using folder = temporaryFolder()
-  const ignore = () => {}
   const writer = await openStore(folder.file('plants.db'), storeOwner(ignore, ignore))
   const left = folder.file('left.db')
   for (const suffix of ['', '-wal', '-shm'])

@@ -291,6 +291,7 @@ test.each([
   // A journal that stays beside the file, and means nothing.
   [0, 'PERSIST'],
   [0x1234, 'PERSIST'],
+  [APPLICATION_ID, 'DELETE'],
 ])('refuses the database of another program: %d, %s', async (id, journal) => {
   using folder = temporaryFolder()
   const file = folder.file('theirs.db')
