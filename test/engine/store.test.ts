@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { openStore } from '../../src/engine/engine'
 import { storeGuest, storeOwner } from '../../src/engine/store-user'
+import { tryLock } from '../../src/files/libc'
 import { createLog } from '../../src/log'
 import { hashToken, type Token } from '../../src/token/token'
 import { temporaryFolder } from '../harness/daemon'
@@ -121,4 +122,22 @@ test('a probe writes nothing for five minutes after a change', async () => {
 
   clock.mockRestore()
   await store.close()
+})
+
+test('a command pauses before each commit beside a daemon, and only then', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await openStore(path, storeGuest({ makesDatabase: true }))
+  const served = openSync(path, 'r')
+  const pauses = spyOn(Bun, 'sleep')
+
+  await store.createPlant({ id: 1n, name: 'Rose' })
+  expect(pauses).not.toHaveBeenCalled()
+  expect(tryLock(served)).toBeTrue()
+  for (const id of [2n, 3n]) await store.createPlant({ id, name: 'Rose' })
+  expect(pauses).toHaveBeenCalledTimes(2)
+
+  pauses.mockRestore()
+  await store.close()
+  closeSync(served)
 })

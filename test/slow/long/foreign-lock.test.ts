@@ -28,7 +28,7 @@ function linkOf(pid: number, fd: string): string | null {
 }
 
 const lockEvents = (daemon: Daemon) =>
-  daemon.events().filter(({ event }) => event.startsWith('database-'))
+  daemon.events().filter(({ event }) => /^(database|storage)-/.test(event))
 
 test("reports another program's lock within 10 seconds, and recovers", async () => {
   using folder = temporaryFolder()
