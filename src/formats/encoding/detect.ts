@@ -17,9 +17,24 @@ const LATIN_ENCODINGS = [
   'macintosh',
   'cp850',
   'cp437',
+  'cp852',
 ] as const
-/** Differs from `windows-1251` only in capitals and a few letters. */
-const MAC_CYRILLIC = 'x-mac-cyrillic'
+/** The encodings that a guess may stand for: they differ in capitals and a few letters, or read a text in capitals. */
+const RIVALS: Readonly<Record<string, readonly string[]>> = {
+  'windows-1251': ['x-mac-cyrillic'],
+  ibm866: ['x-mac-cyrillic'],
+  'koi8-u': ['windows-1253', 'iso-8859-7'],
+}
+/** The letters that it takes to be certain of an encoding in which short words of other languages are words, too. */
+const MIN_LETTERS: Readonly<Record<string, number>> = {
+  gbk: 10,
+  'euc-kr': 10,
+  'euc-jp': 10,
+  'windows-1255': 20,
+  'iso-8859-8': 20,
+}
+/** Curly quotes, dashes and `ê` of Windows, as cp852 reads them. */
+const RARE_IN_CP852 = /^[\p{ASCII}ĺľŕ]*$/iv
 /** The last character of the sample may be cut off. */
 const UNFINISHED = { stream: true }
 const MAX_READINGS = 2
@@ -30,6 +45,7 @@ type Candidate = Readability & { readonly encoding: string; readonly text: strin
 function decodeAs(bytes: Uint8Array, encoding: string): Candidate | null {
   try {
     const text = createDecoder(encoding, true).decode(bytes, UNFINISHED)
+    if (encoding === 'cp852' && RARE_IN_CP852.test(text)) return null
     return { encoding, text, ...assessReadability(text) }
   } catch {
     return null
@@ -53,10 +69,13 @@ function mostPlausible(sample: Uint8Array, encodings: readonly string[], isForei
 async function candidatesOf(sample: Uint8Array, load: Loader): Promise<readonly Candidate[]> {
   const guess = (await guessEncoding(sample, load)).toLowerCase()
   const foreign = decodeAs(sample, guess)?.isForeign
-    ? mostPlausible(sample, [guess, MAC_CYRILLIC], true)
+    ? mostPlausible(sample, [guess, ...(RIVALS[guess] ?? [])], true)
     : []
   return foreign.length > 0 ? foreign : mostPlausible(sample, [...LATIN_ENCODINGS, guess], false)
 }
+
+const isCertain = ({ encoding, foreignCount }: Candidate): boolean =>
+  foreignCount >= (MIN_LETTERS[encoding] ?? 0)
 
 /** Detects the encoding of a sample: the lines of a text that have bytes beyond ASCII. */
 export async function detectEncoding(sample: Uint8Array, load: Loader): Promise<Detection> {
@@ -66,5 +85,6 @@ export async function detectEncoding(sample: Uint8Array, load: Loader): Promise<
     const [line = ''] = text.split(/[\r\n]/, 1)
     return `${showText(line.slice(0, CONTEXT_CHARACTERS))} as ${encoding}`
   })
-  return { encoding: first && candidates.length === 1 ? first.encoding : null, readings }
+  const isOnly = first !== undefined && candidates.length === 1
+  return { encoding: isOnly && isCertain(first) ? first.encoding : null, readings }
 }

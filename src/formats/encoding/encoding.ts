@@ -8,6 +8,8 @@ import { createPageDecoder, type Decoder } from './code-pages'
 
 /** Number of leading bytes that distinguish UTF-8 from UTF-16. */
 const HEAD_BYTES = 4
+/** The header of a file is hardly longer. */
+const HEADER_BYTES = 4096
 const CONTEXT_BYTES = 24
 /** The length of the sample that the encoding is detected from. */
 const SAMPLE_BYTES = 16_384
@@ -27,15 +29,29 @@ export function isEncoding(name: string): boolean {
   }
 }
 
-/** The encoding by the first bytes. UTF-16 has a byte order mark, or begins with ASCII, of which every other byte is 0. */
-export function encodingOf([a, b, c, d]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && d === 0)) return 'utf-16le'
-  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && c === 0)) return 'utf-16be'
-  return 'utf-8'
-}
-
 const LF = 10
 const CR = 13
+
+/** The byte order of UTF-16 by the first end of a line; null: there is none in UTF-16. */
+function orderOfLineEnd(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  for (let index = 0; index + 1 < bytes.length; index += 2) {
+    const [a, b] = [bytes[index], bytes[index + 1]]
+    if (b === 0 && (a === LF || a === CR)) return 'utf-16le'
+    if (a === 0 && (b === LF || b === CR)) return 'utf-16be'
+  }
+  return null
+}
+
+/**
+ * The encoding by the first bytes. UTF-16 has a byte order mark, or begins with ASCII, of which every other byte is 0, or
+ * has such an end of a line.
+ */
+export function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  const [a, b, c, d] = bytes
+  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && d === 0)) return 'utf-16le'
+  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && c === 0)) return 'utf-16be'
+  return orderOfLineEnd(bytes.subarray(0, HEADER_BYTES)) ?? 'utf-8'
+}
 
 /** The number of line ends in a text: of Unix, Windows and old Macs. `previousByte`: the one before the text. */
 function countLineEnds(bytes: Uint8Array, previousByte = 0): number {

@@ -29,13 +29,18 @@ const ALPHABETS: readonly ReadonlySet<string>[] = [
 ].map((letters) => new Set(letters))
 
 const CASED = /\p{Ll}|\p{Lu}/u
-const LETTER = /[\p{L}\p{M}]/u
+// Accents that stand alone are letters in Unicode.
+const LETTER = /[[\p{L}\p{M}]--[\u02b0-\u02ff]]/v
+/** A word of Latin letters beyond ASCII alone, which hardly any language has. */
+const UNLIKELY_WORD = /(?<![\p{L}\p{M}])[\p{Script=Latin}--\p{ASCII}]{2,}(?![\p{L}\p{M}])/gv
 const LATIN = /\p{Script=Latin}/u
 const SCRIPTS = [LATIN, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]
 const scriptOf = (letter: string): number => SCRIPTS.findIndex((script) => script.test(letter))
 /** Signs and spaces of prose and prices. */
 const SIGN = /[\p{Pi}\p{Pf}\p{Pd}\p{Zs}¡¿„‚•…·×°§№™®©²³½¼¾ªº、。・()「」【】ー,]/u
 const CURRENCY = /[€£¥]/
+/** Forms of letters that end a word. */
+const FINAL = /[ךםןףץς]/
 /** Signs that stand between letters. */
 const INNER = /[’‘\p{Pd}\p{Zs}·×ー・]/u
 
@@ -46,7 +51,8 @@ function isFault(before: string, character: string, after: string): boolean {
     if (!SIGN.test(character)) return true
     return LETTER.test(before) && LETTER.test(after) && !INNER.test(character)
   }
-  if (!CASED.test(character)) return false
+  if (FINAL.test(character) && LETTER.test(after)) return true
+  if (!CASED.test(character)) return /[a-z]/.test(before + after)
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return true
   if (/\p{Ll}/u.test(character) && /\p{Lu}/u.test(after)) return true
   return [before, after].some(
@@ -61,6 +67,8 @@ export type Readability = {
   readonly isReadable: boolean
   /** True if it has letters other than Latin ones. */
   readonly isForeign: boolean
+  /** The number of letters other than Latin ones. */
+  readonly foreignCount: number
 }
 
 /** The share of odd characters beyond ASCII that is tolerated: foreign names, typing errors. */
@@ -86,10 +94,12 @@ export function assessReadability(text: string): Readability {
   const outside = (alphabet: ReadonlySet<string>): number =>
     letters.entries().reduce((sum, [letter, count]) => sum + (alphabet.has(letter) ? 0 : count), 0)
   const outsideCount = foreignCount > 0 ? 0 : Math.min(...ALPHABETS.map(outside))
-  const oddCount = faultCount + outsideCount
+  const unlikelyCount = [...text.matchAll(UNLIKELY_WORD)].length
+  const oddCount = faultCount + outsideCount + unlikelyCount
   return {
     oddCount,
     isReadable: oddCount <= nonAscii * MAX_ODD,
     isForeign: foreignCount > nonAscii / 2,
+    foreignCount,
   }
 }

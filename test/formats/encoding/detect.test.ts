@@ -59,6 +59,10 @@ describe('an encoding', () => {
     ['guillemets of Windows', 'id,name\n1,«Anna»\n2,Café\n3,Forêt\n', 'windows-1252'],
     ['capitals of DOS', 'id,name\n1,ÄPFEL\n2,Rüben\n3,Löwenmäulchen\n', 'cp850'],
     ['a hybrid', 'id,name\n1,Rosa ×alba\n2,Müller\n', 'windows-1252'],
+    ['Hungarian of DOS', 'id,name\n1,Erdei fenyő\n2,Kocsányos tölgy\n3,Tüdőfű\n', 'cp852'],
+    // The same bytes in windows-1255.
+    ['Hebrew', 'id,name\n1,אלון התבור\n2,אורן ירושלים\n3,שן הארי\n', 'iso-8859-8'],
+    ['Cyrillic after Latin', 'id,name\n1,Quercus robur (Дуб)\n2,Tilia (Липа)\n', 'koi8-u'],
   ])('is detected from %s', async (_, text, encoding) => {
     expect(await detect(text, encoding)).toBe(encoding)
   })
@@ -67,6 +71,10 @@ describe('an encoding', () => {
     // Each decoding has letters of a language.
     ['one word of Czech', 'id,name\n1,mák\n2,čičorka\n', 'windows-1250'],
     ['one word of Hungarian', 'id,name\n1,lő\n', 'windows-1250'],
+    ['capitals of Greek', 'id,name\n1,ΒΕΛΑΝΙΔΙΑ\n2,ΠΕΥΚΟ\n3,ΕΛΙΑ\n', 'windows-1253'],
+    ['two words of Chinese', 'id,name\n1,梅花\n2,侧柏\n', 'gb18030'],
+    ['one letter of Italian', 'id,name\n1,Lillà\n', 'macintosh'],
+    ['short words of Cyrillic', 'id,name\n1,Quercus robur (Дуб)\n2,Tilia (Липа)\n', 'windows-1251'],
     // Lines of UTF-8 after one of Windows.
     ['a mixture', 'id,name\n1,GrÃ¼n\n2,Grün\n3,SchÃ¶n\n', 'windows-1252'],
   ])('is not taken from %s if it would change the text', async (_, text, encoding) => {

@@ -26,6 +26,18 @@ test.each(['utf-16le', 'utf-16be', 'utf-8'])(
   },
 )
 
+test.each(['utf-16le', 'utf-16be'])(
+  'a header without ASCII and without a mark is read in %s',
+  async (encoding) => {
+    for (const end of ['\n', '\r\n']) {
+      const text = `номер;название${end}1;Дуб${end}`
+      const bytes = Buffer.from(text, 'utf16le')
+      if (encoding === 'utf-16be') bytes.swap16()
+      expect(await decode(bytes, 100)).toBe(text)
+    }
+  },
+)
+
 test('reads a file in the named encoding', async () => {
   const bytes = Buffer.from('Caf\x8e \x96', 'latin1')
 

@@ -19,6 +19,7 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['cp850', 'Western European (DOS)'],
   ['windows-1250', 'Central European (Windows)'],
   ['iso-8859-2', 'Central European (ISO 8859-2)'],
+  ['cp852', 'Central European (DOS)'],
   ['windows-1251', 'Cyrillic (Windows)'],
   ['koi8-r', 'Cyrillic (KOI8-R)'],
   ['windows-1253', 'Greek (Windows)'],
