@@ -48,6 +48,13 @@ export function explainChoice(table: Table): string | null {
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
 }
 
+function explainEmpty(table: Table): string {
+  const { sheet, sheets } = table
+  if (sheet === null) return 'the file is empty'
+  const others = sheets.length > 1 ? `; use --sheet to read ${listSheets(table)}` : ''
+  return `the sheet ${JSON.stringify(sheet)} is empty${others}`
+}
+
 /** The notice that hidden rows are read too; null: there are none. */
 export function explainHidden({ hiddenRows }: Table): string | null {
   if (hiddenRows === 0) return null
@@ -120,10 +127,11 @@ async function openColumns(
     const settings = { ...config, hasHeader: config.header }
     if (typeof source === 'function') await checkFile(format, source, config.encoding, advice)
     const table = await openTable(format, source, settings, advice, readBook)
-    // A file without a row has no columns either.
-    const isEmpty = table.header.length === 0
+    if (table.header.length > 0) return { table, columns: findColumns(path, table, config) }
+    if (format !== 'json' && format !== 'ndjson') throw new OpenError(explainEmpty(table))
+    // JSON without a value has no columns either.
     const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
-    return { table, columns: isEmpty ? none : findColumns(path, table, config) }
+    return { table, columns: none }
   } catch (error) {
     throw withName(path, await withEncoding(error, advice))
   }
