@@ -127,11 +127,11 @@ function showPlants(parts: Console): void {
   }
 
   effect(() => {
-    const isKnown = session.hasSession.value
+    const hasSession = session.hasSession.value
     untracked(() => {
-      if (isKnown) void begin()
+      if (hasSession) void begin()
       else follower.stop()
-      if (isKnown) return monitor.pollNow()
+      if (hasSession) return monitor.pollNow()
       editor.close()
       list.close()
     })
