@@ -171,3 +171,34 @@ test("a change that another program's constraint discards is not reported as mad
   expect(storedPlants(database)).toEqual(before)
   expect((await check(database)).err).not.toContain('change log')
 })
+
+test.each([
+  ['name TEXT NOT NULL, tag INTEGER', 'column plants.tag is INTEGER; expected TEXT'],
+  ['name NOT NULL, tag TEXT', 'column plants.name is of no type; expected TEXT'],
+  [
+    'name TEXT NOT NULL UNIQUE ON CONFLICT REPLACE, tag TEXT',
+    'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
+  ],
+])(
+  'a table of plants that changes what is stored (%s) stops all writes',
+  async (columns, detail) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database })
+    await daemon.create('{"id":1,"name":"Rose","tag":"7"}')
+    change(
+      database,
+      `ALTER TABLE plants RENAME TO old;
+     CREATE TABLE plants (id INTEGER PRIMARY KEY, ${columns});
+     INSERT INTO plants SELECT * FROM old;
+     DROP TABLE old;`,
+    )
+    const before = storedPlants(database)
+
+    const answer = await daemon.create('{"id":2,"name":"Rose","tag":"12"}')
+
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toEqual({ error: 50302, message: `nothing was stored: ${detail}` })
+    expect(storedPlants(database)).toEqual(before)
+  },
+)

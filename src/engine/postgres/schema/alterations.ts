@@ -2,7 +2,7 @@
 
 import type { SQL } from 'bun'
 import { FIELDS } from '../../../plant/plant'
-import { describeForeignPart } from '../../foreign-part'
+import { describeColumn, describeForeignPart } from '../../foreign-part'
 import { rowsOf, sendAll } from '../connecting/statements'
 import { newerSchema, SCHEMA_VERSION } from './migrations'
 
@@ -70,7 +70,7 @@ const UNSAFE: Readonly<Record<string, (row: Row) => string>> = {
   rule: ({ name, detail }) => describeForeignPart('rule', name, detail),
   generated: ({ name }) => `column ${name} is generated; run ALTER TABLE … ALTER … DROP EXPRESSION`,
   column: ({ name, detail }) =>
-    `column ${name} is ${detail}; expected ${name.endsWith('.id') ? 'bigint' : 'text'}`,
+    describeColumn(name, detail, name.endsWith('.id') ? 'bigint' : 'text'),
 }
 /** Unwanted alterations that are safe. */
 const UNWANTED: Readonly<Record<string, (row: Row) => string>> = {

@@ -3,7 +3,7 @@
 import type { Changes, Database } from 'bun:sqlite'
 import { AlteredSchema } from './errors'
 import { SCHEMA_VERSION, schemaVersion } from './migrations'
-import { refuseTriggers } from './triggers'
+import { refuseAlteredPlants, refuseTriggers } from './triggers'
 
 /** Throws unless a statement has changed one row: an altered schema can discard a row without an error. */
 export function requireOne({ changes }: Changes): void {
@@ -25,6 +25,7 @@ export function guardSchema(db: Database): () => void {
     // A newer daemon may have started beside a command.
     if (schemaVersion(db) !== SCHEMA_VERSION) throw new Error('a newer plantstore has migrated it')
     refuseTriggers(db)
+    refuseAlteredPlants(db)
     guardedVersion = version
   }
 }

@@ -1,7 +1,8 @@
-// Triggers of other programs: SQLite runs them within each write, and they may discard or change what is stored.
+// What other programs have altered so that SQLite discards or changes what is stored: triggers, and the table of plants.
 
 import type { Database } from 'bun:sqlite'
-import { describeForeignPart } from '../../foreign-part'
+import { FIELDS } from '../../../plant/plant'
+import { describeColumn, describeForeignPart } from '../../foreign-part'
 import { AlteredSchema } from './errors'
 
 const TABLES = ['plants', 'changes', 'change_log', 'tokens']
@@ -20,4 +21,27 @@ export function refuseTriggers(db: Database): void {
   if (!trigger) return
   const { name, table } = trigger
   throw new AlteredSchema(describeForeignPart('trigger', name, table))
+}
+
+type Column = { readonly name: string; readonly type: string }
+
+/** Throws an {@link AlteredSchema}, if the table of plants would change what is stored. */
+export function refuseAlteredPlants(db: Database): void {
+  const columns = db.query<Column, []>(`SELECT name, type FROM pragma_table_info('plants')`).all()
+  for (const { name, type } of columns) {
+    const expected = name === 'id' ? 'INTEGER' : 'TEXT'
+    const isOurs = FIELDS.some((field) => field === name)
+    if (isOurs && type.toUpperCase() !== expected)
+      throw new AlteredSchema(describeColumn(`plants.${name}`, type || 'of no type', expected))
+  }
+  const replacing = db
+    .query(
+      `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'plants'
+       AND replace(upper(sql), char(10), ' ') LIKE '%ON CONFLICT REPLACE%'`,
+    )
+    .get()
+  if (replacing)
+    throw new AlteredSchema(
+      'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
+    )
 }
