@@ -23,17 +23,18 @@ const htmlCell = (text: string): string =>
   `<td style="mso-number-format:'\\@'">${escapeHtml(text)}</td>`
 
 // Has the cells copied here, which are pasted into cells; other rows are imported. Firefox drops custom clipboard types.
-const OWN = 'data-plantstore-cells'
+const OWN = /<table data-plantstore-cells="([^"]*)"/
 
 function htmlOf(grid: Grid, areCells: boolean): string {
-  const own = areCells ? ` ${OWN}="${encodeURIComponent(JSON.stringify(grid))}"` : ''
+  const cells = encodeURIComponent(JSON.stringify(grid))
+  const own = areCells ? ` data-plantstore-cells="${cells}"` : ''
   const rows = grid.map((row) => `<tr>${row.map(htmlCell).join('')}</tr>`)
   return `<table${own}>${rows.join('')}</table>`
 }
 
 /** The cells of a table that was copied here; null: other contents. */
 function readOwnGrid(html: string): Grid | null {
-  const [, encoded] = new RegExp(`<table ${OWN}="([^"]*)"`).exec(html) ?? []
+  const [, encoded] = OWN.exec(html) ?? []
   return encoded === undefined ? null : JSON.parse(decodeURIComponent(encoded))
 }
 
