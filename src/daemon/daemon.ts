@@ -131,7 +131,8 @@ class Daemon {
   reload(): void {
     const { config, log, token } = this.#parts
     token.reload()
-    if (config.tokenFile === null) log('info', 'nothing-to-reread')
+    if (config.tlsCert !== null) log('info', 'certificate-not-reread', { file: config.tlsCert })
+    else if (config.tokenFile === null) log('info', 'nothing-to-reread')
   }
 
   /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */

@@ -188,3 +188,18 @@ test('refuses a certificate for a unix socket', async () => {
     'plantstore: --tls-cert needs a port: leave --unix out; see "plantstore serve --help"\n',
   )
 })
+
+test.skipIf(!hasOpenssl)('says at SIGHUP that the certificate was not read again', async () => {
+  using folder = temporaryFolder()
+  const pair = makePair(folder, 'first')
+  const token = folder.file('token')
+  writeFileSync(token, 'first_0123456789abcdef')
+  const env = { PLANTSTORE_TOKEN: '', PLANTSTORE_TOKEN_FILE: token }
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: flagsOf(pair), env })
+
+  process.kill(daemon.pid, 'SIGHUP')
+
+  expect(await daemon.event('token-file-read')).toMatchObject({ file: token })
+  expect(await daemon.event('certificate-not-reread')).toMatchObject({ file: pair.cert })
+})
