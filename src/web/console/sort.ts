@@ -47,21 +47,26 @@ export function comparatorOf({ by, isDescending }: Sort): Compare {
     byId(a, b)
 }
 
+/** The index of the first element that meets a condition, as do all after it; the length if none does. */
+export function lowerBound<T>(items: readonly T[], meets: (element: T) => boolean): number {
+  let low = 0
+  let high = items.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const element = items[middle]
+    if (element !== undefined && !meets(element)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** The index of a plant among sorted ones. */
 export function insertionIndex(
   sortedPlants: readonly NewPlant[],
   plant: NewPlant,
   compare: Compare,
 ): number {
-  let low = 0
-  let high = sortedPlants.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const other = sortedPlants[middle]
-    if (other && compare(other, plant) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return lowerBound(sortedPlants, (other) => compare(other, plant) >= 0)
 }
 
 async function merge(

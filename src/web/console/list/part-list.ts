@@ -1,22 +1,9 @@
 // A long list in parts, in ascending or descending order of ids. Together they span all ids; only some hold their plants.
 
 import type { NewPlant } from '../../../client/client.ts'
-import { MAX_SORTED } from '../sort.ts'
+import { lowerBound, MAX_SORTED } from '../sort.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
-
-/** The index of the first element that meets a condition, as do all after it; the length if none does. */
-function lowerBound<T>(items: readonly T[], meets: (element: T) => boolean): number {
-  let low = 0
-  let high = items.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const element = items[middle]
-    if (element !== undefined && !meets(element)) low = middle + 1
-    else high = middle
-  }
-  return low
-}
 
 export class PartList {
   #order = ASCENDING
@@ -164,14 +151,7 @@ export class PartList {
   }
 
   #partIndexOfRow(row: number): number {
-    let low = 0
-    let high = this.#parts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((this.#starts[middle] ?? 0) <= row) low = middle
-      else high = middle - 1
-    }
-    return low
+    return Math.max(0, lowerBound(this.#starts, (start) => start > row) - 1)
   }
 
   #partIndexOfId(id: bigint): number {
