@@ -175,7 +175,7 @@ describe('in a list that the page can hold', () => {
     list.changeAll(new Map([[7n, { name: 'rósé 7' }]]))
     list.changeAll(new Map([[BigInt(PLANTS - 4), { name: 'no longer' }]]))
     expect(names()).toEqual(['rósé 7', 'rose, red', 'Guns’ rose'])
-    list.rows.hide([7n])
+    list.showPending(new Map([[7n, null]]))
     list.put({ id: 9000n, name: 'New rose' })
     expect(names()).toEqual(['rose, red', 'Guns’ rose', 'New rose'])
     list.putAll([{ id: 7n, name: 'rósé 7' }])
@@ -251,7 +251,7 @@ test('plants that are being tagged are shown with the tag, even if they are read
     name: `plant ${2 * at + 1}`,
     tag: 'odd',
   }))
-  list.showPending(odd.map((plant) => ({ ...plant, tag: 'new' })))
+  list.showPending(new Map(odd.map((plant) => [plant.id, { ...plant, tag: 'new' }])))
   expect(await list.readAll()).toBe('all')
   expect(list.rows.count.value).toBe(0)
   await list.show({})

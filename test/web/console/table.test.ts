@@ -190,7 +190,7 @@ describe('a list that is sorted', () => {
     list.changeAll(new Map([[9n, { name: 'basil' }]]))
     list.changeAll(new Map([[4n, { name: 'apple' }]]))
     list.changeAll(new Map([[5n, null]]))
-    list.rows.hide([1n])
+    list.showPending(new Map([[1n, null]]))
 
     expect(names()).toEqual(['Aloe', 'apple', 'basil', 'Éclair', 'plant 9'])
     expect(list.rows.count.value).toBe(5)
@@ -248,7 +248,7 @@ describe('a list that is sorted', () => {
     expect(before).toEqual(MANY.toSorted((a, b) => a - b).map((number) => `Rose ${number}`))
     const plants = list.rows.heldPlants().filter((_, at) => at % 3 === 0)
 
-    list.rows.hide(plants.map(({ id }) => id))
+    list.showPending(new Map(plants.map(({ id }) => [id, null])))
     expect(names()).toEqual(before.filter((_, at) => at % 3 !== 0))
     expect(list.rows.plant(plants[0]?.id ?? -1n)).toBeUndefined()
     list.putAll(plants)

@@ -4,6 +4,7 @@ import type { NewPlant } from '../../../client/client.ts'
 import { lowerBound, MAX_SORTED } from '../sort.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
+import type { PlantChanges } from './sorted-plants.ts'
 
 export class PartList {
   #order = ASCENDING
@@ -85,7 +86,7 @@ export class PartList {
   }
 
   /** Inserts, updates or removes plants in the parts that are held. */
-  applyChanges(changes: ReadonlyMap<bigint, NewPlant | null>): void {
+  applyChanges(changes: PlantChanges): void {
     const byPart = Map.groupBy(changes, ([id]) => this.partOf(id))
     for (const [part, changesOfPart] of byPart) {
       if (!part?.rows) continue

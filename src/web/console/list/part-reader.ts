@@ -1,6 +1,6 @@
 // Reads the parts of the list that come into view, or all of them, such as for sorting.
 
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { PlantPage, Result } from '../../../client/client.ts'
 import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
@@ -32,11 +32,11 @@ export class PartReader {
   /** The reason of the last failure; null once a read succeeds. */
   readonly failure = signal<string | null>(null)
   /** True while all plants are read. */
-  readonly isReadingAll = signal(false)
+  readonly isReadingAll = computed(() => this.#readersOfAll.value > 0)
   /** Counts restarts: answers to earlier requests are dropped. */
   #generation = 0
   readonly #loading = new Map<Part, Promise<void>>()
-  #readersOfAll = 0
+  readonly #readersOfAll = signal(0)
 
   constructor(
     readonly session: Session,
@@ -52,8 +52,7 @@ export class PartReader {
   restart(): void {
     this.#generation += 1
     this.#loading.clear()
-    this.#readersOfAll = 0
-    this.isReadingAll.value = false
+    this.#readersOfAll.value = 0
     this.rows.restart()
   }
 
@@ -107,15 +106,13 @@ export class PartReader {
   /** Calls a function that reads all plants, and keeps the changes in the meantime for it. */
   async whileReadingAll<T>(act: () => Promise<T>): Promise<T> {
     const { generation } = this
-    this.#readersOfAll += 1
-    this.isReadingAll.value = true
+    this.#readersOfAll.value += 1
     this.rows.beginRead()
     try {
       return await act()
     } finally {
       if (generation === this.#generation) {
-        this.#readersOfAll -= 1
-        this.isReadingAll.value = this.#readersOfAll > 0
+        this.#readersOfAll.value -= 1
         this.rows.endRead()
       }
     }

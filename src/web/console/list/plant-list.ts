@@ -20,6 +20,7 @@ import { ASCENDING, DESCENDING } from './id-order.ts'
 import { foldInSlices, matcherOf } from './local-search.ts'
 import { PartReader, RETRY_MS, type ReadOutcome } from './part-reader.ts'
 import { PlantRows } from './plant-rows.ts'
+import type { PlantChanges } from './sorted-plants.ts'
 import { Tags } from './tags.ts'
 
 /** The sentence that a list is too long for an order. */
@@ -175,8 +176,9 @@ export class PlantList {
   put(plant: NewPlant): void {
     this.rows.clearPending(plant.id)
     const visiblePlant = this.withUnsaved(plant)
-    if (visiblePlant === plant) this.rows.set(plant.id, this.rows.belongs(plant) ? plant : null)
-    else this.showPending([visiblePlant])
+    const change = new Map([[plant.id, visiblePlant]])
+    if (visiblePlant === plant) this.#setAll(change)
+    else this.showPending(change)
   }
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
@@ -194,15 +196,12 @@ export class PlantList {
   /** Like {@link put}, for many plants. */
   putAll(plants: readonly NewPlant[]): void {
     for (const { id } of plants) this.rows.clearPending(id)
-    const changes = new Map(
-      plants.map((plant) => [plant.id, this.rows.belongs(plant) ? plant : null]),
-    )
-    if (!this.rows.setAll(changes)) void this.#sortAndSearch()
+    this.#setAll(new Map(plants.map((plant) => [plant.id, plant])))
   }
 
-  /** Shows pending changes of plants, until {@link put} replaces them. */
-  showPending(plants: readonly NewPlant[]): void {
-    if (!this.rows.showPending(plants)) void this.#sortAndSearch()
+  /** Shows or hides plants as pending changes leave them, until {@link put} replaces these. */
+  showPending(changes: PlantChanges): void {
+    if (!this.rows.showPending(changes)) void this.#sortAndSearch()
   }
 
   /** Shows changes by others, except of plants that are being deleted here. */
@@ -210,17 +209,19 @@ export class PlantList {
     this.tags.markStale()
     const visibleChanges = new Map<bigint, NewPlant | null>()
     for (const [id, after] of changes) {
-      const plant = after && { id, ...after }
-      if (!this.rows.isHidden(id))
-        visibleChanges.set(id, plant && this.rows.belongs(plant) ? plant : null)
+      if (!this.rows.isHidden(id)) visibleChanges.set(id, after && { id, ...after })
     }
-    if (!this.rows.setAll(visibleChanges)) void this.#sortAndSearch()
+    this.#setAll(visibleChanges)
   }
 
   /** Removes a plant that is no longer stored. */
   remove(id: bigint): void {
     this.rows.clearPending(id)
-    this.rows.set(id, null)
+    this.#setAll(new Map([[id, null]]))
+  }
+
+  #setAll(changes: PlantChanges): void {
+    if (!this.rows.setAll(changes)) void this.#sortAndSearch()
   }
 
   /** True if the page can hold every plant, as far as it is known. */
@@ -265,7 +266,7 @@ export class PlantList {
       if (isOther) rows.isTooLong.value = false
       if (isOther || isReversed || (rows.count.value === 0 && !rows.isFiltered)) {
         rows.clearFilter()
-        rows.reset(isDescending ? DESCENDING : ASCENDING)
+        rows.parts.reset(isDescending ? DESCENDING : ASCENDING)
         this.readAt.value = performance.now()
       } else if (this.searchesLocally && !this.isLive.value) this.#markRowsStale()
       rows.setExpectedCount(this.#expectedCount())

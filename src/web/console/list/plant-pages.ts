@@ -1,12 +1,6 @@
 // Reads pages of the plants that match a query, in the order of ids, either way.
 
-import {
-  ERRORS,
-  type ListQuery,
-  type NewPlant,
-  type PlantPage,
-  type Result,
-} from '../../../client/client.ts'
+import { ERRORS, type ListQuery, type PlantPage, type Result } from '../../../client/client.ts'
 import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import type { IdOrder } from './id-order.ts'
@@ -14,11 +8,13 @@ import type { Cursor } from './part.ts'
 
 const PAGE_PLANTS = 1000
 
-type Options = { readonly signal?: AbortSignal }
-
 /** The plant with an id as a page, which is empty if there is none. */
-async function readOne(session: Session, id: bigint, options: Options): Promise<Result<PlantPage>> {
-  const result = await session.persist((client) => client.readPlant(id, options), options.signal)
+async function readOne(
+  session: Session,
+  id: bigint,
+  signal: AbortSignal | undefined,
+): Promise<Result<PlantPage>> {
+  const result = await session.persist((client) => client.readPlant(id, { signal }), signal)
   if (result.ok) return { ok: true, value: { plants: [result.value], next: null } }
   if (result.error !== ERRORS['no such plant']) return result
   return { ok: true, value: { plants: [], next: null } }
@@ -31,16 +27,16 @@ export function readPage(
   { isDescending }: Pick<IdOrder, 'isDescending'>,
   after: Cursor,
   limit: number,
-  options: Options = {},
+  signal?: AbortSignal,
 ): Promise<Result<PlantPage>> {
-  if (query.id !== undefined) return readOne(session, query.id, options)
+  if (query.id !== undefined) return readOne(session, query.id, signal)
   const page: ListQuery = {
     limit,
     ...(after === null ? {} : { after }),
     ...(isDescending ? { order: 'desc' } : {}),
     ...listQueryOf(query),
   }
-  return session.persist((client) => client.listPlants(page, options), options.signal)
+  return session.persist((client) => client.listPlants(page, { signal }), signal)
 }
 
 /** Every plant from a cursor on, a page at a time; stops at a failure, which it returns. */
@@ -50,19 +46,12 @@ export async function* readPages(
   order: Pick<IdOrder, 'isDescending'>,
   after: Cursor = null,
   signal?: AbortSignal,
-): AsyncGenerator<PlantPage & { readonly plants: readonly NewPlant[] }, string | null> {
+): AsyncGenerator<PlantPage, string | null> {
   for (let cursor: Cursor = after; ; ) {
-    const page = await readPage(
-      session,
-      query,
-      order,
-      cursor,
-      PAGE_PLANTS,
-      signal ? { signal } : {},
-    )
+    const page = await readPage(session, query, order, cursor, PAGE_PLANTS, signal)
     if (!page.ok) return page.message
     yield page.value
-    if (page.value.next === null || page.value.next === undefined) return null
+    if (page.value.next === null) return null
     cursor = page.value.next
   }
 }

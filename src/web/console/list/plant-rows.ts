@@ -4,10 +4,10 @@
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, MAX_SORTED } from '../sort.ts'
-import { ASCENDING, type IdOrder } from './id-order.ts'
+import { ASCENDING } from './id-order.ts'
 import { createReadPart, type Part } from './part.ts'
 import { PartList } from './part-list.ts'
-import { MAX_INSERTED, SortedPlants } from './sorted-plants.ts'
+import { MAX_INSERTED, type PlantChanges, SortedPlants } from './sorted-plants.ts'
 
 // Plants added at the end extend the last part up to this length, then begin another.
 const MAX_PART_ROWS = 5000
@@ -96,20 +96,10 @@ export class PlantRows {
     return this.#pending.get(id) === null
   }
 
-  /** Hides plants until {@link clearPending}, even if they are still stored. */
-  hide(ids: readonly bigint[]): void {
-    for (const id of ids) this.#pending.set(id, null)
-    this.setAll(new Map(ids.map((id) => [id, null])))
-  }
-
-  /**
-   * Shows pending changes until {@link clearPending}, even if other values are stored. False: see {@link setAll}.
-   */
-  showPending(plants: readonly NewPlant[]): boolean {
-    for (const plant of plants) this.#pending.set(plant.id, plant)
-    return this.setAll(
-      new Map(plants.map((plant) => [plant.id, this.belongs(plant) ? plant : null])),
-    )
+  /** Like {@link setAll}, until {@link clearPending}, even if the plants are stored otherwise. */
+  showPending(changes: PlantChanges): boolean {
+    for (const [id, plant] of changes) this.#pending.set(id, plant)
+    return this.setAll(changes)
   }
 
   /** Drops the pending change of a plant. */
@@ -117,17 +107,14 @@ export class PlantRows {
     this.#pending.delete(id)
   }
 
-  /** Inserts, updates or removes a plant. */
-  set(id: bigint, plant: NewPlant | null): void {
-    if (this.#reads > 0) this.#changesDuringRead.set(id, plant)
-    this.#apply(id, plant)
-    this.publish()
-  }
-
-  /** Inserts, updates or removes many plants. False if the rows must be sorted again. */
-  setAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
-    if (this.#reads > 0) for (const [id, plant] of changes) this.#changesDuringRead.set(id, plant)
-    const isInOrder = this.#applyAll(changes)
+  /** Inserts or updates plants that belong to the list, removes others. False if the rows must be sorted again. */
+  setAll(changes: PlantChanges): boolean {
+    const changedRows = new Map<bigint, NewPlant | null>()
+    for (const [id, plant] of changes)
+      changedRows.set(id, plant && this.belongs(plant) ? plant : null)
+    if (this.#reads > 0)
+      for (const [id, plant] of changedRows) this.#changesDuringRead.set(id, plant)
+    const isInOrder = this.#applyAll(changedRows)
     this.publish()
     return isInOrder
   }
@@ -182,10 +169,6 @@ export class PlantRows {
     this.#reads = 0
   }
 
-  reset(order: IdOrder): void {
-    this.parts.reset(order)
-  }
-
   /** Returns to the order of ids. */
   unsort(): void {
     this.#sortedPlants = null
@@ -213,12 +196,11 @@ export class PlantRows {
   }
 
   clear(): void {
-    this.restart()
     this.#pending.clear()
     this.#sortedPlants = null
     this.#filteredPlants = null
     this.#expectedCount = undefined
-    this.reset(ASCENDING)
+    this.parts.reset(ASCENDING)
     batch(() => {
       this.publish()
       this.isTooLong.value = false
@@ -234,7 +216,7 @@ export class PlantRows {
   }
 
   /** Like {@link setAll}, but does not publish. */
-  #applyAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
+  #applyAll(changes: PlantChanges): boolean {
     if (changes.size <= MAX_SINGLE_CHANGES) {
       for (const [id, plant] of changes) this.#apply(id, plant)
       return true

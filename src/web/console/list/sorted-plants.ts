@@ -6,6 +6,9 @@ import { type Compare, insertionIndex } from '../sort.ts'
 /** Inserting this many takes a few milliseconds. */
 export const MAX_INSERTED = 2000
 
+/** Plants to show by their ids; null: none. */
+export type PlantChanges = ReadonlyMap<bigint, NewPlant | null>
+
 export class SortedPlants {
   #plants: NewPlant[]
 
@@ -37,7 +40,7 @@ export class SortedPlants {
   }
 
   /** Inserts, updates or removes plants; very many are appended. True if all are in order. */
-  applyAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
+  applyAll(changes: PlantChanges): boolean {
     const unchangedPlants = this.#plants.filter(({ id }) => !changes.has(id))
     const changedPlants = [...changes.values()]
       .filter((plant) => plant !== null)

@@ -53,16 +53,15 @@ function* groupsOf(steps: readonly Step[]): Generator<readonly Step[]> {
 
 /** Shows plants as the steps will leave them; created ones only once they are stored. */
 export function showPending(list: PlantList, steps: readonly Step[]): void {
-  const deletions = steps.filter(({ after }) => after === null)
-  if (deletions.length > 0) list.rows.hide(deletions.map(({ id }) => id))
-  const changedPlants = steps.flatMap((step) => {
+  const changes = new Map<bigint, NewPlant | null>()
+  for (const step of steps) {
     const { id, before, after } = step
     const currentPlant = list.rows.plant(id) ?? before
-    return currentPlant && after
-      ? [withTexts(currentPlant, textsOf(after, changedTexts(step)))]
-      : []
-  })
-  if (changedPlants.length > 0) list.showPending(changedPlants)
+    if (!after) changes.set(id, null)
+    else if (currentPlant)
+      changes.set(id, withTexts(currentPlant, textsOf(after, changedTexts(step))))
+  }
+  list.showPending(changes)
 }
 
 /** Shows plants as they were before steps that were not carried out. */
