@@ -12,32 +12,27 @@ import {
 import type { Session } from './session.ts'
 import { TEXTS } from './texts.ts'
 
-/** Sums the outcomes of all requests. Throws a ClientError if it cannot continue. */
-async function createAll<P extends NewPlant>(
-  client: Client,
-  plants: readonly P[],
-  signal: AbortSignal,
-): Promise<BatchOutcome<P>> {
-  let total: BatchOutcome<P> = { created: 0, known: 0, refused: [] }
-  for await (const { created, known, refused } of client.createAll(plants, { signal })) {
-    total = {
-      created: total.created + created,
-      known: total.known + known,
-      refused: [...total.refused, ...refused],
-    }
-  }
-  return total
-}
+/** The outcome of several requests. */
+export type SendOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
 
-/** The result of several requests, with retries. `send` throws a ClientError if it cannot continue. */
-export const persistRequests = <T>(
+/** Sums the outcomes of several requests, with retries. `send` throws a ClientError if it cannot continue. */
+export const persistRequests = <P extends NewPlant>(
   session: Session,
-  send: (client: Client) => Promise<T>,
+  send: (client: Client) => AsyncIterable<BatchOutcome<P> | SendOutcome<P>>,
   signal: AbortSignal,
 ) =>
-  session.persist(async (client): Promise<Result<T>> => {
+  session.persist(async (client): Promise<Result<SendOutcome<P>>> => {
+    let total: SendOutcome<P> = { created: 0, replaced: 0, known: 0, refused: [] }
     try {
-      return { ok: true, value: await send(client) }
+      for await (const outcome of send(client)) {
+        total = {
+          created: total.created + outcome.created,
+          replaced: total.replaced + ('replaced' in outcome ? outcome.replaced : 0),
+          known: total.known + outcome.known,
+          refused: [...total.refused, ...outcome.refused],
+        }
+      }
+      return { ok: true, value: total }
     } catch (error) {
       if (error instanceof ClientError) return error.failure
       throw error
@@ -49,7 +44,7 @@ export const createPlants = <P extends NewPlant>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
-) => persistRequests(session, (client) => createAll(client, plants, signal), signal)
+) => persistRequests(session, (client) => client.createAll(plants, { signal }), signal)
 
 /** The reason that a whole group was refused. */
 export const groupRefusal = ({ error, message }: Failure): string =>

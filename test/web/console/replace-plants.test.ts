@@ -7,6 +7,8 @@ import { openList } from './opened-list'
 
 const { daemon, stored } = ownDaemon()
 const PLANTS = 500
+const MAX_BODY = 2048
+const { daemon: narrow } = ownDaemon({ args: ['--max-body-bytes', String(MAX_BODY)] })
 
 test('plants whose ids come twice are sent in few requests, and the last ones stay', async () => {
   const { session } = await openList(daemon)
@@ -26,4 +28,21 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
   })
   expect(fetched.mock.calls.length).toBeLessThan(PLANTS / 50)
   expect(stored(7n)?.name).toBe('second')
+})
+
+test('plants beside one that is refused are stored, in requests that fit', async () => {
+  const { session } = await openList(narrow)
+  const plants = Array.from({ length: PLANTS }, (_, at) => ({
+    id: BigInt(at),
+    name: at === 7 ? 'x'.repeat(MAX_BODY) : `plant ${at}`,
+  }))
+  const { signal } = new AbortController()
+  const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
+  const replacer = createReplacer({ columns, comparison: null })
+  const result = await replacePlants(session, plants.map(replacer), signal)
+
+  expect(result).toMatchObject({
+    ok: true,
+    value: { created: PLANTS - 1, replaced: 0, known: 0, refused: [{ plant: { id: 7n } }] },
+  })
 })

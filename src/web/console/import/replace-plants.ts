@@ -1,25 +1,20 @@
 // Creates or replaces a group of plants, or as many of them as possible.
 
 import {
-  type BatchOutcome,
   type Client,
   ClientError,
-  ERRORS,
   type Failure,
   type NewPlant,
+  type Patched,
   type PlantUpdate,
 } from '../../../client/client.ts'
 import type { Plant } from '../../../plant/plant.ts'
-import { persistRequests } from '../create-plants.ts'
+import { persistRequests, type SendOutcome } from '../create-plants.ts'
+import { isOfPlants, sendGroups } from '../send-groups.ts'
 import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import { textsOf } from '../undo/step.ts'
 import type { ImportInput } from './detect-file.ts'
-
-type ReplaceOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
-
-// Errors caused by single plants, or by the size of the request.
-const PLANT_ERRORS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
 
 /** A plant of a file, and the replacement to send. */
 export type Replacement = NewPlant & { readonly update: PlantUpdate }
@@ -28,52 +23,40 @@ const refusalOf = (message: string): Failure => ({ ok: false, error: 0, status: 
 const CHANGED_REFUSAL = refusalOf('someone has changed this plant since it was compared')
 const GONE_REFUSAL = refusalOf('someone has deleted this plant since it was compared')
 
-/** Sends plants in one request, or in halves if it is refused. Throws a ClientError if it cannot continue. */
-async function patchAll<P extends Replacement>(
+/** The counts of a request, and the plants that someone has changed or deleted since they were compared. */
+function outcomeOf<P extends Replacement>(plants: readonly P[], patched: Patched) {
+  const failures = new Map([
+    ...patched.changed.map(({ id }) => [id, CHANGED_REFUSAL] as const),
+    ...patched.missing.map(({ id }) => [id, GONE_REFUSAL] as const),
+  ])
+  const refused = plants.flatMap((plant) => {
+    const failure = failures.get(plant.id)
+    return failure ? [{ plant, failure }] : []
+  })
+  return { created: patched.created, replaced: patched.patched, known: patched.unchanged, refused }
+}
+
+/** Yields the outcome of each request. Throws a ClientError if it cannot continue. */
+async function* patchEach<P extends Replacement>(
   client: Client,
   plants: readonly P[],
   signal: AbortSignal,
-): Promise<ReplaceOutcome<P>> {
-  const updates = plants.map(({ update }) => update)
-  const result = await client.patchPlants(updates, { signal })
-  if (result.ok) {
-    const { created, patched, unchanged, changed, missing } = result.value
-    const failures = new Map([
-      ...changed.map(({ id }) => [id, CHANGED_REFUSAL] as const),
-      ...missing.map(({ id }) => [id, GONE_REFUSAL] as const),
-    ])
-    const refused = plants.flatMap((plant) => {
-      const failure = failures.get(plant.id)
-      return failure ? [{ plant, failure }] : []
-    })
-    return { created, replaced: patched, known: unchanged, refused }
-  }
-  if (!PLANT_ERRORS.includes(result.error)) throw new ClientError(result)
-  const [plant] = plants
-  if (plant && plants.length === 1) {
-    return { created: 0, replaced: 0, known: 0, refused: [{ plant, failure: result }] }
-  }
-  const half = Math.ceil(plants.length / 2)
-  return patchEach(client, [plants.slice(0, half), plants.slice(half)], signal)
-}
-
-/** Sends groups of plants, one after the other, and sums their outcomes. */
-async function patchEach<P extends Replacement>(
-  client: Client,
-  groups: Iterable<readonly P[]>,
-  signal: AbortSignal,
-): Promise<ReplaceOutcome<P>> {
-  let sum: ReplaceOutcome<P> = { created: 0, replaced: 0, known: 0, refused: [] }
-  for (const group of groups) {
-    const { created, replaced, known, refused } = await patchAll(client, group, signal)
-    sum = {
-      created: sum.created + created,
-      replaced: sum.replaced + replaced,
-      known: sum.known + known,
-      refused: [...sum.refused, ...refused],
+): AsyncGenerator<SendOutcome<P>, void, void> {
+  const send = (group: readonly P[]) =>
+    client.patchPlants(
+      group.map(({ update }) => update),
+      { signal },
+    )
+  for (const others of groupDistinct(plants)) {
+    for await (const { group, result } of sendGroups(others, (plant) => [plant], send)) {
+      if (result.ok) yield outcomeOf(group, result.value)
+      else if (!isOfPlants(result)) throw new ClientError(result)
+      else {
+        const refused = group.map((plant) => ({ plant, failure: result }))
+        yield { created: 0, replaced: 0, known: 0, refused }
+      }
     }
   }
-  return sum
 }
 
 /** Splits plants into groups with distinct ids, as a request requires. */
@@ -92,7 +75,7 @@ export const replacePlants = <P extends Replacement>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
-) => persistRequests(session, (client) => patchEach(client, groupDistinct(plants), signal), signal)
+) => persistRequests(session, (client) => patchEach(client, plants, signal), signal)
 
 type ReplacerInput = Pick<ImportInput, 'columns' | 'comparison'>
 

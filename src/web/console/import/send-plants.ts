@@ -45,7 +45,7 @@ async function sendGroup(
     ? await replacePlants(session, plants.map(replacing), signal)
     : await createRows(session, plants, input.columns, signal)
   if (!result.ok) throw new ClientError(result)
-  const { created, known, replaced } = { replaced: 0, ...result.value }
+  const { created, known, replaced } = result.value
   const refusedIndexes = new Set(result.value.refused.map(({ plant }) => plant.rowIndex))
   const storedRows = plants.filter(({ rowIndex }) => !refusedIndexes.has(rowIndex))
   const emptyNames = storedRows.filter(({ name }) => name === '').length

@@ -8,9 +8,9 @@ import {
   type NewPlant,
   type Result,
 } from '../../../client/client.ts'
-import { plantText } from '../../../client/json.ts'
 import { createPlants } from '../create-plants.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import { sendGroups } from '../send-groups.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
 import { CHANGED_REASON, GONE_REASON, type SkippedStep, TAKEN_REASON } from './describe.ts'
@@ -18,37 +18,14 @@ import { inBatches } from './in-batches.ts'
 import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 
 const MAX_PLANTS = 1000
-// A body of the default limit has room for three times as many bytes.
-const MAX_BYTES = 300_000
 // The plant already is as intended: an earlier answer was lost, or someone else did the same.
 const DONE_REASON = 'done already'
 
-const ENCODER = new TextEncoder()
-const bytesOf = (plant: NewPlant | null): number =>
-  plant ? ENCODER.encode(plantText(plant)).length + 1 : 0
-
-/** `refusal`: a failure that would affect all other steps too, so nothing more was sent. */
+/** `refusal`: a failure after which nothing more was sent. */
 export type Outcome = {
   readonly doneSteps: readonly Step[]
   readonly skippedSteps: readonly SkippedStep[]
   readonly refusal?: Failure
-}
-
-/** Groups of steps that fit into one request each. */
-function* groupsOf(steps: readonly Step[]): Generator<readonly Step[]> {
-  let group: Step[] = []
-  let bytes = 0
-  for (const step of steps) {
-    const more = bytesOf(step.before) + bytesOf(step.after)
-    if (group.length > 0 && (group.length === MAX_PLANTS || bytes + more > MAX_BYTES)) {
-      yield group
-      group = []
-      bytes = 0
-    }
-    group.push(step)
-    bytes += more
-  }
-  if (group.length > 0) yield group
 }
 
 /** Shows plants as the steps will leave them; created ones only once they are stored. */
@@ -149,39 +126,36 @@ async function sendChanges(session: Session, steps: readonly Step[]): Promise<Re
 
 type Send = typeof sendChanges
 
-/** Sends steps in groups; splits a group that is too large. */
+const plantsOf = ({ before, after }: Step) => [before, after].filter((plant) => plant !== null)
+
+/** Sends steps until one is refused. */
 async function* sendEach(
   session: Session,
   list: PlantList,
   steps: readonly Step[],
   send: Send,
 ): AsyncGenerator<Outcome, void, void> {
-  const groups = [...groupsOf(steps)]
-  for (let group = groups.shift(); group; group = groups.shift()) {
-    const sentGroup = group
-    const result = await send(session, sentGroup)
-    if (result.ok) {
-      const { leftOut, isRepeated } = result.value
-      const leftOutSteps = new Set(leftOut)
-      const doneSteps = sentGroup.filter((step) => !leftOutSteps.has(step))
-      for (const { id } of doneSteps) list.rows.clearPending(id)
-      yield { doneSteps, skippedSteps: [] }
-      for await (const part of inBatches(leftOut, (step) => showStored(session, list, step))) {
-        const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
-        const appliedSteps = isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
-        yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
-      }
-    } else if (result.error === ERRORS['too large'] && sentGroup.length > 1) {
-      const half = Math.ceil(sentGroup.length / 2)
-      groups.unshift(sentGroup.slice(0, half), sentGroup.slice(half))
-    } else {
-      const rest = [...sentGroup, ...groups.splice(0).flat()]
+  let sent = 0
+  for await (const { group, result } of sendGroups(steps, plantsOf, (part) =>
+    send(session, part),
+  )) {
+    if (!result.ok) {
+      const rest = steps.slice(sent)
       showUnchanged(list, rest)
-      yield {
-        doneSteps: [],
-        skippedSteps: rest.map((step) => ({ step, why: result.message })),
-        refusal: result,
-      }
+      const skippedSteps = rest.map((step) => ({ step, why: result.message }))
+      yield { doneSteps: [], skippedSteps, refusal: result }
+      return
+    }
+    sent += group.length
+    const { leftOut, isRepeated } = result.value
+    const leftOutSteps = new Set(leftOut)
+    const doneSteps = group.filter((step) => !leftOutSteps.has(step))
+    for (const { id } of doneSteps) list.rows.clearPending(id)
+    yield { doneSteps, skippedSteps: [] }
+    for await (const part of inBatches(leftOut, (step) => showStored(session, list, step))) {
+      const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
+      const appliedSteps = isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
+      yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
     }
   }
 }
