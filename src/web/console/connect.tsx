@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Field } from './controls/field.tsx'
 import { Leaf } from './controls/leaf.tsx'
 import { Modal } from './controls/modal.tsx'
+import { untilPause } from './controls/user-input.ts'
 import type { Session } from './session.ts'
 
 function TokenForm({ session, hint }: { readonly session: Session; readonly hint: string }) {
@@ -74,8 +75,20 @@ export function Welcome({ session }: { readonly session: Session }) {
 
 type ReconnectProps = { readonly session: Session; readonly onForget: () => void }
 
-/** Asks for another token in a dialog over the page. */
+/** Asks for another token in a dialog over the page, once nothing is typed that would go into it. */
 export function Reconnect({ session, onForget }: ReconnectProps) {
+  const isShown = useSignal(false)
+  useEffect(() => {
+    let timer = 0
+    function wait(): void {
+      const rest = untilPause()
+      if (rest === 0) isShown.value = true
+      else timer = setTimeout(wait, rest)
+    }
+    wait()
+    return () => clearTimeout(timer)
+  }, [])
+  if (!isShown.value) return null
   return (
     <Modal label="The token is no longer accepted">
       <h2>The token is no longer accepted</h2>

@@ -268,11 +268,11 @@ export class CellEditor implements CellEditing {
     ]
   }
 
-  /** Saves a cell that has lost the focus; not if its row has only moved. */
+  /** Saves a cell that has lost the focus; not if its row has only moved, or a modal dialog will return the focus. */
   #saveIfLeft(cell: OpenCell): void {
     // Waits until the browser has moved the focus, and the page the row.
     setTimeout(() => {
-      const isInField = document.activeElement?.closest('.cell-field')
+      const isInField = document.activeElement?.closest('.cell-field, dialog:modal')
       if (this.#openCell.value === cell && !isInField) this.#save()
     })
   }

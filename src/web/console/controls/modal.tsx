@@ -38,7 +38,13 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
     return () => {
       phone.removeEventListener('change', show)
       // Closed before it is removed, so that the browser restores the focus.
+      const before = document.activeElement
       element?.close()
+      const field = document.activeElement
+      const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement
+      // Chromium restores the focus of a text field without a caret: nothing could be typed. Other inputs have none.
+      if (field !== before && isField && field.selectionStart !== null)
+        field.setSelectionRange(-1, -1)
     }
   }, [isBeside])
   return (

@@ -1,14 +1,22 @@
-// Counts the user's inputs, so that a late answer does not move the focus of a busy user.
+// Watches the user's inputs, so that the page does not move the focus of a busy user.
 
 let inputs = 0
+let lastInput = Number.NEGATIVE_INFINITY
+
+// Nobody who types goes on after so long without a look at the page.
+const PAUSE_MS = 1000
 
 /** The number of keys and presses so far. */
 export const countInputs = (): number => inputs
 
-/** Starts counting. Call the result to stop. */
+/** The time until the user has paused. */
+export const untilPause = (): number => Math.max(0, lastInput + PAUSE_MS - performance.now())
+
+/** Starts watching. Call the result to stop. */
 export function watchInput(): () => void {
   const count = (): void => {
     inputs += 1
+    lastInput = performance.now()
   }
   addEventListener('keydown', count, true)
   addEventListener('pointerdown', count, true)

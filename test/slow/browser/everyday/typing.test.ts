@@ -9,7 +9,7 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database, removePlants } = ownDaemon()
+const { daemon, database, removePlants, createToken, revokeToken } = ownDaemon()
 
 const LATENCY_MS = 300
 const names = (): readonly string[] => storedPlants(database).map(({ name }) => name)
@@ -146,6 +146,34 @@ await inEachBrowser((person, browser) => {
     await person.press('Control', 'z')
     await until('the undo', () => !names().includes('two'))
     expect(names().slice(0, 2)).toEqual(['one', 'plant 2'])
+  })
+
+  test('a revoked token interrupts nobody who types, and the text of the cell stays', async () => {
+    const token = await createToken('typist')
+    await browser().driver.open('about:blank')
+    await browser().driver.open(`${daemon.url}/#token=${token}`)
+    await person.find(labels.row('4'))
+    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
+    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.focus(labels.table)
+    await person.press('ArrowRight')
+    await person.press('F2')
+    await person.isIn('.cell-field input')
+    await revokeToken('typist')
+    const letters = 'abcdefghijklmnopqrst'
+    for (const letter of letters) {
+      await person.type(letter)
+      await Bun.sleep(200)
+    }
+    await person.find(labels.heading('The token is no longer accepted'))
+    expect(names()[0]).toBe('plant 1')
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
+    await person.lose(labels.heading('The token is no longer accepted'))
+    await person.isIn('.cell-field input')
+    await person.type('!')
+    await person.press('Enter')
+    await until(`the text, not ${names()[0]}`, () => names()[0] === `${letters}!`)
   })
 
   test('a cell that is refused is marked, and the next one keeps the keyboard', async () => {
