@@ -61,7 +61,7 @@ describeServer(
       ['localhost', `sslmode=verify-ca&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
       ['localhost', `sslmode=require&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
       ['localhost', 'sslmode=verify-full&sslrootcert=/missing', 'cannot read sslrootcert /missing'],
-    ])('%s?%s: %s', async (host, query, reason) => {
+    ])('a connection to %s?%s ends as: %s', async (host, query, reason) => {
       expect(await tryOut(await urlOf(host, query))).toContain(reason)
     })
 
