@@ -124,6 +124,72 @@ test('restores over a damaged database, without its write-ahead log', async () =
   ])
 })
 
+const canTrace = Bun.which('strace') !== null
+
+/** The renames of a trace whose file, or an earlier change of names, is not on disk by then; or not at the end. */
+function looseSteps(trace: string, folder: string): string[] {
+  const unsynced = new Set<string>()
+  const loose: string[] = []
+  for (const line of trace.split('\n').filter((line) => line.includes(folder))) {
+    const [, call = '', opened = ''] = /^\d+ +(\w+)\((?:\d+<([^>]+)>)?/.exec(line) ?? []
+    if (/sync$/.test(call)) unsynced.delete(opened)
+    else if (/write/.test(call)) unsynced.add(opened)
+    else if (call.startsWith('rename') || line.includes('/plants.db-wal"')) {
+      const [, source = ''] = /"([^"]+)"/.exec(line) ?? []
+      // An exchange needs no earlier step; nor does a name that no program opens.
+      const isOrdered = !line.includes('RENAME_EXCHANGE') && /\/plants\.db(-\w+)?"/.test(line)
+      if (line.includes('EINVAL')) continue
+      if (unsynced.has(source) || (isOrdered && unsynced.has(folder))) loose.push(line)
+      unsynced.add(folder)
+    }
+  }
+  return unsynced.has(folder) ? [...loose, 'the end'] : loose
+}
+
+const withLog = (database: string) => writeFileSync(`${database}-wal`, 'x'.repeat(40))
+const noExchange = ['-e', 'inject=renameat2:error=EINVAL']
+
+test.skipIf(!canTrace).each<[string, (database: string) => void, string[]]>([
+  ['a database', () => {}, []],
+  ['a database, where files cannot be exchanged', () => {}, noExchange],
+  [
+    'a damaged database and its log',
+    (database) => {
+      writeFileSync(database, 'no longer a database')
+      withLog(database)
+    },
+    [],
+  ],
+  [
+    'a log alone',
+    (database) => {
+      rmSync(database)
+      withLog(database)
+    },
+    [],
+  ],
+  ['nothing', (database) => rmSync(database), []],
+])(
+  'each step of a restore is on disk before the next, in the place of %s',
+  async (_, change, inject) => {
+    using folder = temporaryFolder()
+    const { database, copy } = await makeBackup(folder)
+    await token(database, 'create', 'newer')
+    change(database)
+    const log = folder.file('trace')
+    const calls = 'trace=write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink'
+
+    const { code } = await runProgram(['restore', copy, '--database', database], {
+      under: ['strace', '-f', '-y', '-qq', '-o', log, '-e', calls, ...inject],
+    })
+
+    const trace = readFileSync(log, 'utf8')
+    expect(code).toBe(0)
+    expect(trace).toMatch(/ (write|pwrite64)\(.* fsync\(.* rename/s)
+    expect(looseSteps(trace, realpathSync(folder.path))).toEqual([])
+  },
+)
+
 test('restores over a database that SQLite cannot open, which is kept unchanged', async () => {
   using folder = temporaryFolder()
   const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
