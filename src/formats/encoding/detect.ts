@@ -34,7 +34,7 @@ const MIN_LETTERS: Readonly<Record<string, number>> = {
   'iso-8859-8': 20,
 }
 /** Curly quotes, dashes and `ê` of Windows, as cp852 reads them. */
-const RARE_IN_CP852 = /^[\p{ASCII}ĺľŕ]*$/iv
+const RARE_IN_CP852 = /^[\p{ASCII}ĺľŕ]*$/iu
 /** The last character of the sample may be cut off. */
 const UNFINISHED = { stream: true }
 const MAX_READINGS = 2

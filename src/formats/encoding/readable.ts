@@ -30,9 +30,9 @@ const ALPHABETS: readonly ReadonlySet<string>[] = [
 
 const CASED = /\p{Ll}|\p{Lu}/u
 // Accents that stand alone are letters in Unicode.
-const LETTER = /[[\p{L}\p{M}]--[\u02b0-\u02ff]]/v
+const LETTER = /(?![\u02b0-\u02ff])[\p{L}\p{M}]/u
 /** A word of Latin letters beyond ASCII alone, which hardly any language has. */
-const UNLIKELY_WORD = /(?<![\p{L}\p{M}])[\p{Script=Latin}--\p{ASCII}]{2,}(?![\p{L}\p{M}])/gv
+const UNLIKELY_WORD = /(?<![\p{L}\p{M}])(?:(?!\p{ASCII})\p{Script=Latin}){2,}(?![\p{L}\p{M}])/gu
 const LATIN = /\p{Script=Latin}/u
 const SCRIPTS = [LATIN, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]
 const scriptOf = (letter: string): number => SCRIPTS.findIndex((script) => script.test(letter))
