@@ -4,6 +4,7 @@ import {
   checkText,
   decodeText,
   EncodingError,
+  encodingOf,
   isEncoding,
 } from '../../../src/formats/encoding/encoding'
 import { cut, read } from '../reading'
@@ -106,4 +107,8 @@ test.each(['cp437', 'cp850', 'ibm866'])('a DOS file is read as %s', async (encod
     expect((await Array.fromAsync(decodeText(cut(bytes, length), encoding))).join('')).toBe(text)
   }
   expect(isEncoding(encoding.toUpperCase())).toBeTrue()
+})
+
+test('a text whose third character alone is a zero is no UTF-16', () => {
+  expect(encodingOf(Buffer.from('id\0name'))).toBe('utf-8')
 })
