@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import type { KeepChanges } from '../../../change-log/change-log'
 import { newChangeLogName } from '../../../change-log/entry'
-import { refuseTriggers } from './triggers'
+import { refuseTriggers } from './alterations'
 
 const TEXTS = ['before', 'after', 'token', 'address', 'request']
 

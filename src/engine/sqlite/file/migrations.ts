@@ -3,6 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { OpenError } from '../../../errors'
+import { refuseTriggers } from './alterations'
 import plantsAndTokens from './migrations/0001_plants_and_tokens.sql' with { type: 'text' }
 import plantsByTag from './migrations/0002_plants_by_tag.sql' with { type: 'text' }
 import lastUseOfTokens from './migrations/0003_last_use_of_tokens.sql' with { type: 'text' }
@@ -11,7 +12,6 @@ import changeLog from './migrations/0005_change_log.sql' with { type: 'text' }
 import plantCount from './migrations/0006_plant_count.sql' with { type: 'text' }
 import marksOfChanges from './migrations/0007_marks_of_changes.sql' with { type: 'text' }
 import oneRow from './migrations/0008_one_row.sql' with { type: 'text' }
-import { refuseTriggers } from './triggers'
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74

@@ -1,9 +1,9 @@
 // Detects a schema that another program has altered, before and during writes.
 
 import type { Changes, Database } from 'bun:sqlite'
+import { refuseAlteredPlants, refuseTriggers } from './alterations'
 import { AlteredSchema } from './errors'
 import { SCHEMA_VERSION, schemaVersion } from './migrations'
-import { refuseAlteredPlants, refuseTriggers } from './triggers'
 
 /** Throws unless a statement has changed one row: an altered schema can discard a row without an error. */
 export function requireOne({ changes }: Changes): void {

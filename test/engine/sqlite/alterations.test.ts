@@ -1,4 +1,4 @@
-// Triggers of other programs, which may discard or change what is stored.
+// Tables and triggers that other programs altered, which may discard or change what is stored.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
@@ -176,7 +176,7 @@ test.each([
   ['name TEXT NOT NULL, tag INTEGER', 'column plants.tag is INTEGER; expected TEXT'],
   ['name NOT NULL, tag TEXT', 'column plants.name is of no type; expected TEXT'],
   [
-    'name TEXT NOT NULL UNIQUE ON CONFLICT REPLACE, tag TEXT',
+    'name TEXT NOT NULL UNIQUE ON\tconflict  REPLACE, tag TEXT',
     'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
   ],
 ])(

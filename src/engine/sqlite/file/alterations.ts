@@ -34,13 +34,12 @@ export function refuseAlteredPlants(db: Database): void {
     if (isOurs && type.toUpperCase() !== expected)
       throw new AlteredSchema(describeColumn(`plants.${name}`, type || 'of no type', expected))
   }
-  const replacing = db
-    .query(
-      `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'plants'
-       AND replace(upper(sql), char(10), ' ') LIKE '%ON CONFLICT REPLACE%'`,
+  const table = db
+    .query<{ sql: string }, []>(
+      `SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'plants'`,
     )
     .get()
-  if (replacing)
+  if (/\bON\s+CONFLICT\s+REPLACE\b/i.test(table?.sql ?? ''))
     throw new AlteredSchema(
       'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
     )
