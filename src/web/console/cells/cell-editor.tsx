@@ -17,7 +17,8 @@ import type { Acts } from '../undo/acts.ts'
 import { changedTexts } from '../undo/step.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
 import { type Cell, CellRange } from './cell-range.ts'
-import { copyGrid, type Grid, gridOf, readPastedGrid } from './clipboard.ts'
+import { copyGrid, pastedGrid } from './clipboard.ts'
+import { type Grid, gridOf } from './grid.ts'
 
 // A second click within this time and distance edits the cell, even if the first opened something below the mouse.
 const DOUBLE_MS = 500
@@ -121,7 +122,7 @@ export class CellEditor implements CellEditing {
     // The target is where a text was marked last, or the body.
     if (document.activeElement !== table() || !hasColumns() || this.column.value === null)
       return false
-    const grid = readPastedGrid(clipboardData, this.#range.isRange)
+    const grid = pastedGrid(clipboardData, this.#range.isRange)
     if (!grid || !this.#range.hasRoomFor(grid)) return false
     this.#fill(grid)
     return true

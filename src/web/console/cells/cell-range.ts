@@ -6,7 +6,7 @@ import type { PlantList } from '../list/plant-list.ts'
 import type { ActiveRow } from '../table/active-row.ts'
 import { TEXTS, type TextName } from '../texts.ts'
 import { type Step, withTexts } from '../undo/step.ts'
-import type { Grid } from './clipboard.ts'
+import type { Grid } from './grid.ts'
 
 export type Cell = { readonly row: number; readonly text: TextName }
 type Corner = { readonly row: number; readonly column: number }
