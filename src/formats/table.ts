@@ -205,7 +205,6 @@ export async function openTable(
   const { open, release } = replaySource(source, MAX_ROW, advice)
   const head = await headOf(open)
   checkSignature(format, head ?? new Uint8Array(), advice)
-  if (format === 'json' && head === null) throw new OpenError('the file is empty')
   if (format === 'json' || format === 'ndjson') {
     const { list, lines } = await openJson(format, open, settings, MAX_ROW, advice)
     release()

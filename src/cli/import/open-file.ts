@@ -48,13 +48,6 @@ export function explainChoice(table: Table): string | null {
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
 }
 
-function explainEmpty(table: Table): string {
-  const { sheet, sheets } = table
-  if (sheet === null) return 'the file is empty'
-  const others = sheets.length > 1 ? `; use --sheet to read ${listSheets(table)}` : ''
-  return `the sheet ${JSON.stringify(sheet)} is empty${others}`
-}
-
 /** The notice that hidden rows are read too; null: there are none. */
 export function explainHidden({ hiddenRows }: Table): string | null {
   if (hiddenRows === 0) return null
@@ -127,11 +120,16 @@ async function openColumns(
     const settings = { ...config, hasHeader: config.header }
     if (typeof source === 'function') await checkFile(format, source, config.encoding, advice)
     const table = await openTable(format, source, settings, advice, readBook)
-    if (table.header.length > 0) return { table, columns: findColumns(path, table, config) }
-    if (format !== 'json' && format !== 'ndjson') throw new OpenError(explainEmpty(table))
-    // JSON without a value has no columns either.
+    // The plants may well be in another one.
+    if (table.header.length === 0 && table.sheets.length > 1) {
+      throw new OpenError(
+        `the sheet ${JSON.stringify(table.sheet)} is empty; use --sheet to read ${listSheets(table)}`,
+      )
+    }
+    // A file without a row has no columns either.
+    const isEmpty = table.header.length === 0
     const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
-    return { table, columns: none }
+    return { table, columns: isEmpty ? none : findColumns(path, table, config) }
   } catch (error) {
     throw withName(path, await withEncoding(error, advice))
   }
