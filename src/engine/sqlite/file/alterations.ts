@@ -39,7 +39,8 @@ export function refuseAlteredPlants(db: Database): void {
       `SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'plants'`,
     )
     .get()
-  if (/\bON\s+CONFLICT\s+REPLACE\b/i.test(table?.sql ?? ''))
+  const words = table?.sql.toUpperCase().split(/\s+/) ?? []
+  if (words.join(' ').includes('ON CONFLICT REPLACE'))
     throw new AlteredSchema(
       'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
     )
