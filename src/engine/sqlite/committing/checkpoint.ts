@@ -20,10 +20,10 @@ type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
 
 const PASSIVE = 'PRAGMA wal_checkpoint(PASSIVE)'
 
-/** Copies the WAL into the database; false if a reader of an old state kept a part. */
+/** Copies the WAL into the database; false if a reader of an old state kept a part, or another checkpoint is running. */
 export function copyLog(db: Database): boolean {
   const row = db.query<CheckpointRow, []>(PASSIVE).get()
-  return row?.checkpointed === row?.log
+  return row?.busy === 0n && row.checkpointed === row.log
 }
 
 /** Checkpoints of one connection. */
