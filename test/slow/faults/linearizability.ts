@@ -1,5 +1,5 @@
 // Checks that one order of all operations explains the answers to 64 clients of 20 plants, during faults of the daemon.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Daemon, type Start, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, until } from './fault.ts'
@@ -177,15 +177,21 @@ async function findOut(folder: string, about: string): Promise<Outcome> {
     await restart((daemon) => daemon.kill())
   }
   const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']
-  for (const breaks of ['nothing', ...promises]) {
-    const apart = join(folder, breaks)
-    mkdirSync(apart)
+  const verdictOn = async (breaks: string): Promise<string> => {
+    const apart = mkdtempSync(join(folder, breaks))
     const { load, problems } = await record(apart, killOnce, { program: [...control, breaks] })
-    const { operations } = load.history
-    const verdict = checkHistory(operations)
-    const expected = breaks === 'nothing' ? 'linearizable' : 'violated'
-    if (verdict.is !== expected) wrong.push(`it broke ${breaks}: ${verdict.is}`)
     wrong.push(...problems)
+    return checkHistory(load.history.operations).is
+  }
+  const none = await verdictOn('nothing')
+  if (none !== 'linearizable') wrong.push(`it broke nothing: ${none}`)
+  for (const breaks of promises) {
+    const verdicts: string[] = []
+    // By chance a load may not meet what is broken.
+    while (verdicts.length < 3 && !verdicts.includes('violated')) {
+      verdicts.push(await verdictOn(breaks))
+    }
+    if (!verdicts.includes('violated')) wrong.push(`it broke ${breaks}: ${verdicts.join(', ')}`)
   }
   return {
     tried: about,
