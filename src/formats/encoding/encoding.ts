@@ -143,14 +143,14 @@ function createSample() {
   }
 }
 
-/** Decodes the parts of a text that begins in `line`. Throws an `OpenError` that names the line if it cannot. */
-export async function* decodeParts(
+/** Decodes the parts of a text. Throws an `OpenError` that names the line if it cannot. */
+async function* decodeParts(
   parts: AsyncIterable<Uint8Array>,
   encoding: string,
   advice: Advice,
-  line = 1,
 ): AsyncGenerator<string> {
   const decoder = createDecoder(encoding, true)
+  let line = 1
   let tail: Uint8Array = new Uint8Array()
 
   function decode(part: Uint8Array, isLast: boolean): string {
@@ -251,31 +251,5 @@ export async function checkText(
 /** A stream with one more item before it. */
 export async function* prepend<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
   yield first
-  yield* rest
-}
-
-const UTF8 = new TextEncoder()
-
-/** Re-encodes as UTF-8 without a byte order mark; UTF-8 passes unchecked. */
-export async function* toUtf8(
-  stream: AsyncIterable<Uint8Array>,
-  encoding: string | null,
-  advice: Advice,
-): AsyncGenerator<Uint8Array> {
-  const parts = joinFirst(stream)
-  const first = await parts.next()
-  if (first.done) return
-  const all = prepend(first.value, parts)
-  const sourceEncoding = encoding ?? encodingOf(first.value)
-  if (sourceEncoding === 'utf-8') yield* withoutMark(first.value, parts)
-  else for await (const text of decodeParts(all, sourceEncoding, advice)) yield UTF8.encode(text)
-}
-
-async function* withoutMark(
-  first: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const hasMark = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf
-  yield hasMark ? first.subarray(3) : first
   yield* rest
 }

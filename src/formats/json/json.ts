@@ -2,8 +2,7 @@
 
 import { OpenError } from '../../errors'
 import type { Advice } from '../advice'
-import { concat } from '../bytes'
-import { decodeParts, prepend, toUtf8 } from '../encoding/encoding'
+import { decodeText, prepend } from '../encoding/encoding'
 import type { Format } from '../format'
 import { type Line, showText } from '../row'
 import type { Opener } from '../source'
@@ -11,82 +10,47 @@ import { createRowReader, toBoundedRow, toRow } from './rows'
 import { JsonScanner } from './scanner'
 import { findShape, matchesPath, type Shape } from './shape'
 
-const NEWLINE = 10
 const MAX_NAMED = 12
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_SPACE = /[^ \t\r]/
 
-/** Decodes bytes; null if they are not UTF-8. */
-function decode(bytes: Uint8Array): string | null {
-  try {
-    return UTF8.decode(bytes)
-  } catch {
-    return null
-  }
-}
-
-type LineText = { readonly text: string; readonly problem?: string }
-
-function decodeLine(bytes: Uint8Array, advice: Advice): LineText {
-  const text = decode(bytes)
-  if (text !== null) return { text }
-  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8; ${advice.encoding(null)}` }
-}
-
-/** The texts of lines: decoded all at once if they are UTF-8, as usual; otherwise one by one. */
-function decodeLines(bytes: Uint8Array, advice: Advice): LineText[] {
-  const all = decode(bytes)
-  if (all !== null) return all.split('\n').map((text) => ({ text }))
-  const lines: LineText[] = []
-  let start = 0
-  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-    lines.push(decodeLine(bytes.subarray(start, end), advice))
-    start = end + 1
-  }
-  return [...lines, decodeLine(bytes.subarray(start), advice)]
-}
-
-/** Reads lines of UTF-8, except blank ones, an array per chunk. A line has at most about `limit` bytes. */
+/** Reads the lines of a text, except blank ones, an array per part. A line has at most `limit` characters. */
 async function* readLines(
-  stream: AsyncIterable<Uint8Array>,
+  text: AsyncIterable<string>,
   limit: number,
-  advice: Advice,
   firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
   let line = firstLine - 1
   // The beginning of a line, and its length; if it is too long, only the length.
-  let rest: Uint8Array[] = []
+  let pieces: string[] = []
   let length = 0
 
-  /** Splits whole lines; the first may have begun in an earlier chunk. */
-  function splitLines(bytes: Uint8Array): Line[] {
-    const end = bytes.indexOf(NEWLINE)
-    const isTooLong = length > 0 && length + (end < 0 ? bytes.length : end) > limit
+  /** Splits whole lines; the first may have begun in an earlier part. */
+  function splitLines(part: string): Line[] {
+    const texts = part.split('\n')
+    const [first = ''] = texts
+    const isTooLong = length + first.length > limit
+    texts[0] = pieces.join('') + first
     const rows: Line[] = []
-    for (const [index, { text, problem }] of decodeLines(
-      concat([...rest, bytes]),
-      advice,
-    ).entries()) {
+    for (const [index, text] of texts.entries()) {
       line += 1
       if (isTooLong && index === 0)
-        rows.push({ line, problem: `longer than ${limit} bytes`, text: '' })
-      else if (problem !== undefined) rows.push({ line, problem, text })
+        rows.push({ line, problem: `longer than ${limit} characters`, text: '' })
       else if (NO_SPACE.test(text)) rows.push(toRow(line, text))
     }
-    rest = []
+    pieces = []
     length = 0
     return rows
   }
 
-  for await (const chunk of stream) {
-    const end = chunk.lastIndexOf(NEWLINE)
-    yield end < 0 ? [] : splitLines(chunk.subarray(0, end))
-    const lineStart = chunk.slice(end + 1)
-    length += lineStart.length
-    if (length <= limit) rest.push(lineStart)
-    else rest = []
+  for await (const part of text) {
+    const end = part.lastIndexOf('\n')
+    yield end < 0 ? [] : splitLines(part.slice(0, end))
+    const beginning = part.slice(end + 1)
+    length += beginning.length
+    if (length <= limit) pieces.push(beginning)
+    else pieces = []
   }
-  if (length > 0) yield splitLines(new Uint8Array())
+  if (length > 0) yield splitLines('')
 }
 
 /** Reads the values that are rows in a document of this shape. */
@@ -138,21 +102,17 @@ async function* readValues(
   yield rows
 }
 
-const isBlank = (byte: number) => byte === 32 || byte === NEWLINE || byte === 13 || byte === 9
-
 /** A text without leading blanks, the line in which it begins then, and its first character. */
-async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
-  const parts = stream[Symbol.asyncIterator]()
+async function skipBlanks(text: AsyncIterable<string>) {
+  const parts = text[Symbol.asyncIterator]()
   let line = 1
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
-    const bytes = next.value
-    let index = 0
-    for (; index < bytes.length && isBlank(bytes[index] ?? 0); index++)
-      if (bytes[index] === NEWLINE) line += 1
-    if (index === bytes.length) continue
+    const beginning = next.value.replace(/^[ \n\r\t]+/, '')
+    const [first] = beginning
+    line += next.value.slice(0, next.value.length - beginning.length).split('\n').length - 1
+    if (first === undefined) continue
     const rest = { [Symbol.asyncIterator]: () => parts }
-    const first = String.fromCharCode(bytes[index] ?? 0)
-    return { first, line, text: prepend(bytes.subarray(index), rest) }
+    return { first, line, text: prepend(beginning, rest) }
   }
   return null
 }
@@ -162,7 +122,7 @@ type JsonSettings = { readonly encoding: string | null; readonly list: string | 
 
 /**
  * Opens a document; each call of `open` reads from its beginning. A value has at most `limit` characters. Throws an
- * `OpenError` if it is not JSON, or in another encoding; a line with invalid UTF-8 is refused alone.
+ * `OpenError` if it is not JSON, or in another encoding.
  */
 export async function openJson(
   format: Format,
@@ -172,20 +132,17 @@ export async function openJson(
   advice: Advice,
 ) {
   const openText = (purpose: 'inspect' | 'read') =>
-    skipBlanks(toUtf8(open(purpose), encoding, advice))
+    skipBlanks(decodeText(open(purpose), encoding, advice))
   const beginning = await openText('read')
   if (!beginning)
     return { list: null, lines: (async function* (): AsyncGenerator<readonly Line[]> {})() }
   const { first, line, text } = beginning
-  // Ignores invalid UTF-8, which the later read reports.
   async function* reopen(): AsyncGenerator<string> {
-    const decoder = new TextDecoder()
-    const other = await openText('inspect')
-    for await (const part of other?.text ?? []) yield decoder.decode(part, { stream: true })
+    yield* (await openText('inspect'))?.text ?? []
   }
   const shape: Shape =
     list === null ? await findShape(format, first, reopen, line, limit, advice) : { list }
-  if (shape === 'lines') return { list: null, lines: readLines(text, limit, advice, line) }
-  const lines = readValues(decodeParts(text, 'utf-8', advice, line), shape, limit, line)
+  if (shape === 'lines') return { list: null, lines: readLines(text, limit, line) }
+  const lines = readValues(text, shape, limit, line)
   return { list: shape === 'values' || shape.list === '' ? null : shape.list, lines }
 }
