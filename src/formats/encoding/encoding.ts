@@ -67,23 +67,12 @@ function countLineEnds(bytes: Uint8Array, previousByte = 0): number {
 const startOfLine = (bytes: Uint8Array, index: number): number =>
   index === 0 ? 0 : Math.max(bytes.lastIndexOf(LF, index - 1), bytes.lastIndexOf(CR, index - 1)) + 1
 
-/** The length of the well-formed UTF-8 that bytes begin with (https://www.unicode.org/versions/Unicode16.0.0/, table 3-7). */
-function validLength(bytes: Uint8Array): number {
-  const isTail = (index: number, min = 0x80, max = 0xbf) => {
-    const byte = bytes[index] ?? 0
-    return byte >= min && byte <= max
-  }
-  for (let index = 0; ; ) {
-    const byte = bytes[index]
-    if (byte === undefined) return index
-    const second = byte === 0xe0 ? [0xa0] : byte === 0xf0 ? [0x90] : [0x80]
-    const last = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf
-    const length =
-      byte < 0x80 ? 1 : byte < 0xc2 ? 0 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : byte < 0xf5 ? 4 : 0
-    if (length === 0 || (length > 1 && !isTail(index + 1, second[0], last))) return index
-    for (let next = index + 2; next < index + length; next++) if (!isTail(next)) return index
-    index += length
-  }
+const UTF8 = new TextEncoder()
+
+/** The index of the first byte that is not UTF-8: decoding replaces it. */
+function findBadByte(bytes: Uint8Array): number {
+  const replaced = UTF8.encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+  return bytes.findIndex((byte, index) => byte !== replaced[index])
 }
 
 /** The error of a text that is not UTF-8. `sample`: a part of it, from the bad line on. */
@@ -161,7 +150,7 @@ async function* decodeParts(
         throw new OpenError(`not ${encoding}, at line ${line} or later; ${advice.encoding(null)}`)
       }
       const all = concat([tail, part])
-      const bad = validLength(all)
+      const bad = findBadByte(all)
       const badLine = line + countLineEnds(all.subarray(tail.length, bad), tail.at(-1))
       throw new EncodingError(badLine, all.slice(startOfLine(all, bad)), advice)
     }
