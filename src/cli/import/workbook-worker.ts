@@ -1,7 +1,6 @@
 // The thread of the command that reads a workbook. Entry point of a Worker: loading it starts it.
 
-import { postWorkbook } from '../../formats/workbook/post-workbook'
-import type { WorkbookRequest } from '../../formats/workbook/thread'
+import { postWorkbook, type WorkbookRequest } from '../../formats/workbook/thread'
 
 declare const self: Worker
 

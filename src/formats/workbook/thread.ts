@@ -1,16 +1,14 @@
 // Reads a workbook in a thread: SheetJS takes one long call, during which the other thread must still respond.
 
-import { OpenError } from '../../errors'
+import { messageOf, OpenError } from '../../errors'
 import type { Line } from '../row'
-import type { Workbook } from './workbook'
+import { readWorkbook, type Workbook } from './workbook'
 
 export type WorkbookRequest = { readonly bytes: Uint8Array; readonly sheet: string | null }
-
-/** A message of the thread: first the sheets, then some rows at a time, then the end or an error. */
-export type WorkbookPart =
-  | Omit<Workbook, 'rows'>
-  | { readonly rows: readonly Line[] }
-  | { readonly end: true }
+/** A message of the thread, in JSON: some rows; after the last of them the rest of the workbook, or an error. */
+type WorkbookReply =
+  | { readonly part: readonly Line[] }
+  | { readonly workbook: Omit<Workbook, 'rows'> }
   | { readonly message: string; readonly isFileError: boolean }
 
 /** The worker of a command or of a page that runs `workbook-worker.ts`. */
@@ -24,43 +22,29 @@ type Thread = {
 /** Watches the reading, which `fail` ends; returns the function that ends the watch. */
 export type Watch = (fail: (error: Error) => void) => () => void
 
-/** The messages of a thread, until it ends, or `signal` is aborted. */
-async function* partsOf(
+/** Reads a sheet of a workbook. Throws an `OpenError` if it cannot be read. Once `signal` is aborted, it has no rows. */
+export async function readInThread(
   thread: Thread,
   request: WorkbookRequest,
   signal: AbortSignal,
-  watch: Watch,
-): AsyncGenerator<WorkbookPart> {
-  const parts: WorkbookPart[] = []
-  let failure: Error | null = null
-  let wake = () => {}
-  const fail = (error: Error) => {
-    failure = error
-    wake()
-  }
-  const abort = () => {
-    thread.terminate()
-    wake()
-  }
-  signal.addEventListener('abort', abort)
+  watch: Watch = () => () => {},
+): Promise<Workbook> {
+  const { promise, resolve, reject } = Promise.withResolvers<Workbook>()
+  const rows: (readonly Line[])[] = []
+  const abort = () => resolve({ sheets: [], sheet: '', hiddenRows: 0, rows: [] })
   thread.onmessage = ({ data }) => {
-    parts.push(JSON.parse(data))
-    wake()
+    const reply: WorkbookReply = JSON.parse(data)
+    if ('part' in reply) rows.push(reply.part)
+    else if ('workbook' in reply) resolve({ ...reply.workbook, rows })
+    else reject(reply.isFileError ? new OpenError(reply.message) : new Error(reply.message))
   }
-  thread.onerror = ({ message }) => fail(new Error(`the reading thread died: ${message}`))
-  const endWatch = watch(fail)
+  thread.onerror = ({ message }) => reject(new Error(`the reading thread died: ${message}`))
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  const endWatch = watch(reject)
   try {
     thread.postMessage(request)
-    while (!signal.aborted) {
-      if (failure) throw failure
-      const part = parts.shift()
-      if (part && 'end' in part) return
-      if (part) yield part
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-    }
+    return await promise
   } finally {
     endWatch()
     signal.removeEventListener('abort', abort)
@@ -68,25 +52,17 @@ async function* partsOf(
   }
 }
 
-/** Reads a sheet of a workbook, until `signal` is aborted. Throws an `OpenError` if it cannot be read. */
-export async function readInThread(
-  thread: Thread,
-  request: WorkbookRequest,
-  signal: AbortSignal,
-  watch: Watch = () => () => {},
-): Promise<Workbook> {
-  const parts = partsOf(thread, request, signal, watch)
-  const next = async () => {
-    const { value: part } = await parts.next()
-    if (!part || !('message' in part)) return part
-    throw part.isFileError ? new OpenError(part.message) : new Error(part.message)
-  }
-  const first = await next()
-  if (!first || !('sheets' in first)) return { sheets: [], sheet: '', hiddenRows: 0, rows: [] }
-  return {
-    ...first,
-    rows: (async function* () {
-      for (let part = await next(); part; part = await next()) if ('rows' in part) yield part.rows
-    })(),
+/** The thread's side: reads a workbook, and posts it. */
+export async function postWorkbook(
+  { bytes, sheet }: WorkbookRequest,
+  post: (text: string) => void,
+): Promise<void> {
+  const reply = (message: WorkbookReply) => post(JSON.stringify(message))
+  try {
+    const { rows, ...workbook } = await readWorkbook(bytes, sheet)
+    for (const part of rows) reply({ part })
+    reply({ workbook })
+  } catch (error) {
+    reply({ message: messageOf(error), isFileError: error instanceof OpenError })
   }
 }

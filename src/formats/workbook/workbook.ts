@@ -19,7 +19,7 @@ export type Workbook = {
   /** The number of rows that a filter or the user has hidden. They are read too. */
   readonly hiddenRows: number
   /** Rows that are not empty, many together. */
-  readonly rows: Iterable<readonly Line[]> | AsyncIterable<readonly Line[]>
+  readonly rows: Iterable<readonly Line[]>
 }
 
 /** Reads a sheet of a workbook: the one of this name, or the first that is not hidden. */

@@ -2,8 +2,7 @@
 
 import { messageOf } from '../../../errors.ts'
 import { detectEncoding } from '../../../formats/encoding/detect.ts'
-import { postWorkbook } from '../../../formats/workbook/post-workbook.ts'
-import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
+import { postWorkbook, type WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
 import type { DetectionRequest } from './thread.ts'
