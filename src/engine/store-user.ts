@@ -33,23 +33,33 @@ export type StoreUser = {
   readonly onCommit: (changes: number, milliseconds: number) => void
 }
 
-const NEVER = new AbortController().signal
+/** A user without rights and duties, whose Ctrl-C ends the process at once. */
+const BYSTANDER: StoreUser = {
+  refusal: null,
+  holdsLock: false,
+  makesDatabase: false,
+  outlivesOutages: false,
+  usesReserve: false,
+  keepChanges: null,
+  stopping: new AbortController().signal,
+  log: () => {},
+  deferSuspend: (commit) => commit(),
+  onCommit: () => {},
+}
 
 /** A process that serves a store to clients for as long as it runs. */
 export const storeOwner = (
   log: Log,
   onCommit: StoreUser['onCommit'],
   keepChanges: KeepChanges = null,
-  stopping: AbortSignal = NEVER,
+  stopping = BYSTANDER.stopping,
 ): StoreUser => ({
-  refusal: null,
+  ...BYSTANDER,
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
-  usesReserve: false,
   keepChanges,
   stopping,
-  deferSuspend: (commit) => commit(),
   log,
   onCommit,
 })
@@ -58,24 +68,7 @@ type Guest = Pick<StoreUser, 'makesDatabase'> &
   Partial<Pick<StoreUser, 'deferSuspend' | 'log' | 'usesReserve'>>
 
 /** A process that uses a store briefly, and does not interfere with a daemon. */
-export const storeGuest = ({
-  makesDatabase,
-  usesReserve = false,
-  deferSuspend = (commit) => commit(),
-  log = () => {},
-}: Guest): StoreUser => ({
-  refusal: null,
-  holdsLock: false,
-  makesDatabase,
-  outlivesOutages: false,
-  usesReserve,
-  keepChanges: null,
-  // Ctrl-C ends the process at once.
-  stopping: NEVER,
-  deferSuspend,
-  log,
-  onCommit: () => {},
-})
+export const storeGuest = (guest: Guest): StoreUser => ({ ...BYSTANDER, ...guest })
 
 type Reader = Partial<Pick<StoreUser, 'outlivesOutages' | 'log' | 'stopping'>> & {
   /** The address to which clients send changes; null if unknown. */
@@ -83,25 +76,13 @@ type Reader = Partial<Pick<StoreUser, 'outlivesOutages' | 'log' | 'stopping'>> &
 }
 
 /** A process that only reads a store: of a server or a standby, or of a file or a copy that another process writes. */
-export const storeReader = ({
-  outlivesOutages = false,
-  primaryUrl = null,
-  log = () => {},
-  stopping = NEVER,
-}: Reader = {}): StoreUser => ({
+export const storeReader = ({ primaryUrl = null, ...reader }: Reader = {}): StoreUser => ({
+  ...BYSTANDER,
+  ...reader,
   refusal: new RequestError(
     'read-only service',
     primaryUrl === null ? undefined : `this plantstore is read-only; send changes to ${primaryUrl}`,
   ),
-  holdsLock: false,
-  makesDatabase: false,
-  outlivesOutages,
-  usesReserve: false,
-  keepChanges: null,
-  stopping,
-  deferSuspend: (commit) => commit(),
-  log,
-  onCommit: () => {},
 })
 
 /** Logs the refusals of a committed batch, and counts its changes. */
