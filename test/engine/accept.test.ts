@@ -77,8 +77,13 @@ test('a batch of deletes removes unchanged plants, and names the others', () => 
 })
 
 test.each<PlantWrite>([
-  { kind: 'putAll', rows: [[1, 'new', null]], origin: null },
-  { kind: 'patchAll', rows: [[1, { name: 'new' }, null]], origin: null },
+  {
+    kind: 'changeAll',
+    rows: [[1, { name: 'new', tag: null }, null]],
+    action: 'replace',
+    origin: null,
+  },
+  { kind: 'changeAll', rows: [[1, { name: 'new' }, null]], action: 'patch', origin: null },
 ])('refuses a batch of which a trigger of another program discards a row: %j', (write) => {
   const { state } = overlay(() => null)
   const discarding: State = { ...state, insert: () => false, allOrNone: (act) => act(discarding) }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
 import { countDelta, decide, isPlantWrite, netEffect } from '../../src/engine/commit/kinds'
-import { DONE, type Write } from '../../src/engine/commit/write'
+import { type ChangeAction, DONE, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareWrites } from '../../src/engine/sqlite/committing/apply-write'
 import { connect } from '../../src/engine/sqlite/file/connection'
@@ -28,20 +28,20 @@ const precondition = fc.option(
   fc.record({ ifMatch: entityTag, ifNoneMatch: entityTag }, { requiredKeys: [] }),
 )
 const patch = fc.record({ name, tag }, { requiredKeys: [] })
+const action = fc.constantFrom<ChangeAction>('replace', 'patch')
 const origin = fc.constant(null)
 const kind = <Kind extends Write['kind']>(name: Kind) => fc.constant(name)
 const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: kind('create'), row, origin }),
   fc.record({ kind: kind('createAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
-  fc.record({ kind: kind('putAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({
-    kind: kind('patchAll'),
+    kind: kind('changeAll'),
+    action,
     rows: fc.array(fc.tuple(id, patch, fc.option(patch)), { maxLength: 4 }),
     origin,
   }),
   fc.record({ kind: kind('deleteAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
-  fc.record({ kind: kind('replace'), row, precondition, origin }),
-  fc.record({ kind: kind('patch'), id, patch, precondition, origin }),
+  fc.record({ kind: kind('change'), id, patch, action, precondition, origin }),
   fc.record({ kind: kind('delete'), id, precondition, origin }),
   fc.record({ kind: kind('probe') }),
 )

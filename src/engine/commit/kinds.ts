@@ -1,9 +1,8 @@
 // The kinds of plant writes: their ids, outcomes and effects, the same for every engine.
 
-import type { Action } from '../../change-log/change-log'
 import type { NewEntry } from '../../change-log/entry'
 import { holds } from '../../plant/entity-tag'
-import type { Origin, PutCounts } from '../../plant/plants'
+import type { Origin } from '../../plant/plants'
 import {
   hasTexts,
   isSame,
@@ -14,12 +13,12 @@ import {
   toPlant,
 } from '../../plant/row'
 import {
+  type ChangeReport,
   type DeleteReport,
   DONE,
   isDone,
   type KindName,
   type Outcome,
-  type PatchReport,
   type PlantWrite,
   type Refusal,
   type Report,
@@ -59,7 +58,6 @@ type Kind<K extends KindName> = {
 const idsOfRows = ({ rows }: { readonly rows: readonly PlantRow[] }): RowId[] =>
   rows.map(([id]) => id)
 const rowAfter = (row: PlantRow): RowAfter => [row[0], row]
-const removal = (id: RowId): RowAfter => [id, null]
 
 /** The refusal of a row whose id is taken by a stored row. */
 export const refuseCreate = (row: PlantRow, storedRow: PlantRow | null): Refusal => ({
@@ -123,58 +121,10 @@ const createAll: Kind<'createAll'> = {
   rowsAfter: ({ rows }) => rows.map(rowAfter),
 }
 
-type RowChange = 'created' | 'changed' | 'unchanged'
-
-/** Creates a row, or changes it if it differs. */
-function storeRow(
-  before: PlantRow | null,
-  after: PlantRow,
-  action: Action,
-  origin: Origin | null,
-  state: State,
-  entries: NewEntry[],
-): Refusal | RowChange {
-  if (!before) {
-    // Only a trigger of another program discards it.
-    if (!state.insert(after)) return { error: 'unexpected' }
-    entries.push(creation(after, origin))
-    return 'created'
-  }
-  if (isSame(after, before)) return 'unchanged'
-  state.update(after)
-  entries.push({ action, plant: after[0], before, after, origin })
-  return 'changed'
-}
-
-const putAll: Kind<'putAll'> = {
-  ids: idsOfRows,
-  decide: ({ rows, origin }, state, entries) =>
-    makeAll<PutCounts>(state, entries, (savepoint, newEntries) => {
-      const counts = { created: 0, changed: 0, unchanged: 0 }
-      for (const row of rows) {
-        const rowChange = storeRow(
-          savepoint.read(row[0]),
-          row,
-          'replace',
-          origin,
-          savepoint,
-          newEntries,
-        )
-        if (typeof rowChange !== 'string') return rowChange
-        counts[rowChange] += 1
-      }
-      const { created, changed, unchanged } = counts
-      return { created, replaced: changed, unchanged }
-    }),
-  growth: (_, { created }) => created,
-  hasWritten: ({ created, replaced }) => created + replaced > 0,
-  rowsAfter: ({ rows }) => rows.map(rowAfter),
-}
-
-const patchAll: Kind<'patchAll'> = {
+const changeAll: Kind<'changeAll'> = {
   ids: ({ rows }) => rows.map(([id]) => id),
-  decide: ({ rows, origin }, state, entries) =>
-    makeAll<PatchReport>(state, entries, (savepoint, newEntries) => {
+  decide: ({ rows, action, origin }, state, entries) =>
+    makeAll<ChangeReport>(state, entries, (savepoint, newEntries) => {
       const changed: RowId[] = []
       const missing: RowId[] = []
       const writtenRows: PlantRow[] = []
@@ -183,12 +133,17 @@ const patchAll: Kind<'patchAll'> = {
         const before = savepoint.read(id)
         const after = before ? patchRow(before, patch) : was ? null : newRow(id, patch)
         if (!after) missing.push(id)
-        else if (before && was && !hasTexts(before, was)) changed.push(id)
-        else {
-          const rowChange = storeRow(before, after, 'patch', origin, savepoint, newEntries)
-          if (typeof rowChange !== 'string') return rowChange
-          if (rowChange === 'created') created += 1
-          if (rowChange !== 'unchanged') writtenRows.push(after)
+        else if (!before) {
+          // Only a trigger of another program discards it.
+          if (!savepoint.insert(after)) return { error: 'unexpected' }
+          newEntries.push(creation(after, origin))
+          writtenRows.push(after)
+          created += 1
+        } else if (was && !hasTexts(before, was)) changed.push(id)
+        else if (!isSame(after, before)) {
+          savepoint.update(after)
+          newEntries.push({ action, plant: id, before, after, origin })
+          writtenRows.push(after)
         }
       }
       return { created, writtenRows, changed, missing }
@@ -218,43 +173,31 @@ const deleteAll: Kind<'deleteAll'> = {
     }),
   growth: (_, { deleted }) => -deleted.length,
   hasWritten: ({ deleted }) => deleted.length > 0,
-  rowsAfter: (_, { deleted }) => deleted.map(removal),
+  rowsAfter: (_, { deleted }) => deleted.map((id) => [id, null]),
 }
 
-/** Changes a stored plant to the row that `change` makes of it; null: removes it. */
-function changeStored<Row extends PlantRow | null>(
-  plant: RowId,
-  { kind, precondition, origin }: WriteOf<'replace' | 'patch' | 'delete'>,
-  change: (before: PlantRow) => Row,
+/** The stored row of a plant to change; or a refusal if there is none, or it does not meet the precondition. */
+function requireStored(
+  { id, precondition }: WriteOf<'change' | 'delete'>,
   state: State,
-  entries?: NewEntry[],
-): Refusal | { readonly row: Row } {
-  const before = state.read(plant)
+): PlantRow | Refusal {
+  const row = state.read(id)
   // A missing plant has no entity tag, so this comes first.
-  if (!before) return { error: 'no such plant' }
-  if (precondition && !holds(precondition, toPlant(before))) return { error: 'precondition failed' }
-  const row = change(before)
-  if (row) state.update(row)
-  else state.remove(plant)
-  entries?.push({ action: kind, plant, before, after: row, origin })
-  return { row }
+  if (!row) return { error: 'no such plant' }
+  return !precondition || holds(precondition, toPlant(row)) ? row : { error: 'precondition failed' }
 }
 
-const replace: Kind<'replace'> = {
-  ids: ({ row }) => [row[0]],
-  decide(write, state, entries) {
-    const result = changeStored(write.row[0], write, () => write.row, state, entries)
-    return 'error' in result ? result : DONE
-  },
-  growth: () => 0,
-  hasWritten: () => true,
-  rowsAfter: ({ row }) => [rowAfter(row)],
-}
-
-const patch: Kind<'patch'> = {
+const change: Kind<'change'> = {
   ids: ({ id }) => [id],
-  decide: (write, state, entries) =>
-    changeStored(write.id, write, (before) => patchRow(before, write.patch), state, entries),
+  decide(write, state, entries) {
+    const before = requireStored(write, state)
+    if ('error' in before) return before
+    const { id, patch, action, origin } = write
+    const row = patchRow(before, patch)
+    state.update(row)
+    entries?.push({ action, plant: id, before, after: row, origin })
+    return { row }
+  },
   growth: () => 0,
   hasWritten: () => true,
   rowsAfter: (_, { row }) => [rowAfter(row)],
@@ -263,12 +206,16 @@ const patch: Kind<'patch'> = {
 const deletion: Kind<'delete'> = {
   ids: ({ id }) => [id],
   decide(write, state, entries) {
-    const result = changeStored(write.id, write, () => null, state, entries)
-    return 'error' in result ? result : DONE
+    const before = requireStored(write, state)
+    if ('error' in before) return before
+    const { id, origin } = write
+    state.remove(id)
+    entries?.push({ action: 'delete', plant: id, before, after: null, origin })
+    return DONE
   },
   growth: () => -1,
   hasWritten: () => true,
-  rowsAfter: ({ id }) => [removal(id)],
+  rowsAfter: ({ id }) => [[id, null]],
 }
 
 const accept: Kind<'accept'> = {
@@ -292,11 +239,9 @@ const accept: Kind<'accept'> = {
 const KINDS: { readonly [K in KindName]: Kind<K> } = {
   create,
   createAll,
-  putAll,
-  patchAll,
+  changeAll,
   deleteAll,
-  replace,
-  patch,
+  change,
   delete: deletion,
   accept,
 }

@@ -2,14 +2,20 @@
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
-import { type ChangedTexts, charactersOf, type PlantUpdate } from '../../plant/plant'
-import type { Origin } from '../../plant/plants'
+import {
+  type ChangedTexts,
+  charactersOf,
+  ofOptionalTexts,
+  type Plant,
+  type PlantUpdate,
+} from '../../plant/plant'
+import type { ChangeOptions, CreateOptions, Origin } from '../../plant/plants'
 import { toPlant, toRow, toRowId } from '../../plant/row'
 import type { Store } from '../../store'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
 import { hasWritten } from './kinds'
 import { createUseRecorder } from './last-use'
-import type { RowPatch, Write } from './write'
+import type { ChangeAction, RowPatch, Write } from './write'
 
 /** Limits of the write queue and of a batch. */
 export const LIMITS: GroupCommitLimits = {
@@ -47,23 +53,25 @@ export type PlantChanges = Pick<
   | 'accept'
 >
 
+/** A plant as the change that replaces all of its texts. */
+const toUpdate = (plant: Plant): Omit<PlantUpdate, 'was'> => ({
+  id: plant.id,
+  name: plant.name,
+  ...ofOptionalTexts((text) => plant[text] ?? null),
+})
+
 /** The methods that change plants, through a group commit. */
-export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
-  async createPlant(plant, { signal, origin = null } = {}) {
-    await writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal)
-  },
-  async createPlants(plants, { signal, origin = null } = {}) {
-    const rows = plants.map(toRow)
-    await writes.submit({ kind: 'createAll', rows, origin }, sizeOfAll(plants), signal)
-  },
-  putPlants(plants, { signal, origin = null } = {}) {
-    const rows = plants.map(toRow)
-    return writes.submit({ kind: 'putAll', rows, origin }, sizeOfAll(plants), signal)
-  },
-  async patchPlants(updates, { signal, origin = null } = {}) {
+export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
+  async function changeAll(
+    action: ChangeAction,
+    updates: readonly PlantUpdate[],
+    options: CreateOptions = {},
+  ) {
+    const origin = options.origin ?? null
     const rows = updates.map(toRowPatch)
     const size = sizeOfAll(updates) + sizeOfAll(updates.flatMap(({ was = [] }) => was))
-    const report = await writes.submit({ kind: 'patchAll', rows, origin }, size, signal)
+    const write = { kind: 'changeAll', rows, action, origin } as const
+    const report = await writes.submit(write, size, options.signal)
     const { created, writtenRows, changed, missing } = report
     return {
       created,
@@ -72,37 +80,54 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
       changed: changed.map(BigInt),
       missing: missing.map(BigInt),
     }
-  },
-  async deletePlants(plants, { signal, origin = null } = {}) {
-    const rows = plants.map(toRow)
-    const report = await writes.submit(
-      { kind: 'deleteAll', rows, origin },
-      sizeOfAll(plants),
-      signal,
-    )
-    return {
-      deleted: report.deleted.length,
-      changed: report.changed.map(BigInt),
-      missing: report.missing.map(BigInt),
-    }
-  },
-  async replacePlant(plant, { signal, precondition = null, origin = null } = {}) {
-    const change = { kind: 'replace', row: toRow(plant), precondition, origin } as const
-    await writes.submit(change, sizeOf(plant), signal)
-  },
-  async patchPlant(id, patch, { signal, precondition = null, origin = null } = {}) {
-    const change = { kind: 'patch', id: toRowId(id), patch, precondition, origin } as const
-    return toPlant((await writes.submit(change, sizeOf(patch), signal)).row)
-  },
-  async deletePlant(id, { signal, precondition = null, origin = null } = {}) {
-    const change = { kind: 'delete', id: toRowId(id), precondition, origin } as const
-    await writes.submit(change, WRITE_BYTES, signal)
-  },
-  async accept(edits, countDifference) {
-    const bytes = WRITE_BYTES * (1 + edits.length)
-    await writes.submit({ kind: 'accept', edits, countDifference, origin: ACCEPTED }, bytes)
-  },
-})
+  }
+  async function change(
+    action: ChangeAction,
+    { id, ...patch }: PlantUpdate,
+    options: ChangeOptions = {},
+  ) {
+    const precondition = options.precondition ?? null
+    const origin = options.origin ?? null
+    const write = { kind: 'change', id: toRowId(id), patch, action, precondition, origin } as const
+    return toPlant((await writes.submit(write, sizeOf(patch), options.signal)).row)
+  }
+  return {
+    async createPlant(plant, { signal, origin = null } = {}) {
+      await writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal)
+    },
+    async createPlants(plants, { signal, origin = null } = {}) {
+      const rows = plants.map(toRow)
+      await writes.submit({ kind: 'createAll', rows, origin }, sizeOfAll(plants), signal)
+    },
+    async putPlants(plants, options) {
+      const counts = await changeAll('replace', plants.map(toUpdate), options)
+      return { created: counts.created, replaced: counts.patched, unchanged: counts.unchanged }
+    },
+    patchPlants: (updates, options) => changeAll('patch', updates, options),
+    async deletePlants(plants, { signal, origin = null } = {}) {
+      const rows = plants.map(toRow)
+      const size = sizeOfAll(plants)
+      const report = await writes.submit({ kind: 'deleteAll', rows, origin }, size, signal)
+      return {
+        deleted: report.deleted.length,
+        changed: report.changed.map(BigInt),
+        missing: report.missing.map(BigInt),
+      }
+    },
+    async replacePlant(plant, options) {
+      await change('replace', toUpdate(plant), options)
+    },
+    patchPlant: (id, patch, options) => change('patch', { id, ...patch }, options),
+    async deletePlant(id, { signal, precondition = null, origin = null } = {}) {
+      const write = { kind: 'delete', id: toRowId(id), precondition, origin } as const
+      await writes.submit(write, WRITE_BYTES, signal)
+    },
+    async accept(edits, countDifference) {
+      const bytes = WRITE_BYTES * (1 + edits.length)
+      await writes.submit({ kind: 'accept', edits, countDifference, origin: ACCEPTED }, bytes)
+    },
+  }
+}
 
 /**
  * Makes the group commit of a store. `readChangeLog` reads its change log; `onUsed` is called for each recorded use of

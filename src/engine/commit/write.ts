@@ -1,30 +1,30 @@
 // Writes and their outcomes, shared by every engine. Nothing here knows a database.
 
+import type { Action } from '../../change-log/change-log'
 import type { Edit } from '../../change-log/check'
 import type { ErrorName } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
-import type { Origin, PutCounts } from '../../plant/plants'
+import type { Origin } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
 
 /** A row to patch: the fields to change, and those that it must still have; null: no condition. */
 export type RowPatch = readonly [id: RowId, patch: ChangedTexts, was: ChangedTexts | null]
 
-type OfStored = { readonly precondition: Precondition | null }
+type OfStored = { readonly id: RowId; readonly precondition: Precondition | null }
+/** The action of a change in the change log. */
+export type ChangeAction = Extract<Action, 'replace' | 'patch'>
 
 /** The data of each kind of write. It survives JSON unaltered. */
 type Data = {
   create: { readonly row: PlantRow }
   createAll: { readonly rows: readonly PlantRow[] }
-  /** Creates or replaces plants. */
-  putAll: { readonly rows: readonly PlantRow[] }
-  /** Creates plants, or changes some of their fields. */
-  patchAll: { readonly rows: readonly RowPatch[] }
+  /** Creates plants, or changes their fields. */
+  changeAll: { readonly rows: readonly RowPatch[]; readonly action: ChangeAction }
   /** Deletes the plants that are stored with exactly these fields. */
   deleteAll: { readonly rows: readonly PlantRow[] }
-  replace: OfStored & { readonly row: PlantRow }
-  patch: OfStored & { readonly id: RowId; readonly patch: ChangedTexts }
-  delete: OfStored & { readonly id: RowId }
+  change: OfStored & { readonly patch: ChangedTexts; readonly action: ChangeAction }
+  delete: OfStored
   /** Logs edits by other programs, and adds to the recorded number of plants. Changes no plant. */
   accept: { readonly edits: readonly Edit[]; readonly countDifference: number }
 }
@@ -69,8 +69,8 @@ export type DeleteReport = {
   readonly missing: readonly RowId[]
 }
 
-/** The report of a batch of patches: the number created, the rows written, and the ids as in {@link DeleteReport}. */
-export type PatchReport = Pick<DeleteReport, 'changed' | 'missing'> & {
+/** The report of a batch of changes: the number created, the rows written, and the ids as in {@link DeleteReport}. */
+export type ChangeReport = Pick<DeleteReport, 'changed' | 'missing'> & {
   readonly created: number
   readonly writtenRows: readonly PlantRow[]
 }
@@ -79,11 +79,9 @@ export type PatchReport = Pick<DeleteReport, 'changed' | 'missing'> & {
 export type Reports = {
   create: typeof DONE
   createAll: typeof DONE
-  putAll: PutCounts
-  patchAll: PatchReport
+  changeAll: ChangeReport
   deleteAll: DeleteReport
-  replace: typeof DONE
-  patch: { readonly row: PlantRow }
+  change: { readonly row: PlantRow }
   delete: typeof DONE
   accept: typeof DONE
 }

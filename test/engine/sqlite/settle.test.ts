@@ -18,7 +18,10 @@ test('the net effect is the last row of each plant that a batch changed', () => 
   expect(
     effect(
       [create([1, 'a', null]), DONE],
-      [{ kind: 'replace', row: [1, 'b', 't'], ...asked }, DONE],
+      [
+        { kind: 'change', action: 'replace', id: 1, patch: { name: 'b', tag: 't' }, ...asked },
+        { row: [1, 'b', 't'] },
+      ],
       [
         {
           kind: 'createAll',
@@ -32,14 +35,15 @@ test('the net effect is the last row of each plant that a batch changed', () => 
       ],
       [
         {
-          kind: 'putAll',
+          kind: 'changeAll',
           rows: [
-            [2, 'c', null],
-            [5, 'f', 't'],
+            [2, { name: 'c', tag: null }, null],
+            [5, { name: 'f', tag: 't' }, null],
           ],
+          action: 'replace',
           origin: null,
         },
-        { created: 1, replaced: 0, unchanged: 1 },
+        { created: 1, writtenRows: [[5, 'f', 't']], changed: [], missing: [] },
       ],
       [
         {
@@ -53,7 +57,10 @@ test('the net effect is the last row of each plant that a batch changed', () => 
         { deleted: [6], changed: [7], missing: [] },
       ],
       [{ kind: 'delete', id: 3, ...asked }, DONE],
-      [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],
+      [
+        { kind: 'change', action: 'patch', id: 4, patch: { tag: null }, ...asked },
+        { row: [4, 'e', null] },
+      ],
       [{ kind: 'probe' }, DONE],
       [{ kind: 'recordUse', hash: 'a hash', hour: 3_600_000 }, DONE],
     ),
@@ -75,7 +82,8 @@ test('the net effect leaves out refused changes', () => {
       [{ kind: 'delete', id: 2, ...asked }, { error: 'no such plant' }],
       [
         {
-          kind: 'patch',
+          kind: 'change',
+          action: 'patch',
           id: 4,
           patch: { name: 'd' },
           precondition: { ifMatch: '*' },
