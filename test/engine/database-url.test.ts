@@ -90,7 +90,6 @@ describe('the URL of a server', () => {
 
   test.each([
     ['postgres://u@h', 'must look like'],
-    ['postgres://u@h/n?prepare=false&options=-cjit%3Doff', 'a pooler drops options'],
     ['postgres://u@h/n?prepare=false&keepalives_idle=9', 'a pooler drops keepalives_idle'],
     ['postgres://u@h/n?keepalives=0', 'keepalives must be 1'],
     ['postgres://u@h/n?keepalives_count=0', 'keepalives_count must be a whole number above 0'],
@@ -122,6 +121,23 @@ describe('the URL of a server', () => {
   ])('is refused in one line: %s', (url, message) => {
     expect(refusal(url)).toContain(message)
     expect(refusal(url)).not.toContain('\n')
+  })
+
+  test.each([
+    ['-cjit=off', `"u" SET jit = 'off'`],
+    ['-c  a.b=1 --work-mem=8MB', `"u" SET a.b = '1'; ALTER ROLE "u" SET work_mem = '8MB'`],
+    ['-c search_path=a,"B c"', '… SET …'],
+    ['-c search_path=a,"B\\ c"', `"u" SET search_path = 'a', 'B c'`],
+    ['-c application_name=it\\ is\\\\', `"u" SET application_name = 'it is\\'`],
+    ['-W 5', '… SET …'],
+    ['-c jit=off -W 5', '… SET …'],
+    ['-c jit', '… SET …'],
+  ])('is refused with a pooler, and the statements for the role: options=%s', (options, role) => {
+    const message = refusal(`postgres://u@h/n?prepare=false&options=${encodeURIComponent(options)}`)
+
+    expect(message).toEndWith(
+      `a pooler drops options; remove it, and give the setting to the role: ALTER ROLE ${role}`,
+    )
   })
 
   test.each([

@@ -140,7 +140,7 @@ describeServers(
 
       expect(row).toEqual({ commit: 'on', name: `plantstore@${hostname()}` })
       expect(await refusal(`${url}?prepare=false`)).toEndWith(
-        "synchronous_commit is off: run ALTER ROLE careless SET synchronous_commit = 'on'",
+        `synchronous_commit is off: before a RECONNECT of the pooler, run ALTER ROLE "careless" SET synchronous_commit = 'on'`,
       )
     })
 

@@ -49,7 +49,7 @@ describeServers(
         await server.query(`ALTER ROLE admin RESET ${name}`)
         await using pooler = await startPgBouncer(server)
         expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-          `: ${name} is 0: run ALTER ROLE admin SET ${name} = '${value}'`,
+          `: ${name} is 0: before a RECONNECT of the pooler, run ALTER ROLE "admin" SET ${name} = '${value}'`,
         )
         await server.query(statement)
       }
@@ -57,7 +57,7 @@ describeServers(
       await server.query(`ALTER ROLE admin SET lock_timeout = '1min'`)
       await using pooler = await startPgBouncer(server)
       expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-        `: idle_session_timeout is 1h, lock_timeout is 1min: run ALTER ROLE admin SET idle_session_timeout = '0'; ALTER ROLE admin SET lock_timeout = '3s'`,
+        `: idle_session_timeout is 1h, lock_timeout is 1min: before a RECONNECT of the pooler, run ALTER ROLE "admin" SET idle_session_timeout = '0'; ALTER ROLE "admin" SET lock_timeout = '3s'`,
       )
       await server.query('ALTER ROLE admin RESET idle_session_timeout')
     })
@@ -114,27 +114,51 @@ describeServers(
       expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
     })
 
-    test('is refused in statement mode', async () => {
+    test('is refused in statement mode, at a standby too', async () => {
       const server = await startPrepared()
+      await server.createDatabase('standby_like')
+      await server.query('ALTER DATABASE standby_like SET default_transaction_read_only = on')
       await using pooler = await startPgBouncer(server, ['pool_mode=statement'])
 
-      expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-        'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction',
-      )
+      for (const database of ['postgres', 'standby_like']) {
+        expect(await refusal(`${pooler.url(database)}?prepare=false`)).toEndWith(
+          'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction',
+        )
+      }
     })
 
-    test('uses the schema of the role, and refuses one in the URL', async () => {
+    test.each([
+      ['garden', 'garden'],
+      ['garden,public', 'garden, public'],
+      ['Garden', 'garden'],
+      ['"My ""Garden""", public', '"My ""Garden""", public'],
+      ['"$user",my-garden', '"$user", "my-garden"'],
+      [`select,it's,Ähre`, `"select", "it's", "Ähre"`],
+    ])('uses the schema of the role, and refuses one in the URL: %s', async (path, stored) => {
       const server = await startPrepared()
+      const query = `?search_path=${encodeURIComponent(path)}&prepare=false`
       await using pooler = await startPgBouncer(server)
-      const url = `${pooler.url()}?search_path=garden&prepare=false`
 
-      expect(await refusal(url)).toContain(
-        'because a pooler drops the one in the URL; run ALTER ROLE admin SET search_path = garden',
-      )
-      await server.query('ALTER ROLE admin SET search_path = garden')
+      const reason = await refusal(pooler.url() + query)
+      const [start, statement = ''] = reason.split(': before a RECONNECT of the pooler, run ')
+      expect(start).toEndWith('because a pooler drops the one in the URL')
+      await server.query(statement)
+      const [row] = await server.query('SHOW search_path')
+      expect(row?.search_path).toBe(stored)
       await using fresh = await startPgBouncer(server)
-      expect(await refusal(url.replace(pooler.url(), fresh.url()))).toBe('connected')
+      expect(await refusal(fresh.url() + query)).toBe('connected')
       await server.query('ALTER ROLE admin RESET search_path')
+    })
+
+    test('refuses a schema in the URL of a standby', async () => {
+      const server = await startPrepared()
+      await server.createDatabase('standby_path')
+      await server.query('ALTER DATABASE standby_path SET default_transaction_read_only = on')
+      await using pooler = await startPgBouncer(server)
+
+      expect(
+        await refusal(`${pooler.url('standby_path')}?search_path=garden&prepare=false`),
+      ).toContain('because a pooler drops the one in the URL')
     })
 
     test('answers each of the sessions that share connections', async () => {

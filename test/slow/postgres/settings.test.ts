@@ -145,7 +145,7 @@ describeServers('a session of %s', (startServer, installation) => {
         (connection) => connection.close(),
         ({ message }: Error) => message,
       )
-      if (isRefused) expect(ending).toContain(`: ${setting} is ${value}: run ALTER ROLE admin SET`)
+      if (isRefused) expect(ending).toContain(`: ${setting} is ${value}: before a RECONNECT`)
       else expect(ending).toBeUndefined()
     }
   })

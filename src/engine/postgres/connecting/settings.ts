@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
 import { sqlStateOf } from './errors'
 import { sendAll } from './statements'
-import { alterRole, type PostgresTarget } from './url'
+import { alterRole, identifiersIn, type PostgresTarget } from './url'
 
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
@@ -157,11 +157,24 @@ async function wrongLimits(sql: SQL): Promise<WrongSetting[]> {
   })
 }
 
-function refuseSettings(wrongValues: readonly WrongSetting[], user: string): void {
+// The sessions that a pooler has open keep their settings.
+const RUN_FOR_POOLER = 'before a RECONNECT of the pooler, run'
+
+function refuseSettings(wrongValues: readonly WrongSetting[], user: string, run = 'run'): void {
   if (wrongValues.length === 0) return
   const descriptions = wrongValues.map((setting) => `${setting.name} is ${setting.actual}`)
-  const roles = wrongValues.map(({ name, value }) => alterRole(user, name, `'${value}'`))
-  throw new OpenError(`${descriptions.join(', ')}: run ${roles.join('; ')}`)
+  const roles = wrongValues.map(({ name, value }) => alterRole(user, name, value))
+  throw new OpenError(`${descriptions.join(', ')}: ${run} ${roles.join('; ')}`)
+}
+
+/** A pooler drops the `search_path` of the URL: another schema would be read. */
+function refuseOtherPath({ search_path }: Settings, { searchPath, user }: PostgresTarget): void {
+  if (searchPath === null) return
+  const [actual, wanted] = [search_path ?? '', searchPath].map(identifiersIn)
+  if (Bun.deepEquals(actual, wanted)) return
+  throw new OpenError(
+    `search_path is ${search_path}, because a pooler drops the one in the URL: ${RUN_FOR_POOLER} ${alterRole(user, 'search_path', searchPath)}`,
+  )
 }
 
 /** Through a pooler, a transaction of two statements must keep to one session. */
@@ -216,23 +229,20 @@ async function setRemaining(sql: SQL, settings: Settings): Promise<Settings> {
   return { ...settings, synchronous_commit }
 }
 
-/** Throws an `OpenError` if the server may lose what it confirms. A standby is not checked further. */
-export async function checkSettings(
-  sql: SQL,
-  { prepare, searchPath, user }: PostgresTarget,
-): Promise<Standing> {
-  const initial = await readSettings(sql)
-  checkServer(initial, prepare)
-  const standing = standingOf(initial)
-  if (!standing.isWritable) return standing
-  const settings = prepare ? await setRemaining(sql, initial) : initial
-  if (!prepare) await refuseStatementPooling(sql)
-  refuseSettings([...wrongSettings(settings), ...(prepare ? [] : await wrongLimits(sql))], user)
-  if (!prepare && searchPath !== null && settings.search_path !== searchPath) {
-    throw new OpenError(
-      `search_path is ${settings.search_path}, because a pooler drops the one in the URL; run ${alterRole(user, 'search_path', searchPath)}`,
-    )
+/** Throws an `OpenError` if the server may lose what it confirms. A standby is not checked for that. */
+export async function checkSettings(sql: SQL, target: PostgresTarget): Promise<Standing> {
+  const { prepare, user } = target
+  const settings = await readSettings(sql)
+  checkServer(settings, prepare)
+  if (!prepare) {
+    await refuseStatementPooling(sql)
+    refuseOtherPath(settings, target)
   }
+  const standing = standingOf(settings)
+  if (!standing.isWritable) return standing
+  if (prepare) refuseSettings(wrongSettings(await setRemaining(sql, settings)), user)
+  else
+    refuseSettings([...wrongSettings(settings), ...(await wrongLimits(sql))], user, RUN_FOR_POOLER)
   return standing
 }
 

@@ -215,22 +215,41 @@ function readTcp(parameters: Parameters): Record<string, string> {
   )
 }
 
-const quoteIdentifier = (name: string): string =>
-  /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** The statement that gives a role a setting; `value` as SQL. */
-export const alterRole = (user: string, name: string, value: string): string =>
-  `ALTER ROLE ${quoteIdentifier(user)} SET ${name} = ${value}`
+// Settings whose value is a list of identifiers: SET takes each as a text.
+const LISTS = /^(search_path|temp_tablespaces|(local|session)_preload_libraries)$/
 
-/** The settings of `options`, such as `-c work_mem=64MB`, or of a TCP parameter, for the role. */
+/** The identifiers of a list, as PostgreSQL reads it: those without quotes are lower case. */
+export const identifiersIn = (list: string): string[] =>
+  [...list.matchAll(/"((?:[^"]|"")*)"|[^\s,"][^\s,]*/g)].map(
+    ([text, quoted]) =>
+      quoted?.replaceAll('""', '"') ?? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
+  )
+
+/** The statement that gives a role a setting. The name of any role is right in quotes. */
+export function alterRole(user: string, name: string, value: string): string {
+  const values = LISTS.test(name) ? identifiersIn(value) : [value]
+  return `ALTER ROLE "${user.replaceAll('"', '""')}" SET ${name} = ${values.map(quote).join(', ')}`
+}
+
+const OPTION = /(?:^|\s)-(?:c\s*|-)([\w.-]+)=((?:\\.|[^\\\s])*)(?=\s|$)/gs
+
+/** The settings in `options`, such as `-c work_mem=64MB --jit=off`. Empty if it has anything else. */
+function settingsIn(options: string): (readonly [name: string, value: string])[] {
+  if (options.replace(OPTION, '').trim() !== '') return []
+  return [...options.matchAll(OPTION)].map(([, name = '', value = '']) => [
+    name.replaceAll('-', '_'),
+    value.replace(/\\(.)/gs, '$1'),
+  ])
+}
+
+/** The statements that give a role what a pooler drops. */
 function settingsOf(dropped: 'options' | TcpParameter, value: string, user: string): string {
   const setting = TCP_SETTINGS.find(([name]) => name === dropped)?.[1]
-  const pairs = setting
-    ? [[setting, value]]
-    : [...value.matchAll(/-(?:c\s*|-)(\w[\w.]*)=(\S*)/g)].map(([, name, text]) => [name, text])
-  return pairs
-    .map(([name = '', text = '']) => alterRole(user, name, `'${text.replaceAll("'", "''")}'`))
-    .join('; ')
+  const settings = setting ? [[setting, value] as const] : settingsIn(value)
+  if (settings.length === 0) return 'ALTER ROLE … SET …'
+  return settings.map(([name, text]) => alterRole(user, name, text)).join('; ')
 }
 
 function readPrepare(parameters: Parameters, user: string): boolean {
