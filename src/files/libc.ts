@@ -34,7 +34,6 @@ const SYS_RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
 const RENAME_NOREPLACE = 1
 const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
-const AT_EMPTY_PATH = 0x1000
 const STATX_INO = 0x100
 const STATX_ATTR_MOUNT_ROOT = 0x2000n
 
@@ -176,13 +175,13 @@ export function watchInode(path: string): () => string | null {
   }
 }
 
-/** True if an open file is itself a mount (statx(2), since Linux 5.8): its name is in another folder than the file. */
-export function isMountRoot(fd: number): boolean {
+/** True if the file at a path is itself a mount (statx(2), since Linux 5.8): its name is in another folder than the file. */
+export function isMountRoot(path: string): boolean {
   const answer = new DataView(new ArrayBuffer(256))
   const bytes = new Uint8Array(answer.buffer)
-  const isKnown = libc().statx(fd, Buffer.from('\0'), AT_EMPTY_PATH, STATX_INO, bytes) === 0
+  const exists = libc().statx(AT_FDCWD, Buffer.from(`${path}\0`), 0, STATX_INO, bytes) === 0
   // stx_attributes; the same layout on every machine.
-  return isKnown && (answer.getBigUint64(8, true) & STATX_ATTR_MOUNT_ROOT) !== 0n
+  return exists && (answer.getBigUint64(8, true) & STATX_ATTR_MOUNT_ROOT) !== 0n
 }
 
 /**

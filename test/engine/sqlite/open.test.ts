@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   existsSync,
   linkSync,
@@ -123,6 +124,26 @@ test.skipIf(!canMount)('every command refuses a file that is mounted', async () 
     expect(filesIn(folder.path)).toEqual(before)
   }
 })
+
+test.skipIf(!canMount).each(['-wal', '-shm', '-journal'])(
+  'every command refuses a database whose %s is mounted',
+  async (suffix) => {
+    using folder = temporaryFolder()
+    const { database, place } = await killedStore(folder)
+    const [at, other] = [database + suffix, folder.file('other')]
+    // The mount point stays, as in the folder that a container leaves.
+    if (!existsSync(at)) writeFileSync(at, '')
+    copyFileSync(at, other)
+    const before = filesIn(dirname(database))
+
+    for (const [words] of commands) {
+      const args = [...place(words), '--database', database]
+      const result = await runProgram(args, { stdin: lines(30, 33), under: mounting(other, at) })
+      expectLine(result, 1, `${at} is mounted as a single file`, 'mount the folder')
+      expect(filesIn(dirname(database))).toEqual(before)
+    }
+  },
+)
 
 test.skipIf(!canMount)('a database in a folder that is mounted is like any other', async () => {
   using folder = temporaryFolder()

@@ -19,7 +19,7 @@ import { syncFolder } from '../../../files/sync'
 import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
-import { databaseOfSidecar } from './sidecars'
+import { databaseOfSidecar, filesOf } from './sidecars'
 
 /** The size of a file in bytes; 0 if it does not exist. */
 export function fileSize(path: string): number {
@@ -115,9 +115,10 @@ function requireRegularFile(path: string): void {
 
 // SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
 function requireOneName(fd: number, path: string): void {
-  if (isMountRoot(fd)) {
+  const mounted = filesOf(path).find(isMountRoot)
+  if (mounted !== undefined) {
     throw new OpenError(
-      `${path} is mounted as a single file, without its write-ahead log, which has the newest plants; mount the folder that it is in`,
+      `${mounted} is mounted as a single file, but a database and its write-ahead log, which has the newest plants, belong together; mount the folder that it is in`,
     )
   }
   const { nlink } = fstatSync(fd)
