@@ -206,6 +206,14 @@ describe('in a JSON document', () => {
   })
 
   test.each([
+    ['{"plants":[]}', { list: 'plants', rows: [] }],
+    ['{"data":{"plants":[ ]}}', { list: 'data.plants', rows: [] }],
+    ['{"details":[],"error":1}', { list: null, rows: [{ details: [], error: 1 }] }],
+  ])('an empty list is read if the document has nothing else: %s', async (text, rows) => {
+    expect(await rowsOf(text)).toEqual(rows)
+  })
+
+  test.each([
     ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', '*', [1, 2, 3]],
     ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', 'shade', [2, 3]],
     ['{"beds":{"x":{"plants":[{"a":1}]},"y":{"plants":[{"a":2}]}}}', 'beds.*.plants', [1, 2]],

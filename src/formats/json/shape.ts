@@ -26,6 +26,8 @@ type Survey = {
   /** The line in which a second value begins; null: there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
+  /** The only array outside of others, if it and the keys that lead to it are all that the document has. */
+  readonly soleArray: readonly string[] | null
   /** The objects that are not within arrays; the outermost comes first. */
   readonly groups: readonly Group[]
   /** The keys of the first value, and the first character of the value of each. */
@@ -69,6 +71,8 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   // By the path of each, which is one array.
   const groups = new Map<readonly string[], Group>()
   const keys = new Map<string, string>()
+  let members = 0
+  let lastArray: readonly string[] | null = null
   let path: readonly string[] = []
   let list: List | null = null
   let endLine = line
@@ -77,6 +81,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
       isRows(newPath, isArray) {
         path = newPath
         list = null
+        if (isArray) lastArray = newPath
         return isArray
       },
       onRow(_, row) {
@@ -89,6 +94,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
         list.count += 1
       },
       onMember(memberPath, key, first) {
+        members += 1
         if (memberPath.length === 0 && keys.size < MAX_KEYS) keys.set(key, first)
         const group = groups.get(memberPath) ?? { path: memberPath, count: 0, areObjects: true }
         if (group.count === 0 && groups.size < MAX_GROUPS) groups.set(memberPath, group)
@@ -107,6 +113,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
     endLine,
     nextLine,
     lists,
+    soleArray: lastArray !== null && members === lastArray.length ? lastArray : null,
     groups: [...groups.values()],
     keys,
   })
@@ -154,7 +161,7 @@ function refuseLists(what: string, lists: readonly List[], advice: Advice): neve
 
 /** The shape of a document that is one object. */
 function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape {
-  const { groups, keys } = document
+  const { groups, keys, soleArray } = document
   const ofKind = (kind: Kind) => document.lists.filter((list) => list.kind === kind)
   const objects = ofKind('objects')
   const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
@@ -177,7 +184,9 @@ function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape 
   const [table, other] = ofKind('arrays')
   if (table && !other) return { list: showPath(table.path) }
   const texts = ofKind('texts')
-  return texts.length === 0 ? 'values' : refuseLists('an object with texts', texts, advice)
+  if (texts.length > 0) return refuseLists('an object with texts', texts, advice)
+  // Such as {"plants":[]}, the answer of a store without plants.
+  return soleArray === null ? 'values' : { list: showPath(soleArray) }
 }
 
 /**
