@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, inputError, OpenError, reasonOf, UsageError, writeError } from '../errors'
+import { codeOf, OpenError, reasonOf, UsageError, writeError } from '../errors'
 
 const MAX_LINKS = 40
 const STICKY = 0o1000
@@ -36,12 +36,12 @@ function statOf(stat: typeof statSync, path: string): Stats | undefined {
   }
 }
 
-/** Like {@link statOf}; throws an `OpenError`. */
+/** Like {@link statOf}; throws an `OpenError`, for a path that will be read or written. */
 function readStat(stat: typeof statSync, path: string): Stats | undefined {
   try {
     return statOf(stat, path)
   } catch (error) {
-    throw inputError(error, path)
+    throw new OpenError(`cannot open ${path}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
   }
 }
 

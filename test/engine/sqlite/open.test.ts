@@ -435,6 +435,43 @@ test('says why a token cannot be made in a file that it may not write', async ()
   expectLine(await runProgram(args, asNobody), 1, `cannot write ${file}`)
 })
 
+/** Runs the program as a user who may not search the folder `secret`. */
+async function runOutside(folder: ReturnType<typeof temporaryFolder>, args: readonly string[]) {
+  chmodSync(folder.path, 0o755)
+  chmodSync(folder.file('secret'), 0)
+  const result = await runProgram(args, asNobody)
+  chmodSync(folder.file('secret'), 0o700)
+  return result
+}
+
+test.each([
+  [['check'], 'cannot read '],
+  [['token', 'list'], 'cannot read '],
+  [['export', '-'], 'cannot read '],
+  [['backup', 'copy.db'], 'cannot open '],
+  [['serve', '--port', '0'], 'cannot write '],
+])('%j in a folder of another user says what cannot be done', async (words, refusal) => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.file('secret'))
+  const database = folder.file('secret/plants.db')
+  await makeDatabase(database)
+
+  const result = await runOutside(folder, [...words, '--database', database])
+  expectLine(result, 1, `plantstore: ${refusal}${folder.file('secret')}`)
+})
+
+test('an export into a folder of another user does not say that it reads it', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await makeDatabase(database)
+  chmodSync(database, 0o644)
+  mkdirSync(folder.file('secret'))
+  const target = folder.file('secret/plants.csv')
+
+  const result = await runOutside(folder, ['export', target, '--database', database])
+  expectLine(result, 1, `plantstore: cannot open ${target}: permission denied`)
+})
+
 // Bun's SQLite would open the file without the space.
 test.each([
   [['serve', '--port', '0']],

@@ -150,7 +150,7 @@ export function openReadable(path: string): ReadableFile {
   } catch (error) {
     if (fd !== undefined) closeSync(fd)
     if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
-    throw explainFailedOpen(error, full)
+    throw explainFailedOpen(error, full, 'read')
   }
 }
 

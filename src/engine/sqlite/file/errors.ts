@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import {
   codeOf,
   type ErrorName,
+  inputError,
   messageOf,
   OpenError,
   RequestError,
@@ -125,8 +126,12 @@ function noSpaceForFile(path: string): OpenError | null {
 const noFolder = (folder: string): OpenError =>
   new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
 
-/** The reason that a database could not be opened for writing. */
-export function explainFailedOpen(error: unknown, path: string): OpenError {
+/** The reason that a database could not be opened, by default for writing. */
+export function explainFailedOpen(
+  error: unknown,
+  path: string,
+  access: 'read' | 'write' = 'write',
+): OpenError {
   if (error instanceof OpenError) return error
   switch (codeOf(error)) {
     case 'ENOENT':
@@ -141,8 +146,12 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
       return (
-        accessError([...filesOf(path), dirname(path)], 'write') ??
-        new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
+        accessError([...filesOf(path), dirname(path)], access) ??
+        (access === 'read'
+          ? inputError(error, path)
+          : new OpenError(
+              `cannot write ${path}: it is read-only; name another file with --database`,
+            ))
       )
     case 'SQLITE_CANTOPEN':
       return (
