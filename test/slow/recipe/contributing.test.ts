@@ -19,7 +19,7 @@ const lines = block.split('\n').map((line) => line.replace(/ +# .*/, ''))
 const others = [...page.matchAll(/`((?:bun|npx|bash) [^`]+)`/g)].map(([, command = '']) => command)
 const commands = [...lines.filter(Boolean), ...others]
 
-const isDaemon = (command: string) => command.includes(' serve ')
+const isDaemon = (command: string) => / (start|serve) /.test(command)
 /** The suites that .ci/run runs, and itself. */
 const isSuite = (command: string) =>
   /^bun run (test:(?!quick)|check)|^bash \.ci\/run$/.test(command)
@@ -68,9 +68,12 @@ test.each(commands.filter(isPlain))('%s ends well', async (command) => {
 test.each(commands.filter(isDaemon))('%s starts the daemon, or its debugger', async (command) => {
   // timeout(1) passes a signal on to all of its children, bun run does not.
   await using child = startProcess(own(`exec timeout 60 ${command} --port 0`), options())
-  const isReady = () => /listening|ws:\/\/localhost:\d+/.test(child.out() + child.err())
+  const findAddress = () =>
+    /^console: (\S+)\n|ws:\/\/localhost:\d+/m.exec(child.out() + child.err())
 
-  expect(await child.prints(isReady)).toBeTrue()
+  expect(await child.prints(() => findAddress() !== null)).toBeTrue()
+  const [, console] = findAddress() ?? []
+  if (console !== undefined) expect(await (await fetch(console)).text()).toContain('<html')
   await child.stop()
 })
 
