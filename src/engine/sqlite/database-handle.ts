@@ -12,6 +12,7 @@ import { probe } from './committing/apply-write'
 import { type CheckpointWatch, copyLog, watchCheckpoints } from './committing/checkpoint'
 import { WorkerClient } from './committing/worker-client'
 import { type DatabaseToOpen, failureOf } from './committing/worker-protocol'
+import { isWhole } from './copies/check-thread'
 import { closeDatabase, connect, LOCK_PATIENCE_MS } from './file/connection'
 import { fileSize, freeBytes, type OpenedFile, watchFiles } from './file/database-file'
 import {
@@ -89,7 +90,7 @@ export class DatabaseHandle {
       trial: () => this.trial().catch(() => {}),
     })
     this.#damage = new DamageCheck(
-      () => this.worker.checkWhole(),
+      () => isWhole(file.path),
       () => this.#report('whole'),
     )
     this.#checkpoints = watchCheckpoints(log, (event) => this.#report(event))

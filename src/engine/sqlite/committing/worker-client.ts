@@ -55,18 +55,6 @@ export class WorkerClient {
     return failure
   }
 
-  /** Reads the whole database in a thread of its own. Resolves to true if it is whole. */
-  async checkWhole(): Promise<boolean> {
-    const checking = new WorkerClient(this.database, this.state, () => {})
-    try {
-      return failureOf(await checking.#ask({ check: this.database.path })) === null
-    } catch {
-      return false
-    } finally {
-      checking.terminate()
-    }
-  }
-
   /** Closes the database in the thread, which waits for the disk. */
   async close(): Promise<StorageFailure | null> {
     this.#opening = undefined

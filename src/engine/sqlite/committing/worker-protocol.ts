@@ -18,8 +18,6 @@ export type Request =
   | { readonly commit: readonly Write[] }
   | { readonly rehearse: readonly PlantWrite[] }
   | { readonly close: true }
-  /** The path of a database to read whole; needs no open one. */
-  | { readonly check: string }
 
 /**
  * The outcome of a request. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows.

@@ -2,7 +2,6 @@
 // it.
 
 import { DONE } from '../../commit/write'
-import { requireWhole } from '../file/connection'
 import { toFailure } from '../file/errors'
 import { type Committer, openCommitter } from './committer'
 import type { CommitReply, Reply, Request } from './worker-protocol'
@@ -21,10 +20,6 @@ function answer(request: Request): CommitReply {
   if ('close' in request) {
     committer?.close()
     committer = undefined
-    return DONE
-  }
-  if ('check' in request) {
-    requireWhole(request.check)
     return DONE
   }
   if (!committer) return { failure: { kind: 'failed', detail: 'the database is not open' } }

@@ -4,7 +4,7 @@ import { OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
 import { fileSize } from '../file/database-file'
 import { copyMoment, type OnBytes } from '../read-only/copy'
-import { checkInThread } from './check-thread'
+import { checkCopy } from './check-thread'
 
 /**
  * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced.
@@ -17,7 +17,7 @@ export async function copyDatabase(
 ): Promise<Findings> {
   await copyMoment(source, target, onBytes)
   const bytes = fileSize(target)
-  const findings = await checkInThread(target, () => onBytes?.(bytes, bytes))
+  const findings = await checkCopy(target, () => onBytes?.(bytes, bytes))
   if (findings.problems.length > 0)
     throw new OpenError(`${source} is damaged: ${findings.problems[0]}`, true)
   return findings

@@ -46,17 +46,6 @@ export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
   })
 }
 
-/** Reads a whole database, which is open in another thread. Throws unless it is whole. */
-export function requireWhole(path: string): void {
-  const db = connect(path)
-  try {
-    const [row] = db.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
-    if (row?.integrity_check !== 'ok') throw new Error(row?.integrity_check)
-  } finally {
-    db.close(true)
-  }
-}
-
 /** Closes a connection; the last one removes the WAL, durably. */
 export function closeDatabase(db: Database): void {
   db.close(true)
