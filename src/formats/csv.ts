@@ -149,11 +149,11 @@ function readTabbedRow(
   return quotedRow === null || quotedRow.cells?.length === width ? quotedRow : literal
 }
 
-/** Reads rows of at most `limit` characters, from `firstLine` on. `delimiter`: one character. */
-export function createCsvReader(limit: number, delimiter: string, firstLine = 1): CsvReader {
+/** Reads rows of at most `limit` characters. `delimiter`: one character. */
+export function createCsvReader(limit: number, delimiter: string): CsvReader {
   const tooLong = `a row longer than ${limit} characters`
   let rest = ''
-  let line = firstLine
+  let line = 1
   let minLength = 0
   let width = 0
 
@@ -243,58 +243,27 @@ export function findDelimiter(sample: string): string {
   return ','
 }
 
-/** The first lines of a text; null if more of them may follow. */
-function sampleOf(text: string): string | null {
+/** The first lines of a text, without empty ones before them. */
+function sampleOf(text: string): string {
+  const beginning = text.replace(/^[\r\n]+/, '')
   let end = 0
   for (let lines = 0; lines < SAMPLE_LINES; lines++) {
-    end = findLineEnd(text, end)
-    if (end === text.length)
-      return text.length < SAMPLE_CHARACTERS ? null : text.slice(0, SAMPLE_CHARACTERS)
-    end += text.startsWith('\r\n', end) ? 2 : 1
+    end = findLineEnd(beginning, end)
+    end += beginning.startsWith('\r\n', end) ? 2 : 1
   }
-  return text.slice(0, end)
+  return beginning.slice(0, Math.min(end, SAMPLE_CHARACTERS))
 }
 
-const LF = 10
-const CR = 13
-
-/** A text without leading empty lines, the line in which it begins then, and a sample of its first lines. */
-async function beginText(parts: AsyncIterator<string>) {
-  let line = 1
-  let beginning = ''
-  let isAfterCr = false
-  let minLength = 0
-  for (let next = await parts.next(); !next.done; next = await parts.next()) {
-    const part = next.value
-    let index = 0
-    if (beginning === '') {
-      for (; index < part.length; index++) {
-        const code = part.charCodeAt(index)
-        if (code !== CR && code !== LF) break
-        if (code === CR || !isAfterCr) line += 1
-        isAfterCr = code === CR
-      }
-    }
-    beginning += part.slice(index)
-    if (beginning.length <= minLength) continue
-    const sample = sampleOf(beginning)
-    if (sample !== null) return { beginning, line, sample }
-    // Doubling keeps many short parts from taking quadratic time.
-    minLength = 2 * beginning.length
-  }
-  return { beginning, line, sample: beginning }
-}
-
-/** Reads rows of at most `limit` characters. `delimiter`: null to detect it. Rejects with the errors of the text. */
+/** Reads rows of at most `limit` characters. `delimiter`: null to detect it from the first part of the text. Rejects with the errors of the text. */
 export async function readCsv(
   text: AsyncIterable<string>,
   limit: number,
   delimiter: string | null,
 ): Promise<{ delimiter: string; lines: AsyncGenerator<readonly Line[]> }> {
   const parts = text[Symbol.asyncIterator]()
-  const { beginning, line, sample } = await beginText(parts)
-  const match = delimiter ?? findDelimiter(sample)
-  const read = createCsvReader(limit, match, line)
+  const { value: beginning = '' } = await parts.next()
+  const match = delimiter ?? findDelimiter(sampleOf(beginning))
+  const read = createCsvReader(limit, match)
   async function* lines(): AsyncGenerator<readonly Line[]> {
     let rows = read(beginning, false)
     for (;;) {

@@ -58,6 +58,8 @@ export type Table = {
 // A plant's row is about as long as the body that created it.
 const MAX_ROW = MAX_BODY_BYTES + 1024
 const SAMPLE_ROWS = 1000
+/** The least bytes of a CSV's beginning that its delimiter is detected from. */
+const FIRST_BYTES = 65_536
 /** Long rows fill few parts: the sample then has at least a header and a row. */
 const SAMPLE_PARTS = 16
 const MIN_SAMPLE_ROWS = 2
@@ -128,7 +130,7 @@ type RowSource = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'hiddenRows' | '
 const NO_PARTS = { delimiter: null, sheets: [], sheet: null, hiddenRows: 0, list: null }
 
 async function openCsv(bytes: AsyncIterable<Uint8Array>, settings: Settings, advice: Advice) {
-  const text = decodeText(bytes, settings.encoding, advice)
+  const text = decodeText(joinFirst(bytes, FIRST_BYTES), settings.encoding, advice)
   const { delimiter, lines } = await readCsv(text, MAX_ROW, settings.delimiter)
   return { ...NO_PARTS, delimiter, lines }
 }

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { CsvError } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { createCsvReader, findDelimiter, readCsv } from '../../src/formats/csv'
+import { createCsvReader, findDelimiter } from '../../src/formats/csv'
 import type { Line } from '../../src/formats/row'
 import { cpuTime } from '../harness/cpu-time'
+import { open } from './reading'
 
 const LIMIT = 1000
 
@@ -199,10 +200,7 @@ describe('the delimiter', () => {
   test('is detected from the same first lines, wherever a text is cut', async () => {
     const text = `\n\nNr;Name\n${'1;a\n'.repeat(25)}2,x,y,z,;\n`
     for (const length of [1, 7, 1000]) {
-      async function* parts() {
-        for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length)
-      }
-      const { delimiter, lines } = await readCsv(parts(), LIMIT, null)
+      const { delimiter, lines } = await open('csv', text, { length, hasHeader: false })
       const rows = (await Array.fromAsync(lines)).flat()
       expect({ delimiter, rows: rows.length, line: rows[0]?.line }).toEqual({
         delimiter: ';',
