@@ -4,75 +4,124 @@ import type { CommitResult } from '../commit/group-commit'
 import type { Outcome, Write } from '../commit/write'
 import type { StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
-import { createAttempts, type ToStep } from './attempts'
+import { DISCARDED, isDataError, isLockTimeout, sqlStateOf } from './connecting/errors'
 import type { Refuse } from './connecting/refusals'
-import type { Writer } from './lane/writer'
+import { LOCK_MS } from './connecting/settings'
+import { LockedRowError, type Writer } from './lane/writer'
 import type { LockedRows } from './locked-rows'
-import { LOCKED, stepOf, stepOfFreeRows, transactionStep } from './sql/apply-writes'
+import {
+  type BatchOutcomes,
+  DISCARDS,
+  LOCKED,
+  stepOf,
+  stepOfFreeRows,
+  transactionStep,
+} from './sql/apply-writes'
 
-/** Returns the function that commits the batches of a store. */
-export function createBatches(
-  writer: Writer,
-  storage: StorageState,
-  refuse: Refuse,
-  storeUser: StoreUser,
-  lockedRows: LockedRows,
-) {
-  const { attempt, attemptRest } = createAttempts(writer, refuse)
+type ToStep = typeof stepOf
+
+/** The outcome of a lone write that failed. */
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof LockedRowError) return LOCKED
+  const state = sqlStateOf(error)
+  return { error: 'unexpected', detail: state === DISCARDED ? DISCARDS : `${state} ${error}` }
+}
+
+/** Commits the batches of a store. */
+export class Batches {
+  constructor(
+    private readonly writer: Writer,
+    private readonly storage: StorageState,
+    private readonly refuse: Refuse,
+    private readonly storeUser: StoreUser,
+    private readonly lockedRows: LockedRows,
+  ) {}
+
+  /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */
+  async commit(batch: readonly Write[]): Promise<CommitResult> {
+    const startedAt = performance.now()
+    const doubt = Promise.withResolvers<null>()
+    const onDoubt = () => {
+      this.storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
+      doubt.resolve(null)
+    }
+    const refusal = this.storage.refusal('queuedWrite')
+    if (refusal) throw refusal
+    const outcomes = this.#commitFree(batch, onDoubt).then(
+      (settled) => {
+        observeCommit(this.storeUser, batch, settled, performance.now() - startedAt)
+        return settled
+      },
+      (error) => {
+        throw this.refuse(error)
+      },
+    )
+    const first = await Promise.race([outcomes, doubt.promise])
+    return first ?? { inDoubt: outcomes }
+  }
+
+  /** Commits a batch, without the writes of rows that were just found locked. */
+  async #commitFree(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
+    const states = batch.map((write) => this.lockedRows.stateOf(write))
+    const attempts = batch.filter((_, index) => states[index] !== 'locked')
+    if (attempts.length === 0) return batch.map(() => LOCKED)
+    const toStep = states.includes('due') ? stepOfFreeRows : stepOf
+    const outcomes = await this.#complete(attempts, toStep, onDoubt)
+    this.lockedRows.noteOutcomes(attempts, outcomes)
+    const outcomesByWrite = new Map(attempts.map((write, index) => [write, outcomes[index]]))
+    return batch.map((write) => outcomesByWrite.get(write) ?? LOCKED)
+  }
 
   /**
    * Retries creates that were refused although no plant with their id was found. Locking the row decides each of them.
    */
-  async function complete(
+  async #complete(
     batch: readonly Write[],
     toStep: ToStep,
     onDoubt: () => void,
   ): Promise<Outcome[]> {
-    const outcomes = [...(await attempt(batch, toStep, onDoubt))]
+    const outcomes = [...(await this.#attempt(batch, toStep, onDoubt))]
     const unsettled = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
     if (unsettled.length > 0) {
       const retried = batch.filter((_, index) => outcomes[index] === undefined)
-      const settled = await attemptRest(retried, transactionStep, onDoubt)
+      const settled = await this.#attemptRest(retried, transactionStep, onDoubt)
       for (const [place, index] of unsettled.entries()) outcomes[index] = settled[place]
     }
     return outcomes.map((outcome) => outcome ?? { error: 'unexpected' })
   }
 
-  /** Commits a batch, without the writes of rows that were just found locked. */
-  async function commitAll(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
-    const states = batch.map((write) => lockedRows.stateOf(write))
-    const attempts = batch.filter((_, index) => states[index] !== 'locked')
-    if (attempts.length === 0) return batch.map(() => LOCKED)
-    const outcomes = await complete(
-      attempts,
-      states.includes('due') ? stepOfFreeRows : stepOf,
-      onDoubt,
-    )
-    lockedRows.noteOutcomes(attempts, outcomes)
-    const outcomeOf = new Map(attempts.map((write, index) => [write, outcomes[index]]))
-    return batch.map((write) => outcomeOf.get(write) ?? LOCKED)
+  /** Commits a batch; in halves if the server refuses its data, or a row is locked: only the write at fault is refused. */
+  async #attempt(
+    batch: readonly Write[],
+    toStep: ToStep,
+    onDoubt: () => void,
+  ): Promise<BatchOutcomes> {
+    const startedAt = performance.now()
+    try {
+      return await this.writer.run(toStep(batch), onDoubt)
+    } catch (error) {
+      // A wait of LOCK_MS was for the table, whose free rows are locked as well.
+      const isBrief = performance.now() - startedAt < LOCK_MS
+      if (isLockTimeout(error) && isBrief && toStep !== stepOfFreeRows) {
+        return this.#attempt(batch, stepOfFreeRows, onDoubt)
+      }
+      if (!(error instanceof LockedRowError) && !isDataError(error)) throw error
+      if (batch.length === 1) return [outcomeOf(error)]
+      const half = batch.length >> 1
+      const first = await this.#attempt(batch.slice(0, half), toStep, onDoubt)
+      return [...first, ...(await this.#attemptRest(batch.slice(half), toStep, onDoubt))]
+    }
   }
 
-  /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */
-  return async (batch: readonly Write[]): Promise<CommitResult> => {
-    const startedAt = performance.now()
-    const doubt = Promise.withResolvers<null>()
-    const onDoubt = () => {
-      storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
-      doubt.resolve(null)
-    }
-    const refusal = storage.refusal('queuedWrite')
-    if (refusal) throw refusal
-    const outcomes = commitAll(batch, onDoubt).then(
-      (settled) => {
-        observeCommit(storeUser, batch, settled, performance.now() - startedAt)
-        return settled
-      },
-      (error) => {
-        throw refuse(error)
-      },
-    )
-    const first = await Promise.race([outcomes, doubt.promise])
-    return first ?? { inDoubt: outcomes }
+  /** Like `#attempt`, if others of the batch may be stored already: a failure refuses these writes alone. */
+  #attemptRest(
+    batch: readonly Write[],
+    toStep: ToStep,
+    onDoubt: () => void,
+  ): Promise<BatchOutcomes> {
+    return this.#attempt(batch, toStep, onDoubt).catch((thrown) => {
+      const { error, message } = this.refuse(thrown)
+      return batch.map(() => ({ error, message }))
+    })
   }
 }

@@ -10,7 +10,7 @@ import { chooseHost } from './connecting/hosts'
 import type { ConnectionPolicy } from './connecting/readers'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
-import { isChangeLogKept, keepChanges } from './lane/change-log-row'
+import { keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
 import { sendEach, statementsOf } from './rehearsal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
@@ -57,7 +57,6 @@ async function warmUp(writer: Connection): Promise<void> {
 export class Preparation implements ConnectionPolicy {
   readonly choose = chooseHost
   #isOpened = false
-  #hasChangeLog = false
   /** The last connection that was warmed up. */
   #warmConnection: Connection | null = null
 
@@ -67,11 +66,6 @@ export class Preparation implements ConnectionPolicy {
     private readonly lane: Lane,
     private readonly alteredTables: AlteredTables,
   ) {}
-
-  /** True if a change log was kept when the last connection was prepared. */
-  get hasChangeLog(): boolean {
-    return this.#hasChangeLog
-  }
 
   async prepare(connection: Connection): Promise<void> {
     await this.#open(connection)
@@ -84,13 +78,10 @@ export class Preparation implements ConnectionPolicy {
       await warmUp(connection)
     }
     this.#warmConnection = connection
+    const hadChangeLog = this.lane.hasChangeLog
+    // If another process begins or ends the change log later, the next step finds its lane changed, and prepares anew.
     await this.lane.enter(connection)
-    const hadChangeLog = this.#hasChangeLog
-    // Read last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
-    // anew.
-    this.#hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
-    // Another process has ended it.
-    if (hadChangeLog && !this.#hasChangeLog) this.storeUser.log('warn', 'changes-ended')
+    if (hadChangeLog && !this.lane.hasChangeLog) this.storeUser.log('warn', 'changes-ended')
   }
 
   hasAll = (connection: Connection): Promise<boolean> => this.lane.hasAll(connection)

@@ -8,14 +8,10 @@ import type { Ask } from './connecting/connection'
 import { isInDoubt, isReadOnlyServer, sqlStateOf } from './connecting/errors'
 import type { Primary } from './connecting/primary'
 import { READER_SILENT_MS } from './connecting/readers'
+import type { Lane } from './lane/lane'
 import { entryTimes, removeEntries, retainedLog } from './sql/change-log'
 
-export function createRetention(
-  primary: Primary,
-  log: Log,
-  ask: Ask,
-  preparation: { readonly hasChangeLog: boolean },
-) {
+export function createRetention(primary: Primary, log: Log, ask: Ask, lane: Lane) {
   const counts = { removalFailures: 0 }
   let isFailing = false
 
@@ -35,7 +31,7 @@ export function createRetention(
   }
 
   const entries: RetainedLog = {
-    state: async () => (preparation.hasChangeLog ? ask(retainedLog) : null),
+    state: async () => (lane.hasChangeLog ? ask(retainedLog) : null),
     times: (after, limit) => ask((sql) => entryTimes(sql, after, limit)),
     remove,
   }

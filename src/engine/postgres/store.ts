@@ -9,7 +9,7 @@ import { watchHealth } from '../health'
 import type { StorageState } from '../storage-state'
 import type { StoreUser } from '../store-user'
 import { AlteredTables } from './altered-tables'
-import { createBatches } from './batches'
+import { Batches } from './batches'
 import type { Connection } from './connecting/connection'
 import { Primary } from './connecting/primary'
 import { createRefuse, createServerState, type Refuse } from './connecting/refusals'
@@ -67,8 +67,9 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
   const { askForPages, changeLogReader, reads } = createReads(primary)
   const { forget, ...tokens } = createTokens(primary.reader('tokens'), changeTokens(writer, refuse))
   const lockedRows = new LockedRows(storeUser.log)
+  const batches = new Batches(writer, storage, refuse, storeUser, lockedRows)
   const { writes, watch, methods } = createWrites(
-    createBatches(writer, storage, refuse, storeUser, lockedRows),
+    (batch) => batches.commit(batch),
     changeLogReader.read,
     forget,
   )
@@ -87,14 +88,14 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
 
   await primary.open()
   const endLooks = storeUser.outlivesOutages ? server.begin() : undefined
-  const retention = createRetention(primary, storeUser.log, askForPages, preparation)
+  const retention = createRetention(primary, storeUser.log, askForPages, lane)
   const endRetention = storeUser.outlivesOutages ? retention.begin() : undefined
 
   return {
     ...methods,
     ...tokens,
     get changeLog() {
-      return preparation.hasChangeLog ? changeLog : undefined
+      return lane.hasChangeLog ? changeLog : undefined
     },
     ...reads,
     async probe() {

@@ -8,12 +8,6 @@ import { commit, rowsOf, type Statement } from '../connecting/statements'
 
 const MAX_TRIES = 10
 
-/** True if a change log is kept. */
-export async function isChangeLogKept(sql: SQL): Promise<boolean> {
-  const [row] = await sql<{ log: string | null }[]>`SELECT log FROM change_log`
-  return row?.log != null
-}
-
 const TIMELINE = `SELECT (SELECT system_identifier FROM pg_control_system())
     || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`
 

@@ -43,9 +43,9 @@ export class Lane {
   readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
   /** See `ChangeLog`. */
   lastCursor: string | undefined
+  /** True if a change log is kept: the steps add to it. */
+  hasChangeLog = false
   #name: string | null = null
-  /** True if the steps add to the change log. */
-  #hasChangeLog = false
   /** True if the server may have lost commits, and the change log still has its old name. */
   #hasLost = false
   /** The last connection to enter the lane. No other may write. */
@@ -94,7 +94,7 @@ export class Lane {
     this.#isInDoubt = true
     this.storage.beginWrite()
     try {
-      const laneStep = { lane: this.#name ?? '', seq, hasChangeLog: this.#hasChangeLog }
+      const laneStep = { lane: this.#name ?? '', seq, hasChangeLog: this.hasChangeLog }
       const result = await connection.within(DEADLINE_MS, send(connection.sql, laneStep))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
@@ -128,7 +128,7 @@ export class Lane {
 
   async #make(connection: Connection): Promise<void> {
     const { lane, hasChangeLog } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
-    this.#hasChangeLog = hasChangeLog
+    this.hasChangeLog = hasChangeLog
     this.#confirmed = 0
     this.storage.confirmWrite()
     await this.#renameChangeLog(connection)
@@ -136,7 +136,7 @@ export class Lane {
   }
 
   async #renameChangeLog({ sql, within }: Connection): Promise<void> {
-    if (this.#hasChangeLog) await within(DEADLINE_MS, renameChangeLog(sql, this.#hasLost))
+    if (this.hasChangeLog) await within(DEADLINE_MS, renameChangeLog(sql, this.#hasLost))
     this.#hasLost = false
   }
 
@@ -161,7 +161,7 @@ export class Lane {
       this.counts.lostCommits += lostCommits
       log('error', 'acknowledged-lost', { commits: lostCommits })
     }
-    this.#hasChangeLog = fenced.hasChangeLog
+    this.hasChangeLog = fenced.hasChangeLog
     this.#confirmed = top + 1
     await this.#renameChangeLog(connection)
   }
