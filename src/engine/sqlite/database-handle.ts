@@ -24,7 +24,7 @@ import {
   toFailure,
   toReadFailure,
 } from './file/errors'
-import { holdSidecars, releaseSidecars, requireUnused, watchSidecars } from './file/sidecars'
+import { holdSidecars, releaseSidecars, requireUnused } from './file/sidecars'
 import type { OpenedDatabase } from './open'
 import { DamageCheck } from './outages/damage-check'
 import { Recovery } from './outages/recovery'
@@ -59,10 +59,9 @@ export class DatabaseHandle {
   readonly #damage: DamageCheck
   readonly #doubts = new Doubts()
   #connection: ServingConnection | null = null
-  #lostSidecar: ReturnType<typeof watchSidecars> = () => null
+  #movedFile: ReturnType<typeof watchFiles> = () => null
   /** True if a sidecar was lost before the connections were closed. */
   #hasLostSidecar = false
-  #isMoved: () => boolean = () => false
   /** The changes that a full disk refused, for the next trial: a smaller write may well succeed. */
   #refusedChanges: readonly PlantWrite[] = []
   #triedAt = Number.NEGATIVE_INFINITY
@@ -169,7 +168,7 @@ export class DatabaseHandle {
     try {
       return (
         (freeBytes(this.path) ?? Number.POSITIVE_INFINITY) < LOW_SPACE_BYTES ||
-        this.#isMoved() ||
+        this.#movedFile() !== null ||
         this.#connection?.schemaVersion() !== this.#triedSchema
       )
     } catch {
@@ -291,8 +290,7 @@ export class DatabaseHandle {
   }
 
   #prepare(db: OpenedDatabase['db']): ServingConnection {
-    this.#lostSidecar = watchSidecars(this.path)
-    this.#isMoved = watchFiles(this.path)
+    this.#movedFile = watchFiles(this.path)
     // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
     const mayShare = () => this.storeUser.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) =>
@@ -366,13 +364,13 @@ export class DatabaseHandle {
   }
 
   async #closeFiles(): Promise<StorageFailure | null> {
-    const lostSidecar = this.#lostSidecar()
+    const movedFile = this.#movedFile()
     if (this.#connection) {
-      if (lostSidecar === 'log') this.#saveLog(this.#connection)
-      this.#hasLostSidecar = lostSidecar !== null
+      if (movedFile === 'log') this.#saveLog(this.#connection)
+      this.#hasLostSidecar = movedFile === 'log' || movedFile === 'index'
     }
     // The last connection to close removes the WAL, with what others wrote to it by another index.
-    if (lostSidecar === 'index') holdSidecars(this.file.fd)
+    if (movedFile === 'index') holdSidecars(this.file.fd)
     try {
       return await this.#closeConnections()
     } finally {

@@ -159,14 +159,14 @@ class Batches {
   readonly #db: Database
   readonly #transactions: Transactions
   readonly #apply: ReturnType<typeof prepareBatch>
-  readonly #isMoved: () => boolean
+  readonly #movedFile: ReturnType<typeof watchFiles>
 
   constructor(db: Database, path: string, mayKeepChangeLog: boolean) {
     this.#db = db
     this.#apply = prepareBatch(db, mayKeepChangeLog)
     // SQLite creates the WAL at the first read: it must exist to be watched.
     schemaVersion(db)
-    this.#isMoved = watchFiles(path)
+    this.#movedFile = watchFiles(path)
     this.#transactions = new Transactions(db)
   }
 
@@ -219,14 +219,14 @@ class Batches {
     let lastEntry: LastEntry | null = null
     let isCommitted = false
     try {
-      if (this.#isMoved()) return { failure: FILE_MOVED }
+      if (this.#movedFile()) return { failure: FILE_MOVED }
       this.#transactions.begin()
       const result = this.#apply(batch)
       lastEntry = result.lastEntry
       outcomes = result.outcomes
       this.#transactions.commit()
       isCommitted = true
-      if (this.#isMoved()) return { failure: FILE_MOVED, inDoubt: outcomes, lastEntry }
+      if (this.#movedFile()) return { failure: FILE_MOVED, inDoubt: outcomes, lastEntry }
       return outcomes.every((outcome) => outcome === DONE) ? DONE : { outcomes }
     } catch (error) {
       this.#transactions.rollback()
@@ -245,7 +245,7 @@ class Batches {
    */
   rehearse(changes: readonly PlantWrite[]): CommitReply {
     try {
-      if (this.#isMoved()) return { failure: FILE_MOVED }
+      if (this.#movedFile()) return { failure: FILE_MOVED }
       this.#db.run('PRAGMA cache_size = 0')
       this.#transactions.begin()
       const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }

@@ -260,9 +260,13 @@ export function openFile(
   }
 }
 
-/** Watches the files of an open database: the returned function is true if one was moved, replaced or deleted since. */
-export function watchFiles(path: string): () => boolean {
+/**
+ * Watches the files of an open database: the returned function names the first that was moved, replaced or deleted
+ * since; null: none was.
+ */
+export function watchFiles(path: string): () => 'database' | 'log' | 'index' | null {
+  const names = ['database', 'log', 'index'] as const
   const inodes = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
   const initialInodes = inodes.map((inode) => inode())
-  return () => inodes.some((inode, index) => inode() !== initialInodes[index])
+  return () => names[inodes.findIndex((inode, index) => inode() !== initialInodes[index])] ?? null
 }

@@ -2,7 +2,7 @@
 
 import { existsSync, readSync } from 'node:fs'
 import { OpenError } from '../../../errors'
-import { isRangeLocked, setRangeLock, watchInode } from '../../../files/libc'
+import { isRangeLocked, setRangeLock } from '../../../files/libc'
 import { kindAt } from '../../../files/resolve-path'
 
 /** Suffixes of the sidecars (https://sqlite.org/tempfiles.html). */
@@ -67,20 +67,6 @@ export async function requireSidecars(path: string, fd: number): Promise<void> {
     if (suffix === undefined || !isInUse(fd)) return
     if (tries === TRIES) throw removedInUse(path, path + suffix)
     await Bun.sleep(PAUSE_MS)
-  }
-}
-
-/**
- * Watches the sidecars of an open database: the returned function names the one that was removed or replaced, while the
- * database stayed; null if there is none.
- */
-export function watchSidecars(path: string): () => 'log' | 'index' | null {
-  const [databaseAt, logAt, indexAt] = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
-  const [database, log, index] = [databaseAt?.(), logAt?.(), indexAt?.()]
-  return () => {
-    if (databaseAt?.() !== database) return null
-    if (logAt?.() !== log) return 'log'
-    return indexAt?.() === index ? null : 'index'
   }
 }
 
