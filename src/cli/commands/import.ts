@@ -21,8 +21,7 @@ import { createDryRun } from '../import/dry-run'
 import { type ImportRun, importGroups } from '../import/import-groups'
 import { checkOptions, openFile, refuseUnknownFormat } from '../import/open-file'
 import { openRefusedFile } from '../import/refused-file'
-import { Report } from '../import/report'
-import { REFUSED_SHOWN } from '../import/tally'
+import { REFUSED_SHOWN, Report } from '../import/report'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 import { interactiveOptions } from '../terminal/suspend'
@@ -41,7 +40,7 @@ const settingsOf = ({ config, report, unmappedTexts }: Job): Omit<ImportRun, 'st
   unmappedTexts,
   isStrict: config.strict,
   replaces: config.replace,
-  record: report.tally.record,
+  record: (entry, result) => report.record(entry, result),
 })
 
 /** Resolves to false if a strict import ended at a refused row. */
@@ -94,14 +93,13 @@ async function importFile(context: CommandContext): Promise<number> {
   const storeUser = storeGuest({ makesDatabase: true, ...interactiveOptions(err) })
   const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
-  const { tally } = report
   try {
     const job: Job = { config, groups: all, report, unmappedTexts: findUnmapped(columns), signal }
     const isWhole = await (store ? importInto(store, job) : dryRun(job, isNew))
-    if (!isWhole) tally.stop('what follows the first refused row (--strict)')
-    if (signal.aborted) tally.stop('the rest, because it was interrupted')
+    if (!isWhole) report.stop('what follows the first refused row (--strict)')
+    if (signal.aborted) report.stop('the rest, because it was interrupted')
   } catch (error) {
-    tally.stop(`the rest: ${messageOf(error)}`)
+    report.stop(`the rest: ${messageOf(error)}`)
     throw error
   } finally {
     signal[Symbol.dispose]()
@@ -111,9 +109,7 @@ async function importFile(context: CommandContext): Promise<number> {
     err.write('interrupted; run it again to complete it\n')
     return interruptCode(signal)
   }
-  return tally.counts.refused > 0 || tally.unreadReason() !== null
-    ? EXIT_CODES.failure
-    : EXIT_CODES.ok
+  return report.isComplete ? EXIT_CODES.ok : EXIT_CODES.failure
 }
 
 export const importPlants: Command = {

@@ -1,4 +1,4 @@
-// The report of an import: its progress, its refused rows and its summary.
+// The report of an import: its progress, the results of its rows, and its summary.
 
 import { usedColumns } from '../../formats/columns'
 import { createExamples } from '../../formats/examples'
@@ -8,41 +8,42 @@ import type { Entry } from '../../formats/row'
 import { explainUnmapped, findUnmapped } from '../../formats/row-update'
 import { WRITERS } from '../../formats/write'
 import type { CommandContext } from '../command'
+import { countOf } from '../count'
 import type { createProgress } from '../terminal/progress'
 import { refusedImportCommand } from './command-line'
+import type { RowResult } from './import-groups'
 import { explainChoice, explainHidden, type ImportFile } from './open-file'
 import type { RefusedFile } from './refused-file'
-import { createTally, summarize, type Tally } from './tally'
 
+/** Maximum number of refused rows shown. */
+export const REFUSED_SHOWN = 20
 const PLANTS_SHOWN = 5
 
 export class Report {
-  readonly tally: Tally
-  readonly #file: ImportFile
-  readonly #refusedFile: RefusedFile | null
-  readonly #progress: ReturnType<typeof createProgress>
-  readonly #context: CommandContext
+  #counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
+  #rowCount = 0
+  /** The stored plants whose name is the empty text. */
+  #emptyNames = 0
+  /** The rows that were not read, and the reason; null if all were read. */
+  #unreadReason: string | null = null
   readonly #refusedWriter: RefusedWriter
-  readonly #notices: string[]
+  /** Notices about the whole file. */
+  readonly #notices: (string | null)[]
   readonly #examples = createExamples(PLANTS_SHOWN)
 
   constructor(
-    file: ImportFile,
-    refusedFile: RefusedFile | null,
-    progress: ReturnType<typeof createProgress>,
-    context: CommandContext,
+    private readonly file: ImportFile,
+    private readonly refusedFile: RefusedFile | null,
+    private readonly progress: ReturnType<typeof createProgress>,
+    private readonly context: CommandContext,
   ) {
-    this.#file = file
-    this.#refusedFile = refusedFile
-    this.#progress = progress
-    this.#context = context
     this.#refusedWriter = createRefusedWriter(file.table, file.columns)
-    const { table } = file
-    this.#notices = [explainChoice(table), explainHidden(table)].filter((notice) => notice !== null)
-    this.tally = createTally(
-      (line) => this.#write(line),
-      (entry, problem, place) => this.#addRefused(entry, problem, place),
-    )
+    this.#notices = [explainChoice(file.table), explainHidden(file.table)]
+  }
+
+  /** True if every row was read, and none was refused. */
+  get isComplete(): boolean {
+    return this.#counts.refused === 0 && this.#unreadReason === null
   }
 
   /** Adds a notice about the whole file, to print at the end. */
@@ -50,11 +51,34 @@ export class Report {
     this.#notices.push(text)
   }
 
+  /** Notes that rows were not read, and the reason; the first reason counts. */
+  stop(reason: string): void {
+    this.#unreadReason ??= reason
+  }
+
+  /** Counts the result of a row. The first refused ones are printed, and all are written to their file. */
+  record(entry: Entry, result: RowResult): void {
+    if ('stop' in entry) {
+      this.stop(`from line ${entry.line} on: ${entry.stop}`)
+      return
+    }
+    if (typeof result === 'string') {
+      this.#counts[result] += 1
+      if ('plant' in entry && entry.plant.name === '') this.#emptyNames += 1
+    } else {
+      const { problem } = result
+      this.#counts.refused += 1
+      if (this.#counts.refused <= REFUSED_SHOWN) this.#write(`line ${entry.line}: ${problem}`)
+      const { row, header } = this.#refusedWriter
+      this.refusedFile?.add(row(entry.source, problem, this.#rowCount), header)
+    }
+    this.#rowCount += 1
+  }
+
   /** Updates the progress bar, and writes the refused rows to their file. */
   update(): void {
-    this.#refusedFile?.flush()
-    const { bytes, bytesRead } = this.#file
-    this.#progress.update(this.tally.rows(), bytesRead(), bytes)
+    this.refusedFile?.flush()
+    this.progress.update(this.#rowCount, this.file.bytesRead(), this.file.bytes)
   }
 
   /** Collects plants of a dry run for the preview. */
@@ -64,45 +88,49 @@ export class Report {
 
   /** Prints the summary, even if the import failed or was interrupted. */
   async end(): Promise<void> {
-    const { config, out } = this.#context
-    const { table, columns } = this.#file
-    this.#progress.end()
+    const { out } = this.context
+    const { table, columns } = this.file
+    this.progress.end()
     const examples = this.#examples.list().map(WRITERS.ndjson.line)
     if (examples.length > 0) out.write(`preview:\n${examples.join('')}`)
-    this.tally.end()
+    const more = this.#counts.refused - REFUSED_SHOWN
+    if (more > 0) this.#write(`${more} more ${more === 1 ? 'row was' : 'rows were'} refused`)
     const usedPlaces = usedColumns(columns)
     const unusedPlaces = [...table.header.keys()].filter((place) => !usedPlaces.has(place))
     if (table.isNamed && unusedPlaces.length > 0)
       this.#write(`columns not used: ${listColumns(table.header, unusedPlaces)}`)
-    for (const text of this.#notices) this.#write(text)
-    await this.#saveRefused().finally(() =>
-      out.write(summarize(this.tally, config.dryRun, this.#unmappedNotes())),
-    )
+    for (const text of this.#notices) if (text !== null) this.#write(text)
+    await this.#saveRefused().finally(() => out.write(`${this.#summarize().join('; ')}\n`))
   }
 
-  #unmappedNotes(): readonly string[] {
-    const { replaced, skipped } = this.tally.counts
-    const unmappedTexts = this.#context.config.replace ? findUnmapped(this.#file.columns) : []
-    return explainUnmapped(replaced + skipped, unmappedTexts)
+  #summarize(): string[] {
+    const { config } = this.context
+    const { created, skipped, replaced, refused } = this.#counts
+    const unmappedTexts = config.replace ? findUnmapped(this.file.columns) : []
+    const parts = [
+      config.dryRun
+        ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
+        : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`,
+      `${countOf(this.#rowCount, 'row')} read`,
+      ...explainUnmapped(replaced + skipped, unmappedTexts),
+    ]
+    const empty = this.#emptyNames
+    if (empty > 0) parts.push(`${empty} ${empty === 1 ? 'has' : 'have'} an empty name`)
+    if (this.#unreadReason !== null) parts.push(`not read: ${this.#unreadReason}`)
+    return parts
   }
 
   async #saveRefused(): Promise<void> {
-    const { config } = this.#context
+    const { config } = this.context
     const { refused } = config
-    if (refused === null || !(await this.#refusedFile?.end())) return
-    const line = refusedImportCommand(refused, config, this.#file.columns, this.#refusedWriter)
+    if (refused === null || !(await this.refusedFile?.end())) return
+    const line = refusedImportCommand(refused, config, this.file.columns, this.#refusedWriter)
     this.#write(`refused rows saved to ${refused}; fix them, then run: ${line}`)
-  }
-
-  #addRefused(entry: Entry, problem: string, rowIndex: number): void {
-    if (!this.#refusedFile || !('source' in entry)) return
-    const { row, header } = this.#refusedWriter
-    this.#refusedFile.add(row(entry.source, problem, rowIndex), header)
   }
 
   // Replaces the progress bar with a line.
   #write(line: string): void {
-    this.#progress.end()
-    this.#context.err.write(`${line}\n`)
+    this.progress.end()
+    this.context.err.write(`${line}\n`)
   }
 }
