@@ -1,6 +1,5 @@
 // plantstore import: creates the plants of a file, as clients would.
 
-import type { Config } from '../../config/config'
 import { DATABASE_OPTIONS, toFlag } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
@@ -10,15 +9,13 @@ import { COMMAND_ADVICE } from '../../formats/advice'
 import { prepend } from '../../formats/encoding/encoding'
 import { formatToRead } from '../../formats/format'
 import { groupEntries, readPlants } from '../../formats/plants'
-import type { Entry } from '../../formats/row'
 import { findUnmapped } from '../../formats/row-update'
-import { FIELDS, listWords, type OptionalText } from '../../plant/plant'
+import { FIELDS, listWords } from '../../plant/plant'
 import { EXIT_CODES } from '../../program'
-import type { Store } from '../../store'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMN_OPTIONS, READING_OPTIONS } from '../import/command-line'
-import { createDryRun } from '../import/dry-run'
-import { type ImportRun, importGroups } from '../import/import-groups'
+import { dryRun } from '../import/dry-run'
+import { importGroups, type OnGroup } from '../import/import-groups'
 import { checkOptions, openFile, refuseUnknownFormat } from '../import/open-file'
 import { openRefusedFile } from '../import/refused-file'
 import { REFUSED_SHOWN, Report } from '../import/report'
@@ -26,53 +23,14 @@ import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 import { interactiveOptions } from '../terminal/suspend'
 
-/** The plants to import, and the report of their outcomes. */
-type Job = {
-  readonly config: Config
-  readonly groups: AsyncGenerator<readonly Entry[]>
-  readonly report: Report
-  /** The texts for which the file has no column. */
-  readonly unmappedTexts: readonly OptionalText[]
-  readonly signal: AbortSignal
-}
-
-const settingsOf = ({ config, report, unmappedTexts }: Job): Omit<ImportRun, 'store'> => ({
-  unmappedTexts,
-  isStrict: config.strict,
-  replaces: config.replace,
-  record: (entry, result) => report.record(entry, result),
-})
-
-/** Resolves to false if a strict import ended at a refused row. */
-function importInto(store: Store, job: Job): Promise<boolean> {
-  const { groups, report, signal } = job
-  return importGroups({ store, ...settingsOf(job) }, groups, async () => {
-    report.update()
-    return !signal.aborted
-  })
-}
-
-/** Reports the results that an import would have. `isNew`: there is no database yet. Resolves as {@link importInto}. */
-async function dryRun(job: Job, isNew: boolean): Promise<boolean> {
-  const { config, groups, report, signal } = job
-  const run = createDryRun(settingsOf(job))
-  for await (const group of groups) {
-    if (signal.aborted) break
-    report.preview(group)
-    run.add(group)
-    report.update()
-  }
-  if (isNew) return run.end([])
-  return engineOf(config.database).readAll(config.database, config, 'once', run.end)
-}
-
 async function importFile(context: CommandContext): Promise<number> {
   const { config, args, err } = context
   const path = onlyArgument(args, 'FILE, or - for standard input')
   const format = config.format ?? formatToRead(path)
   if (!format) return refuseUnknownFormat(path)
   checkOptions(config, format)
-  const { name, isNew, files } = engineOf(config.database).locate(config.database)
+  const engine = engineOf(config.database)
+  const { name, isNew, files } = engine.locate(config.database)
   await using refusedFile =
     config.refused === null ? null : await openRefusedFile(config.refused, [path, ...files])
   const input = openInput(path)
@@ -94,8 +52,23 @@ async function importFile(context: CommandContext): Promise<number> {
   const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
   try {
-    const job: Job = { config, groups: all, report, unmappedTexts: findUnmapped(columns), signal }
-    const isWhole = await (store ? importInto(store, job) : dryRun(job, isNew))
+    const run = {
+      unmappedTexts: findUnmapped(columns),
+      isStrict: config.strict,
+      replaces: config.replace,
+      record: report.record,
+    }
+    const onGroup: OnGroup = (group) => {
+      if (signal.aborted) return false
+      if (!store) report.preview(group)
+      report.update()
+      return true
+    }
+    const isWhole = await (store
+      ? importGroups({ store, ...run }, all, onGroup)
+      : dryRun(run, all, onGroup, (read) =>
+          isNew ? read([]) : engine.readAll(config.database, config, 'once', read),
+        ))
     if (!isWhole) report.stop('what follows the first refused row (--strict)')
     if (signal.aborted) report.stop('the rest, because it was interrupted')
   } catch (error) {

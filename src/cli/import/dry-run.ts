@@ -4,16 +4,29 @@ import type { PlantParts } from '../../engine/engine'
 import type { Entry } from '../../formats/row'
 import { applyUpdate, updateOf } from '../../formats/row-update'
 import type { Int64, Plant } from '../../plant/plant'
-import { compareStored, type ImportRun, problemOf, type RowResult } from './import-groups'
+import {
+  compareStored,
+  type ImportRun,
+  type OnGroup,
+  problemOf,
+  type RowResult,
+} from './import-groups'
 
-/** Collects the entries of a file, then compares them with the stored plants, which are read once. */
-export function createDryRun({
-  isStrict,
-  replaces,
-  unmappedTexts,
-  record,
-}: Omit<ImportRun, 'store'>) {
+/**
+ * Collects all groups, then compares them with the stored plants, which `readStored` reads once. Resolves to false if a
+ * strict import would end at a refused row.
+ */
+export async function dryRun(
+  { isStrict, replaces, unmappedTexts, record }: Omit<ImportRun, 'store'>,
+  groups: AsyncGenerator<readonly Entry[]>,
+  onGroup: OnGroup,
+  readStored: (read: (parts: PlantParts) => Promise<boolean>) => Promise<boolean>,
+): Promise<boolean> {
   const entries: Entry[] = []
+  for await (const group of groups) {
+    if (!onGroup(group)) break
+    entries.push(...group)
+  }
 
   /** The result of an entry. Applies it to the plants that would be stored by then. */
   function predict(entry: Entry, plantsById: Map<Int64, Plant>): RowResult {
@@ -26,21 +39,17 @@ export function createDryRun({
     return replaces && result !== 'skipped' ? 'replaced' : result
   }
 
-  return {
-    add: (group: readonly Entry[]) => void entries.push(...group),
-    /** Resolves to false if a strict import would end at a refused row. */
-    async end(storedParts: PlantParts): Promise<boolean> {
-      const ids = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
-      const plantsById = new Map<Int64, Plant>()
-      for await (const plants of storedParts) {
-        for (const plant of plants) if (ids.has(plant.id)) plantsById.set(plant.id, plant)
-      }
-      for (const entry of entries) {
-        const result = predict(entry, plantsById)
-        record(entry, result)
-        if (isStrict && typeof result !== 'string') return false
-      }
-      return true
-    },
-  }
+  return readStored(async (parts) => {
+    const ids = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
+    const plantsById = new Map<Int64, Plant>()
+    for await (const plants of parts) {
+      for (const plant of plants) if (ids.has(plant.id)) plantsById.set(plant.id, plant)
+    }
+    for (const entry of entries) {
+      const result = predict(entry, plantsById)
+      record(entry, result)
+      if (isStrict && typeof result !== 'string') return false
+    }
+    return true
+  })
 }

@@ -24,6 +24,9 @@ export type ImportRun = {
   readonly record: (entry: Entry, result: RowResult) => void
 }
 
+/** Called before each group; the import ends if it returns false. */
+export type OnGroup = (group: readonly Entry[]) => boolean
+
 // The refusals of a plant whose id is taken.
 const ID_TAKEN = ['stored already', 'taken']
 
@@ -130,21 +133,18 @@ async function importGroup(run: ImportRun, entries: readonly Entry[]): Promise<b
   return true
 }
 
-/**
- * Imports all groups. Calls `onGroup` before each; the import ends if that resolves to false. Resolves to false if a
- * strict import ended at a refused row.
- */
+/** Imports all groups. Resolves to false if a strict import ended at a refused row. */
 export async function importGroups(
   run: ImportRun,
   groups: AsyncGenerator<readonly Entry[]>,
-  onGroup: () => Promise<boolean>,
+  onGroup: OnGroup,
 ): Promise<boolean> {
   // One group is read while the previous one is being committed.
   let previousGroup: Promise<boolean> = Promise.resolve(true)
   try {
     for await (const group of groups) {
       await previousGroup
-      if (!(await onGroup())) return true
+      if (!onGroup(group)) return true
       previousGroup = importGroup(run, group)
       // Awaited with the next group, which may take long to arrive; a strict import may end with this one.
       previousGroup.catch(() => {})

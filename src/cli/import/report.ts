@@ -57,7 +57,7 @@ export class Report {
   }
 
   /** Counts the result of a row. The first refused ones are printed, and all are written to their file. */
-  record(entry: Entry, result: RowResult): void {
+  record = (entry: Entry, result: RowResult): void => {
     if ('stop' in entry) {
       this.stop(`from line ${entry.line} on: ${entry.stop}`)
       return
