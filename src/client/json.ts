@@ -47,133 +47,113 @@ export function toPlant(value: unknown): Plant | undefined {
   return plant
 }
 
-/** A plant with its id; undefined for any other value. */
+/** Reads a value of one kind; undefined for any other value. */
+type Reader<T> = (value: unknown) => T | undefined
+
+const text: Reader<string> = (value) => (typeof value === 'string' ? value : undefined)
+const number: Reader<number> = (value) => (typeof value === 'number' ? value : undefined)
+const flag: Reader<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
+const id: Reader<bigint> = (value) =>
+  typeof value === 'string' && DIGITS.test(value) ? BigInt(value) : undefined
+const orNull =
+  <T>(read: Reader<T>): Reader<T | null> =>
+  (value) =>
+    value === null ? null : read(value)
+const oneOf =
+  <T extends string>(...texts: readonly T[]): Reader<T> =>
+  (value) =>
+    texts.find((each) => each === value)
+
+const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) return undefined
+    const items = value.map(read).filter((item) => item !== undefined)
+    return items.length === value.length ? items : undefined
+  }
+
+/** Reads an object with all of these fields. */
+const objectOf =
+  <T extends object>(readers: { readonly [Name in keyof T]: Reader<T[Name]> }): Reader<T> =>
+  (value) => {
+    const fields = fieldsOf(value)
+    const result: Partial<T> = {}
+    for (const name in readers) {
+      const field = readers[name](fields[name])
+      if (field === undefined) return undefined
+      result[name] = field
+    }
+    return result as T
+  }
+
+const toId = objectOf({ id })
+
+/** A plant with its id. */
 export function toNewPlant(value: unknown): NewPlant | undefined {
-  const id = fieldsOf(value).id
-  const plant = toPlant(value)
-  if (typeof id !== 'string' || !DIGITS.test(id) || plant === undefined) return undefined
-  return { id: BigInt(id), ...plant }
+  const [key, plant] = [toId(value), toPlant(value)]
+  return key && plant && { ...key, ...plant }
 }
 
-/** The elements of an array of one kind; undefined if any is of another kind. */
-function toEach<T>(
-  value: unknown,
-  convert: (item: unknown) => T | undefined,
-): readonly T[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const items = value.map(convert).filter((item) => item !== undefined)
-  return items.length === value.length ? items : undefined
-}
+export const toPage = objectOf<PlantPage>({ plants: listOf(toNewPlant), next: orNull(text) })
 
-/** A page of plants; undefined for any other value. */
-export function toPage(value: unknown): PlantPage | undefined {
-  const { plants, next } = fieldsOf(value)
-  const items = toEach(plants, toNewPlant)
-  return items && isTextOrNull(next) ? { plants: items, next } : undefined
-}
+export const toTagPage = objectOf<TagPage>({
+  tags: listOf(objectOf<TagCount>({ tag: text, plants: number })),
+  next: orNull(text),
+})
 
-function toTagCount(value: unknown): TagCount | undefined {
-  const { tag, plants } = fieldsOf(value)
-  return typeof tag === 'string' && typeof plants === 'number' ? { tag, plants } : undefined
-}
+export const toChange = objectOf<Change>({
+  cursor: text,
+  at: text,
+  action: oneOf('create', 'replace', 'patch', 'delete'),
+  id,
+  before: orNull(toPlant),
+  after: orNull(toPlant),
+  token: orNull(text),
+  address: orNull(text),
+  request: orNull(text),
+})
 
-/** A page of tags; undefined for any other value. */
-export function toTagPage(value: unknown): TagPage | undefined {
-  const { next, ...rest } = fieldsOf(value)
-  const tags = toEach(rest.tags, toTagCount)
-  return tags && isTextOrNull(next) ? { tags, next } : undefined
-}
+export const toChangePage = objectOf<ChangePage>({ changes: listOf(toChange), next: text })
+export const toHistoryPage = objectOf<HistoryPage>({
+  changes: listOf(toChange),
+  next: orNull(text),
+})
 
-const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
+export const toCreated = objectOf<Created>({ created: number })
+export const toPutCounts = objectOf<PutCounts>({
+  created: number,
+  replaced: number,
+  unchanged: number,
+})
+export const toDeleted = objectOf<Deleted>({
+  deleted: number,
+  changed: listOf(toId),
+  missing: listOf(toId),
+})
+export const toPatched = objectOf<Patched>({
+  created: number,
+  patched: number,
+  unchanged: number,
+  changed: listOf(toId),
+  missing: listOf(toId),
+})
 
-const toPlantOrNull = (value: unknown) => (value === null ? null : toPlant(value))
-const isTextOrNull = (value: unknown): value is string | null =>
-  value === null || typeof value === 'string'
+const toLastingToken = objectOf<OwnToken>({
+  name: text,
+  scope: oneOf('read', 'write'),
+  changeLog: flag,
+})
+const toExpiry = objectOf({ expires: text })
 
-/** A change of the change log; undefined for any other value. */
-export function toChange(value: unknown): Change | undefined {
-  const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value)
-  const actionName = ACTIONS.find((name) => name === action)
-  const before = toPlantOrNull(plants.before)
-  const after = toPlantOrNull(plants.after)
-  if (typeof cursor !== 'string' || typeof at !== 'string' || !actionName) return undefined
-  if (typeof id !== 'string' || !DIGITS.test(id)) return undefined
-  if (before === undefined || after === undefined) return undefined
-  if (!isTextOrNull(token) || !isTextOrNull(address) || !isTextOrNull(request)) return undefined
-  return { cursor, at, action: actionName, id: BigInt(id), before, after, token, address, request }
-}
-
-/** A page of changes; undefined for any other value. */
-export function toChangePage(value: unknown): ChangePage | undefined {
-  const { next, ...rest } = fieldsOf(value)
-  const changes = toEach(rest.changes, toChange)
-  return changes && typeof next === 'string' ? { changes, next } : undefined
-}
-
-/** A page of a plant's changes; undefined for any other value. */
-export function toHistoryPage(value: unknown): HistoryPage | undefined {
-  const { next, ...rest } = fieldsOf(value)
-  const changes = toEach(rest.changes, toChange)
-  return changes && isTextOrNull(next) ? { changes, next } : undefined
-}
-
-/** The number of plants created by a batch; undefined for any other value. */
-export function toCreated(value: unknown): Created | undefined {
-  const { created } = fieldsOf(value)
-  return typeof created === 'number' ? { created } : undefined
-}
-
-/** The numbers of plants that a batch created, replaced and left as they were; undefined if the value does not say. */
-export function toPutCounts(value: unknown): PutCounts | undefined {
-  const { created, replaced, unchanged } = fieldsOf(value)
-  if (typeof created !== 'number' || typeof replaced !== 'number') return undefined
-  return typeof unchanged === 'number' ? { created, replaced, unchanged } : undefined
-}
-
-function toId(value: unknown): { readonly id: bigint } | undefined {
-  const { id } = fieldsOf(value)
-  return typeof id === 'string' && DIGITS.test(id) ? { id: BigInt(id) } : undefined
-}
-
-/** The result of a batch of deletes; undefined for any other value. */
-export function toDeleted(value: unknown): Deleted | undefined {
-  const { deleted, ...rest } = fieldsOf(value)
-  const changed = toEach(rest.changed, toId)
-  const missing = toEach(rest.missing, toId)
-  return typeof deleted === 'number' && changed && missing
-    ? { deleted, changed, missing }
-    : undefined
-}
-
-/** The result of a batch of patches; undefined for any other value. */
-export function toPatched(value: unknown): Patched | undefined {
-  const { created, patched, unchanged, ...rest } = fieldsOf(value)
-  const changed = toEach(rest.changed, toId)
-  const missing = toEach(rest.missing, toId)
-  if (typeof created !== 'number' || typeof patched !== 'number') return undefined
-  return typeof unchanged === 'number' && changed && missing
-    ? { created, patched, unchanged, changed, missing }
-    : undefined
-}
-
-const SCOPES = ['read', 'write'] as const
-
-/** The rights of a token; undefined for any other value. */
+/** The rights of a token. */
 export function toOwnToken(value: unknown): OwnToken | undefined {
-  const { name, expires, changeLog, ...rest } = fieldsOf(value)
-  const scope = SCOPES.find((candidate) => candidate === rest.scope)
-  if (typeof name !== 'string' || !scope || typeof changeLog !== 'boolean') return undefined
-  if (expires === undefined) return { name, scope, changeLog }
-  return typeof expires === 'string' ? { name, scope, expires, changeLog } : undefined
+  const token = toLastingToken(value)
+  if (fieldsOf(value).expires === undefined) return token
+  const expiry = toExpiry(value)
+  return token && expiry && { ...token, ...expiry }
 }
 
-const HEALTH: readonly Health[] = [{ status: 'ok' }, { status: 'damaged' }, { status: 'behind' }]
-
-/** The health of the service; undefined for any other value. */
-export function toHealth(value: unknown): Health | undefined {
-  const { status } = fieldsOf(value)
-  return HEALTH.find((health) => health.status === status)
-}
+export const toHealth = objectOf<Health>({ status: oneOf('ok', 'damaged', 'behind') })
 
 /** The state of the service; undefined for any other value. */
 export function toStatus(value: unknown): Status | undefined {
