@@ -18,6 +18,7 @@ import { SCHEMA_VERSION } from './file/migrations'
 import { makeReserve, releaseReserve } from './file/reserve'
 import { openDatabase } from './open'
 import { openReplica } from './read-only/replica'
+import { readWhenChanged } from './reading/latest-page'
 import { createReads } from './reading/reads'
 
 /** Revokes a token, if necessary with the reserve: no other process can write before it. */
@@ -91,7 +92,10 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
     read: (act) => storage.read(act),
     snapshots: storage.snapshots,
   })
-  const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readEnd)
+  const { writes, watch, methods } = createWrites(
+    (batch) => storage.commit(batch),
+    readWhenChanged(storage.path, readEnd),
+  )
   const changeLog: ChangeLog = {
     ...read.changeLog,
     watch,

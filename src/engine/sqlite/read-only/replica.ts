@@ -9,6 +9,7 @@ import { createWrites } from '../../commit/plant-writes'
 import { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import { fileSize, freeBytes } from '../file/database-file'
+import { readWhenChanged } from '../reading/latest-page'
 import { createReads, prepareReader, type Reader, type Snapshots } from '../reading/reads'
 import { readDatabase } from './read'
 
@@ -110,7 +111,7 @@ export async function openReplica(
   await readDatabase(database, 'in place', (db) => noteChangeLog(prepareReader(db)))
   const path = realpathSync(database)
   const { readEnd, reads, ...rest } = createReads({ read, snapshots })
-  const { watch, methods } = createWrites(refuse, readEnd)
+  const { watch, methods } = createWrites(refuse, readWhenChanged(path, readEnd))
 
   return {
     ...methods,

@@ -4,6 +4,7 @@ import type { ChangeLog } from '../../../change-log/change-log'
 import { createChangeLogWatch } from '../../../change-log/watch'
 import type { ReadOnlyStore } from '../../../store'
 import { prepareChangeLogReader } from '../reading/change-log'
+import { readWhenChanged } from '../reading/latest-page'
 import { prepareTokenReader } from '../reading/tokens'
 import { readDatabase } from './read'
 
@@ -13,7 +14,7 @@ export function openReadOnly(path: string): ReadOnlyStore {
     readDatabase(path, 'repeatable', (db) => prepareChangeLogReader(db).read(options))
   return {
     listTokens: () => readDatabase(path, 'repeatable', (db) => prepareTokenReader(db).list()),
-    changeLog: { read, watch: createChangeLogWatch(read).watch },
+    changeLog: { read, watch: createChangeLogWatch(readWhenChanged(path, read)).watch },
     close: async () => {},
   }
 }
