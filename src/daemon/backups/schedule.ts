@@ -67,6 +67,12 @@ export function scheduleBackups(
   return new BackupSchedule(plan, log, now, childOptions)
 }
 
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
+
 /** Makes a backup whenever one is due, and removes old ones. */
 class BackupSchedule {
   /** Times are in milliseconds since 1970; 0 if there is no backup. */
@@ -89,7 +95,7 @@ class BackupSchedule {
 
   start(): void {
     removeLeftovers(this.#plan.folder)
-    this.#begin()
+    this.#check()
   }
 
   /** Cancels a backup in progress, and removes its files. */
@@ -99,19 +105,6 @@ class BackupSchedule {
     if (!this.#child) return
     await this.#child.kill()
     await removeLeftovers(this.#plan.folder)
-  }
-
-  /** Reads the time of the last backup at the start, so that an alert on its age survives a restart. */
-  async #begin(): Promise<void> {
-    const [newest] = await this.#listPast().catch(() => [])
-    if (newest) {
-      this.stats.lastAt = newest.time
-      this.stats.lastBytes = await stat(newest.path).then(
-        ({ size }) => size,
-        () => 0,
-      )
-    }
-    await this.#check()
   }
 
   async #check(): Promise<void> {
@@ -130,11 +123,19 @@ class BackupSchedule {
 
   /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #backUpIfDue(): Promise<number> {
-    const [newest] = await this.#listPast()
+    const newest = await this.#findNewest()
     const wait = newest ? newest.time + this.#plan.every - this.#now() : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()
     return 0
+  }
+
+  /** The newest backup in the folder, which the metrics report: of those made here, one may be lost or from the future. */
+  async #findNewest(): Promise<Backup | undefined> {
+    const [newest] = await this.#listPast()
+    this.stats.lastAt = newest?.time ?? 0
+    this.stats.lastBytes = newest ? await sizeOf(newest.path) : 0
+    return newest
   }
 
   async #backUp(): Promise<void> {

@@ -274,6 +274,25 @@ test('backups dated in the future displace none, stay, and are logged once', asy
   ])
 })
 
+test('after a backup dated in the future, a failure is not hidden by its time', async () => {
+  using folder = temporaryFolder()
+  const { database, backups } = await prepare(folder, 20)
+  const events: string[] = []
+  let clockMs = Date.now() + 31_536_000_000
+  const plan = { database, backupFolder: backups, backupEvery: 1000, backupKeep: null }
+  const log = (_: unknown, event: string) => events.push(event)
+  const scheduled = scheduleBackups(plan, log, () => clockMs, { program })
+
+  scheduled.start()
+  await until('a backup', () => events.includes('backup-made'))
+  renameSync(database, folder.file('away.db'))
+  clockMs = Date.now()
+  await until('a failure', () => events.includes('backup-failed'))
+  await scheduled.stop()
+
+  expect(scheduled.stats).toMatchObject({ lastAt: 0, lastBytes: 0 })
+})
+
 test('sets no timer for longer than a timer can run', async () => {
   using folder = temporaryFolder()
   const now = Date.UTC(2026, 0, 31, 12)
