@@ -207,6 +207,7 @@ describe('in a JSON document', () => {
 
   test.each([
     ['{"plants":[]}', { list: 'plants', rows: [] }],
+    ['{"plants":[],"next":null}', { list: 'plants', rows: [] }],
     ['{"data":{"plants":[ ]}}', { list: 'data.plants', rows: [] }],
     ['{"details":[],"error":1}', { list: null, rows: [{ details: [], error: 1 }] }],
   ])('an empty list is read if the document has nothing else: %s', async (text, rows) => {

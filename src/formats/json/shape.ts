@@ -26,7 +26,7 @@ type Survey = {
   /** The line in which a second value begins; null: there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
-  /** The only array outside of others, if it and the keys that lead to it are all that the document has. */
+  /** The only array outside of others, if it and the keys that lead to it are all that the document has, but for null. */
   readonly soleArray: readonly string[] | null
   /** The objects that are not within arrays; the outermost comes first. */
   readonly groups: readonly Group[]
@@ -94,7 +94,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
         list.count += 1
       },
       onMember(memberPath, key, first) {
-        members += 1
+        if (first !== 'n') members += 1
         if (memberPath.length === 0 && keys.size < MAX_KEYS) keys.set(key, first)
         const group = groups.get(memberPath) ?? { path: memberPath, count: 0, areObjects: true }
         if (group.count === 0 && groups.size < MAX_GROUPS) groups.set(memberPath, group)
@@ -185,7 +185,7 @@ function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape 
   if (table && !other) return { list: showPath(table.path) }
   const texts = ofKind('texts')
   if (texts.length > 0) return refuseLists('an object with texts', texts, advice)
-  // Such as {"plants":[]}, the answer of a store without plants.
+  // Such as {"plants":[],"next":null}, the answer of a store without plants.
   return soleArray === null ? 'values' : { list: showPath(soleArray) }
 }
 
