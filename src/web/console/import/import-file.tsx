@@ -76,7 +76,7 @@ export async function importFile(
   }
   update(() => ({ state: 'running' }))
   const changes = await sendPlants(input, session, signal, update)
-  if (changes.steps.length > 0 || changes.lasting !== undefined)
+  if (changes.steps.length > 0 || changes.undoBarrier !== undefined)
     onDone({ what: `the import of ${file.name}`, ...changes })
   return input
 }

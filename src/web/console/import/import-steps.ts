@@ -2,6 +2,7 @@
 
 import type { NewPlant } from '../../../client/client.ts'
 import { hasSameTexts } from '../texts.ts'
+import type { Act } from '../undo/acts.ts'
 import { creationOf, type Step } from '../undo/step.ts'
 import { withUnmappedTexts } from './compare.ts'
 import type { ImportInput } from './detect-file.ts'
@@ -21,7 +22,7 @@ const isChange = ({ before, after }: Step): boolean =>
 /** Collects the steps of an import, group by group. */
 export function createSteps({ columns, comparison }: Pick<ImportInput, 'columns' | 'comparison'>) {
   const steps: Step[] = []
-  let lasting: string | undefined
+  let undoBarrier: string | undefined
 
   function stepOf(after: NewPlant): Step {
     const before = comparison?.storedOf(after.id)
@@ -36,18 +37,16 @@ export function createSteps({ columns, comparison }: Pick<ImportInput, 'columns'
     /** Adds the stored plants of a request. */
     add({ plants, skipped, replaced }: SentGroup): void {
       if (comparison === null && skipped + replaced > 0)
-        lasting ??= 'some of its plants were stored before'
+        undoBarrier ??= 'some of its plants were stored before'
       if (steps.length + plants.length > MAX_STEPS)
-        lasting ??= `it has more than ${MAX_STEPS.toLocaleString()} plants`
-      if (lasting !== undefined) return
+        undoBarrier ??= `it has more than ${MAX_STEPS.toLocaleString()} plants`
+      if (undoBarrier !== undefined) return
       const isCreated = skipped + replaced === 0
       steps.push(...plants.map(isCreated ? creationOf : stepOf))
     },
 
-    all: () => ({
-      steps: lasting === undefined ? steps.filter(isChange) : [],
-      ...(lasting === undefined ? {} : { lasting }),
-    }),
+    all: (): Omit<Act, 'what'> =>
+      undoBarrier === undefined ? { steps: steps.filter(isChange) } : { steps: [], undoBarrier },
   }
 }
 

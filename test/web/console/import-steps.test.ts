@@ -1,0 +1,30 @@
+// The changes of an import, as they are recorded for Undo.
+import { expect, test } from 'bun:test'
+import { ofOptionalTexts } from '../../../src/plant/plant'
+import { createSteps } from '../../../src/web/console/import/import-steps'
+
+const COLUMNS = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
+const plantsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: 'a plant' }))
+
+test('an import of too many plants cannot be undone, and says why', () => {
+  const steps = createSteps({ columns: COLUMNS, comparison: null })
+  steps.add({ plants: plantsFrom(0, 100_000), skipped: 0, replaced: 0 })
+  expect(steps.all().undoBarrier).toBeUndefined()
+  expect(steps.all().steps.length).toBe(100_000)
+
+  steps.add({ plants: plantsFrom(100_000, 1), skipped: 0, replaced: 0 })
+
+  expect(steps.all()).toEqual({
+    steps: [],
+    undoBarrier: 'it has more than 100,000 plants',
+  })
+})
+
+test('an import of plants that were not compared cannot be undone', () => {
+  const steps = createSteps({ columns: COLUMNS, comparison: null })
+
+  steps.add({ plants: plantsFrom(0, 2), skipped: 1, replaced: 0 })
+
+  expect(steps.all().undoBarrier).toBe('some of its plants were stored before')
+})
