@@ -809,8 +809,10 @@ test('of several files, only doubtful ones raise questions; each has its result'
   last.accept()
   await adding
 
-  const all = [...importer.earlier.value, importer.current.value]
-  expect(all.map((it) => [it?.name, it?.state, it?.created, it?.refused, it?.reason])).toEqual([
+  const all = importer.imports.value
+  expect(
+    all.map((one) => [one.file.name, one.state, one.created, one.refused, one.reason]),
+  ).toEqual([
     ['one.csv', 'done', 1, 0, null],
     ['two.csv', 'done', 1, 0, null],
     ['zip-named.csv', 'failed', 0, 0, expect.stringContaining('ZIP')],

@@ -53,30 +53,23 @@ async function chooseInput(
   return input
 }
 
-/** Imports a file. Resolves to its input, or null if nothing was sent. Never rejects. */
+/** Imports a file. Never rejects. */
 export async function importFile(
   file: File,
   mode: ReadingMode,
   context: ImportContext,
-): Promise<ImportInput | null> {
+): Promise<void> {
   const { session, signal, update, onDone } = context
-  let input: ImportInput | null
+  let input: ImportInput | null = null
   try {
     input = typeof mode === 'string' ? await chooseInput(file, mode, context) : mode
   } catch (error) {
-    if (signal.aborted) input = null
-    else {
-      update(() => ({ state: 'failed', reason: reasonOf(error), isFileError: true }))
-      return null
-    }
+    if (!signal.aborted)
+      return update(() => ({ state: 'failed', reason: reasonOf(error), isFileError: true }))
   }
-  if (!input) {
-    update(() => ({ state: 'cancelled' }))
-    return null
-  }
-  update(() => ({ state: 'running' }))
+  if (!input) return update(() => ({ state: 'cancelled' }))
+  update(() => ({ state: 'running', input }))
   const changes = await sendPlants(input, session, signal, update)
   if (changes.steps.length > 0 || changes.undoBarrier !== undefined)
     onDone({ what: `the import of ${file.name}`, ...changes })
-  return input
 }

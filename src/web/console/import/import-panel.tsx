@@ -1,15 +1,13 @@
 import { sentenceOf } from '../../sentence.ts'
 import { download } from '../controls/download.ts'
+import { countRows } from '../counts.ts'
 import type { Importer } from './importer.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 import type { Import } from './state.ts'
 
-const countRows = (count: number): string =>
-  count === 1 ? '1 row' : `${count.toLocaleString()} rows`
-
 /** The outcome in numbers, worded like the command. */
-function countsOf(file: Import): string {
-  const { rows, created, skipped, replaced, refused, emptyNames, unreadReason } = file
+function countsOf(one: Import): string {
+  const { rows, created, skipped, replaced, refused, emptyNames, unreadReason } = one
   const skippedText = skipped > 0 ? `skipped ${skipped.toLocaleString()} (already stored), ` : ''
   const replacedText = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
   const counts = `created ${created.toLocaleString()}, ${skippedText}${replacedText}refused ${refused.toLocaleString()}`
@@ -21,22 +19,21 @@ function countsOf(file: Import): string {
   return `${counts}; ${countRows(rows)} read${empty}${rest}`
 }
 
-function summaryOf(file: Import): string {
-  switch (file.state) {
+function summaryOf(one: Import): string {
+  switch (one.state) {
     case 'done':
-      return `Done: ${countsOf(file)}`
+      return `Done: ${countsOf(one)}`
     case 'stopped':
-      return `Stopped: ${countsOf(file)}`
+      return `Stopped: ${countsOf(one)}`
     case 'failed':
-      if (file.reason === null && file.rows === 0)
-        return `Nothing was imported: ${file.unreadReason}`
-      return `Failed: ${file.reason ?? countsOf(file)}`
+      if (one.reason === null && one.rows === 0) return `Nothing was imported: ${one.unreadReason}`
+      return `Failed: ${one.reason ?? countsOf(one)}`
     case 'running':
-      return sentenceOf(countsOf(file))
+      return sentenceOf(countsOf(one))
     default:
-      return file.comparedRows === 0
+      return one.comparedRows === 0
         ? 'Reading the file…'
-        : `Comparing with the stored plants… ${countRows(file.comparedRows)} so far`
+        : `Comparing with the stored plants… ${countRows(one.comparedRows)} so far`
   }
 }
 
@@ -46,13 +43,13 @@ const isBad = ({ state, refused }: Import): boolean =>
 const nameOfRefused = (name: string): string =>
   `${name.replace(/\.[^.]*$/, '')}-refused.${/\.(json|ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv'}`
 
-function EarlierFiles({ files }: { readonly files: readonly Import[] }) {
-  if (files.length === 0) return null
+function EarlierFiles({ imports }: { readonly imports: readonly Import[] }) {
+  if (imports.length === 0) return null
   return (
     <ul class="refused" aria-label="Files before it">
-      {files.map((file) => (
-        <li key={file}>
-          <b class={isBad(file) ? 'bad' : 'good'}>{file.name}</b> {summaryOf(file)}
+      {imports.map((one) => (
+        <li key={one}>
+          <b class={isBad(one) ? 'bad' : 'good'}>{one.file.name}</b> {summaryOf(one)}
         </li>
       ))}
     </ul>
@@ -82,7 +79,7 @@ function RefusedGroupItem({ group }: { readonly group: RefusedGroup }) {
 }
 
 function RefusedRows({
-  of: { name, groups, refused, refusedRows, state },
+  of: { file, groups, refused, refusedRows, state },
 }: {
   readonly of: Import
 }) {
@@ -93,7 +90,7 @@ function RefusedRows({
       <div class="panel-head">
         <h3 id="refused">Refused rows</h3>
         {refusedRows && state !== 'running' ? (
-          <button type="button" onClick={() => download(nameOfRefused(name), refusedRows())}>
+          <button type="button" onClick={() => download(nameOfRefused(file.name), refusedRows())}>
             Save the refused rows
           </button>
         ) : null}
@@ -113,10 +110,12 @@ type ImportPanelProps = { readonly importer: Importer; readonly isWaiting: boole
 
 /** The questions about a file, then its progress, counts and refused rows. */
 export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
-  const file = importer.current.value
-  if (!file) return null
-  if (file.state === 'asking') return importer.form.value
-  const isRunning = file.state === 'running' || file.state === 'opening'
+  const { value: current } = importer.current
+  if (!current) return null
+  const { file, state, reason, bytesRead, notices } = current
+  if (state === 'asking') return importer.form.value
+  const isRunning = state === 'running' || state === 'opening'
+  const size = Math.max(file.size, 1)
   return (
     <section class="panel import" aria-label="Import">
       <div class="panel-head">
@@ -140,22 +139,22 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
           </div>
         )}
       </div>
-      <EarlierFiles files={importer.earlier.value} />
-      {file.reason === null ? (
+      <EarlierFiles imports={importer.imports.value.slice(0, -1)} />
+      {reason === null ? (
         <progress
           aria-label={`Import of ${file.name}`}
-          max={Math.max(file.bytes, 1)}
-          value={file.state === 'done' ? Math.max(file.bytes, 1) : file.bytesRead}
+          max={size}
+          value={state === 'done' ? size : bytesRead}
         />
       ) : null}
-      <p role="status" class={file.state === 'failed' ? 'error' : undefined}>
-        {summaryOf(file)}
+      <p role="status" class={state === 'failed' ? 'error' : undefined}>
+        {summaryOf(current)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
-      {file.notices.map((notice) => (
+      {notices.map((notice) => (
         <p key={notice}>{sentenceOf(notice)}</p>
       ))}
-      <RefusedRows of={file} />
+      <RefusedRows of={current} />
     </section>
   )
 }

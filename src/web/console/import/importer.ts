@@ -1,18 +1,17 @@
 // The queue of files to import. The readers of files are loaded once a token that may write is accepted.
 
-import { effect } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
+import type { VNode } from 'preact'
 import { NOT_LOADED } from '../not-loaded.ts'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
-import type { ImportInput, Memory } from './detect-file.ts'
+import type { Memory } from './detect-file.ts'
 import type { ReadingMode } from './import-file.tsx'
-import { createProgress } from './progress.ts'
+import type { Import } from './state.ts'
 
 export type Importer = ReturnType<typeof createImporter>
 
 type QueuedFile = { readonly file: File; readonly mode: ReadingMode }
-
-type Attempt = { readonly file: File; readonly input: ImportInput | null }
 
 const loadReaders = () => import('./import-file.tsx').catch(() => null)
 
@@ -23,56 +22,78 @@ function preloadReaders(session: Session): void {
   })
 }
 
+const newImport = (file: File): Import => ({
+  file,
+  input: null,
+  bytesRead: 0,
+  comparedRows: 0,
+  rows: 0,
+  created: 0,
+  skipped: 0,
+  replaced: 0,
+  refused: 0,
+  emptyNames: 0,
+  notices: [],
+  groups: [],
+  refusedRows: null,
+  state: 'opening',
+  unreadReason: null,
+  reason: null,
+  isFileError: false,
+})
+
 export function createImporter(session: Session, onChange: () => void, onDone: (act: Act) => void) {
-  const progress = createProgress()
-  const { current, update } = progress
+  /** The files chosen together, up to the current one. */
+  const imports = signal<readonly Import[]>([])
+  const current = computed(() => imports.value.at(-1) ?? null)
+  /** The questions about the current file. */
+  const form = signal<VNode | null>(null)
   const memory: Memory = new Map()
   const queue: QueuedFile[] = []
-  let last: Attempt | null = null
   let isBusy = false
   let abort = new AbortController()
   preloadReaders(session)
 
-  async function importFile(file: File, mode: ReadingMode): Promise<void> {
-    progress.begin(file)
-    last = { file, input: null }
-    const { signal } = abort
-    const readers = await loadReaders()
-    if (!readers) update(() => ({ state: 'failed', reason: NOT_LOADED }))
-    const context = { session, memory, signal, update, onDone, ask: progress.ask }
-    const input = (await readers?.importFile(file, mode, context)) ?? null
-    last = { file, input }
-    if (input) onChange()
-    progress.dropCancelled()
+  function update(change: (before: Import) => Partial<Import>): void {
+    const { value: before } = current
+    if (before) imports.value = imports.value.with(-1, { ...before, ...change(before) })
   }
 
-  async function importAll(first: QueuedFile | undefined): Promise<void> {
+  function ask(questions: VNode | null): void {
+    form.value = questions
+  }
+
+  async function importFile({ file, mode }: QueuedFile): Promise<void> {
+    imports.value = [...imports.value, newImport(file)]
+    const context = { session, memory, signal: abort.signal, update, onDone, ask }
+    const readers = await loadReaders()
+    if (readers) await readers.importFile(file, mode, context)
+    else update(() => ({ state: 'failed', reason: NOT_LOADED }))
+    if (current.value?.input) onChange()
+    if (current.value?.state === 'cancelled') imports.value = imports.value.slice(0, -1)
+  }
+
+  async function importQueue(): Promise<void> {
     isBusy = true
     abort = new AbortController()
-    if (first) await importFile(first.file, first.mode)
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      progress.archive()
-      await importFile(next.file, next.mode)
-    }
-    if (progress.showEarlier()) last = null
+    for (let next = queue.shift(); next; next = queue.shift()) await importFile(next)
     isBusy = false
   }
 
   function dismiss(): void {
-    progress.clear()
-    last = null
+    imports.value = []
   }
 
   return {
+    imports,
     current,
-    earlier: progress.earlier,
-    form: progress.form,
+    form,
 
     async add(files: Iterable<File>, mode: ReadingMode = 'ask if needed'): Promise<void> {
       for (const file of files) queue.push({ file, mode })
       if (isBusy) return
       dismiss()
-      await importAll(queue.shift())
+      await importQueue()
     },
 
     /** Stops, and cancels the current request. */
@@ -82,7 +103,6 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
     },
 
     canRetry: (): boolean =>
-      last !== null &&
       current.value?.reason === null &&
       (current.value.state === 'failed' || current.value.state === 'stopped'),
 
@@ -91,9 +111,12 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
      * failure.
      */
     async retry(): Promise<void> {
-      if (!last || isBusy) return
-      const mode = current.value?.isFileError ? 'ask' : (last.input ?? 'ask if needed')
-      await importAll({ file: last.file, mode })
+      const { value: failed } = current
+      if (!failed || isBusy) return
+      const { file, input, isFileError } = failed
+      imports.value = imports.value.slice(0, -1)
+      queue.push({ file, mode: isFileError ? 'ask' : (input ?? 'ask if needed') })
+      await importQueue()
     },
 
     dismiss,

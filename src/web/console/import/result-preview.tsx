@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { sentenceOf } from '../../sentence.ts'
+import { countRows } from '../counts.ts'
 import { beginningOf, labelOf, TEXTS } from '../texts.ts'
 import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
 import type { Preview } from './preview.ts'
@@ -43,9 +44,6 @@ function Examples({ examples }: Pick<Analysis, 'examples'>) {
     </table>
   )
 }
-
-const countRows = (count: number): string =>
-  count === 1 ? '1 row' : `${count.toLocaleString()} rows`
 
 const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly more: number }) => (
   <ul class="refused" aria-label="First problems">

@@ -1,10 +1,12 @@
 // The state of an import, as the page shows it.
 
+import type { ImportInput } from './detect-file.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 
 export type Import = {
-  readonly name: string
-  readonly bytes: number
+  readonly file: File
+  /** The way to read the file; null until it is chosen. */
+  readonly input: ImportInput | null
   readonly bytesRead: number
   /** Rows that were compared with the stored plants before the import. */
   readonly comparedRows: number
