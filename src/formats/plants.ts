@@ -296,21 +296,19 @@ export async function* readPlants(
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
     }
-    rowCount += 1
+    const row = { line: line.line, rowIndex: rowCount++ }
     if ('problem' in line) {
       const problem = `${line.problem}${inColumn(source, line.column)}`
-      return { line: line.line, problem, source: line }
+      return { ...row, problem, source: line }
     }
     const surplus = explainSurplus(source, line)
-    if (surplus !== null) return { line: line.line, problem: surplus, source: line }
-    const numberedId = numberFrom === null ? undefined : numberFrom + BigInt(rowCount - 1)
+    if (surplus !== null) return { ...row, problem: surplus, source: line }
+    const numberedId = numberFrom === null ? undefined : numberFrom + BigInt(row.rowIndex)
     const id = idColumn === null ? numberedId : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
     notice(line, values)
-    if (isPlant(values)) {
-      return { line: line.line, plant: toNewPlant(values.id, values), source: line }
-    }
-    return { line: line.line, problem: explain(source, line, values, advice), source: line }
+    if (isPlant(values)) return { ...row, plant: toNewPlant(values.id, values), source: line }
+    return { ...row, problem: explain(source, line, values, advice), source: line }
   }
 
   for await (const part of table.lines) {

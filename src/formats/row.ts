@@ -31,11 +31,16 @@ type Stop = { readonly line: number; readonly stop: string; readonly column?: nu
 
 export type Line = FileRow | Unreadable | Stop
 
-/** A plant of a file, the problem of its row, or the reason that reading stops. */
-export type Entry =
-  | { readonly line: number; readonly plant: Plant; readonly source: FileRow }
-  | { readonly line: number; readonly problem: string; readonly source: FileRow | Unreadable }
-  | Stop
+/** `rowIndex`: the number of rows before it, read or not. */
+type Row = { readonly line: number; readonly rowIndex: number }
+
+/** A row of a file: its plant, or its problem. */
+export type RowEntry =
+  | (Row & { readonly plant: Plant; readonly source: FileRow })
+  | (Row & { readonly problem: string; readonly source: FileRow | Unreadable })
+
+/** A row, or the reason that reading stops. */
+export type Entry = RowEntry | Stop
 
 /** The first characters of a cell, quoted; invisible ones, which could garble a terminal, are escaped. */
 export const showText = (text: string): string =>

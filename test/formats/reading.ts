@@ -42,7 +42,7 @@ export async function read(format: Format, text: string | Uint8Array, options: O
   const parts = readPlants(table, columns, words, (notice) => notices.push(notice))
   const entries = (await Array.fromAsync(parts)).flat().map((entry) => {
     if ('stop' in entry) return entry
-    const { source: _, ...rest } = entry
+    const { source: _, rowIndex: __, ...rest } = entry
     return rest
   })
   return { notices, entries }

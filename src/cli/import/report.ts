@@ -70,7 +70,7 @@ export class Report {
       this.#counts.refused += 1
       if (this.#counts.refused <= REFUSED_SHOWN) this.#write(`line ${entry.line}: ${problem}`)
       const { row, header } = this.#refusedWriter
-      this.refusedFile?.add(row(entry.source, problem, this.#rowCount), header)
+      this.refusedFile?.add(row(entry.source, problem, entry.rowIndex), header)
     }
     this.#rowCount += 1
   }

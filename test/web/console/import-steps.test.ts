@@ -1,19 +1,17 @@
 // The changes of an import, as they are recorded for Undo.
 import { expect, test } from 'bun:test'
-import { ofOptionalTexts } from '../../../src/plant/plant'
 import { createSteps } from '../../../src/web/console/import/import-steps'
 
-const COLUMNS = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-const plantsFrom = (first: number, count: number) =>
+const updatesFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: 'a plant' }))
 
 test('an import of too many plants cannot be undone, and says why', () => {
-  const steps = createSteps({ columns: COLUMNS, comparison: null })
-  steps.add({ plants: plantsFrom(0, 100_000), skipped: 0, replaced: 0 })
+  const steps = createSteps(null)
+  steps.add({ updates: updatesFrom(0, 100_000), skipped: 0, replaced: 0 })
   expect(steps.all().undoBarrier).toBeUndefined()
   expect(steps.all().steps.length).toBe(100_000)
 
-  steps.add({ plants: plantsFrom(100_000, 1), skipped: 0, replaced: 0 })
+  steps.add({ updates: updatesFrom(100_000, 1), skipped: 0, replaced: 0 })
 
   expect(steps.all()).toEqual({
     steps: [],
@@ -22,9 +20,9 @@ test('an import of too many plants cannot be undone, and says why', () => {
 })
 
 test('an import of plants that were not compared cannot be undone', () => {
-  const steps = createSteps({ columns: COLUMNS, comparison: null })
+  const steps = createSteps(null)
 
-  steps.add({ plants: plantsFrom(0, 2), skipped: 1, replaced: 0 })
+  steps.add({ updates: updatesFrom(0, 2), skipped: 1, replaced: 0 })
 
   expect(steps.all().undoBarrier).toBe('some of its plants were stored before')
 })

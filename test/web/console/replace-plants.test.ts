@@ -1,7 +1,6 @@
 // Plants of a file that replace stored ones, with a real daemon.
 import { expect, spyOn, test } from 'bun:test'
-import { ofOptionalTexts } from '../../../src/plant/plant'
-import { createReplacer, replacePlants } from '../../../src/web/console/import/replace-plants'
+import { replacePlants } from '../../../src/web/console/import/replace-plants'
 import { ownDaemon } from '../../harness/own-daemon'
 import { openList } from './opened-list'
 
@@ -18,9 +17,8 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
   }))
   using fetched = spyOn(globalThis, 'fetch')
   const { signal } = new AbortController()
-  const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  const replacing = createReplacer({ columns, comparison: null })
-  const result = await replacePlants(session, plants.map(replacing), signal)
+  const rows = plants.map((plant) => ({ ...plant, update: plant }))
+  const result = await replacePlants(session, rows, signal)
 
   expect(result).toEqual({
     ok: true,
@@ -37,9 +35,8 @@ test('plants beside one that is refused are stored, in requests that fit', async
     name: at === 7 ? 'x'.repeat(MAX_BODY) : `plant ${at}`,
   }))
   const { signal } = new AbortController()
-  const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  const replacer = createReplacer({ columns, comparison: null })
-  const result = await replacePlants(session, plants.map(replacer), signal)
+  const rows = plants.map((plant) => ({ ...plant, update: plant }))
+  const result = await replacePlants(session, rows, signal)
 
   expect(result).toMatchObject({
     ok: true,

@@ -4,9 +4,10 @@ import { type Columns, usedColumns } from '../../../formats/columns.ts'
 import { createExamples } from '../../../formats/examples.ts'
 import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
+import { findUnmapped, type RowUpdate, updateOf } from '../../../formats/row-update.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
-import { FORM_ADVICE } from './advice.ts'
+import { FORM_ADVICE, reasonOf } from './advice.ts'
 import type { Compare, Comparison, ComparisonFailure } from './compare.ts'
 import type { ReadableFile } from './readable-file.ts'
 
@@ -42,7 +43,11 @@ export function unusedColumns({ header, isNamed }: Omit<Table, 'lines'>, columns
 
 export const explainStop = (line: number, why: string): string => `from line ${line} on: ${why}`
 
-/** Yields interim results, then the complete one. Throws an `OpenError` if the file cannot be read. */
+/** The reason that no rows were read after the first ones. */
+export const explainRest = (rows: number, why: string): string =>
+  rows === 0 ? why : `the rest: ${why}`
+
+/** Yields interim results, then the last one. */
 export async function* analyze(
   { table, rows }: ReadableFile,
   columns: Columns,
@@ -55,7 +60,8 @@ export async function* analyze(
   let refusedCount = 0
   let unreadReason: string | null = null
   let comparison: Analysis['comparison'] = null
-  let plantsToCompare: Plant[] = []
+  let updates: RowUpdate[] = []
+  const unmappedTexts = findUnmapped(columns)
   const snapshot = (isWhole: boolean): Analysis => ({
     examples: examples.list(),
     rows: rowCount,
@@ -69,27 +75,31 @@ export async function* analyze(
   const entries = readPlants({ ...table, lines: rows() }, columns, FORM_ADVICE, (notice) =>
     notices.push(notice),
   )
-  for await (const part of entries) {
-    for (const entry of part) {
-      if ('stop' in entry) {
-        unreadReason = explainStop(entry.line, entry.stop)
-        continue
+  try {
+    for await (const part of entries) {
+      for (const entry of part) {
+        if ('stop' in entry) {
+          unreadReason = explainStop(entry.line, entry.stop)
+          continue
+        }
+        rowCount += 1
+        if ('plant' in entry) {
+          updates.push(updateOf(entry, unmappedTexts))
+          examples.add(entry.plant)
+          continue
+        }
+        refusedCount += 1
+        if (problems.length < PROBLEMS_SHOWN) problems.push(entry)
       }
-      rowCount += 1
-      if ('plant' in entry) {
-        plantsToCompare.push(entry.plant)
-        examples.add(entry.plant)
-        continue
+      if (updates.length >= COMPARED_AT_ONCE) {
+        comparison = await compare(updates)
+        updates = []
       }
-      refusedCount += 1
-      if (problems.length < PROBLEMS_SHOWN) problems.push(entry)
+      if (part.length > 0) yield snapshot(false)
     }
-    if (plantsToCompare.length >= COMPARED_AT_ONCE) {
-      comparison = await compare(plantsToCompare, columns)
-      plantsToCompare = []
-    }
-    if (part.length > 0) yield snapshot(false)
+    comparison = await compare(updates)
+  } catch (error) {
+    unreadReason = explainRest(rowCount, reasonOf(error))
   }
-  comparison = await compare(plantsToCompare, columns)
   yield snapshot(true)
 }

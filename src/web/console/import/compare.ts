@@ -1,8 +1,7 @@
 // Compares the plants of a file with the stored ones: new, different or unchanged.
 
 import { ClientError, type NewPlant } from '../../../client/client.ts'
-import type { Columns } from '../../../formats/columns.ts'
-import { OPTIONAL_TEXTS, type Plant } from '../../../plant/plant.ts'
+import { applyUpdate, type RowUpdate } from '../../../formats/row-update.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
 import { createStoredPlants } from './stored-plants.ts'
@@ -22,31 +21,8 @@ export type Comparison = {
 /** The reason that plants are not compared: too many are stored, or they could not be read. */
 export type ComparisonFailure = 'too many' | 'unread'
 
-/** Compares the next plants of a file, and resolves to the sums so far. */
-export type Compare = (
-  plants: readonly Plant[],
-  columns: Columns,
-) => Promise<Comparison | ComparisonFailure>
-
-/** A plant of a file, completed by the stored texts for which the file has no column. */
-export function withUnmappedTexts(
-  plant: NewPlant,
-  storedPlant: NewPlant | undefined,
-  columns: Columns,
-): NewPlant {
-  if (!storedPlant) return plant
-  const unmappedTexts = OPTIONAL_TEXTS.filter(
-    (text) => columns[text] === null && plant[text] === undefined,
-  )
-  return {
-    ...plant,
-    ...Object.fromEntries(
-      unmappedTexts
-        .filter((text) => storedPlant[text] !== undefined)
-        .map((text) => [text, storedPlant[text]]),
-    ),
-  }
-}
+/** Compares the next rows of a file, and resolves to the sums so far. */
+export type Compare = (updates: readonly RowUpdate[]) => Promise<Comparison | ComparisonFailure>
 
 // The minimum number of recent plants to remember, for ids that are repeated in a file.
 const MIN_REMEMBERED = 100_000
@@ -79,14 +55,13 @@ export function createComparison(session: Session): Compare {
 
   async function add(
     before: Comparison,
-    plants: readonly Plant[],
-    columns: Columns,
+    updates: readonly RowUpdate[],
   ): Promise<Comparison | ComparisonFailure> {
-    if (!(await storedPlants.read(plants.map(({ id }) => id)))) return 'too many'
+    if (!(await storedPlants.read(updates.map(({ id }) => id)))) return 'too many'
     let { created, differing, unchanged } = before
-    for (const plant of plants) {
-      const storedPlant = recentPlants.get(plant.id) ?? storedPlants.get(plant.id)
-      const after = withUnmappedTexts(plant, storedPlant, columns)
+    for (const update of updates) {
+      const storedPlant = recentPlants.get(update.id) ?? storedPlants.get(update.id)
+      const after = applyUpdate(update, storedPlant)
       if (storedPlant && hasSameTexts(storedPlant, after)) unchanged += 1
       else {
         if (storedPlant) {
@@ -99,10 +74,10 @@ export function createComparison(session: Session): Compare {
     return { ...before, created, differing, unchanged }
   }
 
-  return async (plants, columns) => {
+  return async (updates) => {
     if (typeof sums === 'string') return sums
     try {
-      sums = await add(sums, plants, columns)
+      sums = await add(sums, updates)
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       sums = 'unread'

@@ -5,10 +5,9 @@ import type { Settings } from '../../../formats/table.ts'
 import { INT64_MAX } from '../../../plant/plant.ts'
 import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
-import type { Analysis } from './analyze.ts'
-import { createAnalyzer } from './analyzer.ts'
+import { type Analysis, analyze } from './analyze.ts'
 import { type ColumnChoice, propose, toColumns } from './column-proposal.ts'
-import type { Comparison } from './compare.ts'
+import { type Comparison, createComparison } from './compare.ts'
 import { type DetectedFile, fileKey, type ImportInput, type Memory } from './detect-file.ts'
 import { openFile, type ReadableFile } from './readable-file.ts'
 
@@ -80,17 +79,37 @@ function createQuestions(
   /** The reason that the file cannot be read with these settings; null: it can. */
   const error = signal(detection.problem)
   const input = computed(() => toInput(readable.value, columns.value, replaces.value))
-  const analyzer = createAnalyzer(session)
+  const analysis = signal<Analysis | null>(null)
+  let latestTurn = 0
   let readAbort = new AbortController()
+
+  /** Ends the analysis in progress; returns a function that tells whether this turn is still the latest. */
+  function begin(): () => boolean {
+    const turn = ++latestTurn
+    return () => turn === latestTurn
+  }
+
+  async function showAnalysis(): Promise<void> {
+    const isLatest = begin()
+    if (!input.value) {
+      analysis.value = null
+      return
+    }
+    const { readable, columns } = input.value
+    for await (const part of analyze(readable, columns, createComparison(session))) {
+      if (!isLatest()) return
+      analysis.value = part
+    }
+  }
 
   function choose(change: Partial<ColumnChoice>): void {
     columns.value = { ...columns.value, ...change }
-    void analyzer.analyze(input.value)
+    void showAnalysis()
   }
 
   /** Reads the file with other settings. Keeps the chosen columns if their number stays the same. */
   async function read(change: Partial<Settings>): Promise<void> {
-    const isLatest = analyzer.begin()
+    const isLatest = begin()
     const width = readable.value?.table.header.length
     readAbort.abort()
     readAbort = new AbortController()
@@ -104,17 +123,17 @@ function createQuestions(
       error.value = null
       readable.value = next
       if (proposal) columns.value = { ...columns.value, ...proposal.columns }
-      await analyzer.analyze(input.value)
+      await showAnalysis()
     } catch (reason) {
       if (!isLatest()) return
       error.value = reasonOf(reason)
       readable.value = null
-      analyzer.analysis.value = null
+      analysis.value = null
     }
   }
 
   function decide(choice: ImportInput | null): void {
-    analyzer.begin()
+    begin()
     readAbort.abort()
     decision.resolve(choice)
   }
@@ -127,7 +146,7 @@ function createQuestions(
     readable,
     columns,
     replaces,
-    analysis: analyzer.analysis,
+    analysis,
     error,
     isUnknown: detection.problem !== null,
     input,
@@ -140,7 +159,7 @@ function createQuestions(
     accept(): void {
       if (!input.value) return
       memory.set(kind, { settings: settings.value, columns: columns.value, file: fileKey(file) })
-      decide({ ...input.value, comparison: comparisonOf(analyzer.analysis.value) })
+      decide({ ...input.value, comparison: comparisonOf(analysis.value) })
     },
 
     cancel: (): void => decide(null),

@@ -2,18 +2,13 @@
 
 import type { Columns } from '../../../formats/columns.ts'
 import { createRefusedWriter } from '../../../formats/refused.ts'
-import type { Entry } from '../../../formats/row.ts'
+import type { RowEntry } from '../../../formats/row.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Refusal } from './refused-groups.ts'
 import { createGroups } from './refused-groups.ts'
 import type { Import } from './state.ts'
 
-/** An entry and its index among all rows. */
-export type NumberedRow = {
-  readonly entry: Exclude<Entry, { stop: string }>
-  readonly rowIndex: number
-}
-export type RefusedRow = Refusal & NumberedRow
+export type RefusedRow = Refusal & Pick<RowEntry, 'source' | 'rowIndex'>
 
 export function createRefusals(
   table: Omit<Table, 'lines'>,
@@ -26,9 +21,7 @@ export function createRefusals(
   return (rows: readonly RefusedRow[]): void => {
     if (rows.length === 0) return
     const rowsByLine = rows.toSorted((a, b) => a.line - b.line)
-    const text = rowsByLine
-      .map((row) => writer.row(row.entry.source, row.problem, row.rowIndex))
-      .join('')
+    const text = rowsByLine.map((row) => writer.row(row.source, row.problem, row.rowIndex)).join('')
     texts.push(new Blob([texts.length === 0 ? writer.header + text : text]))
     const groups = addToGroups(rowsByLine)
     update(({ refused }) => ({

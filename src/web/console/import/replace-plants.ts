@@ -8,23 +8,20 @@ import {
   type Patched,
   type PlantUpdate,
 } from '../../../client/client.ts'
-import type { Plant } from '../../../plant/plant.ts'
+import type { RowUpdate } from '../../../formats/row-update.ts'
 import { persistRequests, type SendOutcome } from '../create-plants.ts'
 import { isOfPlants, sendGroups } from '../send-groups.ts'
 import type { Session } from '../session.ts'
-import { TEXTS } from '../texts.ts'
-import { textsOf } from '../undo/step.ts'
-import type { ImportInput } from './detect-file.ts'
 
-/** A plant of a file, and the replacement to send. */
-export type Replacement = NewPlant & { readonly update: PlantUpdate }
+/** The plant of a row, and the update that replaces a stored one. */
+export type SentRow = NewPlant & { readonly update: RowUpdate & PlantUpdate }
 
 const refusalOf = (message: string): Failure => ({ ok: false, error: 0, status: 0, message })
 const CHANGED_REFUSAL = refusalOf('someone has changed this plant since it was compared')
 const GONE_REFUSAL = refusalOf('someone has deleted this plant since it was compared')
 
 /** The counts of a request, and the plants that someone has changed or deleted since they were compared. */
-function outcomeOf<P extends Replacement>(plants: readonly P[], patched: Patched) {
+function outcomeOf<P extends SentRow>(plants: readonly P[], patched: Patched) {
   const failures = new Map([
     ...patched.changed.map(({ id }) => [id, CHANGED_REFUSAL] as const),
     ...patched.missing.map(({ id }) => [id, GONE_REFUSAL] as const),
@@ -37,7 +34,7 @@ function outcomeOf<P extends Replacement>(plants: readonly P[], patched: Patched
 }
 
 /** Yields the outcome of each request. Throws a ClientError if it cannot continue. */
-async function* patchEach<P extends Replacement>(
+async function* patchEach<P extends SentRow>(
   client: Client,
   plants: readonly P[],
   signal: AbortSignal,
@@ -71,28 +68,8 @@ function groupDistinct<P extends NewPlant>(plants: readonly P[]): Iterable<reado
 }
 
 /** Creates or replaces plants, with retries: a plant that is sent twice counts as already stored. */
-export const replacePlants = <P extends Replacement>(
+export const replacePlants = <P extends SentRow>(
   session: Session,
   plants: readonly P[],
   signal: AbortSignal,
 ) => persistRequests(session, (client) => patchEach(client, plants, signal), signal)
-
-type ReplacerInput = Pick<ImportInput, 'columns' | 'comparison'>
-
-/**
- * Returns a function that turns a plant of a file into a replacement of the texts that have a column. A compared plant is
- * replaced only if it is still stored as it was, except for an id that is repeated in the file.
- */
-export function createReplacer({ columns, comparison }: ReplacerInput) {
-  const seenIds = new Set<bigint>()
-  return <P extends Plant>(plant: P): P & Replacement => {
-    // A JSON object may have a key that earlier ones lack.
-    const texts = TEXTS.filter(
-      (text) => text === 'name' || columns[text] !== null || plant[text] !== undefined,
-    )
-    const before = seenIds.has(plant.id) ? undefined : comparison?.storedOf(plant.id)
-    seenIds.add(plant.id)
-    const was = before ? { was: textsOf(before, texts) } : {}
-    return { ...plant, update: { id: plant.id, ...textsOf(plant, texts), ...was } }
-  }
-}

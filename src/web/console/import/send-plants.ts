@@ -2,81 +2,84 @@
 
 import { ClientError } from '../../../client/client.ts'
 import { groupEntries, readPlants } from '../../../formats/plants.ts'
-import type { Entry } from '../../../formats/row.ts'
-import { explainUnmapped, findUnmapped } from '../../../formats/row-update.ts'
+import type { RowEntry } from '../../../formats/row.ts'
+import {
+  explainUnmapped,
+  findUnmapped,
+  type PlantEntry,
+  updateOf,
+} from '../../../formats/row-update.ts'
 import { explainRefusal, groupRefusal } from '../create-plants.ts'
 import type { Session } from '../session.ts'
+import { TEXTS } from '../texts.ts'
+import type { Act } from '../undo/acts.ts'
+import { textsOf } from '../undo/step.ts'
 import { FORM_ADVICE, reasonOf } from './advice.ts'
-import { explainStop, unusedColumns } from './analyze.ts'
+import { explainRest, explainStop, unusedColumns } from './analyze.ts'
 import { createRows } from './create-rows.ts'
 import type { ImportInput } from './detect-file.ts'
-import { createSteps, type Steps } from './import-steps.ts'
-import { createRefusals, type NumberedRow, type RefusedRow } from './refusals.ts'
-import { createReplacer, replacePlants } from './replace-plants.ts'
+import { createSteps } from './import-steps.ts'
+import { createRefusals, type RefusedRow } from './refusals.ts'
+import { replacePlants, type SentRow } from './replace-plants.ts'
 import type { Import } from './state.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 
-type SendContext = {
-  readonly input: ImportInput
-  readonly session: Session
-  readonly signal: AbortSignal
-  readonly update: Update
-  readonly steps: Steps
-  readonly replacing: ReturnType<typeof createReplacer>
+/**
+ * Returns a function that makes the row to send. A compared plant is replaced only if it is still stored as it was, except
+ * for an id that is repeated in the file.
+ */
+function createSentRows({ columns, comparison }: Pick<ImportInput, 'columns' | 'comparison'>) {
+  const unmappedTexts = findUnmapped(columns)
+  const seenIds = new Set<bigint>()
+  return (entry: PlantEntry): SentRow & { readonly entry: PlantEntry } => {
+    const update = updateOf(entry, unmappedTexts)
+    const texts = TEXTS.filter((text) => update[text] !== undefined)
+    const before = seenIds.has(update.id) ? undefined : comparison?.storedOf(update.id)
+    seenIds.add(update.id)
+    const was = before ? { was: textsOf(before, texts) } : {}
+    return { ...entry.plant, entry, update: { ...update, ...was } }
+  }
 }
 
 /**
- * Creates the plants of a group, or replaces stored ones. Resolves to the rows that the reader or the service refused.
+ * Returns a function that creates the plants of a group, or replaces stored ones. It resolves to the rows that the reader
+ * or the service refused.
  */
-async function sendGroup(
-  group: readonly NumberedRow[],
-  context: SendContext,
-): Promise<readonly RefusedRow[]> {
-  const { input, session, signal, update, steps, replacing } = context
-  const refusedRows: RefusedRow[] = group.flatMap(({ entry, rowIndex }) =>
-    'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, rowIndex }] : [],
-  )
-  const plants = group.flatMap(({ entry, rowIndex }) =>
-    'plant' in entry ? [{ ...entry.plant, entry, rowIndex }] : [],
-  )
-  if (plants.length === 0) return refusedRows
-  const result = input.replaces
-    ? await replacePlants(session, plants.map(replacing), signal)
-    : await createRows(session, plants, input.columns, signal)
-  if (!result.ok) throw new ClientError(result)
-  const { created, known, replaced } = result.value
-  const refusedIndexes = new Set(result.value.refused.map(({ plant }) => plant.rowIndex))
-  const storedRows = plants.filter(({ rowIndex }) => !refusedIndexes.has(rowIndex))
-  const emptyNames = storedRows.filter(({ name }) => name === '').length
-  update((before) => ({
-    created: before.created + created,
-    skipped: before.skipped + known,
-    replaced: before.replaced + replaced,
-    emptyNames: before.emptyNames + emptyNames,
-  }))
-  steps.add({
-    plants: storedRows.map(({ entry: _, rowIndex: __, ...plant }) => plant),
-    skipped: known,
-    replaced,
-  })
-  for (const { plant, failure } of result.value.refused) {
-    const { entry, rowIndex } = plant
-    const problem = explainRefusal(plant, failure)
-    refusedRows.push({ line: entry.line, problem, entry, rowIndex })
+function createSender(
+  input: ImportInput,
+  session: Session,
+  signal: AbortSignal,
+  update: Update,
+  steps: ReturnType<typeof createSteps>,
+) {
+  const toSentRow = createSentRows(input)
+  const send = input.replaces ? replacePlants : createRows
+  return async (group: readonly RowEntry[]): Promise<readonly RefusedRow[]> => {
+    const unreadRows = group.filter((entry) => 'problem' in entry)
+    const rows = group.filter((entry) => 'plant' in entry).map(toSentRow)
+    if (rows.length === 0) return unreadRows
+    const result = await send(session, rows, signal)
+    if (!result.ok) throw new ClientError(result)
+    const { created, known, replaced, refused } = result.value
+    const refusedEntries = new Set(refused.map(({ plant }) => plant.entry))
+    const storedRows = rows.filter(({ entry }) => !refusedEntries.has(entry))
+    const emptyNames = storedRows.filter(({ name }) => name === '').length
+    update((before) => ({
+      created: before.created + created,
+      skipped: before.skipped + known,
+      replaced: before.replaced + replaced,
+      emptyNames: before.emptyNames + emptyNames,
+    }))
+    steps.add({ updates: storedRows.map((row) => row.update), skipped: known, replaced })
+    return [
+      ...unreadRows,
+      ...refused.map(({ plant, failure }) => ({
+        ...plant.entry,
+        problem: explainRefusal(plant, failure),
+      })),
+    ]
   }
-  return refusedRows
-}
-
-/** Returns a function that numbers rows across groups; `onStop` gets the entry where reading stopped. */
-function createRowNumbering(onStop: (entry: Extract<Entry, { stop: string }>) => void) {
-  let nextIndex = 0
-  return (group: readonly Entry[]): NumberedRow[] =>
-    group.flatMap((entry) => {
-      if (!('stop' in entry)) return [{ entry, rowIndex: nextIndex++ }]
-      onStop(entry)
-      return []
-    })
 }
 
 /** Sends the plants of a file; calls `update` with the progress. Resolves to the steps to undo. Never rejects. */
@@ -85,15 +88,12 @@ export async function sendPlants(
   session: Session,
   signal: AbortSignal,
   update: Update,
-): Promise<ReturnType<Steps['all']>> {
+): Promise<Omit<Act, 'what'>> {
   const { readable, columns } = input
   const { table, rows } = readable
-  const steps = createSteps(input)
-  const replacing = createReplacer(input)
+  const steps = createSteps(input.comparison)
+  const send = createSender(input, session, signal, update, steps)
   const refuse = createRefusals(table, columns, update)
-  const numberRows = createRowNumbering(({ line, stop }) =>
-    update(() => ({ unreadReason: explainStop(line, stop), isFileError: true })),
-  )
   const unusedNotice = unusedColumns(table, columns)
   const notices = unusedNotice === null ? [] : [unusedNotice]
   let bytesRead = 0
@@ -106,16 +106,21 @@ export async function sendPlants(
   try {
     for await (const group of groupEntries(entries)) {
       if (signal.aborted) break
-      const numberedRows = numberRows(group)
-      refuse(await sendGroup(numberedRows, { input, session, signal, update, steps, replacing }))
-      update((before) => ({ rows: before.rows + numberedRows.length, bytesRead }))
+      const end = group.find((entry) => 'stop' in entry)
+      if (end) {
+        const unreadReason = explainStop(end.line, end.stop)
+        update(() => ({ unreadReason, isFileError: true }))
+      }
+      const rowEntries = group.filter((entry) => 'source' in entry)
+      refuse(await send(rowEntries))
+      update((before) => ({ rows: before.rows + rowEntries.length, bytesRead }))
     }
   } catch (error) {
     const isOfService = error instanceof ClientError
     const reason = isOfService ? groupRefusal(error.failure) : reasonOf(error)
     if (!signal.aborted) {
       update(({ rows }) => ({
-        unreadReason: rows === 0 ? reason : `the rest: ${reason}`,
+        unreadReason: explainRest(rows, reason),
         isFileError: !isOfService,
       }))
     }

@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test'
 import type { Line } from '../../../src/formats/row'
 import { USUAL_SETTINGS } from '../../../src/formats/table'
 import { ofOptionalTexts } from '../../../src/plant/plant'
-import { createAnalyzer } from '../../../src/web/console/import/analyzer'
+import { analyze } from '../../../src/web/console/import/analyze'
+import { createComparison } from '../../../src/web/console/import/compare'
 import { openFile } from '../../../src/web/console/import/readable-file'
 import { createSession } from '../../../src/web/console/session'
 
@@ -17,10 +18,9 @@ async function analysisOf(rowsRead: number) {
     for await (const part of opened.rows()) if (rowsRead > 0) yield part.slice(0, rowsRead)
     throw new DOMException('The file could not be read.', 'NotReadableError')
   }
-  const { analysis, analyze } = createAnalyzer(session)
   const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  await analyze({ readable: { ...opened, rows }, columns, replaces: false, comparison: null })
-  return analysis.value
+  const parts = analyze({ ...opened, rows }, columns, createComparison(session))
+  return (await Array.fromAsync(parts)).at(-1)
 }
 
 test('an aborted analysis has a reason, with what was read before', async () => {
