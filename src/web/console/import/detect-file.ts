@@ -107,6 +107,17 @@ async function openFirst(
   }
 }
 
+/** A file that is opened again with other settings. */
+export async function reopen(
+  detection: DetectedFile,
+  change: Partial<Settings>,
+  signal: AbortSignal,
+): Promise<DetectedFile & { readonly readable: ReadableFile }> {
+  const settings = { ...detection.settings, ...change }
+  const readable = await openFile(detection.file, detection.format, settings, signal)
+  return { ...detection, readable, settings }
+}
+
 /**
  * Opens a file with detected settings, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be
  * read.
@@ -114,54 +125,23 @@ async function openFirst(
 export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
   const { encoding, problem } = await findEncoding(file, format)
-  const base = { file, format, problem }
-  if (problem !== null) {
-    const kind = fileKey(file)
-    return {
-      ...base,
-      readable: null,
-      settings: USUAL_SETTINGS,
-      lists: [],
-      proposal: NO_PROPOSAL,
-      kind,
-    }
-  }
+  const unread = { file, format, readable: null, problem, lists: [], proposal: NO_PROPOSAL }
+  if (problem !== null) return { ...unread, settings: USUAL_SETTINGS, kind: fileKey(file) }
   const { first, lists } = await openFirst(file, format, encoding, signal)
   const readable = format === 'xlsx' ? await findSheet(file, first, signal) : first
-  const settings = {
-    ...USUAL_SETTINGS,
-    encoding,
-    sheet: readable.table.sheet,
-    list: lists[0] ?? null,
-  }
-  const { header } = readable.table
+  const { header, sheet } = readable.table
   if (header.length === 0) throw new OpenError(await explainNothing(readable))
-  const kind = JSON.stringify([format, header])
+  const settings = { ...USUAL_SETTINGS, encoding, sheet, list: lists[0] ?? null }
   const proposal = await propose(readable.table)
-  const { headerRow } = proposal
+  const kind = JSON.stringify([format, header])
+  const detection = { ...unread, readable, settings, lists, proposal, kind }
+  const { headerRow, hasHeader } = proposal
   if (headerRow !== null) {
-    const below = { ...settings, headerRow }
-    const table = await openFile(file, format, below, signal)
-    return {
-      ...base,
-      readable: table,
-      settings: below,
-      lists,
-      proposal: { ...(await propose(table.table)), isUsual: false },
-      kind,
-    }
+    const below = await reopen(detection, { headerRow }, signal)
+    return { ...below, proposal: { ...(await propose(below.readable.table)), isUsual: false } }
   }
-  if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
-    return { ...base, readable, settings, lists, proposal, kind }
-  const other = { ...settings, hasHeader: proposal.hasHeader }
-  return {
-    ...base,
-    readable: await openFile(file, format, other, signal),
-    settings: other,
-    lists,
-    proposal,
-    kind,
-  }
+  const isTable = format === 'csv' || format === 'xlsx'
+  return isTable && !hasHeader ? reopen(detection, { hasHeader }, signal) : detection
 }
 
 /**

@@ -3,8 +3,8 @@
 import { isKnownHeading } from '../../../formats/headings.ts'
 import { parseInt64 } from '../../../plant/plant.ts'
 import { type Proposal, propose } from './column-proposal.ts'
-import type { DetectedFile } from './detect-file.ts'
-import { openFile, type ReadableFile } from './readable-file.ts'
+import { type DetectedFile, reopen } from './detect-file.ts'
+import type { ReadableFile } from './readable-file.ts'
 
 /** One column has names; two have names and tags; three have ids, names and tags, as they are copied here. */
 function proposeUnnamed({ table }: ReadableFile, proposal: Proposal): Proposal {
@@ -27,16 +27,10 @@ export async function withoutHeader(
   detection: DetectedFile,
   signal: AbortSignal,
 ): Promise<DetectedFile> {
-  const { file, format, readable, settings } = detection
+  const { format, readable } = detection
   if (!readable || format === 'json' || format === 'ndjson') return detection
   if (readable.table.header.some(isKnownHeading)) return detection
-  const other = { ...settings, hasHeader: false, headerRow: null }
-  const table = await openFile(file, format, other, signal)
-  const proposal = proposeUnnamed(table, await propose(table.table))
-  return {
-    ...detection,
-    readable: table,
-    settings: other,
-    proposal: { ...proposal, isUsual: false },
-  }
+  const below = await reopen(detection, { hasHeader: false, headerRow: null }, signal)
+  const proposal = proposeUnnamed(below.readable, await propose(below.readable.table))
+  return { ...below, proposal: { ...proposal, isUsual: false } }
 }

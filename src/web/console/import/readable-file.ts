@@ -11,9 +11,10 @@ import {
 } from '../../../formats/format.ts'
 import type { Line } from '../../../formats/row.ts'
 import { checkFile, openTable, type Settings, type Table } from '../../../formats/table.ts'
+import { readInThread } from '../../../formats/workbook/thread.ts'
 import type { Workbook } from '../../../formats/workbook/workbook.ts'
 import { detectInThread } from '../workbooks/detect-encoding.ts'
-import { readWorkbookInThread } from '../workbooks/read-workbook.ts'
+import { startThread } from '../workbooks/thread.ts'
 import { yieldToBrowser } from '../yield.ts'
 import { FORM_ADVICE } from './advice.ts'
 
@@ -94,7 +95,7 @@ async function readSheetOnce(
 ): Promise<Workbook> {
   const last = LAST_SHEETS.get(file)
   if (last?.sheet === sheet) return last
-  const { rows, ...sheets } = await readWorkbookInThread(bytes, sheet, signal)
+  const { rows, ...sheets } = await readInThread(startThread(), { bytes, sheet }, signal)
   const workbook = { ...sheets, rows: await Array.fromAsync(rows) }
   if (!signal.aborted) LAST_SHEETS.set(file, workbook)
   return workbook

@@ -1,6 +1,12 @@
 // Reads pages of the plants that match a query, in the order of ids, either way.
 
-import { ERRORS, type ListQuery, type PlantPage, type Result } from '../../../client/client.ts'
+import {
+  ClientError,
+  ERRORS,
+  type ListQuery,
+  type PlantPage,
+  type Result,
+} from '../../../client/client.ts'
 import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import type { IdOrder } from './id-order.ts'
@@ -39,19 +45,19 @@ export function readPage(
   return session.persist((client) => client.listPlants(page, { signal }), signal)
 }
 
-/** Every plant from a cursor on, a page at a time; stops at a failure, which it returns. */
+/** Every plant from a cursor on, a page at a time. Throws a ClientError. */
 export async function* readPages(
   session: Session,
   query: Query,
   order: Pick<IdOrder, 'isDescending'>,
   after: Cursor = null,
   signal?: AbortSignal,
-): AsyncGenerator<PlantPage, string | null> {
+): AsyncGenerator<PlantPage, void, void> {
   for (let cursor: Cursor = after; ; ) {
     const page = await readPage(session, query, order, cursor, PAGE_PLANTS, signal)
-    if (!page.ok) return page.message
+    if (!page.ok) throw new ClientError(page)
     yield page.value
-    if (page.value.next === null) return null
+    if (page.value.next === null) return
     cursor = page.value.next
   }
 }

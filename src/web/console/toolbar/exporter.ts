@@ -9,7 +9,7 @@ import { ASCENDING } from '../list/id-order.ts'
 import { readPages } from '../list/plant-pages.ts'
 import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
-import { MAX_PLANTS, openWorkbook } from '../workbooks/write-workbook.ts'
+import { openWorkbook } from '../workbooks/write-workbook.ts'
 import { yieldToBrowser } from '../yield.ts'
 
 const PAGE_PLANTS = 1000
@@ -40,22 +40,6 @@ function openTextContent(format: 'csv' | 'ndjson'): Content {
   const { header, line } = WRITERS[format]
   const add = (plants: readonly NewPlant[]) => plants.map(line).join('')
   return { start: header, add, end: () => '', close() {} }
-}
-
-function openWorkbookContent(signal: AbortSignal): Content {
-  const { add, ...rest } = openWorkbook(signal)
-  let count = 0
-  return {
-    ...rest,
-    start: '',
-    add(plants) {
-      count += plants.length
-      if (count > MAX_PLANTS)
-        throw new Error(`a workbook is written of up to ${countPlants(MAX_PLANTS)}; export CSV`)
-      add(plants)
-      return ''
-    },
-  }
 }
 
 /** The destination of an export. */
@@ -115,19 +99,9 @@ async function* pagesOf(
 ): AsyncGenerator<readonly NewPlant[]> {
   if (source) {
     const plants = await source()
-    for (let at = 0; at < plants.length; at += PAGE_PLANTS) {
-      yield plants.slice(at, at + PAGE_PLANTS)
-      signal.throwIfAborted()
-    }
-    return
-  }
-  const pages = readPages(session, query, ASCENDING, null, signal)
-  for (;;) {
-    const page = await pages.next()
-    signal.throwIfAborted()
-    if (!page.done) yield page.value.plants
-    else if (page.value === null) return
-    else throw new Error(page.value)
+    for (let at = 0; at < plants.length; at += PAGE_PLANTS) yield plants.slice(at, at + PAGE_PLANTS)
+  } else {
+    for await (const { plants } of readPages(session, query, ASCENDING, null, signal)) yield plants
   }
 }
 
@@ -167,7 +141,7 @@ export class Exporter {
   ): Promise<void> {
     const { signal } = this.#abort
     this.exportedCount.value = 0
-    const content = format === 'xlsx' ? openWorkbookContent(signal) : openTextContent(format)
+    const content = format === 'xlsx' ? openWorkbook(signal) : openTextContent(format)
     const pause = yieldToBrowser()
     try {
       await target.write(content.start)
@@ -175,6 +149,7 @@ export class Exporter {
         await target.write(content.add(plants))
         this.exportedCount.value += plants.length
         await pause()
+        signal.throwIfAborted()
       }
       await target.write(await content.end())
       await target.close()

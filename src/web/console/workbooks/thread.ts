@@ -1,7 +1,7 @@
 // The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
 import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
-import type { WriteRequest } from './write-messages.ts'
+import type { PlantToWrite } from '../../../formats/write.ts'
 
 type Policy = { createScriptURL(address: string): string }
 declare const trustedTypes:
@@ -20,6 +20,12 @@ export function trustThread(): void {
   const policy = trustedTypes.createPolicy('workbook', { createScriptURL: () => WORKER_URL })
   trustedUrl = policy.createScriptURL('')
 }
+
+/** The next plants of a workbook to write; null: the end. */
+export type WriteRequest = { readonly plants: readonly PlantToWrite[] | null }
+
+/** The workbook, or the reason that there is none. */
+export type WriteResult = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly message: string }
 
 /** Lines of a text whose encoding is to be detected. */
 export type DetectionRequest = { readonly sample: Uint8Array }

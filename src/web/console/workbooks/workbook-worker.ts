@@ -5,8 +5,7 @@ import { detectEncoding } from '../../../formats/encoding/detect.ts'
 import { postWorkbook, type WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
-import type { DetectionRequest } from './thread.ts'
-import type { WriteRequest, WriteResult } from './write-messages.ts'
+import type { DetectionRequest, WriteRequest, WriteResult } from './thread.ts'
 
 declare const self: Worker
 

@@ -1,15 +1,16 @@
 // Writes a workbook in a thread, as SheetJS takes one long call.
 
 import type { PlantToWrite } from '../../../formats/write.ts'
-import { startThread } from './thread.ts'
-import type { WriteResult } from './write-messages.ts'
+import { countPlants } from '../counts.ts'
+import { startThread, type WriteResult } from './thread.ts'
 
 /** This many plants take about a second and 200 MB. */
-export const MAX_PLANTS = 100_000
+const MAX_PLANTS = 100_000
 
-/** Starts to write a workbook, until `signal` is aborted. */
+/** Starts to write a workbook, until `signal` is aborted. Nothing can be saved before its end. */
 export function openWorkbook(signal: AbortSignal) {
   const thread = startThread<WriteResult>()
+  let count = 0
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>()
   const abort = () => {
     thread.terminate()
@@ -22,7 +23,15 @@ export function openWorkbook(signal: AbortSignal) {
     'bytes' in data ? resolve(data.bytes) : reject(new Error(data.message))
   thread.onerror = ({ message }) => reject(new Error(message || 'the page could not be loaded'))
   return {
-    add: (plants: readonly PlantToWrite[]): void => thread.postMessage({ plants }),
+    start: '',
+
+    add(plants: readonly PlantToWrite[]): '' {
+      count += plants.length
+      if (count > MAX_PLANTS)
+        throw new Error(`a workbook is written of up to ${countPlants(MAX_PLANTS)}; export CSV`)
+      thread.postMessage({ plants })
+      return ''
+    },
 
     /** Resolves to the workbook of all plants that were added. */
     end(): Promise<Uint8Array<ArrayBuffer>> {
