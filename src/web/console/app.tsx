@@ -304,7 +304,7 @@ export function App({ console: all }: Props) {
       <Header console={all} />
       <Main console={all} onHelp={onHelp} />
       <div class="notes">
-        <Note acts={acts} sentence={announcer.sentence.value} count={announcer.count.value} />
+        <Note acts={acts} announcer={announcer} />
         <Unsaved editor={editor} isHealthy={monitor.health.value.state === 'healthy'} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}

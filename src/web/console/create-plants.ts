@@ -3,7 +3,6 @@
 import {
   type BatchOutcome,
   type Client,
-  ClientError,
   ERRORS,
   type Failure,
   type NewPlant,
@@ -23,20 +22,15 @@ export const persistRequests = <P extends NewPlant>(
 ) =>
   session.persist(async (client): Promise<Result<SendOutcome<P>>> => {
     let total: SendOutcome<P> = { created: 0, replaced: 0, known: 0, refused: [] }
-    try {
-      for await (const outcome of send(client)) {
-        total = {
-          created: total.created + outcome.created,
-          replaced: total.replaced + ('replaced' in outcome ? outcome.replaced : 0),
-          known: total.known + outcome.known,
-          refused: [...total.refused, ...outcome.refused],
-        }
+    for await (const outcome of send(client)) {
+      total = {
+        created: total.created + outcome.created,
+        replaced: total.replaced + ('replaced' in outcome ? outcome.replaced : 0),
+        known: total.known + outcome.known,
+        refused: [...total.refused, ...outcome.refused],
       }
-      return { ok: true, value: total }
-    } catch (error) {
-      if (error instanceof ClientError) return error.failure
-      throw error
     }
+    return { ok: true, value: total }
   }, signal)
 
 /** Creates plants, with retries: a plant that is sent twice counts as already stored. */

@@ -3,6 +3,7 @@
 import { effect, signal } from '@preact/signals'
 import {
   type Client,
+  ClientError,
   createClient,
   ERRORS,
   type Failure,
@@ -49,6 +50,11 @@ const tokenOf = (text: string): string =>
     .replace(/^Bearer\s+/i, '')
     .trim()
 
+type Send<T> = (client: Client) => Promise<Result<T>>
+
+/** The result of the last try. `isRepeated`: the answer to an earlier one may have been lost. */
+type LastResult<T> = Result<T> & { readonly isRepeated: boolean }
+
 export class Session {
   readonly isConnected = signal(false)
   /** True from the first accepted token until disconnect: the page stays while another token is entered. */
@@ -61,7 +67,6 @@ export class Session {
   readonly keepsToken = signal(false)
   /** The reason that the token was refused. */
   readonly refusal = signal<string | null>(null)
-  #token: string | null = null
   #client: Client | null = null
   /** Counts connects and disconnects: an answer to an earlier token is ignored. */
   #attempts = 0
@@ -73,19 +78,20 @@ export class Session {
     })
   }
 
-  readonly token = (): string | null => this.#token
-
   /** Forgets a token that the service no longer accepts. */
   refuse(message: string): void {
     this.#forget()
     this.refusal.value = message
   }
 
-  /** Calls the service, and updates the session from the answer. */
-  async call<T>(send: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
+  /** Calls the service, and updates the session from the answer. `send` may throw a ClientError instead. */
+  async call<T>(send: Send<T>): Promise<Result<T>> {
     const client = this.#client
     if (!client) return SIGNED_OUT
-    const result = await send(client)
+    const result = await send(client).catch((error: unknown): Failure => {
+      if (error instanceof ClientError) return error.failure
+      throw error
+    })
     if (result.ok || isAborted(result)) return result
     if (isSilence(result)) this.isReachable.value = false
     if (READ_ONLY.includes(result.error)) this.isReadOnly.value = true
@@ -97,24 +103,23 @@ export class Session {
   }
 
   /** Like {@link call}, but retries after no answer and after a refused token: for calls that are safe to repeat. */
-  async persist<T>(
-    send: (client: Client) => Promise<Result<T>>,
-    signal?: AbortSignal,
-  ): Promise<Result<T>> {
-    for (;;) {
+  async persist<T>(send: Send<T>, signal?: AbortSignal): Promise<LastResult<T>> {
+    for (let isRepeated = false; ; isRepeated = true) {
       await this.#whenReady(signal)
-      if (signal?.aborted) return STOPPED
-      if (!this.hasSession.value) return SIGNED_OUT
+      if (signal?.aborted) return { ...STOPPED, isRepeated }
+      if (!this.hasSession.value) return { ...SIGNED_OUT, isRepeated }
       const result = await this.call(send)
-      if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result))) return result
+      if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result)))
+        return { ...result, isRepeated }
     }
   }
 
   /** Like {@link persist}, but also retries while the service cannot write. */
-  async persistWrite<T>(send: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
-    for (;;) {
+  async persistWrite<T>(send: Send<T>): Promise<LastResult<T>> {
+    for (let isRepeated = false; ; isRepeated = true) {
       const result = await this.persist(send)
-      if (result.ok || !CANNOT_WRITE.includes(result.status)) return result
+      if (result.ok || !CANNOT_WRITE.includes(result.status))
+        return { ...result, isRepeated: isRepeated || result.isRepeated }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
@@ -143,7 +148,6 @@ export class Session {
       return
     }
     keepToken(this.base, this.keepsToken.value ? token : '')
-    this.#token = token
     this.#client = candidate
     this.isReadOnly.value = result.value.scope === 'read'
     this.hasChangeLog.value = result.value.changeLog
@@ -172,7 +176,6 @@ export class Session {
   }
 
   #forget(): void {
-    this.#token = null
     this.#client = null
     keepToken(this.base, '')
     this.isConnected.value = false

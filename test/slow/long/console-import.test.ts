@@ -14,6 +14,14 @@ setDefaultTimeout(PATIENCE_MS)
 const files = join(root, 'test/real-world')
 const fileOf = (name: string) => new File([readFileSync(join(files, name))], name)
 
+const FULL = {
+  ok: false,
+  error: 50701,
+  status: 507,
+  message: 'disk full; nothing was stored',
+  isRepeated: false,
+} as const
+
 /** The importer of a console that is connected to a daemon of its own. */
 async function start() {
   const folder = temporaryFolder()
@@ -627,9 +635,7 @@ describe('an import that stops early', () => {
     const { importer, session } = console
     const persist = session.persist.bind(session)
     session.persist = async (make, signal) =>
-      (importer.current.value?.created ?? 0) > 0
-        ? { ok: false, error: 50701, status: 507, message: 'disk full; nothing was stored' }
-        : persist(make, signal)
+      (importer.current.value?.created ?? 0) > 0 ? FULL : persist(make, signal)
     const text = `id,name\n${Array.from({ length: 2500 }, (_, n) => `${n},a\n`).join('')}`
 
     await importer.add([csv(text)])
@@ -645,12 +651,7 @@ describe('an import that stops early', () => {
   test('because the service refuses its first rows mentions no remaining rows', async () => {
     await using console = await start()
     const { importer, session } = console
-    session.persist = async () => ({
-      ok: false,
-      error: 50701,
-      status: 507,
-      message: 'disk full; nothing was stored',
-    })
+    session.persist = async () => FULL
 
     await importer.add([csv('id,name\n1,a\n')])
 

@@ -48,7 +48,10 @@ test('the last changes of a log that has gone are shown before the table is read
     yield { id: 1n, after: { name: 'Rose' }, cursor: 'a' }
     throw new ClientError(gone)
   }
-  session.persist = async (make) => make({ changes } as unknown as Client)
+  session.persist = async (send) => {
+    const ending = send({ changes } as unknown as Client)
+    return { ...(await ending.catch(({ failure }: ClientError) => failure)), isRepeated: false }
+  }
   const follower = createFollower(session, list, async () => {})
   await follower.start()
 

@@ -20,7 +20,7 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
   const rows = plants.map((plant) => ({ ...plant, update: plant }))
   const result = await replacePlants(session, rows, signal)
 
-  expect(result).toEqual({
+  expect(result).toMatchObject({
     ok: true,
     value: { created: PLANTS, replaced: PLANTS, known: 0, refused: [] },
   })

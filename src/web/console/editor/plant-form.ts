@@ -174,13 +174,9 @@ export class PlantForm {
       return false
     }
     const plant = this.draft.toPlant(id)
-    let tries = 0
-    const result = await this.session.persistWrite((client) => {
-      tries += 1
-      return client.createPlant(plant)
-    })
-    // The answer of an earlier try may have been lost.
-    const isAlreadyStored = !result.ok && result.error === ERRORS['stored already'] && tries > 1
+    const result = await this.session.persistWrite((client) => client.createPlant(plant))
+    const isAlreadyStored =
+      !result.ok && result.error === ERRORS['stored already'] && result.isRepeated
     if (!result.ok && !isAlreadyStored) {
       const other = result.error === ERRORS.taken ? await this.#nameOf(id) : ''
       this.errors.value = errorsByField({ ...result, message: result.message + other })
@@ -210,8 +206,9 @@ export class PlantForm {
         if (landed) this.#announceChange(id, theirFields)
         return true
       }
-      const { result, isRepeated } = await this.#patch(base, patch)
-      if (isRepeated) landed = { id, before: base.plant, after: withTexts(base.plant, patch) }
+      const result = await this.#patch(base, patch)
+      if (result.isRepeated)
+        landed = { id, before: base.plant, after: withTexts(base.plant, patch) }
       if (result.ok) {
         this.lastStep = { id, before: base.plant, after: result.value }
         this.storedVersion.value = { plant: result.value, etag: result.etag }
@@ -229,15 +226,9 @@ export class PlantForm {
     return false
   }
 
-  /** Sends changes of a plant; `isRepeated`: the answer of an earlier try may have been lost. */
-  async #patch({ plant, etag }: StoredVersion, change: PlantChange) {
+  #patch({ plant, etag }: StoredVersion, change: PlantChange) {
     const options = etag === undefined ? {} : { ifMatch: etag }
-    let tries = 0
-    const result = await this.session.persistWrite((client) => {
-      tries += 1
-      return client.patchPlant(plant.id, change, options)
-    })
-    return { result, isRepeated: tries > 1 }
+    return this.session.persistWrite((client) => client.patchPlant(plant.id, change, options))
   }
 
   async #restore(before: StoredVersion, version: Plant): Promise<void> {
@@ -245,7 +236,7 @@ export class PlantForm {
     const { id } = plant
     const fields = TEXTS.filter((field) => version[field] !== plant[field])
     const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
-    const { result, isRepeated } = await this.#patch(before, patch)
+    const result = await this.#patch(before, patch)
     if (result.ok) {
       this.lastStep = { id, before: plant, after: result.value }
       this.draft.fill(result.value)
@@ -255,7 +246,7 @@ export class PlantForm {
     } else if (isOutdated(result)) {
       if (!(await this.readAgain())) return
       const now = this.storedVersion.value?.plant
-      if (isRepeated && now && hasSameTexts(now, version)) {
+      if (result.isRepeated && now && hasSameTexts(now, version)) {
         this.lastStep = { id, before: plant, after: now }
         this.announce(`Plant ${id} was restored`)
       } else this.announce(`Plant ${id} was not restored: someone else has just changed it`)

@@ -1,16 +1,18 @@
 // Saves forms in the background, one after the other, so that each has the latest ETag. A refused form keeps its text until
 // it is opened again.
 
-import { computed, effect, signal, untracked } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
+import type { SaveState } from '../table/cell-editing.ts'
 import type { TextName } from '../texts.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
 
-/** The state of a text that is not stored yet. */
-export type SaveState = 'waiting' | 'refused'
+/** The form that changes a text of a plant. */
+const findForm = (forms: readonly PlantForm[], id: bigint, text: TextName) =>
+  forms.find((form) => form.id === id && text in form.changes)
 
 export class Saves {
   /** The forms that are being saved, in their order. */
@@ -62,26 +64,14 @@ export class Saves {
 
   /** The form in which a text was refused. */
   refusedFormOf(id: bigint, text: TextName): PlantForm | undefined {
-    return this.refusedForms.value.find((form) => form.id === id && text in form.changes)
+    return findForm(this.refusedForms.value, id, text)
   }
 
   /** The state of a text that is not stored yet. */
   saveStateOf(id: bigint, text: TextName): SaveState | null {
-    return this.#saveStates.value.get(`${id} ${text}`) ?? null
+    if (this.refusedFormOf(id, text)) return 'refused'
+    return findForm(this.pendingForms.value, id, text) ? 'waiting' : null
   }
-
-  readonly #saveStates = computed(() => {
-    const states = new Map<string, SaveState>()
-    for (const [state, forms] of [
-      ['waiting', this.pendingForms.value],
-      ['refused', this.refusedForms.value],
-    ] as const) {
-      for (const form of forms) {
-        for (const text of Object.keys(form.changes)) states.set(`${form.id} ${text}`, state)
-      }
-    }
-    return states
-  })
 
   /** Resolves to the ids of plants that are not created yet. */
   pendingIds(): Promise<readonly bigint[]> {

@@ -1,8 +1,8 @@
 // Creates the plants of rows. A stored plant counts as known if the fields with a column are the same.
 
-import { ERRORS } from '../../../client/client.ts'
+import { ERRORS, type Result } from '../../../client/client.ts'
 import { differingTexts } from '../../../formats/row-update.ts'
-import { createPlants } from '../create-plants.ts'
+import { createPlants, type SendOutcome } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import type { SentRow } from './replace-plants.ts'
@@ -13,7 +13,7 @@ export async function createRows<P extends SentRow>(
   session: Session,
   rows: readonly P[],
   signal: AbortSignal,
-): ReturnType<typeof createPlants<P>> {
+): Promise<Result<SendOutcome<P>>> {
   const result = await createPlants(session, rows, signal)
   if (!result.ok) return result
   const { refused, known, ...others } = result.value

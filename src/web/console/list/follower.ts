@@ -1,6 +1,6 @@
 // Follows the change log, if the service keeps one, so that the table shows the changes of others at once.
 
-import { ClientError, ERRORS, type Plant, type Result } from '../../../client/client.ts'
+import { ERRORS, type Plant, type Result } from '../../../client/client.ts'
 import type { Session } from '../session.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
@@ -51,9 +51,6 @@ export function createFollower(
             await pause()
           }
           return { ok: true, value: null }
-        } catch (error) {
-          if (error instanceof ClientError) return error.failure
-          throw error
         } finally {
           list.isLive.value = false
         }

@@ -1,6 +1,7 @@
 // The undo history of this session: each act is carried out at once, and undone by its inverse.
 
 import { signal } from '@preact/signals'
+import type { Announcer } from '../announcer.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
 import { describeDone, describeRepeat, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
@@ -19,16 +20,9 @@ export type Act = {
   readonly undoBarrier?: string
 }
 
-type Announcer = {
-  readonly announce: (text: string) => void
-  readonly sentence: { readonly value: string }
-}
-
 export class Acts {
   readonly doneActs = signal<readonly Act[]>([])
   readonly undoneActs = signal<readonly Act[]>([])
-  /** The act that the latest sentence is about. */
-  readonly latestNote = signal<{ readonly act: Act; readonly sentence: string } | null>(null)
   /** The progress of an act. */
   readonly progress = signal<{ readonly count: number; readonly of: number } | null>(null)
   #last: Promise<unknown> = Promise.resolve()
@@ -47,16 +41,16 @@ export class Acts {
     showPending(this.list, steps)
     return this.#queue(async () => {
       const { doneSteps, skipped } = await this.#execute(steps)
-      if (doneSteps.length > 0) this.#push({ what: nameOf(doneSteps), steps: doneSteps })
-      this.#announce(describeDone(doneSteps, skipped), doneSteps.length > 0)
+      this.#announce(describeDone(doneSteps, skipped))
+      if (doneSteps.length > 0) this.record({ what: nameOf(doneSteps), steps: doneSteps })
       return skipped.filter(({ why }) => why !== GONE_REASON)
     })
   }
 
-  /** Records an act that is already stored. */
+  /** Records an act that is already stored and announced. */
   record(act: Act): void {
     this.#push(act)
-    if (act.undoBarrier === undefined) this.#note()
+    if (act.undoBarrier === undefined) this.announcer.undoable.value = act.what
   }
 
   readonly undo = (): void =>
@@ -68,7 +62,7 @@ export class Acts {
   clear(): void {
     this.doneActs.value = []
     this.undoneActs.value = []
-    this.latestNote.value = null
+    this.announcer.undoable.value = null
     this.progress.value = null
   }
 
@@ -78,10 +72,10 @@ export class Acts {
     isUndo: boolean,
   ): Promise<void> {
     const act = from.value.at(-1)
-    if (!act) return this.#announce(isUndo ? 'Nothing to undo' : 'Nothing to redo', false)
+    if (!act) return this.#announce(isUndo ? 'Nothing to undo' : 'Nothing to redo')
     from.value = from.value.slice(0, -1)
     if (act.undoBarrier !== undefined) {
-      return this.#announce(`Cannot undo ${act.what}: ${act.undoBarrier}`, false)
+      return this.#announce(`Cannot undo ${act.what}: ${act.undoBarrier}`)
     }
     const steps = isUndo ? act.steps.map(inverseOf) : act.steps
     showPending(this.list, steps)
@@ -93,10 +87,8 @@ export class Acts {
       const retrySteps = skipped.map(({ step }) => (isUndo ? inverseOf(step) : step))
       from.value = [...from.value, { ...act, steps: retrySteps }]
     }
-    this.#announce(
-      describeRepeat(act.what, doneSteps, skipped, isUndo),
-      !isUndo && doneSteps.length > 0,
-    )
+    this.#announce(describeRepeat(act.what, doneSteps, skipped, isUndo))
+    if (!isUndo && doneSteps.length > 0) this.announcer.undoable.value = act.what
   }
 
   async #execute(steps: readonly Step[]) {
@@ -125,15 +117,8 @@ export class Acts {
     this.doneActs.value = latestActs.reverse()
   }
 
-  #announce(sentence: string, isUndoable: boolean): void {
-    if (!this.session.hasSession.value) return
-    this.announcer.announce(sentence)
-    if (isUndoable) this.#note()
-  }
-
-  #note(): void {
-    const act = this.doneActs.value.at(-1)
-    if (act) this.latestNote.value = { act, sentence: this.announcer.sentence.value }
+  #announce(sentence: string): void {
+    if (this.session.hasSession.value) this.announcer.announce(sentence)
   }
 
   #queue<T>(act: () => Promise<T>): Promise<T> {

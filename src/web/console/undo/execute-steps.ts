@@ -93,11 +93,7 @@ async function sendDeletions(
   steps: readonly Step[],
 ): Promise<Result<SendOutcome>> {
   const plants = steps.flatMap(({ before }) => (before ? [before] : []))
-  let tries = 0
-  const result = await session.persist((client) => {
-    tries += 1
-    return client.deletePlants(plants)
-  })
+  const result = await session.persist((client) => client.deletePlants(plants))
   const [only, another] = steps
   if (!result.ok && result.error === ERRORS['too large'] && only && !another) {
     const one = await deleteOne(session, only)
@@ -106,7 +102,7 @@ async function sendDeletions(
       : one
   }
   if (!result.ok) return result
-  return { ok: true, value: sendOutcomeOf(steps, result.value, tries > 1) }
+  return { ok: true, value: sendOutcomeOf(steps, result.value, result.isRepeated) }
 }
 
 /** Sends the changes of a group; resolves to the steps that were not carried out. */
@@ -115,13 +111,9 @@ async function sendChanges(session: Session, steps: readonly Step[]): Promise<Re
     const texts = changedTexts(step)
     return { id: step.id, ...textsOf(step.after, texts), was: textsOf(step.before, texts) }
   })
-  let tries = 0
-  const result = await session.persist((client) => {
-    tries += 1
-    return client.patchPlants(updates)
-  })
+  const result = await session.persist((client) => client.patchPlants(updates))
   if (!result.ok) return result
-  return { ok: true, value: sendOutcomeOf(steps, result.value, tries > 1) }
+  return { ok: true, value: sendOutcomeOf(steps, result.value, result.isRepeated) }
 }
 
 type Send = typeof sendChanges

@@ -1,16 +1,12 @@
+import type { Announcer } from '../announcer.ts'
 import { countPlants } from '../counts.ts'
 import type { Acts } from './acts.ts'
 
-type NoteProps = {
-  readonly acts: Acts
-  /** The latest sentence, and its number: the same sentence twice is spoken twice. */
-  readonly sentence: string
-  readonly count: number
-}
+type NoteProps = { readonly acts: Acts; readonly announcer: Announcer }
 
 /** The latest sentence, with a button to undo its action. */
-export function Note({ acts, sentence, count }: NoteProps) {
-  const latestNote = acts.latestNote.value
+export function Note({ acts, announcer }: NoteProps) {
+  const { sentence, count, undoable } = announcer
   const progress = acts.progress.value
   return (
     <>
@@ -20,9 +16,11 @@ export function Note({ acts, sentence, count }: NoteProps) {
         </p>
       ) : null}
       <div class="said">
-        <p role="status">{sentence === '' ? null : <span key={count}>{sentence}</span>}</p>
-        {sentence !== '' && latestNote?.sentence === sentence ? (
-          <button type="button" aria-label={`Undo ${latestNote.act.what}`} onClick={acts.undo}>
+        <p role="status">
+          {sentence.value === '' ? null : <span key={count.value}>{sentence}</span>}
+        </p>
+        {sentence.value !== '' && undoable.value !== null ? (
+          <button type="button" aria-label={`Undo ${undoable.value}`} onClick={acts.undo}>
             Undo
           </button>
         ) : null}
