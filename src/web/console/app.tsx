@@ -27,6 +27,9 @@ import { deletionOf, type Step, taggingOf } from './undo/step.ts'
 type Props = { readonly console: Console }
 
 const PlantPanel = lazily(() => import('./editor/plant-panel.tsx').then((code) => code.PlantPanel))
+const RecentPanel = lazily(() =>
+  import('./recent/recent-panel.tsx').then((code) => code.RecentPanel),
+)
 const RenameTag = lazily(() => import('./bulk/rename-tag.tsx').then((code) => code.RenameTag))
 const Shortcuts = lazily(() => import('./shortcuts.tsx').then((code) => code.Shortcuts))
 
@@ -69,7 +72,7 @@ function ReadingProgress({ console: { list } }: Props) {
 }
 
 /** The actions that involve several parts of the page. */
-function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
+function actionsOf({ list, scroll, editor, selection, acts, isRecentShown }: Console) {
   function onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
     const row = list.rows.rowOf(id)
     if (row >= 0) scroll.activate(row)
@@ -88,7 +91,9 @@ function actionsOf({ list, scroll, editor, selection, acts, recent }: Console) {
   }
   return {
     onOpen,
-    onRecent: (): void => void recent.open((plant) => onOpen(plant, false)),
+    onRecent(): void {
+      isRecentShown.value = true
+    },
     onTag: (tag: string): void => void list.refine({ tag }),
     onChange,
     onRename,
@@ -273,7 +278,7 @@ function dropHandlers({ session, importer }: Console, isDragging: Signal<boolean
 
 /** The page. */
 export function App({ console: all }: Props) {
-  const { session, monitor, list, editor, selection, acts, announcer, recent } = all
+  const { session, monitor, list, editor, selection, acts, announcer, isRecentShown } = all
   const isDragging = useSignal(false)
   const isHelpShown = useSignal(false)
   const onHelp = () => {
@@ -317,7 +322,17 @@ export function App({ console: all }: Props) {
           }}
         />
       ) : null}
-      {recent.panel.value}
+      {isRecentShown.value ? (
+        <RecentPanel
+          session={session}
+          list={list}
+          acts={acts}
+          onOpen={(plant) => actionsOf(all).onOpen(plant, false)}
+          onClose={() => {
+            isRecentShown.value = false
+          }}
+        />
+      ) : null}
       {isDragging.value ? (
         <div class="drop" aria-hidden="true">
           Drop to import

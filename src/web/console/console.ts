@@ -14,7 +14,6 @@ import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
 import { createPreference } from './preferences.ts'
-import { RecentDialog } from './recent/recent-dialog.tsx'
 import { createSession } from './session.ts'
 import { createMonitor } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
@@ -51,7 +50,7 @@ function createParts(base: URL) {
     acts.record(act)
   })
   const exporter = new Exporter(session, announce)
-  const recent = new RecentDialog(session, list, acts, announce)
+  const isRecentShown = signal(false)
   /** Forgets the token, and stops everything that used it. */
   function forget(): void {
     acts.clear()
@@ -59,7 +58,7 @@ function createParts(base: URL) {
     importer.dismiss()
     importer.forget()
     exporter.stop()
-    recent.close()
+    isRecentShown.value = false
     session.disconnect()
   }
   return {
@@ -75,7 +74,7 @@ function createParts(base: URL) {
     cells: signal<CellEditor | null>(null),
     importer,
     exporter,
-    recent,
+    isRecentShown,
     isCompact: createPreference('compact', matchMedia(WIDE).matches),
     /** True if single letters are shortcuts. */
     hasLetters: createPreference('letters', true),

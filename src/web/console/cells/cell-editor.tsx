@@ -3,6 +3,7 @@
 
 import { effect, signal, untracked } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
+import { copy } from '../controls/clipboard.ts'
 import { countPlants } from '../counts.ts'
 import type { Editor } from '../editor/editor.ts'
 import { PlantForm } from '../editor/plant-form.ts'
@@ -17,8 +18,7 @@ import type { Acts } from '../undo/acts.ts'
 import { changedTexts } from '../undo/step.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
 import { type Cell, CellRange } from './cell-range.ts'
-import { copyGrid, pastedGrid } from './clipboard.ts'
-import { type Grid, gridOf } from './grid.ts'
+import { type Grid, gridOf, htmlOf, readPastedGrid, textOf } from './grid.ts'
 
 // A second click within this time and distance edits the cell, even if the first opened something below the mouse.
 const DOUBLE_MS = 500
@@ -122,7 +122,8 @@ export class CellEditor implements CellEditing {
     // The target is where a text was marked last, or the body.
     if (document.activeElement !== table() || !hasColumns() || this.column.value === null)
       return false
-    const grid = pastedGrid(clipboardData, this.#range.isRange)
+    const dataOf = (type: string) => clipboardData?.getData(type) ?? ''
+    const grid = readPastedGrid(dataOf('text/plain'), dataOf('text/html'), this.#range.isRange)
     if (!grid || !this.#range.hasRoomFor(grid)) return false
     this.#fill(grid)
     return true
@@ -194,8 +195,11 @@ export class CellEditor implements CellEditing {
       announce(`Nothing was copied: ${UNREAD}`)
       return true
     }
-    copyGrid(areCells ? this.#range.grid(plants) : gridOf(plants), areCells)
-    announce(areCells ? 'Copied' : `Copied ${countPlants(plants.length)}`)
+    const grid = areCells ? this.#range.grid(plants) : gridOf(plants)
+    copy(textOf(grid), htmlOf(grid, areCells)).then(
+      () => announce(areCells ? 'Copied' : `Copied ${countPlants(plants.length)}`),
+      () => announce('Nothing was copied: the browser refused'),
+    )
     return true
   }
 

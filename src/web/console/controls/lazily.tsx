@@ -3,22 +3,30 @@
 import { signal } from '@preact/signals'
 import type { ComponentType, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { sentenceOf } from '../../sentence.ts'
+import { NOT_LOADED } from '../not-loaded.ts'
 
 /**
- * A component that renders nothing until it is loaded. A failed load is retried when it is shown again. `load` loads it
- * ahead: what is typed before it is shown would be lost.
+ * A component that renders nothing until it is loaded, or the reason that it cannot be. A failed load is retried when it
+ * is shown again. `load` loads it ahead: what is typed before it is shown would be lost.
  */
 export function lazily<P extends object>(importComponent: () => Promise<ComponentType<P>>) {
-  const component = signal<{ readonly Component: ComponentType<P> } | null>(null)
+  const component = signal<{ readonly Component: ComponentType<P> | null } | null>(null)
   async function load(): Promise<void> {
-    if (component.value) return
-    const Component = await importComponent().catch(() => null)
-    if (Component) component.value = { Component }
+    if (component.value?.Component) return
+    component.value = null
+    component.value = { Component: await importComponent().catch(() => null) }
   }
   function Lazy(props: P): VNode | null {
     useEffect(() => void load(), [])
-    const { Component } = component.value ?? {}
-    return Component ? <Component {...props} /> : null
+    if (!component.value) return null
+    const { Component } = component.value
+    if (Component) return <Component {...props} />
+    return (
+      <p class="error" role="alert">
+        {sentenceOf(NOT_LOADED)}
+      </p>
+    )
   }
   return Object.assign(Lazy, { load })
 }

@@ -5,7 +5,6 @@ import { effect, signal, untracked } from '@preact/signals'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
-import type { SaveState } from '../table/cell-editing.ts'
 import type { TextName } from '../texts.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
@@ -68,7 +67,7 @@ export class Saves {
   }
 
   /** The state of a text that is not stored yet. */
-  saveStateOf(id: bigint, text: TextName): SaveState | null {
+  saveStateOf(id: bigint, text: TextName): 'waiting' | 'refused' | null {
     if (this.refusedFormOf(id, text)) return 'refused'
     return findForm(this.pendingForms.value, id, text) ? 'waiting' : null
   }

@@ -1,5 +1,6 @@
 // Imports one file. Loaded on demand, as it includes the readers of all formats.
 
+import type { Signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
@@ -20,8 +21,8 @@ export type ImportContext = {
   readonly update: (change: (before: Import) => Partial<Import>) => void
   /** Called with the changes. */
   readonly onDone: (act: Act) => void
-  /** Shows a form, or removes it (null). */
-  readonly ask: (form: VNode | null) => void
+  /** The questions to show. */
+  readonly form: Signal<VNode | null>
 }
 
 /** The way to read a file: as before, as the user chooses, or as detected if that is certain. */
@@ -33,7 +34,7 @@ async function chooseInput(
   mode: Exclude<ReadingMode, ImportInput>,
   context: ImportContext,
 ) {
-  const { session, memory, signal, update, ask } = context
+  const { session, memory, signal, update, form } = context
   const original = await detectFile(file, signal)
   const detection = mode === 'pasted' ? await withoutHeader(original, signal) : original
   const detectedInput =
@@ -46,10 +47,10 @@ async function chooseInput(
   update(() => ({ state: 'asking' }))
   const preview = await createPreview(detection, session, memory)
   signal.addEventListener('abort', preview.cancel)
-  ask(<PreviewForm preview={preview} />)
+  form.value = <PreviewForm preview={preview} />
   const input = await preview.decision
   signal.removeEventListener('abort', preview.cancel)
-  ask(null)
+  form.value = null
   return input
 }
 

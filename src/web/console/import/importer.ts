@@ -59,13 +59,9 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
     if (before) imports.value = imports.value.with(-1, { ...before, ...change(before) })
   }
 
-  function ask(questions: VNode | null): void {
-    form.value = questions
-  }
-
   async function importFile({ file, mode }: QueuedFile): Promise<void> {
     imports.value = [...imports.value, newImport(file)]
-    const context = { session, memory, signal: abort.signal, update, onDone, ask }
+    const context = { session, memory, signal: abort.signal, update, onDone, form }
     const readers = await loadReaders()
     if (readers) await readers.importFile(file, mode, context)
     else update(() => ({ state: 'failed', reason: NOT_LOADED }))

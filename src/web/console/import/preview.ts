@@ -65,6 +65,31 @@ function toInput(
   return columns && readable ? { readable, columns, replaces, comparison: null } : null
 }
 
+/** The analysis that the form shows. A new one replaces it. */
+function createAnalyzer(session: Session) {
+  const analysis = signal<Analysis | null>(null)
+  let latestTurn = 0
+
+  /** Ends the analysis in progress; returns a function that tells whether this turn is still the latest. */
+  function begin(): () => boolean {
+    const turn = ++latestTurn
+    return () => turn === latestTurn
+  }
+
+  async function show(input: ImportInput | null): Promise<void> {
+    const isLatest = begin()
+    if (!input) analysis.value = null
+    else {
+      const { readable, columns } = input
+      for await (const part of analyze(readable, columns, createComparison(session))) {
+        if (!isLatest()) return
+        analysis.value = part
+      }
+    }
+  }
+  return { analysis, begin, show }
+}
+
 function createQuestions(
   { file, format, kind, lists, ...detection }: DetectedFile,
   session: Session,
@@ -79,32 +104,12 @@ function createQuestions(
   /** The reason that the file cannot be read with these settings; null: it can. */
   const error = signal(detection.problem)
   const input = computed(() => toInput(readable.value, columns.value, replaces.value))
-  const analysis = signal<Analysis | null>(null)
-  let latestTurn = 0
+  const { analysis, begin, show } = createAnalyzer(session)
   let readAbort = new AbortController()
-
-  /** Ends the analysis in progress; returns a function that tells whether this turn is still the latest. */
-  function begin(): () => boolean {
-    const turn = ++latestTurn
-    return () => turn === latestTurn
-  }
-
-  async function showAnalysis(): Promise<void> {
-    const isLatest = begin()
-    if (!input.value) {
-      analysis.value = null
-      return
-    }
-    const { readable, columns } = input.value
-    for await (const part of analyze(readable, columns, createComparison(session))) {
-      if (!isLatest()) return
-      analysis.value = part
-    }
-  }
 
   function choose(change: Partial<ColumnChoice>): void {
     columns.value = { ...columns.value, ...change }
-    void showAnalysis()
+    void show(input.value)
   }
 
   /** Reads the file with other settings. Keeps the chosen columns if their number stays the same. */
@@ -123,7 +128,7 @@ function createQuestions(
       error.value = null
       readable.value = next
       if (proposal) columns.value = { ...columns.value, ...proposal.columns }
-      await showAnalysis()
+      await show(input.value)
     } catch (reason) {
       if (!isLatest()) return
       error.value = reasonOf(reason)
@@ -150,7 +155,6 @@ function createQuestions(
     error,
     isUnknown: detection.problem !== null,
     input,
-    isUsual: detection.proposal.isUsual,
     decision: decision.promise,
     read,
     choose,
