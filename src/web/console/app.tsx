@@ -142,10 +142,7 @@ function TableAndPanel({ console: all }: Props) {
         <PlantPanel
           editor={editor}
           form={form}
-          list={list}
-          base={session.base}
           changesSince={monitor.latest.value?.changeLog?.oldest}
-          isReadOnly={isReadOnly}
           {...actions}
         />
       ) : null}
@@ -216,7 +213,6 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
       <Toolbar
         list={list}
         exporter={exporter}
-        isReadOnly={session.isReadOnly.value}
         onAdd={editor.add}
         onRename={(tag) => {
           tagToRename.value = tag

@@ -5,13 +5,13 @@ import { WRITERS } from '../../../formats/write.ts'
 import { sentenceOf } from '../../sentence.ts'
 import { CopyButton } from '../controls/copy-button.tsx'
 import { Menu } from '../controls/menu.tsx'
+import { TagChip } from '../controls/tag-chip.tsx'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
 import { History, NoHistory, TimeAndAuthor } from './history.tsx'
 import type { PlantForm } from './plant-form.ts'
 
 export type PageActions = {
-  readonly base: URL
   /** Time of the oldest recorded change; null: there is none, undefined: it is unknown. */
   readonly changesSince: string | null | undefined
   readonly onTag: (tag: string) => void
@@ -45,23 +45,7 @@ type PlantPageProps = PageActions & {
   readonly editor: Editor
   readonly form: PlantForm
   readonly plant: NewPlant
-  readonly isReadOnly: boolean
 }
-
-type TagProps = Pick<PlantPageProps, 'plant' | 'onTag'>
-
-const Tag = ({ plant: { tag }, onTag }: TagProps) =>
-  tag === undefined ? null : (
-    <button
-      type="button"
-      class="chip"
-      dir="auto"
-      title="Show only plants with this tag"
-      onClick={() => onTag(tag)}
-    >
-      {tag === '' ? '(empty)' : tag}
-    </button>
-  )
 
 const OtherTexts = ({ plant }: Pick<PlantPageProps, 'plant'>) =>
   OTHER_TEXTS.filter((text) => plant[text] !== undefined).map((text) => (
@@ -74,9 +58,9 @@ type ActionProps = Omit<PlantPageProps, 'form' | 'changesSince' | 'onTag'> & {
   readonly isGone: boolean
 }
 
-const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionProps) => (
+const Actions = ({ editor, plant, isGone, onDelete }: ActionProps) => (
   <div class="actions">
-    {isReadOnly || isGone ? null : (
+    {editor.session.isReadOnly.value || isGone ? null : (
       <>
         <button type="button" class="primary" onClick={editor.edit}>
           Edit
@@ -92,19 +76,20 @@ const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionPr
     <Menu id="copies" label="Copy">
       <CopyButton label="Copy ID" text={String(plant.id)} />
       <CopyButton label="Copy JSON" text={WRITERS.ndjson.line(plant)} />
-      <CopyButton label="Copy as curl" text={curlOf(base, plant.id)} />
+      <CopyButton label="Copy as curl" text={curlOf(editor.session.base, plant.id)} />
     </Menu>
   </div>
 )
 
 /** The page of a plant below its name: the tag, and with a change log the history. */
 export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProps) {
-  const { editor, plant, isReadOnly } = props
+  const { editor, plant } = props
+  const { id, tag } = plant
+  const { hasChangeLog, isReadOnly } = editor.session
   const changes = useSignal<readonly Change[]>([])
   const next = useSignal<string | null>(null)
   const isRead = useSignal(false)
   const note = useSignal('')
-  const { id } = plant
   const isGone = form.isDeleted.value
   const problem = isGone ? 'This plant was deleted elsewhere.' : form.errors.value.form
 
@@ -122,7 +107,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
 
   return (
     <>
-      <Tag plant={plant} onTag={onTag} />
+      {tag === undefined ? null : <TagChip tag={tag} onClick={() => onTag(tag)} />}
       <OtherTexts plant={plant} />
       <Dates changes={changes.value} />
       {problem ? (
@@ -139,10 +124,10 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
       <History
         changes={changes.value}
         current={plant}
-        onRestore={isReadOnly || isGone ? null : (version) => void editor.restore(version)}
+        onRestore={isReadOnly.value || isGone ? null : (version) => void editor.restore(version)}
       />
       {isRead.value && changes.value.length === 0 ? (
-        <NoHistory hasLog={editor.session.hasChangeLog.value} since={changesSince} />
+        <NoHistory hasLog={hasChangeLog.value} since={changesSince} />
       ) : null}
       {next.value === null ? null : (
         <button type="button" class="quiet" onClick={() => void load()}>

@@ -2,7 +2,6 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../../client/client.ts'
 import { Clamped } from '../controls/clamped.tsx'
 import { isPhone, SidePanel } from '../controls/modal.tsx'
-import type { PlantList } from '../list/plant-list.ts'
 import type { Editor } from './editor.ts'
 import { EditorForm } from './editor-form.tsx'
 import type { PlantForm } from './plant-form.ts'
@@ -32,16 +31,16 @@ const StepButton = ({ label, arrow, plant, onOpen }: StepProps) => (
 
 type HeadProps = {
   readonly editor: Editor
-  readonly list: PlantList
   readonly label: string
   readonly onStep: (plant: NewPlant) => void
 }
 
 /** The ID of the plant, or the title of a form, beside the buttons to step to others and to close. */
-function Head({ editor, list, label, onStep }: HeadProps) {
+function Head({ editor, label, onStep }: HeadProps) {
+  const { rows } = editor.list
   const plant = editor.form.value?.storedVersion.value?.plant
-  list.rows.version.value
-  const [before, after] = plant ? list.rows.neighbours(plant.id) : []
+  rows.version.value
+  const [before, after] = plant ? rows.neighbours(plant.id) : []
   return (
     <div class="panel-head">
       {plant && !editor.isEditing.value ? (
@@ -73,20 +72,11 @@ function Head({ editor, list, label, onStep }: HeadProps) {
 type PlantPanelProps = PageActions & {
   readonly editor: Editor
   readonly form: PlantForm
-  readonly list: PlantList
-  readonly isReadOnly: boolean
   readonly onOpen: (plant: NewPlant, isForm: boolean) => void
 }
 
 /** One plant beside the table: its page, the form that changes it, or the form of a new one. */
-export function PlantPanel({
-  editor,
-  form,
-  list,
-  isReadOnly,
-  onOpen,
-  ...actions
-}: PlantPanelProps) {
+export function PlantPanel({ editor, form, onOpen, ...actions }: PlantPanelProps) {
   const content = useRef<HTMLDivElement>(null)
   /** The plant opened by Next or Previous, which keep the focus. */
   const stepTo = useRef<bigint | null>(null)
@@ -108,7 +98,7 @@ export function PlantPanel({
   return (
     <SidePanel label={label} onEscape={() => editor.leave()}>
       <div ref={content}>
-        <Head editor={editor} list={list} label={label} onStep={step} />
+        <Head editor={editor} label={label} onStep={step} />
         {plant && !isForm ? (
           <>
             <Clamped as="h2" key={plant.id} tabIndex={-1} dir="auto">
@@ -120,12 +110,11 @@ export function PlantPanel({
               editor={editor}
               form={form}
               plant={plant}
-              isReadOnly={isReadOnly}
               {...actions}
             />
           </>
         ) : (
-          <EditorForm editor={editor} form={form} tags={list.tags} />
+          <EditorForm editor={editor} form={form} tags={editor.list.tags} />
         )}
       </div>
     </SidePanel>

@@ -34,7 +34,7 @@ export class PartReader {
   /** True while all plants are read. */
   readonly isReadingAll = computed(() => this.#readersOfAll.value > 0)
   /** Counts restarts: answers to earlier requests are dropped. */
-  #generation = 0
+  generation = 0
   readonly #loading = new Map<Part, Promise<void>>()
   readonly #readersOfAll = signal(0)
 
@@ -44,13 +44,9 @@ export class PartReader {
     readonly query: ReadonlySignal<Query>,
   ) {}
 
-  get generation(): number {
-    return this.#generation
-  }
-
   /** Drops the answers to all requests so far. */
   restart(): void {
-    this.#generation += 1
+    this.generation += 1
     this.#loading.clear()
     this.#readersOfAll.value = 0
     this.rows.restart()
@@ -111,7 +107,7 @@ export class PartReader {
     try {
       return await act()
     } finally {
-      if (generation === this.#generation) {
+      if (generation === this.generation) {
         this.#readersOfAll.value -= 1
         this.rows.endRead()
       }
@@ -130,7 +126,7 @@ export class PartReader {
         return 'too many'
       }
       await this.#readForward(part, LONG_PART_ROWS)
-      if (generation !== this.#generation || this.failure.value) return 'failed'
+      if (generation !== this.generation || this.failure.value) return 'failed'
     }
   }
 
@@ -180,7 +176,7 @@ export class PartReader {
     const { generation } = this
     const readAndSplit = async (): Promise<void> => {
       const page = await read()
-      if (generation !== this.#generation) return
+      if (generation !== this.generation) return
       this.#loading.delete(part)
       if (page.ok) {
         this.failure.value = null

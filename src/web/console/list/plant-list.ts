@@ -36,7 +36,10 @@ export class PlantList {
   /** The plants that the service lists: those of the search, or all of them where the page searches. */
   readonly serviceQuery = signal<Query>({})
   readonly sort = signal<Sort>(BY_ID)
-  readonly rows = new PlantRows((plant) => matches(this.serviceQuery.value, plant))
+  readonly rows = new PlantRows(
+    (plant) => matches(this.serviceQuery.value, plant),
+    () => this.#expectedCount(),
+  )
   /** The time of the last read from the start, in milliseconds on a monotonic clock. */
   readonly readAt = signal(0)
   /** True while the rows follow the changes of others. */
@@ -154,7 +157,10 @@ export class PlantList {
   setStoredCount(storedCount: number | undefined): void {
     if (storedCount !== this.#storedCount.value) this.tags.markStale()
     this.#storedCount.value = storedCount
-    this.rows.setExpectedCount(this.#expectedCount())
+    const { rows } = this
+    const expectedCount = this.#expectedCount()
+    if (expectedCount === undefined || rows.isComplete.value) return
+    if (rows.count.value !== expectedCount) rows.publish()
   }
 
   readAll(): Promise<ReadOutcome> {
@@ -269,7 +275,6 @@ export class PlantList {
         rows.parts.reset(isDescending ? DESCENDING : ASCENDING)
         this.readAt.value = performance.now()
       } else if (this.searchesLocally && !this.isLive.value) this.#markRowsStale()
-      rows.setExpectedCount(this.#expectedCount())
       rows.publish()
     })
   }

@@ -28,8 +28,6 @@ export class PlantRows {
   /** True if there are more plants than the page sorts. */
   readonly isTooLong = signal(false)
 
-  /** The number of stored plants if all are shown. */
-  #expectedCount: number | undefined
   /** All plants as the page sorted them; null in the order of ids. */
   #sortedPlants: SortedPlants | null = null
   /** The results of the page's own search; null without one. */
@@ -40,8 +38,11 @@ export class PlantRows {
   readonly #changesDuringRead = new Map<bigint, NewPlant | null>()
   #reads = 0
 
-  /** `belongs`: true if a plant belongs to the list. */
-  constructor(readonly belongs: (plant: NewPlant) => boolean) {}
+  /** `belongs`: true if a plant belongs to the list; `expectedCount`: the number of its plants, if it is known. */
+  constructor(
+    readonly belongs: (plant: NewPlant) => boolean,
+    readonly expectedCount: () => number | undefined,
+  ) {}
 
   get isSorted(): boolean {
     return this.#sortedPlants !== null
@@ -174,22 +175,16 @@ export class PlantRows {
     this.#sortedPlants = null
   }
 
-  /** Sets the number of rows to the stored plants; undefined: it is unknown, or only some plants are shown. */
-  setExpectedCount(plants: number | undefined): void {
-    this.#expectedCount = plants
-    if (plants === undefined || this.isComplete.value || this.count.value === plants) return
-    this.publish()
-  }
-
   publish(): void {
-    if (this.#expectedCount !== undefined) this.parts.resizeTo(this.#expectedCount)
+    const expectedCount = this.expectedCount()
+    if (expectedCount !== undefined) this.parts.resizeTo(expectedCount)
     batch(() => {
       const readParts = this.parts.all.filter(({ isRead }) => isRead)
       this.readCount.value = readParts.reduce((sum, { count }) => sum + count, 0)
       this.count.value = this.#currentOrder?.plants.length ?? this.parts.total
       this.foundCount.value = this.#currentOrder?.plants.length ?? this.readCount.value
       this.isComplete.value = readParts.length === this.parts.all.length
-      if (Math.max(this.readCount.value, this.#expectedCount ?? 0) > MAX_SORTED)
+      if (Math.max(this.readCount.value, expectedCount ?? 0) > MAX_SORTED)
         this.isTooLong.value = true
       this.version.value += 1
     })
@@ -199,7 +194,6 @@ export class PlantRows {
     this.#pending.clear()
     this.#sortedPlants = null
     this.#filteredPlants = null
-    this.#expectedCount = undefined
     this.parts.reset(ASCENDING)
     batch(() => {
       this.publish()

@@ -3,6 +3,7 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
 import type { ComponentChildren, HTMLAttributes } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
+import { TagChip } from '../controls/tag-chip.tsx'
 import type { Selection } from '../list/selection.ts'
 import { beginningOf, OTHER_TEXTS, type TextName } from '../texts.ts'
 import type { CellEditing } from './cell-editing.ts'
@@ -180,20 +181,15 @@ export function PlantRow(props: PlantRowProps) {
       </TextCell>
       <TextCell {...cell} text="tag" className="tag">
         {tag === undefined ? null : (
-          <button
-            type="button"
-            class="chip"
-            dir="auto"
+          <TagChip
+            tag={tag}
             tabIndex={tabIndex}
-            title="Show only plants with this tag"
             onClick={(event) => {
               const act = () => onTag(tag)
               if (cells) cells.onClick(event, act)
               else act()
             }}
-          >
-            {tag === '' ? '(empty)' : beginningOf(tag)}
-          </button>
+          />
         )}
       </TextCell>
       {OTHER_TEXTS.map((text) => (

@@ -15,7 +15,7 @@ const TYPING_MS = 100
 
 type ChipProps = {
   readonly label: string
-  readonly value?: string
+  readonly value: string | undefined
   readonly onRemove: () => void
 }
 
@@ -44,20 +44,29 @@ type SearchProps = {
   readonly onRename: ((tag: string) => void) | null
 }
 
+const TERMS = [
+  ['id', 'ID'],
+  ['name', 'Name'],
+  ['tag', 'Tag'],
+  ['isUntagged', 'No tag'],
+] as const
+
 /** The current search, whose parts can be removed. */
 function Terms({ list, onRename }: SearchProps) {
-  const { id, name, tag, isUntagged } = list.query.value
-  if (isEverything(list.query.value)) return null
+  const { value: query } = list.query
+  const { tag } = query
+  if (isEverything(query)) return null
   return (
     <ul class="terms" aria-label="Shown are plants with">
-      {id === undefined ? null : (
-        <Chip label="ID" value={String(id)} onRemove={() => void list.removeTerm('id')} />
-      )}
-      {name === undefined ? null : (
-        <Chip label="Name" value={name} onRemove={() => void list.removeTerm('name')} />
-      )}
-      {tag === undefined ? null : (
-        <Chip label="Tag" value={tag} onRemove={() => void list.removeTerm('tag')} />
+      {TERMS.map(([key, label]) =>
+        query[key] === undefined ? null : (
+          <Chip
+            key={key}
+            label={label}
+            value={key === 'isUntagged' ? undefined : String(query[key])}
+            onRemove={() => void list.removeTerm(key)}
+          />
+        ),
       )}
       {tag && onRename ? (
         <li>
@@ -65,9 +74,6 @@ function Terms({ list, onRename }: SearchProps) {
             Rename tag…
           </button>
         </li>
-      ) : null}
-      {isUntagged ? (
-        <Chip label="No tag" onRemove={() => void list.removeTerm('isUntagged')} />
       ) : null}
       <li>
         <button type="button" class="quiet" onClick={() => void list.show({})}>
@@ -154,7 +160,6 @@ type MoreProps = {
   readonly list: PlantList
   readonly exporter: Exporter
   readonly selection: Selection
-  readonly isReadOnly: boolean
   /** null: changes are not recorded. */
   readonly onRecent: (() => void) | null
   /** null: nothing was done. */
@@ -177,7 +182,7 @@ function describeExport({ visibleQuery, rows, total }: PlantList, selection: Sel
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
-function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: MoreProps) {
+function MoreMenu({ list, exporter, selection, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
     // Searches first, as Enter does, so that the export is what the table shows.
     if (list.typedQuery.value) void list.show(list.visibleQuery)
@@ -194,7 +199,7 @@ function MoreMenu({ list, exporter, selection, isReadOnly, onRecent, onUndo }: M
         </>
       }
     >
-      {isReadOnly ? null : (
+      {list.session.isReadOnly.value ? null : (
         <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={chooseFiles}>
           Import…
         </button>
@@ -247,7 +252,8 @@ type ToolbarProps = MoreProps & {
 
 /** The search box, and the buttons to add, import and export. */
 export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
-  const { list, exporter, isReadOnly } = props
+  const { list, exporter } = props
+  const isReadOnly = list.session.isReadOnly.value
   const writtenCount = exporter.exportedCount.value
   return (
     <div class="toolbar">
