@@ -15,7 +15,7 @@ import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
 import { createPreference } from './preferences.ts'
 import { createSession } from './session.ts'
-import { createMonitor } from './status/monitor.ts'
+import { createMonitor, STATE_NAMES } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
 import { hasSameTexts } from './texts.ts'
 import { Exporter } from './toolbar/exporter.ts'
@@ -177,9 +177,9 @@ function showOutageInTab({ monitor }: Console): void {
   const icon = document.querySelector('link[rel=icon]')
   effect(() => {
     const { state } = monitor.health.value
-    const problem = state === 'failing' ? 'Cannot write' : state === 'silent' ? 'No response' : ''
-    icon?.setAttribute('href', problem === '' ? 'console/icon.svg' : 'console/icon-outage.svg')
-    document.title = problem === '' ? 'plantstore' : `⚠ ${problem} – plantstore`
+    const isTrouble = state === 'failing' || state === 'silent'
+    icon?.setAttribute('href', isTrouble ? 'console/icon-outage.svg' : 'console/icon.svg')
+    document.title = isTrouble ? `⚠ ${STATE_NAMES[state]} – plantstore` : 'plantstore'
   })
 }
 

@@ -34,11 +34,11 @@ function groupsOf<C>(changes: readonly C[], plantsOf: (change: C) => readonly Ne
 }
 
 /** Sends changes; yields the result of each request that was not sent again in halves. */
-export async function* sendGroups<C, T>(
+export async function* sendGroups<C, R extends Result<unknown>>(
   changes: readonly C[],
   plantsOf: (change: C) => readonly NewPlant[],
-  send: (group: readonly C[]) => Promise<Result<T>>,
-): AsyncGenerator<{ readonly group: readonly C[]; readonly result: Result<T> }, void, void> {
+  send: (group: readonly C[]) => Promise<R>,
+): AsyncGenerator<{ readonly group: readonly C[]; readonly result: R }, void, void> {
   const groups = groupsOf(changes, plantsOf)
   for (let group = groups.shift(); group; group = groups.shift()) {
     const result = await send(group)

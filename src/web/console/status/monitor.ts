@@ -12,6 +12,13 @@ type ServiceState =
   | { readonly state: 'unknown' | 'healthy' | 'silent' }
   | { readonly state: 'failing'; readonly message: string }
 
+export const STATE_NAMES: Readonly<Record<ServiceState['state'], string>> = {
+  unknown: 'Checking…',
+  healthy: 'Healthy',
+  failing: 'Cannot write',
+  silent: 'No response',
+}
+
 /** `since`: the beginning of an outage, in milliseconds since 1970; null while healthy. */
 export type Health = ServiceState & { readonly since: number | null }
 

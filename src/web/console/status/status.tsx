@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { countPlants } from '../counts.ts'
-import type { Health, Monitor, ReadStatus } from './monitor.ts'
+import { type Monitor, type ReadStatus, STATE_NAMES } from './monitor.ts'
 
 const DAY_MS = 86_400_000
 
@@ -15,13 +15,6 @@ const Time = ({ at }: { readonly at: number }) => (
     {formatTime(at)}
   </time>
 )
-
-const NAMES: Readonly<Record<Health['state'], string>> = {
-  unknown: 'Checking…',
-  healthy: 'Healthy',
-  failing: 'Cannot write',
-  silent: 'No response',
-}
 
 type FactProps = {
   readonly name: string
@@ -75,8 +68,8 @@ export function Status({ monitor }: { readonly monitor: Monitor }) {
       }}
     >
       <summary>
-        <span class="dot" title={NAMES[state]} aria-hidden="true" />
-        <span class="visually-hidden">{NAMES[state]}</span>
+        <span class="dot" title={STATE_NAMES[state]} aria-hidden="true" />
+        <span class="visually-hidden">{STATE_NAMES[state]}</span>
         {plants == null ? null : <b>{countPlants(plants)}</b>}
         <span class="more-status">Status</span>
       </summary>

@@ -63,60 +63,40 @@ async function showStored(session: Session, list: PlantList, step: Step): Promis
 }
 
 /** Deletes a plant that is too large for a batch. */
-async function deleteOne(session: Session, step: Step): Promise<Result<boolean>> {
-  const current = await session.persist((client) => client.readPlant(step.id))
-  if (!current.ok)
-    return current.error === ERRORS['no such plant'] ? { ok: true, value: true } : current
-  const { etag } = current
-  if (!step.before || !hasSameTexts(current.value, step.before)) return { ok: true, value: false }
-  const condition = etag === undefined ? {} : { ifMatch: etag }
-  const result = await session.persist((client) => client.deletePlant(step.id, condition))
-  if (result.ok || result.error === ERRORS['no such plant']) return { ok: true, value: true }
-  return result.error === ERRORS['precondition failed'] ? { ok: true, value: false } : result
+async function deleteOne(session: Session, { id, before }: Step): Promise<Result<LeftOut>> {
+  const deleted = { ok: true, value: { changed: [], missing: [] } } as const
+  const changed = { ok: true, value: { changed: [{ id }], missing: [] } } as const
+  const current = await session.persist((client) => client.readPlant(id))
+  if (!current.ok) return current.error === ERRORS['no such plant'] ? deleted : current
+  if (!before || !hasSameTexts(current.value, before)) return changed
+  const condition = current.etag === undefined ? {} : { ifMatch: current.etag }
+  const result = await session.persist((client) => client.deletePlant(id, condition))
+  if (result.ok || result.error === ERRORS['no such plant']) return deleted
+  return result.error === ERRORS['precondition failed'] ? changed : result
 }
 
-/** The steps that a request left out. `isRepeated`: the answer to an earlier try may have been lost. */
-type SendOutcome = { readonly leftOut: readonly Step[]; readonly isRepeated: boolean }
-
-function sendOutcomeOf(
-  steps: readonly Step[],
-  { changed, missing }: Pick<Deleted, 'changed' | 'missing'>,
-  isRepeated: boolean,
-): SendOutcome {
-  const skippedIds = new Set([...changed, ...missing].map(({ id }) => id))
-  return { leftOut: steps.filter(({ id }) => skippedIds.has(id)), isRepeated }
-}
-
-/** Sends the deletions of a group; resolves to the steps that were not carried out. */
-async function sendDeletions(
+/** The plants that a request left out. `isRepeated`: the answer to an earlier try may have been lost. */
+type LeftOut = Pick<Deleted, 'changed' | 'missing'>
+type Send = (
   session: Session,
   steps: readonly Step[],
-): Promise<Result<SendOutcome>> {
+) => Promise<Result<LeftOut> & { readonly isRepeated: boolean }>
+
+const sendDeletions: Send = async (session, steps) => {
   const plants = steps.flatMap(({ before }) => (before ? [before] : []))
   const result = await session.persist((client) => client.deletePlants(plants))
   const [only, another] = steps
-  if (!result.ok && result.error === ERRORS['too large'] && only && !another) {
-    const one = await deleteOne(session, only)
-    return one.ok
-      ? { ok: true, value: { leftOut: one.value ? [] : steps, isRepeated: false } }
-      : one
-  }
-  if (!result.ok) return result
-  return { ok: true, value: sendOutcomeOf(steps, result.value, result.isRepeated) }
+  if (result.ok || result.error !== ERRORS['too large'] || !only || another) return result
+  return { ...(await deleteOne(session, only)), isRepeated: false }
 }
 
-/** Sends the changes of a group; resolves to the steps that were not carried out. */
-async function sendChanges(session: Session, steps: readonly Step[]): Promise<Result<SendOutcome>> {
+const sendChanges: Send = (session, steps) => {
   const updates = steps.map((step) => {
     const texts = changedTexts(step)
     return { id: step.id, ...textsOf(step.after, texts), was: textsOf(step.before, texts) }
   })
-  const result = await session.persist((client) => client.patchPlants(updates))
-  if (!result.ok) return result
-  return { ok: true, value: sendOutcomeOf(steps, result.value, result.isRepeated) }
+  return session.persist((client) => client.patchPlants(updates))
 }
-
-type Send = typeof sendChanges
 
 const plantsOf = ({ before, after }: Step) => [before, after].filter((plant) => plant !== null)
 
@@ -139,14 +119,15 @@ async function* sendEach(
       return
     }
     sent += group.length
-    const { leftOut, isRepeated } = result.value
-    const leftOutSteps = new Set(leftOut)
-    const doneSteps = group.filter((step) => !leftOutSteps.has(step))
+    const { changed, missing } = result.value
+    const leftOutIds = new Set([...changed, ...missing].map(({ id }) => id))
+    const leftOut = group.filter(({ id }) => leftOutIds.has(id))
+    const doneSteps = group.filter(({ id }) => !leftOutIds.has(id))
     for (const { id } of doneSteps) list.rows.clearPending(id)
     yield { doneSteps, skippedSteps: [] }
     for await (const part of inBatches(leftOut, (step) => showStored(session, list, step))) {
       const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
-      const appliedSteps = isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
+      const appliedSteps = result.isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
       yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
     }
   }
