@@ -58,6 +58,14 @@ function Header({ console: { session, monitor, disconnect } }: Props) {
   )
 }
 
+function show(isShown: Signal<boolean>): void {
+  isShown.value = true
+}
+
+function hide(isShown: Signal<boolean>): void {
+  isShown.value = false
+}
+
 /** The progress of reading all plants for sorting. */
 function ReadingProgress({ console: { list } }: Props) {
   if (!list.reader.isReadingAll.value) return null
@@ -72,12 +80,7 @@ function ReadingProgress({ console: { list } }: Props) {
 }
 
 /** The actions that involve several parts of the page. */
-function actionsOf({ list, scroll, editor, selection, acts, isRecentShown }: Console) {
-  function onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
-    const row = list.rows.rowOf(id)
-    if (row >= 0) scroll.activate(row)
-    void editor.show(id, isForm)
-  }
+function actionsOf({ list, editor, selection, acts, open }: Console) {
   /** Carries out steps; skipped plants are ticked, for another try. */
   async function onChange(steps: readonly Step[]): Promise<boolean> {
     const skipped = await acts.do(steps)
@@ -90,10 +93,7 @@ function actionsOf({ list, scroll, editor, selection, acts, isRecentShown }: Con
     if (isWhole && list.query.value.tag === before) await list.refine({ tag: after })
   }
   return {
-    onOpen,
-    onRecent(): void {
-      isRecentShown.value = true
-    },
+    onOpen: open,
     onTag: (tag: string): void => void list.refine({ tag }),
     onChange,
     onRename,
@@ -151,7 +151,7 @@ function TableAndPanel({ console: all }: Props) {
 }
 
 /** The line below the table: counts, or the actions on the ticked plants. */
-function Footer({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
+function Footer({ console: all }: Props) {
   const { session, list, selection, monitor, acts, isCompact } = all
   return (
     <div class="count">
@@ -175,7 +175,7 @@ function Footer({ console: all, onHelp }: Props & { readonly onHelp: () => void 
             Compact rows
           </button>
           {session.hasChangeLog.value ? (
-            <button type="button" class="quiet" onClick={actionsOf(all).onRecent}>
+            <button type="button" class="quiet" onClick={() => show(all.isRecentShown)}>
               Recent changes <kbd>r</kbd>
             </button>
           ) : null}
@@ -184,7 +184,7 @@ function Footer({ console: all, onHelp }: Props & { readonly onHelp: () => void 
               Undo <kbd>Ctrl+Z</kbd>
             </button>
           ) : null}
-          <button type="button" class="quiet" onClick={onHelp}>
+          <button type="button" class="quiet" onClick={() => show(all.isHelpShown)}>
             Shortcuts <kbd>?</kbd>
           </button>
         </div>
@@ -204,7 +204,7 @@ function Footer({ console: all, onHelp }: Props & { readonly onHelp: () => void 
   )
 }
 
-function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
+function Main({ console: all }: Props) {
   const { session, list, editor, importer, exporter, monitor } = all
   const tagToRename = useSignal<string | null>(null)
   return (
@@ -218,7 +218,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
           tagToRename.value = tag
         }}
         onFiles={(files) => void importer.add(files)}
-        onRecent={session.hasChangeLog.value ? actionsOf(all).onRecent : null}
+        onRecent={session.hasChangeLog.value ? () => show(all.isRecentShown) : null}
         selection={all.selection}
         onUndo={all.acts.doneActs.value.length > 0 ? all.acts.undo : null}
       />
@@ -236,7 +236,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         </p>
       ) : null}
       <TableAndPanel console={all} />
-      <Footer console={all} onHelp={onHelp} />
+      <Footer console={all} />
       {tagToRename.value === null ? null : (
         <RenameTag
           tag={tagToRename.value}
@@ -274,18 +274,11 @@ function dropHandlers({ session, importer }: Console, isDragging: Signal<boolean
 
 /** The page. */
 export function App({ console: all }: Props) {
-  const { session, monitor, list, editor, selection, acts, announcer, isRecentShown } = all
+  const { session, monitor, list, editor, acts, announcer, isHelpShown, isRecentShown } = all
   const isDragging = useSignal(false)
-  const isHelpShown = useSignal(false)
-  const onHelp = () => {
-    isHelpShown.value = true
-  }
   useEffect(() => {
-    const { onOpen, onRecent } = actionsOf(all)
-    const { hasLetters } = all
-    const page = { list, editor, selection, acts, hasLetters, onHelp, onOpen, onRecent }
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (onPageKey(event, page)) event.preventDefault()
+      if (onPageKey(event, all)) event.preventDefault()
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
@@ -303,7 +296,7 @@ export function App({ console: all }: Props) {
   return (
     <div class={isDragging.value ? 'page over' : 'page'} {...dropHandlers(all, isDragging)}>
       <Header console={all} />
-      <Main console={all} onHelp={onHelp} />
+      <Main console={all} />
       <div class="notes">
         <Note acts={acts} announcer={announcer} />
         <Unsaved editor={editor} isHealthy={monitor.health.value.state === 'healthy'} />
@@ -313,9 +306,7 @@ export function App({ console: all }: Props) {
         <Shortcuts
           isReadOnly={session.isReadOnly.value}
           hasLetters={all.hasLetters}
-          onClose={() => {
-            isHelpShown.value = false
-          }}
+          onClose={() => hide(isHelpShown)}
         />
       ) : null}
       {isRecentShown.value ? (
@@ -323,10 +314,8 @@ export function App({ console: all }: Props) {
           session={session}
           list={list}
           acts={acts}
-          onOpen={(plant) => actionsOf(all).onOpen(plant, false)}
-          onClose={() => {
-            isRecentShown.value = false
-          }}
+          onOpen={all.open}
+          onClose={() => hide(isRecentShown)}
         />
       ) : null}
       {isDragging.value ? (

@@ -1,7 +1,7 @@
 // Creates the parts of the console, and connects them.
 
 import { effect, signal, untracked } from '@preact/signals'
-import type { Plant } from '../../client/client.ts'
+import type { NewPlant, Plant } from '../../client/client.ts'
 import { keptToken } from '../kept-token.ts'
 import { extractToken, readUrlView, setUrlView } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -50,6 +50,7 @@ function createParts(base: URL) {
     acts.record(act)
   })
   const exporter = new Exporter(session, announce)
+  const isHelpShown = signal(false)
   const isRecentShown = signal(false)
   /** Forgets the token, and stops everything that used it. */
   function forget(): void {
@@ -60,6 +61,12 @@ function createParts(base: URL) {
     exporter.stop()
     isRecentShown.value = false
     session.disconnect()
+  }
+  /** Opens the page of a plant, or its form. */
+  function open({ id }: Pick<NewPlant, 'id'>, isForm = false): void {
+    const row = list.rows.rowOf(id)
+    if (row >= 0) scroll.activate(row)
+    void editor.show(id, isForm)
   }
   return {
     session,
@@ -74,6 +81,7 @@ function createParts(base: URL) {
     cells: signal<CellEditor | null>(null),
     importer,
     exporter,
+    isHelpShown,
     isRecentShown,
     isCompact: createPreference('compact', matchMedia(WIDE).matches),
     /** True if single letters are shortcuts. */
@@ -86,6 +94,7 @@ function createParts(base: URL) {
       history.replaceState(null, '', base)
     },
     forget,
+    open,
   }
 }
 

@@ -1,24 +1,8 @@
 // The keyboard shortcuts of the page. They also work beside an open plant, but not in fields or modal dialogs.
 
-import type { NewPlant } from '../../client/client.ts'
+import type { Console } from './console.ts'
 import { hasMenu } from './controls/modal.tsx'
-import type { Editor } from './editor/editor.ts'
-import type { PlantList } from './list/plant-list.ts'
-import type { Selection } from './list/selection.ts'
 import { printAll } from './toolbar/print.ts'
-import type { Acts } from './undo/acts.ts'
-
-type PageParts = {
-  readonly list: PlantList
-  readonly editor: Editor
-  readonly selection: Selection
-  readonly acts: Acts
-  readonly onOpen: (plant: Pick<NewPlant, 'id'>, isForm: boolean) => void
-  readonly onHelp: () => void
-  /** True if single letters are shortcuts. */
-  readonly hasLetters: { readonly value: boolean }
-  readonly onRecent: () => void
-}
 
 const FIELDS = 'input:not([type="checkbox"]), textarea, select, dialog:modal'
 
@@ -26,19 +10,19 @@ const isIn = ({ target }: KeyboardEvent, selector: string): boolean =>
   target instanceof Element && target.closest(selector) !== null
 
 /** Handles a key beside an open plant; false for any other key. */
-function onPanelKey({ key }: KeyboardEvent, { list, editor, onOpen }: PageParts): boolean {
+function onPanelKey({ key }: KeyboardEvent, { list, editor, open }: Console): boolean {
   const id = editor.openId
   if (id === null || editor.isEditing.peek() || hasMenu()) return false
   const [before, after] = list.rows.neighbours(id)
   const step = { ArrowUp: before, ArrowDown: after }[key]
-  if (step) onOpen(step, false)
+  if (step) open(step)
   else if (key === 'F2' && !list.session.isReadOnly.peek()) editor.edit()
   else return false
   return true
 }
 
 /** Escape leaves the panel, then the selection. */
-function onEscape({ editor, selection }: PageParts): boolean {
+function onEscape({ editor, selection }: Console): boolean {
   if (hasMenu()) return false
   if (editor.form.peek()) editor.leave()
   else if (selection.size > 0) selection.clear()
@@ -47,7 +31,7 @@ function onEscape({ editor, selection }: PageParts): boolean {
 }
 
 /** Handles a key with Ctrl or Cmd: undo, redo or print. */
-function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: PageParts): boolean {
+function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: Console): boolean {
   const letter = key.toLowerCase()
   if (letter === 'z' && !shiftKey) acts.undo()
   else if (letter === 'z' || letter === 'y') acts.redo()
@@ -57,8 +41,8 @@ function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: PageParts): b
 }
 
 /** Handles a key; false for any other key. */
-export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
-  const { session } = page.list
+export function onPageKey(event: KeyboardEvent, page: Console): boolean {
+  const { session, isHelpShown, isRecentShown } = page
   if (event.altKey || event.defaultPrevented) return false
   if (!session.hasSession.peek() || isIn(event, FIELDS)) return false
   if (event.ctrlKey || event.metaKey) return onChord(event, page)
@@ -66,8 +50,8 @@ export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
   if (/^.$/u.test(event.key) && !page.hasLetters.value) return false
   if (event.key === '/') document.getElementById('search')?.focus()
   else if (event.key === 'n' && !session.isReadOnly.peek()) page.editor.add()
-  else if (event.key === '?') page.onHelp()
-  else if (event.key === 'r' && session.hasChangeLog.peek()) page.onRecent()
+  else if (event.key === '?') isHelpShown.value = true
+  else if (event.key === 'r' && session.hasChangeLog.peek()) isRecentShown.value = true
   else return isIn(event, 'dialog') && onPanelKey(event, page)
   return true
 }
