@@ -19,7 +19,7 @@ import { PlantTable } from './table/plant-table.tsx'
 import { Age } from './toolbar/age.tsx'
 import { describeFound } from './toolbar/describe-found.ts'
 import { Empty } from './toolbar/empty.tsx'
-import { preparePrinting } from './toolbar/print.ts'
+import { preparePrinting } from './toolbar/print.tsx'
 import { Toolbar } from './toolbar/toolbar.tsx'
 import { Note } from './undo/note.tsx'
 import { deletionOf, type Step, taggingOf } from './undo/step.ts'
@@ -133,7 +133,7 @@ function TableAndPanel({ console: all }: Props) {
         {isEmpty ? (
           <Empty
             list={list}
-            onAdd={editor.add}
+            onAdd={() => editor.add()}
             onSamples={() => void addSamples(list, all.acts, all.announce)}
           />
         ) : null}
@@ -213,7 +213,7 @@ function Main({ console: all }: Props) {
       <Toolbar
         list={list}
         exporter={exporter}
-        onAdd={editor.add}
+        onAdd={() => editor.add()}
         onRename={(tag) => {
           tagToRename.value = tag
         }}

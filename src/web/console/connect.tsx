@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { Check } from './controls/check.tsx'
 import { Field } from './controls/field.tsx'
 import { Leaf } from './controls/leaf.tsx'
 import { Modal } from './controls/modal.tsx'
@@ -28,16 +29,7 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
         placeholder="pst_…"
         isSecret
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={session.keepsToken.value}
-          onChange={({ currentTarget }) => {
-            session.keepsToken.value = currentTarget.checked
-          }}
-        />
-        Keep in this tab
-      </label>
+      <Check label="Keep in this tab" isChecked={session.keepsToken} />
       <div class="actions">
         <button type="submit" class="primary" aria-disabled={isBusy.value}>
           Connect

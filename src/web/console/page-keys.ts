@@ -2,7 +2,7 @@
 
 import type { Console } from './console.ts'
 import { hasMenu } from './controls/modal.tsx'
-import { printAll } from './toolbar/print.ts'
+import { printAll } from './toolbar/print.tsx'
 
 const FIELDS = 'input:not([type="checkbox"]), textarea, select, dialog:modal'
 

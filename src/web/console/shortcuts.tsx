@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals'
+import { Check } from './controls/check.tsx'
 import { Modal } from './controls/modal.tsx'
 
 const READ_SHORTCUTS = [
@@ -44,16 +45,7 @@ export const Shortcuts = ({ isReadOnly, hasLetters, onClose }: Props) => (
         </div>
       ))}
     </dl>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={hasLetters.value}
-        onChange={({ currentTarget }) => {
-          hasLetters.value = currentTarget.checked
-        }}
-      />
-      Single letters outside of cells are shortcuts
-    </label>
+    <Check label="Single letters outside of cells are shortcuts" isChecked={hasLetters} />
     <div class="actions">
       <button type="button" onClick={onClose}>
         Close

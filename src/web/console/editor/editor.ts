@@ -1,7 +1,7 @@
 // The panel beside the table: the page of a plant, the form that changes it, or the form of a new one.
 
 import { signal } from '@preact/signals'
-import { ERRORS, type HistoryPage, type Plant, type Result } from '../../../client/client.ts'
+import { ERRORS, type Plant } from '../../../client/client.ts'
 import { readUrlPlant, setUrlPlant } from '../address.ts'
 import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -9,8 +9,6 @@ import type { Session } from '../session.ts'
 import { PlantForm, type StoredVersion } from './plant-form.ts'
 import type { Saves } from './saves.ts'
 
-const HISTORY_PAGE = 20
-const NO_HISTORY = { ok: true, value: { changes: [], next: null } } as const
 const EMPTY_PLANT: Plant = { name: '' }
 
 export class Editor {
@@ -62,12 +60,9 @@ export class Editor {
     if (!this.isEditing.value) this.close()
   }
 
-  /** Opens the form of a new plant. */
-  readonly add = (): void => this.leave(() => this.#openNew(EMPTY_PLANT))
-
-  /** Opens the form of a new plant with the texts of another one. */
-  duplicate(plant: Plant): void {
-    this.leave(() => this.#openNew(plant))
+  /** Opens the form of a new plant, with the texts of another one if it is given. */
+  add(texts = EMPTY_PLANT): void {
+    this.leave(() => this.#openNew(texts))
   }
 
   /** Adds the plant of the form, and opens the form of another one with the same tag. */
@@ -154,14 +149,6 @@ export class Editor {
       this.stepAfterDiscard.value = then
       setUrlPlant(this.openId)
     } else then()
-  }
-
-  /** A page of the history of a plant; empty without a change log. */
-  async history(id: bigint, after: string | null): Promise<Result<HistoryPage>> {
-    if (!this.session.hasChangeLog.value) return NO_HISTORY
-    const limits = { limit: HISTORY_PAGE, ...(after === null ? {} : { after }) }
-    const page = await this.session.call((client) => client.history(id, limits))
-    return page.ok || page.error !== ERRORS['no change log'] ? page : NO_HISTORY
   }
 
   #openNew(texts: Plant): void {

@@ -18,6 +18,8 @@ export type PageActions = {
   readonly onDelete: (plants: readonly NewPlant[]) => void
 }
 
+const PAGE_CHANGES = 20
+
 const curlOf = (base: URL, id: bigint): string =>
   `curl '${new URL(`plants/${id}`, base).href}' -H "Authorization: Bearer $TOKEN"`
 
@@ -65,7 +67,7 @@ const Actions = ({ editor, plant, isGone, onDelete }: ActionProps) => (
         <button type="button" class="primary" onClick={editor.edit}>
           Edit
         </button>
-        <button type="button" onClick={() => editor.duplicate(plant)}>
+        <button type="button" onClick={() => editor.add(plant)}>
           Duplicate
         </button>
         <button type="button" class="danger" onClick={() => onDelete([plant])}>
@@ -94,14 +96,14 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
   const problem = isGone ? 'This plant was deleted elsewhere.' : form.errors.value.form
 
   async function load(): Promise<void> {
-    const page = await editor.history(id, next.value)
-    if (!page.ok) {
-      note.value = `Cannot read the history: ${page.message}.`
-      return
-    }
-    isRead.value = true
-    changes.value = [...changes.value, ...page.value.changes]
-    next.value = page.value.next
+    if (!hasChangeLog.value) return
+    const limits = { limit: PAGE_CHANGES, ...(next.value === null ? {} : { after: next.value }) }
+    const page = await editor.session.call((client) => client.history(id, limits))
+    if (page.ok) {
+      isRead.value = true
+      changes.value = [...changes.value, ...page.value.changes]
+      next.value = page.value.next
+    } else if (hasChangeLog.value) note.value = `Cannot read the history: ${page.message}.`
   }
   useEffect(() => void load(), [])
 
@@ -126,7 +128,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
         current={plant}
         onRestore={isReadOnly.value || isGone ? null : (version) => void editor.restore(version)}
       />
-      {isRead.value && changes.value.length === 0 ? (
+      {changes.value.length === 0 && (isRead.value || !hasChangeLog.value) ? (
         <NoHistory hasLog={hasChangeLog.value} since={changesSince} />
       ) : null}
       {next.value === null ? null : (

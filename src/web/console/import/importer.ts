@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
 import type { Memory } from './detect-file.ts'
 import type { ReadingMode } from './import-file.tsx'
-import type { Import } from './state.ts'
+import { Import } from './state.ts'
 
 export type Importer = ReturnType<typeof createImporter>
 
@@ -21,26 +21,6 @@ function preloadReaders(session: Session): void {
     if (session.isConnected.value && !session.isReadOnly.value) void loadReaders()
   })
 }
-
-const newImport = (file: File): Import => ({
-  file,
-  input: null,
-  bytesRead: 0,
-  comparedRows: 0,
-  rows: 0,
-  created: 0,
-  skipped: 0,
-  replaced: 0,
-  refused: 0,
-  emptyNames: 0,
-  notices: [],
-  groups: [],
-  refusedRows: null,
-  state: 'opening',
-  unreadReason: null,
-  reason: null,
-  isFileError: false,
-})
 
 export function createImporter(session: Session, onChange: () => void, onDone: (act: Act) => void) {
   /** The files chosen together, up to the current one. */
@@ -60,7 +40,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   }
 
   async function importFile({ file, mode }: QueuedFile): Promise<void> {
-    imports.value = [...imports.value, newImport(file)]
+    imports.value = [...imports.value, new Import(file)]
     const context = { session, memory, signal: abort.signal, update, onDone, form }
     const readers = await loadReaders()
     if (readers) await readers.importFile(file, mode, context)

@@ -1,4 +1,5 @@
 import { OPTIONAL_TEXTS } from '../../../plant/plant.ts'
+import { Check } from '../controls/check.tsx'
 import { Differences } from './differences.tsx'
 import type { Preview } from './preview.ts'
 
@@ -12,16 +13,7 @@ type ReplaceProps = { readonly preview: Preview; readonly label: string }
 function Replace({ preview: { replaces }, label }: ReplaceProps) {
   return (
     <>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={replaces.value}
-          onChange={(event) => {
-            replaces.value = event.currentTarget.checked
-          }}
-        />
-        {label}
-      </label>
+      <Check label={label} isChecked={replaces} />
       {replaces.value ? null : (
         <p class="hint">Otherwise refused: the stored plants stay as they are.</p>
       )}

@@ -3,33 +3,37 @@
 import type { ImportInput } from './detect-file.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 
-export type Import = {
-  readonly file: File
+type ImportState = 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
+
+/** An import before its start; each step replaces it by a copy with other fields. */
+export class Import {
   /** The way to read the file; null until it is chosen. */
-  readonly input: ImportInput | null
-  readonly bytesRead: number
+  readonly input: ImportInput | null = null
+  readonly bytesRead: number = 0
   /** Rows that were compared with the stored plants before the import. */
-  readonly comparedRows: number
-  readonly rows: number
-  readonly created: number
+  readonly comparedRows: number = 0
+  readonly rows: number = 0
+  readonly created: number = 0
   /** Rows whose plants are already stored, with the same fields. */
-  readonly skipped: number
+  readonly skipped: number = 0
   /** Rows that replaced a stored plant. */
-  readonly replaced: number
-  readonly refused: number
+  readonly replaced: number = 0
+  readonly refused: number = 0
   /** Stored rows whose name is empty. */
-  readonly emptyNames: number
+  readonly emptyNames: number = 0
   /** Notices about the whole file, such as unused columns. */
-  readonly notices: readonly string[]
+  readonly notices: readonly string[] = []
   /** The refused rows by cause, up to a limit. */
-  readonly groups: readonly RefusedGroup[]
+  readonly groups: readonly RefusedGroup[] = []
   /** All refused rows as a file, if there are any. */
-  readonly refusedRows: (() => Blob) | null
-  readonly state: 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
+  readonly refusedRows: (() => Blob) | null = null
+  readonly state: ImportState = 'opening'
   /** The rows that were not read, and the reason; null: all were read. */
-  readonly unreadReason: string | null
+  readonly unreadReason: string | null = null
   /** The reason that it could not start; null: it did. */
-  readonly reason: string | null
+  readonly reason: string | null = null
   /** True if the content of the file caused the failure. */
-  readonly isFileError: boolean
+  readonly isFileError: boolean = false
+
+  constructor(readonly file: File) {}
 }

@@ -7,7 +7,7 @@ import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter, ExportFormat } from './exporter.ts'
-import { printAll } from './print.ts'
+import { printAll } from './print.tsx'
 import { TagList } from './tag-list.tsx'
 
 // The delay from the last key to a search.
