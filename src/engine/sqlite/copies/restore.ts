@@ -10,11 +10,13 @@
 
 import { Database } from 'bun:sqlite'
 import {
-  chmodSync,
-  chownSync,
   closeSync,
+  constants,
   existsSync,
+  fchmodSync,
+  fchownSync,
   fstatSync,
+  openSync,
   renameSync,
   type Stats,
   statSync,
@@ -58,17 +60,20 @@ type RestoreResult = {
 // SQLite cannot recover such a database: it is kept unchanged.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
-// The restoring user may not be the one who serves the database.
+// The restoring user may not be the one who serves the database, and owns its folder: no link there is followed.
 function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
-  const stat = statSync(path)
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
-    if (stat.uid !== uid || stat.gid !== gid) chownSync(path, uid, gid)
+    const stat = fstatSync(fd)
+    if (stat.uid !== uid || stat.gid !== gid) fchownSync(fd, uid, gid)
+    fchmodSync(fd, mode & 0o777)
   } catch {
     throw new OpenError(
       `the database belongs to user ${uid}, group ${gid}; restore it as that user`,
     )
+  } finally {
+    closeSync(fd)
   }
-  chmodSync(path, mode & 0o777)
 }
 
 const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
