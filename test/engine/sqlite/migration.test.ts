@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
+  chownSync,
   closeSync,
   existsSync,
   openSync,
@@ -18,6 +19,7 @@ import { tryLock } from '../../../src/files/libc'
 import { fingerprint } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { plantsCounted } from '../../harness/plants'
+import { testUid } from '../../harness/unprivileged'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -89,6 +91,21 @@ test.each(older)(
         'plants.db-wal',
       ].sort(),
     )
+  },
+)
+
+test.skipIf(testUid !== 0)(
+  'gives the copy to the owner of the database when root migrates',
+  async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    makeOld(database, 1).close(true)
+    chownSync(database, 65_534, 65_533)
+
+    await runProgram(['token', 'prune', '--database', database])
+
+    const { uid, gid, mode } = statSync(`${database}.schema-1`)
+    expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 65_534, gid: 65_533, mode: 0o600 })
   },
 )
 

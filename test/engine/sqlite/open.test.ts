@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -177,6 +178,27 @@ test('makes a database that only its owner can read and any SQLite tool can', as
   )
 })
 const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE name = ?'
+
+test.skipIf(testUid !== 0)(
+  'a database that root makes belongs to the owner of its folder, the target of a link does not',
+  async () => {
+    using folder = temporaryFolder()
+    const [database, target] = [folder.file('data/plants.db'), folder.file('target.db')]
+    mkdirSync(folder.file('data'))
+    chownSync(folder.file('data'), 65_534, 65_533)
+    symlinkSync(target, folder.file('data/link.db'))
+
+    await importLines(database, lines(0, 3))
+    await importLines(folder.file('data/link.db'), lines(0, 3))
+
+    const ownerOf = (path: string) => {
+      const { uid, gid, mode } = statSync(path)
+      return { uid, gid, mode: mode & 0o777 }
+    }
+    expect(ownerOf(database)).toEqual({ uid: 65_534, gid: 65_533, mode: 0o600 })
+    expect(ownerOf(target)).toEqual({ uid: 0, gid: 0, mode: 0o600 })
+  },
+)
 
 test('opens a file whose first start lost power, wherever that tore its header', async () => {
   using folder = temporaryFolder()

@@ -1,8 +1,9 @@
 // Keeps a copy of a database beside it before a migration.
 
-import { closeSync, renameSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf, OpenError } from '../../../errors'
+import { giveAsRoot } from '../../../files/owner'
 import { makePrivateFolder } from '../../../files/private-folder'
 import { explainFailedWrite, requireRegular } from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
@@ -13,7 +14,7 @@ import { copyDatabase } from './backup'
 /** A copy of a database from before a migration. */
 type KeptCopy = { readonly path: string; readonly schemaVersion: number }
 
-async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | null> {
+async function copyOld({ path, fd }: OpenedFile, stopping: AbortSignal): Promise<KeptCopy | null> {
   const folder = dirname(path)
   await using own = await makePrivateFolder(folder)
   const tempPath = join(own.path, 'copy.db')
@@ -21,6 +22,10 @@ async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | 
   stopping.throwIfAborted()
   // A migration that was killed may be complete in the WAL, but missing from the header.
   if (schemaVersion === SCHEMA_VERSION) return null
+  // The owner of the database is to restore it.
+  const copy = openSync(tempPath, constants.O_RDONLY | constants.O_NOFOLLOW)
+  giveAsRoot(copy, fstatSync(fd))
+  closeSync(copy)
   await syncFile(tempPath)
   const keptPath = copyOfSchema(path, schemaVersion)
   requireRegular(keptPath)
@@ -42,7 +47,7 @@ export async function copyBeforeMigration(
   if (!isLocked || schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
   try {
     distrustPageCache(path)
-    return await copyOld(path, stopping)
+    return await copyOld(file, stopping)
   } catch (error) {
     closeSync(fd)
     const reason = explainFailedWrite(error, copyOfSchema(path, schemaVersion))

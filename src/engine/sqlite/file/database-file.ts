@@ -14,6 +14,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../../errors'
 import { dropPageCache, isMountRoot, requireLibc, tryLock, watchInode } from '../../../files/libc'
+import { giveAsRoot } from '../../../files/owner'
 import { kindAt } from '../../../files/resolve-path'
 import { syncFolder } from '../../../files/sync'
 import { explainFailedOpen } from './errors'
@@ -200,6 +201,19 @@ function waitForLock(fd: number): boolean {
 
 export const isOld = (version: number): boolean => version > 0 && version < SCHEMA_VERSION
 
+// Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
+function makeFile(path: string): void {
+  try {
+    const fd = openSync(path, 'ax', 0o600)
+    giveAsRoot(fd, statSync(dirname(path)))
+    closeSync(fd)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    // A link may lead to a file that does not exist yet.
+    closeSync(openSync(path, 'a+', 0o600))
+  }
+}
+
 type OpenFileOptions = {
   /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
   readonly holdsLock: boolean
@@ -225,8 +239,7 @@ export function openFile(
   try {
     requireRegularFile(full)
     const isNew = fileSize(full) === 0
-    // 'a+' creates and never truncates; only this user can read the file, which has the hashes of tokens.
-    if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))
+    if (makesDatabase) makeFile(full)
     full = realpathSync(full)
     requireDatabaseName(full)
     fd = openSync(full, 'r+')
