@@ -3,6 +3,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { openStore } from '../../../src/engine/engine'
+import { storeReader } from '../../../src/engine/store-user'
 import { PASSWORD, type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
@@ -139,6 +141,49 @@ describeServers('an old primary of %s', (startServer, installation) => {
       expect(pair.has('acknowledged-lost')).toBeTrue()
     },
   )
+
+  test.skipIf(!canCopy)('does not keep a daemon that has found it alone', async () => {
+    await using pair = await startPair()
+    const { primary, standby } = pair
+    await untilReplayed(standby)
+    await primary.stop('SIGQUIT')
+    await promote(standby)
+    await pair.store.createPlant({ id: 2n, name: 'two' })
+    await standby.stop()
+    await primary.restart()
+    const url = urlOf([primary.port, standby.port])
+    const events: Logged[] = []
+    const store = await openAt(url, events)
+    const reader = await openStore(url, storeReader({ outlivesOutages: true }))
+    await store.createPlant({ id: 3n, name: 'three' })
+    expect(await reader.readPlant(2n)).toBeNull()
+
+    await standby.restart()
+    await until('the reason', () => JSON.stringify(events).includes('two servers accept writes'))
+
+    expect(await errorOf(store.createPlant({ id: 4n, name: 'x' }))).toBe('cannot write')
+    await until('another host', async () => (await reader.readPlant(2n)) !== null)
+    await primary.stop()
+    await until('a create', async () => !(await errorOf(store.createPlant({ id: 5n, name: 'x' }))))
+    expect(await idsOn(standby)).toEqual([1, 2, 5])
+    expect(events.map(({ event }) => event)).toContain('lane-gone')
+    await store.close()
+    await reader.close()
+  })
+
+  test.skipIf(!canCopy)('loses a daemon to a standby that was promoted beside it', async () => {
+    await using pair = await startPair()
+    const { primary, standby, store } = pair
+    await untilReplayed(standby)
+    await promote(standby)
+
+    await until('the newer server', () => pair.has('server-moved'))
+    await store.createPlant({ id: 2n, name: 'two' })
+
+    expect(await idsOn(primary)).toEqual([1])
+    expect(await idsOn(standby)).toEqual([1, 2])
+    expect(pair.has('acknowledged-lost')).toBeFalse()
+  })
 
   test.skipIf(!canCopy)('is not read by a command', async () => {
     await using pair = await startPair()

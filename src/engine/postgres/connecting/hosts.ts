@@ -25,13 +25,15 @@ export type Candidate = {
 /** The server that a process has used. */
 export type Memory = {
   /** Null: none yet. */
-  readonly last: Pick<Candidate, 'host' | 'standing'> | null
+  readonly last: Answered | null
   /** Milliseconds since it was lost. */
   readonly lostFor: number
 }
 
 /** The memory of a process, and its view of other hosts. */
 export type ConnectContext = Memory & {
+  /** True if another host has a newer history than the last one: every host is waited for. */
+  readonly isContested: boolean
   /** Resolves to false if a server lacks writes that were acknowledged by this process. */
   readonly hasAll: (connection: Connection) => Promise<boolean>
   /** Called with each host that accepts writes but is not used. */
@@ -41,6 +43,7 @@ export type ConnectContext = Memory & {
 const NEW_CONTEXT: ConnectContext = {
   last: null,
   lostFor: 0,
+  isContested: false,
   hasAll: async () => true,
   onUnusedPrimary: () => {},
 }
@@ -48,7 +51,9 @@ const NEW_CONTEXT: ConnectContext = {
 const isNewer = (a: Standing, b: Standing): boolean =>
   a.cluster !== '' && a.cluster === b.cluster && a.timeline > b.timeline
 
-const isSameServer = (a: Candidate, b: Candidate): boolean =>
+type Answered = Pick<Candidate, 'host' | 'standing'>
+
+const isSameServer = (a: Answered, b: Answered): boolean =>
   a.host === b.host || (a.standing.server !== '' && a.standing.server === b.standing.server)
 
 const namesOf = (candidates: readonly Candidate[]): string =>
@@ -144,8 +149,8 @@ export async function connect(
         !(last && isNewer(last.standing, standing)) && (await context.hasAll(connection))
       const answer = { host, connection, standing, hasAll }
       answers.push(answer)
-      if (last && choose([answer], context, false) === answer && hasAll)
-        setTimeout(completeHost.resolve, GRACE_MS)
+      const isUsable = hasAll && choose([answer], context, false) === answer
+      if (last && isUsable && !context.isContested) setTimeout(completeHost.resolve, GRACE_MS)
     } catch (error) {
       failures.push({ host, reason: await explainFailedConnection(error, host, target) })
     }
@@ -168,6 +173,30 @@ export async function connect(
       context.onUnusedPrimary(answer.host)
   }
   return chosen.connection
+}
+
+/**
+ * Asks the other hosts while one is used. Resolves to one with a newer history, if there is one: then the server in use
+ * is an old primary, or follows one.
+ */
+export async function findNewer(
+  target: PostgresTarget,
+  used: Answered,
+  stopSignal: AbortSignal,
+  onUnusedPrimary: (host: Host) => void,
+): Promise<Host | undefined> {
+  const { standing } = used
+  const others = target.hosts.filter((host) => host !== used.host)
+  const attempts = others.map((host) => connectTo(host, target, stopSignal))
+  const results = await Promise.allSettled(attempts)
+  const answers = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+  for (const answer of answers) answer.close().catch(() => {})
+  for (const answer of answers) {
+    if (isNewer(answer.standing, standing)) return answer.host
+    if (answer.standing.isWritable && standing.isWritable && !isSameServer(answer, used))
+      onUnusedPrimary(answer.host)
+  }
+  return undefined
 }
 
 function refusalOf(

@@ -7,7 +7,7 @@ import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
-import { connect, type Memory } from './hosts'
+import { connect, findNewer, type Memory } from './hosts'
 import {
   type ConnectionPolicy,
   type Connections,
@@ -16,7 +16,8 @@ import {
   READER_SILENT_MS,
 } from './readers'
 import { createRefuse, type Refuse } from './refusals'
-import { addressOf, type PostgresTarget } from './url'
+import { readStanding } from './settings'
+import { addressOf, type Host, type PostgresTarget } from './url'
 
 /** Time limit of a read, including the search for a lost server. */
 const READ_MS = 5000
@@ -27,6 +28,9 @@ const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 1000
 // The reason that the server is not found is logged at this interval.
 const LOGGED_EVERY_MS = 10_000
+
+// A server that answers only after the start may have a newer history than the one in use.
+const OTHERS_EVERY_MS = 10_000
 
 const OLDER = 'it accepts writes, but is not the primary; stop it, or remove it from the URL'
 
@@ -40,6 +44,9 @@ export class Primary {
   readonly #stopController = new AbortController()
   #waiters: (() => void)[] = []
   #last: Memory['last'] = null
+  /** True if another host has a newer history than the last one. */
+  #isContested = false
+  #otherHosts: Timer | undefined
   /** The hosts that accept writes and are not used, as logged. */
   readonly #loggedUnused = new Set<string>()
   readonly #refuse: Refuse
@@ -137,6 +144,7 @@ export class Primary {
   /** Closes the connections, if there are any. */
   async close(): Promise<void> {
     this.#stopController.abort()
+    clearTimeout(this.#otherHosts)
     const connections = this.#current
     this.#current = null
     this.#announce()
@@ -175,16 +183,42 @@ export class Primary {
   #begin(connections: Connections): void {
     const { host, standing } = connections.writer
     this.#last = { host, standing }
+    this.#isContested = false
     this.#current = connections
+    this.#askOthersLater(connections)
     this.storage.report('reopened')
     this.#announce()
     this.onFound()
+  }
+
+  #askOthersLater(connections: Connections): void {
+    clearTimeout(this.#otherHosts)
+    if (!this.storeUser.outlivesOutages || this.target.hosts.length === 1) return
+    this.#otherHosts = setTimeout(() => this.#askOthers(connections), OTHERS_EVERY_MS)
+  }
+
+  /** Loses the connections if another host has a newer history. */
+  async #askOthers(connections: Connections): Promise<void> {
+    const newer = await this.#findNewer(connections.pages).catch(() => undefined)
+    if (this.#current !== connections) return
+    if (!newer) return this.#askOthersLater(connections)
+    this.#isContested = true
+    this.lose(connections, new Error(`${addressOf(newer)} has a newer history`))
+  }
+
+  async #findNewer({ host, sql, within }: Connection): Promise<Host | undefined> {
+    // The server itself may have been promoted.
+    const standing = await within(READER_SILENT_MS, readStanding(sql))
+    const used = { host, standing }
+    const { signal } = this.#stopController
+    return findNewer(this.target, used, signal, (other) => this.#logUnused(addressOf(other)))
   }
 
   #findWriter = (): Promise<Connection> =>
     connect(this.target, this.policy.choose, this.#stopController.signal, {
       last: this.#last,
       lostFor: performance.now() - this.#lostAt,
+      isContested: this.#isContested,
       hasAll: (connection) => this.policy.hasAll(connection),
       onUnusedPrimary: (host) => this.#logUnused(addressOf(host)),
     })
