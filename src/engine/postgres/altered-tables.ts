@@ -6,7 +6,7 @@ import type { Log } from '../../log'
 import type { StorageState } from '../storage-state'
 import type { Connection } from './connecting/connection'
 import { READER_SILENT_MS } from './connecting/readers'
-import { readAlterations } from './schema/alterations'
+import { type Alteration, readAlterations } from './schema/alterations'
 
 const REASON = 'another program has altered the tables; see the log'
 
@@ -20,7 +20,11 @@ export class AlteredTables {
 
   /** Reads the catalog, and reports what it shows. Resolves to the reasons to refuse writes. */
   async read({ sql, within }: Connection): Promise<readonly string[]> {
-    const alterations = await within(READER_SILENT_MS, readAlterations(sql))
+    return this.note(await within(READER_SILENT_MS, readAlterations(sql)))
+  }
+
+  /** Reports alterations, of which each is logged once. Returns the reasons to refuse writes. */
+  note(alterations: readonly Alteration[]): readonly string[] {
     for (const { text, isUnsafe } of alterations) {
       const level = isUnsafe ? 'error' : 'warn'
       if (!this.#texts.includes(text)) this.log(level, 'tables-altered', { detail: text })

@@ -5,7 +5,8 @@ import { OpenError, RequestError } from '../../errors'
 import type { ReplicaStats, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'
-import type { Connection } from './connecting/connection'
+import { AlteredTables } from './altered-tables'
+import type { Ask, Connection } from './connecting/connection'
 import { chooseForCommand, chooseReadable } from './connecting/hosts'
 import { Primary } from './connecting/primary'
 import { type ConnectionPolicy, READER_SILENT_MS } from './connecting/readers'
@@ -13,7 +14,8 @@ import { createServerState } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { createReads } from './reads'
 import { READS, watchServer } from './rehearsal'
-import { SCHEMA_VERSION, schemaVersion } from './schema/migrations'
+import { newerSchema, SCHEMA_VERSION } from './schema/migrations'
+import { requireSchema } from './sql/snapshot'
 import { createTokens } from './tokens'
 
 // A replica that lacks changes for longer is reported by /health.
@@ -22,7 +24,8 @@ const BEHIND_SECONDS = 10
 // With nothing left to replay, a standby lags only if its receiver's connection was silently cut: wal_receiver_timeout
 // then ends the receiver. Without privileges, the view still shows its pid.
 const LOOK = `
-  SELECT pg_is_in_recovery() AS "isStandby", (SELECT log IS NOT NULL FROM change_log) AS "hasChangeLog",
+  SELECT pg_is_in_recovery() AS "isStandby", (SELECT version FROM plantstore_schema) AS version,
+    (SELECT log IS NOT NULL FROM change_log) AS "hasChangeLog",
     EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL) AS "isFed",
     pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())::float8 AS bytes,
     extract(epoch FROM clock_timestamp()
@@ -30,6 +33,7 @@ const LOOK = `
 
 type Look = {
   readonly isStandby: boolean
+  readonly version: number | null
   readonly hasChangeLog: boolean | null
   readonly isFed: boolean
   readonly bytes: number | null
@@ -42,7 +46,7 @@ export function lagOf({
   isFed,
   bytes,
   seconds,
-}: Omit<Look, 'hasChangeLog'>): ReplicaStats {
+}: Omit<Look, 'version' | 'hasChangeLog'>): ReplicaStats {
   if (!isStandby || (isFed && bytes === 0)) return { lagSeconds: 0, lagBytes: 0 }
   return { lagSeconds: Math.max(0, seconds), lagBytes: bytes && Math.max(0, bytes) }
 }
@@ -56,20 +60,18 @@ class Replica implements ConnectionPolicy {
 
   constructor(
     private readonly target: PostgresTarget,
+    private readonly alteredTables: AlteredTables,
     outlivesOutages: boolean,
   ) {
     this.choose = outlivesOutages ? chooseReadable : chooseForCommand
   }
 
   async prepare(connection: Connection): Promise<void> {
-    const version = await connection.within(READER_SILENT_MS, schemaVersion(connection.sql))
-    const { redacted } = this.target
-    if (version === 0) {
-      throw new OpenError(`no plantstore in ${redacted}; create it with "plantstore serve"`)
-    }
+    const ask: Ask = (query) => connection.within(READER_SILENT_MS, query(connection.sql))
+    const version = await requireSchema(ask, this.target)
     if (version < SCHEMA_VERSION) {
       throw new OpenError(
-        `${redacted} has schema ${version}, of an older plantstore; start this version on the primary first`,
+        `${this.target.redacted} has schema ${version}, of an older plantstore; start this version on the primary first`,
       )
     }
     await this.look(connection)
@@ -83,6 +85,10 @@ class Replica implements ConnectionPolicy {
     this.hasChangeLog = row.hasChangeLog ?? false
     this.#lag = lagOf(row)
     this.#seenAt = performance.now()
+    const version = row.version ?? 0
+    const text = newerSchema(version)
+    const isNewer = version > SCHEMA_VERSION
+    this.alteredTables.note(isNewer ? [{ kind: 'schema', text, isUnsafe: true }] : [])
   }
 
   /** The lag, which grows while the server is lost. */
@@ -103,8 +109,12 @@ export async function openReplica(
   const refuse = async () => {
     throw refusal
   }
-  const replica = new Replica(target, storeUser.outlivesOutages)
   const storage = createServerState(storeUser)
+  const replica = new Replica(
+    target,
+    new AlteredTables(storage, storeUser.log),
+    storeUser.outlivesOutages,
+  )
   const server = new Primary(target, storeUser, storage, replica, () => {})
   const { changeLogReader, reads } = createReads(server)
   const { forget, ...tokens } = createTokens(server.reader('tokens'), refuse)

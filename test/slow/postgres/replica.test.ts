@@ -3,6 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema/migrations'
 import { PASSWORD, type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
@@ -214,6 +215,23 @@ describeServers('a read-only daemon before %s', (_, installation) => {
       expect(reading.events().some(({ event }) => event === 'server-lost')).toBeFalse()
     },
   )
+
+  test.skipIf(!canCopy)('says that it is old once a newer plantstore has migrated', async () => {
+    await using pair = await startPair()
+    const { primary, reading } = pair
+    await hasPlant(reading, 1)
+
+    await primary.query('UPDATE plantstore_schema SET version = 99', 'plants')
+
+    await until('503', async () => (await reading.fetch('/health')).status === 503)
+    const detail = expect.stringContaining('written by a newer plantstore (schema 99')
+    expect(reading.events()).toContainEqual(
+      expect.objectContaining({ event: 'tables-altered', detail }),
+    )
+    expect((await reading.fetch('/plants/1')).status).toBe(200)
+    await primary.query(`UPDATE plantstore_schema SET version = ${SCHEMA_VERSION}`, 'plants')
+    await until('200', async () => (await reading.fetch('/health')).status === 200)
+  })
 
   test.skipIf(!canCopy)('answers 503 while it is cut off from its server', async () => {
     await using pair = await startPair()
