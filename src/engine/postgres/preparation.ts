@@ -1,7 +1,6 @@
 // Prepares each new connection that writes: the first one opens the schema and the change log, and each enters the
 // lane.
 
-import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
 import type { AlteredTables } from './altered-tables'
 import type { Connection } from './connecting/connection'
@@ -14,6 +13,7 @@ import { keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
 import { sendEach, statementsOf } from './rehearsal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
+import { missingStore } from './sql/snapshot'
 
 // Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
 const SETTING_MS = 5000
@@ -31,7 +31,10 @@ async function openSchema(
 ): Promise<void> {
   const version = await connection.within(SETTING_MS, schemaVersion(connection.sql))
   if (version === 0 && !storeUser.makesDatabase) {
-    throw new OpenError(`no plantstore in ${target.redacted}; create it with "plantstore serve"`)
+    throw await missingStore(
+      (query) => connection.within(SETTING_MS, query(connection.sql)),
+      target,
+    )
   }
   if (version === SCHEMA_VERSION) return
   const from = await connection.within(

@@ -197,7 +197,14 @@ describeServers('the commands with %s', (startServer) => {
     expect(code).toBe(1)
     expect(err).toMatch(/^plantstore: the user cannot create tables \(.+\); run GRANT CREATE.+\n$/)
     // This user cannot see a plantstore, even if there is one.
-    for (const args of [['check'], ['export'], ['token', 'list']]) {
+    for (const args of [
+      ['check'],
+      ['export'],
+      ['token', 'list'],
+      ['token', 'create', 'a'],
+      ['accept'],
+      ['serve', '--port', '0', '--read-only'],
+    ]) {
       await expectUnseen(url, args)
       await server.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC', 'rights')
       await expectUnseen(url, args)

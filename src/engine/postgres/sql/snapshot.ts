@@ -63,19 +63,24 @@ function explainFailedRead(error: unknown, { host }: Connection): unknown {
 
 const MAY_CREATE = `SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"`
 
-/** The schema version. Rejects with an `OpenError` if there is no plantstore. */
-export async function requireSchema(ask: Ask, { redacted, user }: PostgresTarget): Promise<number> {
-  const version = await ask(schemaVersion)
-  if (version > 0) return version
+/** The error for a database without a plantstore, or whose plantstore this user cannot see. */
+export async function missingStore(
+  ask: Ask,
+  { redacted, user }: PostgresTarget,
+): Promise<OpenError> {
   const [row] = await ask((sql) => sql.unsafe<{ mayCreate: boolean }[]>(MAY_CREATE))
-  if (!row?.mayCreate) {
-    throw new OpenError(
-      `user ${JSON.stringify(user)} sees no plantstore in ${redacted}; check search_path, or run GRANT USAGE ON SCHEMA … TO the user`,
-    )
-  }
-  throw new OpenError(
-    `no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import"`,
+  return new OpenError(
+    row?.mayCreate
+      ? `no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import"`
+      : `user ${JSON.stringify(user)} sees no plantstore in ${redacted}; check search_path, or run GRANT USAGE ON SCHEMA … TO the user`,
   )
+}
+
+/** The schema version. Rejects with an `OpenError` if there is no plantstore. */
+export async function requireSchema(ask: Ask, target: PostgresTarget): Promise<number> {
+  const version = await ask(schemaVersion)
+  if (version === 0) throw await missingStore(ask, target)
+  return version
 }
 
 /** Reads on a new connection. Rejects with an `OpenError` if the database cannot be read. */
