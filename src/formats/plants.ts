@@ -333,26 +333,24 @@ export async function* groupEntries(
 ): AsyncGenerator<Entry[]> {
   let group: Entry[] = []
   let characters = 0
-  let count = 0
+  let partCount = 0
+  function take(): Entry[] {
+    const whole = group
+    group = []
+    characters = 0
+    partCount = 0
+    return whole
+  }
   for await (const entries of parts) {
     for (const entry of entries) {
       const more = 'plant' in entry ? charactersOf(entry.plant) : 0
       const isTooMuch = characters + more > GROUP_CHARACTERS && group.length > 0
-      if (group.length === GROUP_ENTRIES || isTooMuch) {
-        yield group
-        group = []
-        characters = 0
-        count = 0
-      }
+      if (group.length === GROUP_ENTRIES || isTooMuch) yield take()
       group.push(entry)
       characters += more
     }
-    count += 1
-    if (count < GROUP_PARTS || group.length === 0) continue
-    yield group
-    group = []
-    characters = 0
-    count = 0
+    partCount += 1
+    if (partCount >= GROUP_PARTS && group.length > 0) yield take()
   }
   if (group.length > 0) yield group
 }

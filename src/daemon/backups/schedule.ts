@@ -35,29 +35,25 @@ type Plan = {
   readonly keep: number | null
 }
 
-function planOf({ database, backupFolder, backupEvery, backupKeep }: BackupOptions): Plan {
-  if (backupFolder === null) {
-    throw new UsageError('--backup-every and --backup-keep need --backup-folder')
-  }
-  return {
-    database: resolve(database),
-    folder: resolve(backupFolder),
-    every: backupEvery ?? DAY_MS,
-    keep: backupKeep,
-  }
-}
-
 /**
  * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if the folder is not
  * writable.
  */
 export function scheduleBackups(
-  options: BackupOptions,
+  { database, backupFolder, backupEvery, backupKeep }: BackupOptions,
   log: Log,
   now: () => number,
   childOptions: ChildOptions = {},
 ): BackupSchedule {
-  const plan = planOf(options)
+  if (backupFolder === null) {
+    throw new UsageError('--backup-every and --backup-keep need --backup-folder')
+  }
+  const plan = {
+    database: resolve(database),
+    folder: resolve(backupFolder),
+    every: backupEvery ?? DAY_MS,
+    keep: backupKeep,
+  }
   checkFolder(plan.folder)
   if (Buffer.byteLength(backupName(plan.database, now())) > MAX_NAME_BYTES) {
     throw new OpenError(
@@ -77,24 +73,20 @@ const sizeOf = (path: string): Promise<number> =>
 class BackupSchedule {
   /** Times are in milliseconds since 1970; 0 if there is no backup. */
   readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
-  readonly #plan: Plan
-  readonly #log: Log
-  readonly #now: () => number
-  readonly #childOptions: ChildOptions
   #child: Child | undefined
   #timer: Timer | undefined
   #isStopped = false
   #hasFuture = false
 
-  constructor(plan: Plan, log: Log, now: () => number, childOptions: ChildOptions) {
-    this.#plan = plan
-    this.#log = log
-    this.#now = now
-    this.#childOptions = childOptions
-  }
+  constructor(
+    private readonly plan: Plan,
+    private readonly log: Log,
+    private readonly now: () => number,
+    private readonly childOptions: ChildOptions,
+  ) {}
 
   start(): void {
-    removeLeftovers(this.#plan.folder)
+    removeLeftovers(this.plan.folder)
     this.#check()
   }
 
@@ -104,7 +96,7 @@ class BackupSchedule {
     clearTimeout(this.#timer)
     if (!this.#child) return
     await this.#child.kill()
-    await removeLeftovers(this.#plan.folder)
+    await removeLeftovers(this.plan.folder)
   }
 
   async #check(): Promise<void> {
@@ -114,9 +106,9 @@ class BackupSchedule {
     } catch (error) {
       if (this.#isStopped) return
       this.stats.failures += 1
-      wait = Math.min(this.#plan.every, RETRY_MS)
+      wait = Math.min(this.plan.every, RETRY_MS)
       const detail = messageOf(error)
-      this.#log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
+      this.log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
     }
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#check(), wait)
   }
@@ -124,7 +116,7 @@ class BackupSchedule {
   /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #backUpIfDue(): Promise<number> {
     const newest = await this.#findNewest()
-    const wait = newest ? newest.time + this.#plan.every - this.#now() : 0
+    const wait = newest ? newest.time + this.plan.every - this.now() : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()
     return 0
@@ -139,8 +131,8 @@ class BackupSchedule {
   }
 
   async #backUp(): Promise<void> {
-    const { database, folder } = this.#plan
-    const time = Math.floor(this.#now() / 1000) * 1000
+    const { database, folder } = this.plan
+    const time = Math.floor(this.now() / 1000) * 1000
     const path = join(folder, backupName(database, time))
     const startedAt = performance.now()
     if (!(await this.#runBackup(path))) return
@@ -148,9 +140,9 @@ class BackupSchedule {
     this.stats.lastAt = time
     this.stats.lastBytes = size
     const ms = Math.round(performance.now() - startedAt)
-    this.#log('info', 'backup-made', { file: path, bytes: size, ms })
+    this.log('info', 'backup-made', { file: path, bytes: size, ms })
     await this.#removeOld(path).catch((error) =>
-      this.#log('warn', 'old-backup-not-removed', { detail: messageOf(error) }),
+      this.log('warn', 'old-backup-not-removed', { detail: messageOf(error) }),
     )
   }
 
@@ -158,12 +150,12 @@ class BackupSchedule {
    * Runs the command in a child process. Resolves to false if the schedule was stopped meanwhile; rejects on failure.
    */
   async #runBackup(path: string): Promise<boolean> {
-    const { database, folder } = this.#plan
+    const { database, folder } = this.plan
     // If the disk hangs, a process may outlive SIGKILL.
     if (this.#child) {
       throw new Error(`the process of an earlier backup does not end: ${this.#child.pid}`)
     }
-    const child = startChild(['backup', path, '--database', database], this.#childOptions)
+    const child = startChild(['backup', path, '--database', database], this.childOptions)
     this.#child = child
     const exit = child.exit.then(() => {
       this.#child = undefined
@@ -174,7 +166,7 @@ class BackupSchedule {
       exit.then(() => removeLeftovers(folder))
       throw new Error(problem)
     }
-    if (warning !== '') this.#log('warn', 'backup-differs', { detail: warning.split('\n')[0] })
+    if (warning !== '') this.log('warn', 'backup-differs', { detail: warning.split('\n')[0] })
     await exit
     return true
   }
@@ -182,7 +174,7 @@ class BackupSchedule {
   async #removeOld(newestPath: string): Promise<void> {
     const past = await this.#listPast()
     // Without --backup-keep, a new backup replaces only the oldest.
-    const keep = this.#plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
+    const keep = this.plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
     for (const { path } of past.slice(keep)) {
       if (path !== newestPath) await unlink(path)
     }
@@ -190,11 +182,11 @@ class BackupSchedule {
 
   /** The backups, newest first, without those dated in the future, made while the clock was wrong. */
   async #listPast(): Promise<readonly Backup[]> {
-    const all = await listBackups(this.#plan.folder, this.#plan.database)
-    const past = all.filter(({ time }) => time <= this.#now())
+    const all = await listBackups(this.plan.folder, this.plan.database)
+    const past = all.filter(({ time }) => time <= this.now())
     const count = all.length - past.length
     if (count > 0 && !this.#hasFuture) {
-      this.#log('warn', 'backups-from-future', { count, newest: all[0]?.path })
+      this.log('warn', 'backups-from-future', { count, newest: all[0]?.path })
     }
     this.#hasFuture = count > 0
     return past
