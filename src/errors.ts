@@ -108,6 +108,13 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
+// OpenSSL's codes, as Bun names them.
+const UNTRUSTED =
+  /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
+
+/** True for an error of a certificate that no trusted CA has signed. */
+export const isUntrusted = (error: unknown): boolean => UNTRUSTED.test(codeOf(error))
+
 /** The message of any thrown value. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

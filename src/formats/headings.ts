@@ -177,23 +177,13 @@ const knownOf = (meaning: Meaning): ReadonlySet<string> => {
   return new Set([...all, ...compounds].filter((phrase) => phrase !== ''))
 }
 
-const KNOWN_HEADINGS: Readonly<Record<Meaning, ReadonlySet<string>>> = {
-  id: knownOf('id'),
-  name: knownOf('name'),
-  scientific: knownOf('scientific'),
-  common: knownOf('common'),
-  genus: knownOf('genus'),
-  epithet: knownOf('epithet'),
-  cultivar: knownOf('cultivar'),
-  tag: knownOf('tag'),
-}
-
 const MEANINGS = Object.keys(PHRASES) as readonly Meaning[]
+const KNOWN_HEADINGS = new Map(MEANINGS.map((meaning) => [meaning, knownOf(meaning)]))
 
 /** True if a heading means this. */
 export function isHeadingOf(meaning: Meaning, heading: string): boolean {
   const words = wordsOf(heading)
-  return KNOWN_HEADINGS[meaning].has(meaning === 'id' ? words : inAnyOrder(words))
+  return KNOWN_HEADINGS.get(meaning)?.has(meaning === 'id' ? words : inAnyOrder(words)) === true
 }
 
 /** True if headings of this meaning are known. */

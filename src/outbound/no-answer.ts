@@ -1,6 +1,6 @@
 // Explains why a request had no answer, and suggests a fix.
 
-import { codeOf } from '../errors'
+import { codeOf, isUntrusted } from '../errors'
 
 /** A request without an answer. */
 type FailedRequest = {
@@ -13,14 +13,6 @@ type FailedRequest = {
 }
 
 const NO_LISTENER = ['ConnectionRefused', 'ECONNREFUSED', 'ENOENT']
-const UNKNOWN_CA = [
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]
-
 // Any other code is shown as it is, and never the message, which has the whole URL.
 const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the server closed the connection; check http:// or https://',
@@ -32,8 +24,9 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** The reason that a certificate was refused; null if it was not. */
-function explainCertificate(code: string, { origin, hostname }: URL): string | null {
-  if (UNKNOWN_CA.includes(code)) {
+function explainCertificate(error: unknown, { origin, hostname }: URL): string | null {
+  const code = codeOf(error)
+  if (isUntrusted(error)) {
     return `the certificate of ${origin} is signed by an unknown CA; to trust it, set NODE_EXTRA_CA_CERTS to the file of the CA's certificate (PEM)`
   }
   if (code === 'CERT_HAS_EXPIRED') return `the certificate of ${origin} has expired`
@@ -48,7 +41,7 @@ function explain(error: unknown, { url, unix, target, seconds }: FailedRequest):
     return `no answer from ${address} within ${seconds} s`
   }
   const code = codeOf(error)
-  const certificate = explainCertificate(code, url)
+  const certificate = explainCertificate(error, url)
   if (certificate !== null) return certificate
   if (NO_LISTENER.includes(code))
     return `nothing is listening at ${address}; is the ${target} running?`

@@ -2,7 +2,14 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
-import { codeOf, type ErrorName, messageOf, OpenError, safeMessage } from '../../../errors'
+import {
+  codeOf,
+  type ErrorName,
+  isUntrusted,
+  messageOf,
+  OpenError,
+  safeMessage,
+} from '../../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
 /** A missed deadline: the query may or may not have been executed. */
@@ -70,10 +77,6 @@ export function errorNameOf(error: unknown): ErrorName | null {
   return null
 }
 
-// OpenSSL error codes, as Bun names them.
-const UNTRUSTED =
-  /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
-
 export const CLOSED = 'the server closed the connection'
 const NO_POSTGRES = 'not a PostgreSQL server; check the host and the port'
 const OTHER_METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.conf'
@@ -125,7 +128,7 @@ export async function explainFailedConnection(
   { user, database, prepare, readPassword }: PostgresTarget,
 ): Promise<string> {
   const [code, state, message] = [codeOf(error), sqlStateOf(error), messageOf(error)]
-  if (UNTRUSTED.test(code)) {
+  if (isUntrusted(error)) {
     return 'its certificate is not signed by a trusted CA; add the CA to the URL: sslrootcert=FILE'
   }
   switch (state || code) {
