@@ -79,7 +79,7 @@ function warnOfReaders({ tokenFile, databasePasswordFile }: Config, log: Log): v
 function storeUserOf(config: Config, log: Log, { countCommit }: Metrics, stopping: AbortSignal) {
   const { readOnly, primaryUrl, keepChanges } = config
   if (!readOnly) return storeOwner(log, countCommit, keepChanges, stopping)
-  return storeReader({ outlivesOutages: true, primaryUrl, log, stopping })
+  return storeReader({ primaryUrl, log, stopping })
 }
 
 function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {

@@ -70,15 +70,16 @@ type Guest = Pick<StoreUser, 'makesDatabase'> &
 /** A process that uses a store briefly, and does not interfere with a daemon. */
 export const storeGuest = (guest: Guest): StoreUser => ({ ...BYSTANDER, ...guest })
 
-type Reader = Partial<Pick<StoreUser, 'outlivesOutages' | 'log' | 'stopping'>> & {
+type Reader = Partial<Pick<StoreUser, 'log' | 'stopping'>> & {
   /** The address to which clients send changes; null if unknown. */
   readonly primaryUrl?: string | null
 }
 
-/** A process that only reads a store: of a server or a standby, or of a file or a copy that another process writes. */
+/** A daemon that only reads a store: of a server or a standby, or of a file or a copy that another process writes. */
 export const storeReader = ({ primaryUrl = null, ...reader }: Reader = {}): StoreUser => ({
   ...BYSTANDER,
   ...reader,
+  outlivesOutages: true,
   refusal: new RequestError(
     'read-only service',
     primaryUrl === null ? undefined : `this plantstore is read-only; send changes to ${primaryUrl}`,

@@ -7,7 +7,7 @@ import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'
 import { AlteredTables } from './altered-tables'
 import type { Ask, Connection } from './connecting/connection'
-import { chooseForCommand, chooseReadable } from './connecting/hosts'
+import { chooseReadable } from './connecting/hosts'
 import { Primary } from './connecting/primary'
 import { type ConnectionPolicy, READER_SILENT_MS } from './connecting/readers'
 import { createServerState } from './connecting/refusals'
@@ -53,7 +53,7 @@ export function lagOf({
 
 /** The server of a reading process: prepares connections, and measures the lag. */
 class Replica implements ConnectionPolicy {
-  readonly choose
+  readonly choose = chooseReadable
   hasChangeLog = false
   #lag: ReplicaStats = { lagSeconds: 0, lagBytes: null }
   #seenAt = 0
@@ -61,10 +61,7 @@ class Replica implements ConnectionPolicy {
   constructor(
     private readonly target: PostgresTarget,
     private readonly alteredTables: AlteredTables,
-    outlivesOutages: boolean,
-  ) {
-    this.choose = outlivesOutages ? chooseReadable : chooseForCommand
-  }
+  ) {}
 
   async prepare(connection: Connection): Promise<void> {
     const ask: Ask = (query) => connection.within(READER_SILENT_MS, query(connection.sql))
@@ -110,11 +107,7 @@ export async function openReplica(
     throw refusal
   }
   const storage = createServerState(storeUser)
-  const replica = new Replica(
-    target,
-    new AlteredTables(storage, storeUser.log),
-    storeUser.outlivesOutages,
-  )
+  const replica = new Replica(target, new AlteredTables(storage, storeUser.log))
   const server = new Primary(target, storeUser, storage, replica, () => {})
   const { changeLogReader, reads } = createReads(server)
   const { forget, ...tokens } = createTokens(server.reader('tokens'), refuse)
@@ -130,7 +123,7 @@ export async function openReplica(
   }
 
   await server.open()
-  const endLooks = storeUser.outlivesOutages ? health.begin() : undefined
+  const endLooks = health.begin()
 
   return {
     ...methods,
@@ -154,7 +147,7 @@ export async function openReplica(
       replica: lag(),
     }),
     async close() {
-      endLooks?.()
+      endLooks()
       await server.close()
     },
   }

@@ -154,7 +154,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
     const url = urlOf([primary.port, standby.port])
     const events: Logged[] = []
     const store = await openAt(url, events)
-    const reader = await openStore(url, storeReader({ outlivesOutages: true }))
+    const reader = await openStore(url, storeReader())
     await store.createPlant({ id: 3n, name: 'three' })
     expect(await reader.readPlant(2n)).toBeNull()
 
