@@ -67,10 +67,11 @@ export const hasTexts = ([, ...storedTexts]: PlantRow, texts: ChangedTexts): boo
 
 /** A row after a patch (RFC 7396). */
 export function patchRow([id, name, ...texts]: PlantRow, patch: ChangedTexts): PlantRow {
-  const newTexts = OPTIONAL_TEXTS.map((text, place) =>
-    patch[text] === undefined ? (texts[place] ?? null) : patch[text],
-  )
-  return [id, patch.name ?? name, ...newTexts]
+  const row: [RowId, string, ...(string | null)[]] = [id, patch.name ?? name]
+  for (const [place, text] of OPTIONAL_TEXTS.entries()) {
+    row.push(patch[text] === undefined ? (texts[place] ?? null) : patch[text])
+  }
+  return row
 }
 
 /** The row of a new plant with these texts; null without a name. */

@@ -5,7 +5,8 @@ import { createChangeLogWatch } from '../../change-log/watch'
 import {
   type ChangedTexts,
   charactersOf,
-  ofOptionalTexts,
+  type Int64,
+  OPTIONAL_TEXTS,
   type Plant,
   type PlantUpdate,
 } from '../../plant/plant'
@@ -53,23 +54,22 @@ export type PlantChanges = Pick<
   | 'accept'
 >
 
-/** A plant as the change that replaces all of its texts. */
-const toUpdate = (plant: Plant): Omit<PlantUpdate, 'was'> => ({
-  id: plant.id,
-  name: plant.name,
-  ...ofOptionalTexts((text) => plant[text] ?? null),
-})
+/** The patch that replaces all texts of a plant. */
+function toReplacement(plant: Plant): ChangedTexts {
+  const patch: { -readonly [Name in keyof ChangedTexts]: ChangedTexts[Name] } = { name: plant.name }
+  for (const text of OPTIONAL_TEXTS) patch[text] = plant[text] ?? null
+  return patch
+}
 
 /** The methods that change plants, through a group commit. */
 export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
   async function changeAll(
     action: ChangeAction,
-    updates: readonly PlantUpdate[],
+    rows: readonly RowPatch[],
+    size: number,
     options: CreateOptions = {},
   ) {
     const origin = options.origin ?? null
-    const rows = updates.map(toRowPatch)
-    const size = sizeOfAll(updates) + sizeOfAll(updates.flatMap(({ was = [] }) => was))
     const write = { kind: 'changeAll', rows, action, origin } as const
     const report = await writes.submit(write, size, options.signal)
     const { created, writtenRows, changed, missing } = report
@@ -83,7 +83,8 @@ export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
   }
   async function change(
     action: ChangeAction,
-    { id, ...patch }: PlantUpdate,
+    id: Int64,
+    patch: ChangedTexts,
     options: ChangeOptions = {},
   ) {
     const precondition = options.precondition ?? null
@@ -100,10 +101,14 @@ export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
       await writes.submit({ kind: 'createAll', rows, origin }, sizeOfAll(plants), signal)
     },
     async putPlants(plants, options) {
-      const counts = await changeAll('replace', plants.map(toUpdate), options)
+      const rows = plants.map((plant): RowPatch => [toRowId(plant.id), toReplacement(plant), null])
+      const counts = await changeAll('replace', rows, sizeOfAll(plants), options)
       return { created: counts.created, replaced: counts.patched, unchanged: counts.unchanged }
     },
-    patchPlants: (updates, options) => changeAll('patch', updates, options),
+    patchPlants(updates, options) {
+      const size = sizeOfAll(updates) + sizeOfAll(updates.flatMap(({ was = [] }) => was))
+      return changeAll('patch', updates.map(toRowPatch), size, options)
+    },
     async deletePlants(plants, { signal, origin = null } = {}) {
       const rows = plants.map(toRow)
       const size = sizeOfAll(plants)
@@ -115,9 +120,9 @@ export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
       }
     },
     async replacePlant(plant, options) {
-      await change('replace', toUpdate(plant), options)
+      await change('replace', plant.id, toReplacement(plant), options)
     },
-    patchPlant: (id, patch, options) => change('patch', { id, ...patch }, options),
+    patchPlant: (id, patch, options) => change('patch', id, patch, options),
     async deletePlant(id, { signal, precondition = null, origin = null } = {}) {
       const write = { kind: 'delete', id: toRowId(id), precondition, origin } as const
       await writes.submit(write, WRITE_BYTES, signal)
