@@ -12,6 +12,7 @@ import { readTokenText } from '../config/configured-token'
 import { DATABASE_OPTIONS, type OptionOverrides } from '../config/options'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
+import type { Log } from '../log'
 import { reportOutages } from '../outbound/outages'
 import type { SendRequest } from '../outbound/request'
 
@@ -38,8 +39,12 @@ type Source = {
   close(): Promise<void>
 }
 
-/** Services that a source needs: requests to a daemon, and reports of its outages. */
-type SourceServices = { readonly sendRequest: SendRequest; readonly report: (line: string) => void }
+/** Services that a source needs: requests to a daemon, and reports of its outages; the log of a database. */
+type SourceServices = {
+  readonly sendRequest: SendRequest
+  readonly report: (line: string) => void
+  readonly log: Log
+}
 
 function daemonAt(url: string, config: Config, { sendRequest, report }: SourceServices): Source {
   const token = readTokenText(config)
@@ -70,9 +75,9 @@ function daemonAt(url: string, config: Config, { sendRequest, report }: SourceSe
   }
 }
 
-async function openDatabase(config: Config): Promise<Source> {
+async function openDatabase(config: Config, log: Log): Promise<Source> {
   const { database } = config
-  const { changeLog, close } = await engineOf(database).openReadOnly(database, config)
+  const { changeLog, close } = await engineOf(database).openReadOnly(database, config, log)
 
   async function page(after: string | undefined) {
     const { entries, next } = await changeLog.read({ limit: PAGE_CHANGES, after })
@@ -104,4 +109,4 @@ async function openDatabase(config: Config): Promise<Source> {
 
 /** Opens the source named by the options: `--url`, or else `--database`. */
 export const openSource = async (config: Config, services: SourceServices): Promise<Source> =>
-  config.url === null ? openDatabase(config) : daemonAt(config.url, config, services)
+  config.url === null ? openDatabase(config, services.log) : daemonAt(config.url, config, services)

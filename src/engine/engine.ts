@@ -3,6 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { shortenNameCache } from '../files/libc'
+import type { Log } from '../log'
 import type { Plant } from '../plant/plant'
 import type { Findings, ReadOnlyStore, Store } from '../store'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
@@ -39,14 +40,15 @@ type Engine = {
   readonly name: 'sqlite' | 'postgresql'
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
-  openReadOnly(database: string, secrets: DatabaseSecrets): Promise<ReadOnlyStore>
+  openReadOnly(database: string, secrets: DatabaseSecrets, log: Log): Promise<ReadOnlyStore>
   /** Reads a whole store without writing; finds at most this number of edits. */
-  check(database: string, secrets: DatabaseSecrets, maxEdits?: number): Promise<Findings>
+  check(database: string, secrets: DatabaseSecrets, maxEdits?: number, log?: Log): Promise<Findings>
   /** Lets `read` read a store as of one moment, without writing. */
   readAll<T>(
     database: string,
     secrets: DatabaseSecrets,
     mode: ReadMode,
+    log: Log,
     read: (plants: PlantParts) => Promise<T>,
   ): Promise<T>
   /** Copies a database to a file, and checks the copy. */
@@ -64,7 +66,8 @@ const sqlite: Engine = {
   open: (database, _, storeUser) => openSqlite(database, storeUser),
   openReadOnly: async (database) => openReadOnly(database),
   check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
-  readAll: (database, _, mode, read) => readDatabase(database, mode, (db) => read(allPlants(db))),
+  readAll: (database, _, mode, __, read) =>
+    readDatabase(database, mode, (db) => read(allPlants(db))),
   backup: copyDatabase,
   restore: restoreDatabase,
 }
@@ -88,18 +91,18 @@ const postgres: Engine = {
     const target = await targetOf(database, secrets)
     return (await import('./postgres/store')).openPostgres(target, storeUser)
   },
-  async openReadOnly(database, secrets) {
+  async openReadOnly(database, secrets, log) {
     const target = await targetOf(database, secrets)
-    return (await import('./postgres/read-only')).openReadOnly(target)
+    return (await import('./postgres/read-only')).openReadOnly(target, log)
   },
-  async check(database, secrets, maxEdits) {
+  async check(database, secrets, maxEdits, log) {
     const target = await targetOf(database, secrets)
-    return (await import('./postgres/check')).checkServer(target, maxEdits)
+    return (await import('./postgres/check')).checkServer(target, maxEdits, log)
   },
-  async readAll(database, secrets, _, read) {
+  async readAll(database, secrets, _, log, read) {
     const target = await targetOf(database, secrets)
     const snapshot = await import('./postgres/sql/snapshot')
-    return snapshot.readSnapshot(target, (ask) => read(snapshot.allPlants(ask)))
+    return snapshot.readSnapshot(target, log, (ask) => read(snapshot.allPlants(ask)))
   },
 }
 

@@ -8,6 +8,7 @@ import { EXIT_CODES } from '../../program'
 import { openSource, SOURCE_OPTIONS, SOURCE_OVERRIDES } from '../change-source'
 import type { Command } from '../command'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
+import { commandLog } from '../terminal/suspend'
 
 const toLine = (change: Change): string => `${JSON.stringify(toJson(change))}\n`
 
@@ -24,6 +25,7 @@ Each line has a cursor: pass the last one to --after to resume.`,
     const source = await openSource(config, {
       sendRequest: createSendRequest(namesProxy()),
       report: (line) => err.write(`plantstore: ${line}\n`),
+      log: commandLog(err),
     })
     try {
       using signal = watchInterrupt()

@@ -1,12 +1,13 @@
 // plantstore check: verifies the database's integrity.
 
-import { canAccept, describeDifferences } from '../../change-log/check'
+import { canAccept, describeDifferences, MAX_NAMED } from '../../change-log/check'
 import { DATABASE_OPTIONS } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
+import { commandLog } from '../terminal/suspend'
 
 const HOW_TO_ACCEPT =
   'plantstore: another program made these edits; to keep them, run "plantstore accept"\n'
@@ -28,7 +29,7 @@ fails.`,
   options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const { database } = config
-    const findings = await engineOf(database).check(database, config)
+    const findings = await engineOf(database).check(database, config, MAX_NAMED, commandLog(err))
     const { problems, warnings = [], differences, schemaVersion, plants, tokens } = findings
     const name = withoutPassword(database)
     for (const line of warnings) err.write(`plantstore: warning: ${name}: ${line}\n`)

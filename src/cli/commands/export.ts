@@ -22,6 +22,7 @@ import { countOf } from '../count'
 import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
 import { createProgress, inPlants } from '../terminal/progress'
+import { commandLog } from '../terminal/suspend'
 
 /** Writes text; false if the reader has closed the output. */
 type WriteText = (text: string) => boolean
@@ -107,6 +108,7 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
     const engine = engineOf(database)
     const { files } = engine.locate(database)
     // No progress bar among plants printed on a terminal.
+    const log = commandLog(err)
     const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
     const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
 
@@ -123,11 +125,11 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
 
     /** Writes to an output that cannot be restarted: its reader already has the first part. */
     const stream = (writeText: WriteText): Promise<ExportResult> =>
-      engine.readAll(database, config, 'once', (parts) => write(writeText, parts))
+      engine.readAll(database, config, 'once', log, (parts) => write(writeText, parts))
 
     const replaceFile = (file: string, check: () => void): Promise<ExportResult> =>
       produceFile(file, 'replace', (temporary) =>
-        engine.readAll(database, config, 'repeatable', (parts) =>
+        engine.readAll(database, config, 'repeatable', log, (parts) =>
           writeFile(temporary, (writeText) => write(writeText, parts, check)),
         ),
       )

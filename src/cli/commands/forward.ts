@@ -13,6 +13,7 @@ import { EXIT_CODES } from '../../program'
 import { openSource, SOURCE_OPTIONS, SOURCE_OVERRIDES } from '../change-source'
 import type { Command, CommandContext } from '../command'
 import { watchInterrupt } from '../terminal/interrupt'
+import { commandLog } from '../terminal/suspend'
 
 /** The cursor of the last change accepted by the receiver; undefined if none has been sent. */
 function readCursor(path: string): string | undefined {
@@ -48,7 +49,7 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   let cursor = readCursor(cursorFile)
   const report = (line: string) => err.write(`plantstore: ${line}\n`)
   const sendRequest = createSendRequest(namesProxy())
-  const source = await openSource(config, { sendRequest, report })
+  const source = await openSource(config, { sendRequest, report, log: commandLog(err) })
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {

@@ -21,7 +21,7 @@ import { openRefusedFile } from '../import/refused-file'
 import { REFUSED_SHOWN, Report } from '../import/report'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
-import { interactiveOptions } from '../terminal/suspend'
+import { commandLog, interactiveOptions } from '../terminal/suspend'
 
 async function importFile(context: CommandContext): Promise<number> {
   const { config, args, err } = context
@@ -67,7 +67,7 @@ async function importFile(context: CommandContext): Promise<number> {
     const isWhole = await (store
       ? importGroups({ store, ...run }, all, onGroup)
       : dryRun(run, all, onGroup, (read) =>
-          isNew ? read([]) : engine.readAll(config.database, config, 'once', read),
+          isNew ? read([]) : engine.readAll(config.database, config, 'once', commandLog(err), read),
         ))
     if (!isWhole) report.stop('what follows the first refused row (--strict)')
     if (signal.aborted) report.stop('the rest, because it was interrupted')

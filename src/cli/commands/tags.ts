@@ -4,6 +4,7 @@ import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, type PlantParts } from '../../engine/engine'
 import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
+import { commandLog } from '../terminal/suspend'
 
 const PART_LINES = 1000
 
@@ -32,9 +33,10 @@ export const tags: Command = {
 the plants as of one moment; those without a tag are not counted. Works while the daemon runs, and writes nothing to the
 database. GET /tags of the daemon has the same.`,
   options: DATABASE_OPTIONS,
-  async run({ config, out }) {
+  async run({ config, out, err }) {
     const { database } = config
-    const counts = await engineOf(database).readAll(database, config, 'repeatable', countTags)
+    const log = commandLog(err)
+    const counts = await engineOf(database).readAll(database, config, 'repeatable', log, countTags)
     const lines = linesOf(counts)
     for (let start = 0; start < lines.length; start += PART_LINES) {
       if (!out.write(lines.slice(start, start + PART_LINES).join(''))) break

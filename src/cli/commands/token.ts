@@ -9,9 +9,9 @@ import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file
 import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
-import { type Command, type CommandContext, onlyArgument } from '../command'
+import { type Command, type CommandContext, type Output, onlyArgument } from '../command'
 import { countOf } from '../count'
-import { interactiveOptions } from '../terminal/suspend'
+import { commandLog, interactiveOptions } from '../terminal/suspend'
 
 const iso = (time: number | null): string | null =>
   time === null ? null : new Date(time).toISOString()
@@ -84,8 +84,12 @@ async function create(
   return EXIT_CODES.failure
 }
 
-async function readTokens(config: Config): Promise<readonly Token[]> {
-  const store = await engineOf(config.database).openReadOnly(config.database, config)
+async function readTokens(config: Config, err: Output): Promise<readonly Token[]> {
+  const store = await engineOf(config.database).openReadOnly(
+    config.database,
+    config,
+    commandLog(err),
+  )
   try {
     return await store.listTokens()
   } finally {
@@ -93,9 +97,9 @@ async function readTokens(config: Config): Promise<readonly Token[]> {
   }
 }
 
-async function list({ config, out }: CommandContext): Promise<number> {
+async function list({ config, out, err }: CommandContext): Promise<number> {
   const now = Date.now()
-  const tokens = await readTokens(config)
+  const tokens = await readTokens(config, err)
   if (config.json) {
     const all = tokens.map((token) => tokenToJson(token, now))
     out.write(`${JSON.stringify(all, null, 2)}\n`)

@@ -26,17 +26,18 @@ function suspendBetweenCommits() {
   }
 }
 
-/** The log of a command: one line if it has migrated the database. Its exit code and message cover all other events. */
-const reportMigration =
+/** The log of a command. Its exit code and message cover all other events. */
+export const commandLog =
   (err: Output): Log =>
-  (_level, event, { from, to, copy } = {}) => {
+  (_level, event, { from, to, copy, host, detail } = {}) => {
+    if (event === 'server-silent') err.write(`plantstore: warning: ${host}: ${detail}\n`)
     if (event !== 'migrated') return
     const copyNote = copy === undefined ? '' : `; it was copied to ${copy}`
     err.write(`migrated the database from schema ${from} to ${to}${copyNote}\n`)
   }
 
-/** Options of an interactive command: it holds no lock while suspended, and reports a migration. */
+/** Options of an interactive command that writes: it holds no lock while suspended. */
 export const interactiveOptions = (err: Output) => ({
   deferSuspend: suspendBetweenCommits(),
-  log: reportMigration(err),
+  log: commandLog(err),
 })

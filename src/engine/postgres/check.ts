@@ -3,6 +3,7 @@
 import type { SQL } from 'bun'
 import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../change-log/check'
 import { messageOf, OpenError } from '../../errors'
+import type { Log } from '../../log'
 import type { Findings } from '../../store'
 import { describeForeignPart } from '../foreign-part'
 import type { Ask, Connection } from './connecting/connection'
@@ -170,8 +171,12 @@ async function differencesOf(ask: Ask, plants: number, maxEdits: number): Promis
  * Reads a server's whole database, as of one moment, on one connection; finds at most this number of edits. Rejects
  * with an `OpenError` if it cannot be opened.
  */
-export function checkServer(target: PostgresTarget, maxEdits = MAX_NAMED): Promise<Findings> {
-  return readAlone(target, async (ask, connection) => {
+export function checkServer(
+  target: PostgresTarget,
+  maxEdits = MAX_NAMED,
+  log: Log = () => {},
+): Promise<Findings> {
+  return readAlone(target, log, async (ask, connection) => {
     const schemaVersion = await requireSchema(ask, target)
     // An older schema differs; the daemon migrates it.
     const isCurrent = schemaVersion === SCHEMA_VERSION

@@ -1,6 +1,7 @@
 // A server's database opened for reading only, by one connection at a time.
 
 import { createChangeLogWatch } from '../../change-log/watch'
+import type { Log } from '../../log'
 import type { ReadOnlyStore } from '../../store'
 import { storeGuest } from '../store-user'
 import type { Connection } from './connecting/connection'
@@ -15,8 +16,8 @@ import { listTokens } from './sql/tokens'
 const SETTING_MS = 5000
 
 /** Opens a database. Rejects with an `OpenError` if there is no plantstore, or a newer one made it. */
-export async function openReadOnly(target: PostgresTarget): Promise<ReadOnlyStore> {
-  const user = storeGuest({ makesDatabase: false })
+export async function openReadOnly(target: PostgresTarget, log: Log): Promise<ReadOnlyStore> {
+  const user = storeGuest({ makesDatabase: false, log })
   let version = 0
   const policy = {
     choose: chooseForCommand,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../../src/engine/engine'
 import { storeReader } from '../../../src/engine/store-user'
+import { freePort } from '../../../tools/free-port'
 import { PASSWORD, type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
@@ -224,6 +225,33 @@ describeServers('an old primary of %s', (startServer, installation) => {
     }
     for (const server of [first, second]) {
       expect(await server.query('SELECT FROM tokens', 'plants')).toHaveLength(0)
+    }
+  })
+
+  test('is suspected if another host has not answered', async () => {
+    const server = await startServer()
+    await server.createDatabase('suspected')
+    const silentPort = freePort()
+    const url = urlOf([silentPort, server.port], 'suspected')
+    const detail = `connection refused; 127.0.0.1:${server.port} is used, and may be an old primary`
+    const events: Logged[] = []
+    await (await openAt(url, events, 1e9)).close()
+
+    expect(events).toEqual([{ event: 'server-silent', host: `127.0.0.1:${silentPort}`, detail }])
+    const run = (...args: string[]) =>
+      runProgram(args, { program: PROGRAM, env: { PLANTSTORE_DATABASE: url } })
+    for (const args of [
+      ['check'],
+      ['export'],
+      ['tags'],
+      ['changes'],
+      ['accept'],
+      ['token', 'list'],
+      ['token', 'create', 'laptop'],
+    ]) {
+      const { err, code } = await run(...args)
+      const warning = `plantstore: warning: 127.0.0.1:${silentPort}: ${detail}\n`
+      expect({ args, code, err }).toEqual({ args, code: 0, err: expect.stringContaining(warning) })
     }
   })
 

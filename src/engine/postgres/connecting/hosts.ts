@@ -2,6 +2,7 @@
 // first one that does is not believed.
 
 import { OpenError } from '../../../errors'
+import type { Log } from '../../../log'
 import { type Connection, connectTo } from './connection'
 import { explainFailedConnection, noServerError } from './errors'
 import type { Standing } from './settings'
@@ -38,6 +39,8 @@ export type ConnectContext = Memory & {
   readonly hasAll: (connection: Connection) => Promise<boolean>
   /** Called with each host that accepts writes but is not used. */
   readonly onUnusedPrimary: (host: Host) => void
+  /** Called at the first connect with each host that has not answered, the reason, and the host that is used. */
+  readonly onSilentHost: (host: Host, reason: string, used: Host) => void
 }
 
 const NEW_CONTEXT: ConnectContext = {
@@ -46,6 +49,7 @@ const NEW_CONTEXT: ConnectContext = {
   isContested: false,
   hasAll: async () => true,
   onUnusedPrimary: () => {},
+  onSilentHost: () => {},
 }
 
 const isNewer = (a: Standing, b: Standing): boolean =>
@@ -64,6 +68,14 @@ const newestOf = (candidates: readonly Candidate[], answered: readonly Candidate
   candidates.filter(
     (candidate) => !answered.some((other) => isNewer(other.standing, candidate.standing)),
   )
+
+/** Logs a host that has not answered: an old primary may be used instead. */
+export const logSilent =
+  (log: Log): ConnectContext['onSilentHost'] =>
+  (host, reason, used) => {
+    const detail = `${reason}; ${addressOf(used)} is used, and may be an old primary`
+    log('warn', 'server-silent', { host: addressOf(host), detail })
+  }
 
 const NONE = 'none can be used'
 const STOP_ONE = 'stop the one that is not the primary, or remove it from the URL'
@@ -133,9 +145,10 @@ export async function connect(
   target: PostgresTarget,
   choose = chooseHost,
   stopSignal: AbortSignal = new AbortController().signal,
-  context: ConnectContext = NEW_CONTEXT,
+  partialContext: Partial<ConnectContext> = {},
 ): Promise<Connection> {
   stopSignal.throwIfAborted()
+  const context = { ...NEW_CONTEXT, ...partialContext }
   const { last } = context
   const answers: Answer[] = []
   const failures: Failure[] = []
@@ -172,6 +185,8 @@ export async function connect(
     if (isWritable && chosen.standing.isWritable && !isSameServer(answer, chosen))
       context.onUnusedPrimary(answer.host)
   }
+  if (!last)
+    for (const { host, reason } of failures) context.onSilentHost(host, reason, chosen.host)
   return chosen.connection
 }
 

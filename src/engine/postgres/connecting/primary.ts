@@ -7,7 +7,7 @@ import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
-import { connect, findNewer, type Memory } from './hosts'
+import { connect, findNewer, logSilent, type Memory } from './hosts'
 import {
   type ConnectionPolicy,
   type Connections,
@@ -221,6 +221,7 @@ export class Primary {
       isContested: this.#isContested,
       hasAll: (connection) => this.policy.hasAll(connection),
       onUnusedPrimary: (host) => this.#logUnused(addressOf(host)),
+      onSilentHost: logSilent(this.storeUser.log),
     })
 
   #logUnused(host: string): void {

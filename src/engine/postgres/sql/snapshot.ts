@@ -2,11 +2,12 @@
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
+import type { Log } from '../../../log'
 import { FIELDS, type Plant } from '../../../plant/plant'
 import { type PlantRecord, plantOf } from '../../../plant/row'
 import type { Ask, Connection } from '../connecting/connection'
 import { sqlStateOf } from '../connecting/errors'
-import { chooseForCommand, connect } from '../connecting/hosts'
+import { chooseForCommand, connect, logSilent } from '../connecting/hosts'
 import { addressOf, type PostgresTarget } from '../connecting/url'
 import { schemaVersion } from '../schema/migrations'
 import { octetsOf } from './plants'
@@ -86,9 +87,11 @@ export async function requireSchema(ask: Ask, target: PostgresTarget): Promise<n
 /** Reads on a new connection. Rejects with an `OpenError` if the database cannot be read. */
 export async function readAlone<T>(
   target: PostgresTarget,
+  log: Log,
   read: (ask: Ask, connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect(target, chooseForCommand)
+  const context = { onSilentHost: logSilent(log) }
+  const connection = await connect(target, chooseForCommand, undefined, context)
   const ask: Ask = async (query) => {
     try {
       return await connection.within(DEADLINE_MS, query(connection.sql))
@@ -118,9 +121,10 @@ export async function beginSnapshot(ask: Ask): Promise<void> {
 /** Runs `read` in a read-only snapshot. Rejects with an `OpenError` if the database cannot be read. */
 export const readSnapshot = <T>(
   target: PostgresTarget,
+  log: Log,
   read: (ask: Ask) => Promise<T>,
 ): Promise<T> =>
-  readAlone(target, async (ask) => {
+  readAlone(target, log, async (ask) => {
     await beginSnapshot(ask)
     await requireSchema(ask, target)
     return read(ask)
