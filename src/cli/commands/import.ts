@@ -67,7 +67,9 @@ async function importFile(context: CommandContext): Promise<number> {
     const isWhole = await (store
       ? importGroups({ store, ...run }, all, onGroup)
       : dryRun(run, all, onGroup, (read) =>
-          isNew ? read([]) : engine.readAll(config.database, config, 'once', commandLog(err), read),
+          isNew
+            ? read([])
+            : engine.readAll(config.database, config, 'repeatable', commandLog(err), read),
         ))
     if (!isWhole) report.stop('what follows the first refused row (--strict)')
     if (signal.aborted) report.stop('the rest, because it was interrupted')

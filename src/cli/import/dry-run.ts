@@ -13,14 +13,14 @@ import {
 } from './import-groups'
 
 /**
- * Collects all groups, then compares them with the stored plants, which `readStored` reads once. Resolves to false if a
+ * Collects all groups, then compares them with the stored plants, which `readStored` reads. Resolves to false if a
  * strict import would end at a refused row.
  */
 export async function dryRun(
   { isStrict, replaces, unmappedTexts, record }: Omit<ImportRun, 'store'>,
   groups: AsyncGenerator<readonly Entry[]>,
   onGroup: OnGroup,
-  readStored: (read: (parts: PlantParts) => Promise<boolean>) => Promise<boolean>,
+  readStored: <T>(read: (parts: PlantParts) => Promise<T>) => Promise<T>,
 ): Promise<boolean> {
   const entries: Entry[] = []
   for await (const group of groups) {
@@ -28,8 +28,17 @@ export async function dryRun(
     entries.push(...group)
   }
 
+  const ids = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
+  const plantsById = await readStored(async (parts) => {
+    const storedPlants = new Map<Int64, Plant>()
+    for await (const plants of parts) {
+      for (const plant of plants) if (ids.has(plant.id)) storedPlants.set(plant.id, plant)
+    }
+    return storedPlants
+  })
+
   /** The result of an entry. Applies it to the plants that would be stored by then. */
-  function predict(entry: Entry, plantsById: Map<Int64, Plant>): RowResult {
+  function predict(entry: Entry): RowResult {
     if (!('plant' in entry)) return problemOf(entry)
     const update = updateOf(entry, unmappedTexts)
     const storedPlant = plantsById.get(update.id)
@@ -39,17 +48,10 @@ export async function dryRun(
     return replaces && result !== 'skipped' ? 'replaced' : result
   }
 
-  return readStored(async (parts) => {
-    const ids = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
-    const plantsById = new Map<Int64, Plant>()
-    for await (const plants of parts) {
-      for (const plant of plants) if (ids.has(plant.id)) plantsById.set(plant.id, plant)
-    }
-    for (const entry of entries) {
-      const result = predict(entry, plantsById)
-      record(entry, result)
-      if (isStrict && typeof result !== 'string') return false
-    }
-    return true
-  })
+  for (const entry of entries) {
+    const result = predict(entry)
+    record(entry, result)
+    if (isStrict && typeof result !== 'string') return false
+  }
+  return true
 }
