@@ -15,10 +15,19 @@ import { readDatabase } from './read'
 
 const modifiedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-/** Seconds since a database or its write-ahead log was written. */
-function ageOf(path: string): number {
-  const writtenAt = Math.max(modifiedAt(path), modifiedAt(`${path}-wal`))
-  return Math.max(0, (Date.now() - writtenAt) / 1000)
+/** Looks at the files of a database, which may be replaced, removed, or behind a link that is switched to others. */
+function createLook(database: string) {
+  let path = realpathSync(database)
+  let writtenAt = 0
+
+  return () => {
+    try {
+      path = realpathSync(database)
+    } catch {}
+    // While there is no file, the one that was read grows older.
+    writtenAt = Math.max(modifiedAt(path), modifiedAt(`${path}-wal`)) || writtenAt
+    return { path, ageSeconds: Math.max(0, (Date.now() - writtenAt) / 1000) }
+  }
 }
 
 /** A read, and the function that passes its result on. */
@@ -109,9 +118,9 @@ export async function openReplica(
       }),
   }
   await readDatabase(database, 'in place', (db) => noteChangeLog(prepareReader(db)))
-  const path = realpathSync(database)
+  const look = createLook(database)
   const { readEnd, reads, ...rest } = createReads({ read, snapshots })
-  const { watch, methods } = createWrites(refuse, readWhenChanged(path, readEnd))
+  const { watch, methods } = createWrites(refuse, readWhenChanged(database, readEnd))
 
   return {
     ...methods,
@@ -126,14 +135,17 @@ export async function openReplica(
       await read(() => {})
       return 'ok'
     },
-    stats: () => ({
-      problem: state.problem(),
-      queuedWrites: 0,
-      databaseBytes: fileSize(path),
-      walBytes: fileSize(`${path}-wal`),
-      freeBytes: freeBytes(path),
-      replica: { lagSeconds: ageOf(path), lagBytes: null },
-    }),
+    stats() {
+      const { path, ageSeconds } = look()
+      return {
+        problem: state.problem(),
+        queuedWrites: 0,
+        databaseBytes: fileSize(path),
+        walBytes: fileSize(`${path}-wal`),
+        freeBytes: freeBytes(path),
+        replica: { lagSeconds: ageSeconds, lagBytes: null },
+      }
+    },
     close: async () => state.close(),
   }
 }
