@@ -2,6 +2,7 @@
 // test/slow/faults/full-disk.ts.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
+  chownSync,
   existsSync,
   readFileSync,
   statSync,
@@ -12,6 +13,7 @@ import {
 import { makeReserve, releaseReserve } from '../../../src/engine/sqlite/file/reserve'
 import { PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { temporaryFolder } from '../../harness/folder'
+import { testUid } from '../../harness/unprivileged'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -33,6 +35,19 @@ test('a daemon makes the reserve, private and not compressible, and makes it aga
   await (await startDaemon({ database })).stop()
   expect(statSync(reserve).size).toBe(BYTES)
 })
+
+test.skipIf(testUid !== 0)(
+  'a reserve that root makes belongs to the owner of its folder',
+  async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    chownSync(folder.path, 65_534, 65_533)
+
+    await (await startDaemon({ database })).stop()
+
+    expect(statSync(folder.file('plants.db.reserve'))).toMatchObject({ uid: 65_534, gid: 65_533 })
+  },
+)
 
 test('a revocation leaves the reserve alone while the disk has space', async () => {
   using folder = temporaryFolder()

@@ -1,7 +1,9 @@
 // A file that reserves space, so that a token can be revoked on a full disk.
 
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { codeOf } from '../../../errors'
+import { giveAsRoot } from '../../../files/owner'
 import { fileSize } from './database-file'
 
 // The write-ahead log and its index of a database that nobody serves, which XFS does not always make in 256 KB, or some
@@ -25,6 +27,7 @@ export function makeReserve(path: string): void {
   rmSync(reserve, { force: true })
   const fd = openSync(reserve, 'wx', 0o600)
   try {
+    giveAsRoot(fd, statSync(dirname(path)))
     fill(fd)
   } catch (error) {
     if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) throw error
