@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/hosts'
 import { startupOf } from '../../../src/engine/postgres/connecting/settings'
-import type { PostgresServer } from '../../../tools/postgres/server'
+import { PASSWORD, type PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
@@ -148,6 +148,31 @@ describeServers(
       await using fresh = await startPgBouncer(server)
       expect(await refusal(fresh.url() + query)).toBe('connected')
       await server.query('ALTER ROLE admin RESET search_path')
+    })
+
+    test("names the pooler's user, and the database in which it has settings", async () => {
+      const server = await startPrepared()
+      await server.query(`CREATE ROLE "Own ""user" SUPERUSER LOGIN PASSWORD '${PASSWORD}'`)
+      await server.createDatabase('"own-place"')
+      await server.query(`ALTER ROLE "Own ""user" IN DATABASE "own-place" SET lock_timeout = 0`)
+      for (const statement of roleStatements())
+        await server.query(statement.replace('admin', '"Own ""user"'))
+      const startForced = () =>
+        startPgBouncer(server, [
+          'auth_type=any',
+          '[databases]',
+          `* = host=127.0.0.1 port=${server.port} user='Own "user' password=${PASSWORD} dbname=own-place`,
+        ])
+      await using pooler = await startForced()
+
+      const reason = await refusal(`${pooler.url()}?prepare=false`)
+      const [, statement = ''] = reason.split(': before a RECONNECT of the pooler, run ')
+      expect(statement).toBe(
+        `ALTER ROLE "Own ""user" IN DATABASE "own-place" SET lock_timeout = '3s'`,
+      )
+      await server.query(statement)
+      await using fresh = await startForced()
+      expect(await refusal(`${fresh.url()}?prepare=false`)).toBe('connected')
     })
 
     test('refuses a schema in the URL of a standby', async () => {

@@ -90,7 +90,13 @@ const CHECKED_SETTINGS = [
   'transaction_read_only',
   ...Object.keys(REQUIRED),
 ]
-const SETTINGS = `SELECT ${CHECKED_SETTINGS.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
+// The role to alter: a pooler may have another user than the URL, and settings in a database win over the role's others.
+const ROLE = `'"' || replace(session_user, '"', '""') || '"' || coalesce((
+    SELECT ' IN DATABASE ' || quote_ident(datname)
+    FROM pg_db_role_setting JOIN pg_database ON pg_database.oid = setdatabase
+    WHERE datname = current_database() AND setrole = to_regrole(quote_ident(session_user))), '')`
+const SETTINGS = `SELECT ${ROLE} AS role,
+  ${CHECKED_SETTINGS.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
 const STATEMENT_POOLING =
   'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction'
@@ -164,20 +170,24 @@ async function wrongLimits(sql: SQL): Promise<WrongSetting[]> {
 // The sessions that a pooler has open keep their settings.
 const RUN_FOR_POOLER = 'before a RECONNECT of the pooler, run'
 
-function refuseSettings(wrongValues: readonly WrongSetting[], user: string, run = 'run'): void {
+function refuseSettings(
+  wrongValues: readonly WrongSetting[],
+  { role }: Settings,
+  run = 'run',
+): void {
   if (wrongValues.length === 0) return
   const descriptions = wrongValues.map((setting) => `${setting.name} is ${setting.actual}`)
-  const roles = wrongValues.map(({ name, value }) => alterRole(user, name, value))
+  const roles = wrongValues.map(({ name, value }) => alterRole(role ?? '', name, value))
   throw new OpenError(`${descriptions.join(', ')}: ${run} ${roles.join('; ')}`)
 }
 
 /** A pooler drops the `search_path` of the URL: another schema would be read. */
-function refuseOtherPath({ search_path }: Settings, { searchPath, user }: PostgresTarget): void {
+function refuseOtherPath({ search_path, role }: Settings, searchPath: string | null): void {
   if (searchPath === null) return
   const [actual, wanted] = [search_path ?? '', searchPath].map(identifiersIn)
   if (Bun.deepEquals(actual, wanted)) return
   throw new OpenError(
-    `search_path is ${search_path}, because a pooler drops the one in the URL: ${RUN_FOR_POOLER} ${alterRole(user, 'search_path', searchPath)}`,
+    `search_path is ${search_path}, because a pooler drops the one in the URL: ${RUN_FOR_POOLER} ${alterRole(role ?? '', 'search_path', searchPath)}`,
   )
 }
 
@@ -235,18 +245,22 @@ async function setRemaining(sql: SQL, settings: Settings): Promise<Settings> {
 
 /** Throws an `OpenError` if the server may lose what it confirms. A standby is not checked for that. */
 export async function checkSettings(sql: SQL, target: PostgresTarget): Promise<Standing> {
-  const { prepare, user } = target
+  const { prepare } = target
   const settings = await readSettings(sql)
   checkServer(settings, prepare)
   if (!prepare) {
     await refuseStatementPooling(sql)
-    refuseOtherPath(settings, target)
+    refuseOtherPath(settings, target.searchPath)
   }
   const standing = standingOf(settings)
   if (!standing.isWritable) return standing
-  if (prepare) refuseSettings(wrongSettings(await setRemaining(sql, settings)), user)
+  if (prepare) refuseSettings(wrongSettings(await setRemaining(sql, settings)), settings)
   else
-    refuseSettings([...wrongSettings(settings), ...(await wrongLimits(sql))], user, RUN_FOR_POOLER)
+    refuseSettings(
+      [...wrongSettings(settings), ...(await wrongLimits(sql))],
+      settings,
+      RUN_FOR_POOLER,
+    )
   return standing
 }
 

@@ -227,10 +227,13 @@ export const identifiersIn = (list: string): string[] =>
       quoted?.replaceAll('""', '"') ?? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
   )
 
-/** The statement that gives a role a setting. The name of any role is right in quotes. */
-export function alterRole(user: string, name: string, value: string): string {
+/** A role, in quotes: the name of any is right so. */
+export const roleNamed = (user: string): string => `"${user.replaceAll('"', '""')}"`
+
+/** The statement that gives a role a setting; `role`: in quotes, and with its database if there it has its own. */
+export function alterRole(role: string, name: string, value: string): string {
   const values = LISTS.test(name) ? identifiersIn(value) : [value]
-  return `ALTER ROLE "${user.replaceAll('"', '""')}" SET ${name} = ${values.map(quote).join(', ')}`
+  return `ALTER ROLE ${role} SET ${name} = ${values.map(quote).join(', ')}`
 }
 
 const OPTION = /(?:^|\s)-(?:c\s*|-)([\w.-]+)=((?:\\.|[^\\\s])*)(?=\s|$)/gs
@@ -249,7 +252,7 @@ function settingsOf(dropped: 'options' | TcpParameter, value: string, user: stri
   const setting = TCP_SETTINGS.find(([name]) => name === dropped)?.[1]
   const settings = setting ? [[setting, value] as const] : settingsIn(value)
   if (settings.length === 0) return 'ALTER ROLE … SET …'
-  return settings.map(([name, text]) => alterRole(user, name, text)).join('; ')
+  return settings.map(([name, text]) => alterRole(roleNamed(user), name, text)).join('; ')
 }
 
 function readPrepare(parameters: Parameters, user: string): boolean {
