@@ -14,7 +14,7 @@ import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
 import { createPreference } from './preferences.ts'
-import { createSession } from './session.ts'
+import { Session } from './session.ts'
 import { createMonitor, STATE_NAMES } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
 import { hasSameTexts } from './texts.ts'
@@ -31,7 +31,7 @@ export type Console = ReturnType<typeof createParts>
 function createParts(base: URL) {
   const announcer = createAnnouncer()
   const { announce } = announcer
-  const session = createSession(base)
+  const session = new Session(base)
   const monitor = createMonitor(session)
   const list = new PlantList(session, announce, setUrlView)
   const scroll = new TableScroll(list)

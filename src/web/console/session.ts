@@ -16,7 +16,7 @@ const RETRY_MS = 2000
 const MIN_TOKEN = 16
 
 /** The message while the service does not answer. */
-export const SILENCE = 'no answer from plantstore; check that it runs'
+const SILENCE = 'no answer from plantstore; check that it runs'
 
 const SIGNED_OUT: Failure = {
   ok: false,
@@ -195,6 +195,3 @@ export class Session {
     signal?.removeEventListener('abort', resolve)
   }
 }
-
-/** A session with the service at a URL. */
-export const createSession = (base: URL): Session => new Session(base)

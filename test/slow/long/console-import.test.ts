@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createImporter, type Importer } from '../../../src/web/console/import/importer'
 import type { Preview } from '../../../src/web/console/import/preview'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { PATIENCE_MS, root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
@@ -27,7 +27,7 @@ async function start() {
   const folder = temporaryFolder()
   const database = folder.file('plants.db')
   const daemon = await startDaemon({ database })
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
   const importer = createImporter(
     session,
@@ -51,7 +51,7 @@ async function start() {
 
 /** What is asked about a file, once it was read whole. */
 async function previewOf(importer: Importer): Promise<Preview> {
-  const form = await until('the form', () => importer.form.value)
+  const form = await until('the form', () => importer.current.value?.form)
   const { preview } = form.props as unknown as { preview: Preview }
   await until('the whole preview', () => !preview.input.value || preview.analysis.value?.isWhole)
   return preview
@@ -594,9 +594,9 @@ describe('an import that stops early', () => {
     const adding = importer.add([csv(text)])
     await until(
       'the form, or a failure',
-      () => importer.form.value || importer.current.value?.state === 'failed',
+      () => importer.current.value?.form || importer.current.value?.state === 'failed',
     )
-    if (importer.form.value) (await previewOf(importer)).accept()
+    if (importer.current.value?.form) (await previewOf(importer)).accept()
     await adding
 
     expect(counts(importer)).toEqual({
@@ -798,13 +798,17 @@ test('of several files, only doubtful ones raise questions; each has its result'
   ])
   ;(await previewOf(importer)).accept()
   const unwanted = await until('the note about unwanted rows', () => {
-    const { preview } = (importer.form.value?.props ?? {}) as unknown as { preview?: Preview }
+    const { preview } = (importer.current.value?.form?.props ?? {}) as unknown as {
+      preview?: Preview
+    }
     return preview?.file.name === 'no.csv' && preview
   })
   unwanted.cancel()
   // Its plant is stored with another name.
   const last = await until('the last file', () => {
-    const { preview } = (importer.form.value?.props ?? {}) as unknown as { preview?: Preview }
+    const { preview } = (importer.current.value?.form?.props ?? {}) as unknown as {
+      preview?: Preview
+    }
     return preview?.file.name === 'last.csv' && preview
   })
   last.accept()

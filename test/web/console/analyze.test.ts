@@ -6,9 +6,9 @@ import { ofOptionalTexts } from '../../../src/plant/plant'
 import { analyze } from '../../../src/web/console/import/analyze'
 import { createComparison } from '../../../src/web/console/import/compare'
 import { openFile } from '../../../src/web/console/import/readable-file'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 
-const session = createSession(new URL('http://127.0.0.1:1/'))
+const session = new Session(new URL('http://127.0.0.1:1/'))
 
 /** The analysis of a file of which some rows are read, and then no more. */
 async function analysisOf(rowsRead: number) {

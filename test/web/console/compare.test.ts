@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { RowUpdate } from '../../../src/formats/row-update'
 import { createComparison } from '../../../src/web/console/import/compare'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { cpuTime } from '../../harness/cpu-time'
 import { PATIENCE_MS, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -18,7 +18,7 @@ const plantOf = (id: number): RowUpdate => ({ id: BigInt(id), name: `plant ${id}
 
 /** A connected session that counts its calls. */
 async function start() {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
   const call = session.call.bind(session)
   const counted = { session, calls: 0 }
@@ -29,7 +29,7 @@ async function start() {
   return counted
 }
 
-async function compareAll(session: ReturnType<typeof createSession>, plants: readonly RowUpdate[]) {
+async function compareAll(session: Session, plants: readonly RowUpdate[]) {
   const compare = createComparison(session)
   let sums = await compare([])
   for (let at = 0; at < plants.length; at += GROUP)

@@ -1,6 +1,6 @@
 // The health of the service as the console sees it.
 import { describe, expect, test } from 'bun:test'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { createMonitor } from '../../../src/web/console/status/monitor'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -24,7 +24,7 @@ function serve(status: object | null) {
 }
 
 async function monitorOf(url: string | URL) {
-  const session = createSession(new URL(url))
+  const session = new Session(new URL(url))
   await session.connect(TOKEN)
   return { session, monitor: createMonitor(session) }
 }
@@ -41,7 +41,7 @@ describe('the monitor of the console', () => {
   })
 
   test('reads the health of a daemon without a token', async () => {
-    const monitor = createMonitor(createSession(new URL(`${daemon.url}/`)))
+    const monitor = createMonitor(new Session(new URL(`${daemon.url}/`)))
 
     await monitor.poll()
 
@@ -100,7 +100,7 @@ describe('the monitor of the console', () => {
         return Response.json({ status: 'ok' })
       },
     })
-    const monitor = createMonitor(createSession(new URL(service.url)))
+    const monitor = createMonitor(new Session(new URL(service.url)))
     let isHidden = false
     void monitor.watch(() => isHidden)
     await until('the first poll', () => answers.length === 1)

@@ -1,6 +1,6 @@
 // The plants of a daemon in a list of the console, for the tests of actions on many.
 import { PlantList } from '../../../src/web/console/list/plant-list'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { BY_ID } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
 
@@ -16,7 +16,7 @@ export async function create(of: Daemon, plants: ReturnType<typeof numbered>): P
 export type OpenedList = Awaited<ReturnType<typeof openList>>
 
 export async function openList(of: Daemon, token = TOKEN) {
-  const session = createSession(new URL(`${of.url}/`))
+  const session = new Session(new URL(`${of.url}/`))
   await session.connect(token)
   const list = new PlantList(
     session,

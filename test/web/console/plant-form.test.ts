@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { PlantForm } from '../../../src/web/console/editor/plant-form'
 import { PlantList } from '../../../src/web/console/list/plant-list'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
@@ -14,7 +14,7 @@ const said: string[] = []
 
 /** A form of plant 1, as it is stored now. */
 async function open(): Promise<PlantForm> {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
   const announce = (text: string): void => void said.push(text)
   const list = new PlantList(session, announce, () => {})

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { createAnnouncer } from '../../../src/web/console/announcer'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { RecentChanges } from '../../../src/web/console/recent/recent-changes'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { Acts } from '../../../src/web/console/undo/acts'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -17,7 +17,7 @@ async function createMany(first: number): Promise<void> {
 }
 
 async function open(): Promise<RecentChanges> {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
   const list = new PlantList(
     session,

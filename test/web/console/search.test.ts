@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { fold, matcherOf } from '../../../src/web/console/list/local-search'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import type { Query } from '../../../src/web/console/query'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { describeFound } from '../../../src/web/console/toolbar/describe-found'
 import { cpuTime } from '../../harness/cpu-time'
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 /** `stored`: the number of plants that the status tells; undefined before it does. */
 async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
   const list = new PlantList(
     session,

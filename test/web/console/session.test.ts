@@ -1,13 +1,13 @@
 // The session of the console, with a real daemon.
 import { describe, expect, spyOn, test } from 'bun:test'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
 const { daemon } = ownDaemon()
 
 test('does not connect with a token that was forgotten before the service answered', async () => {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
 
   const connecting = session.connect(TOKEN)
   session.disconnect()
@@ -18,7 +18,7 @@ test('does not connect with a token that was forgotten before the service answer
 })
 
 test('ignores refusals of a replaced token', async () => {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
 
   await Promise.all([session.connect('wrong-but-first'), session.connect(TOKEN)])
 
@@ -31,7 +31,7 @@ test.each([
   ['quotes', `"${TOKEN}"`],
   ['both and spaces', ` 'Bearer  ${TOKEN}' `],
 ])('accepts a token that was pasted with %s', async (_, text) => {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
 
   await session.connect(text)
 
@@ -39,7 +39,7 @@ test.each([
 })
 
 test('says that a text is too short for a token, and sends nothing', async () => {
-  const session = createSession(new URL(`${daemon.url}/`))
+  const session = new Session(new URL(`${daemon.url}/`))
   using sent = spyOn(globalThis, 'fetch')
 
   await session.connect('hello')
@@ -54,7 +54,7 @@ describe('a call that waits', () => {
   const answer = async () => ({ ok: true, status: 200, value: null }) as const
 
   test('leaves no listener on the signal that can stop it', async () => {
-    const session = createSession(new URL(`${daemon.url}/`))
+    const session = new Session(new URL(`${daemon.url}/`))
     await session.connect(TOKEN)
     const { signal } = new AbortController()
     const added = spyOn(signal, 'addEventListener')
@@ -66,7 +66,7 @@ describe('a call that waits', () => {
   })
 
   test('ends when it is stopped, also before it waits', async () => {
-    const session = createSession(new URL(`${daemon.url}/`))
+    const session = new Session(new URL(`${daemon.url}/`))
     await session.connect(TOKEN)
     session.isReachable.value = false
     const abort = new AbortController()

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { effect } from '@preact/signals'
 import { PlantList } from '../../../src/web/console/list/plant-list'
-import { createSession } from '../../../src/web/console/session'
+import { Session } from '../../../src/web/console/session'
 import { BY_ID, comparatorOf, type Sort, sortInSlices } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 
 async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
-  const session = createSession(new URL(`${of.url}/`))
+  const session = new Session(new URL(`${of.url}/`))
   await session.connect(TOKEN)
   const said: string[] = []
   const views: string[] = []

@@ -1,7 +1,5 @@
 // Imports one file. Loaded on demand, as it includes the readers of all formats.
 
-import type { Signal } from '@preact/signals'
-import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
 import { reasonOf } from './advice.ts'
@@ -21,8 +19,6 @@ export type ImportContext = {
   readonly update: (change: (before: Import) => Partial<Import>) => void
   /** Called with the changes. */
   readonly onDone: (act: Act) => void
-  /** The questions to show. */
-  readonly form: Signal<VNode | null>
 }
 
 /** The way to read a file: as before, as the user chooses, or as detected if that is certain. */
@@ -34,7 +30,7 @@ async function chooseInput(
   mode: Exclude<ReadingMode, ImportInput>,
   context: ImportContext,
 ) {
-  const { session, memory, signal, update, form } = context
+  const { session, memory, signal, update } = context
   const original = await detectFile(file, signal)
   const detection = mode === 'pasted' ? await withoutHeader(original, signal) : original
   const detectedInput =
@@ -44,13 +40,11 @@ async function chooseInput(
           update(() => ({ comparedRows })),
         )
   if (detectedInput || signal.aborted) return detectedInput
-  update(() => ({ state: 'asking' }))
   const preview = await createPreview(detection, session, memory)
   signal.addEventListener('abort', preview.cancel)
-  form.value = <PreviewForm preview={preview} />
+  update(() => ({ form: <PreviewForm preview={preview} /> }))
   const input = await preview.decision
   signal.removeEventListener('abort', preview.cancel)
-  form.value = null
   return input
 }
 
@@ -69,7 +63,7 @@ export async function importFile(
       return update(() => ({ state: 'failed', reason: reasonOf(error), isFileError: true }))
   }
   if (!input) return update(() => ({ state: 'cancelled' }))
-  update(() => ({ state: 'running', input }))
+  update(() => ({ state: 'running', input, form: null }))
   const changes = await sendPlants(input, session, signal, update)
   if (changes.steps.length > 0 || changes.undoBarrier !== undefined)
     onDone({ what: `the import of ${file.name}`, ...changes })

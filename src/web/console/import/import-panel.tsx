@@ -112,8 +112,8 @@ type ImportPanelProps = { readonly importer: Importer; readonly isWaiting: boole
 export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
   const { value: current } = importer.current
   if (!current) return null
-  const { file, state, reason, bytesRead, notices } = current
-  if (state === 'asking') return importer.form.value
+  const { file, form, state, reason, bytesRead, notices } = current
+  if (form) return form
   const isRunning = state === 'running' || state === 'opening'
   const size = Math.max(file.size, 1)
   return (

@@ -42,5 +42,3 @@ export function createSteps(comparison: Comparison | null) {
       undoBarrier === undefined ? { steps: steps.filter(isChange) } : { steps: [], undoBarrier },
   }
 }
-
-export type Steps = ReturnType<typeof createSteps>

@@ -1,7 +1,6 @@
 // The queue of files to import. The readers of files are loaded once a token that may write is accepted.
 
 import { computed, effect, signal } from '@preact/signals'
-import type { VNode } from 'preact'
 import { NOT_LOADED } from '../not-loaded.ts'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
@@ -26,8 +25,6 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   /** The files chosen together, up to the current one. */
   const imports = signal<readonly Import[]>([])
   const current = computed(() => imports.value.at(-1) ?? null)
-  /** The questions about the current file. */
-  const form = signal<VNode | null>(null)
   const memory: Memory = new Map()
   const queue: QueuedFile[] = []
   let isBusy = false
@@ -41,7 +38,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
 
   async function importFile({ file, mode }: QueuedFile): Promise<void> {
     imports.value = [...imports.value, new Import(file)]
-    const context = { session, memory, signal: abort.signal, update, onDone, form }
+    const context = { session, memory, signal: abort.signal, update, onDone }
     const readers = await loadReaders()
     if (readers) await readers.importFile(file, mode, context)
     else update(() => ({ state: 'failed', reason: NOT_LOADED }))
@@ -63,7 +60,6 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   return {
     imports,
     current,
-    form,
 
     async add(files: Iterable<File>, mode: ReadingMode = 'ask if needed'): Promise<void> {
       for (const file of files) queue.push({ file, mode })

@@ -1,9 +1,10 @@
 // The state of an import, as the page shows it.
 
+import type { VNode } from 'preact'
 import type { ImportInput } from './detect-file.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 
-type ImportState = 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
+type ImportState = 'opening' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
 
 /** An import before its start; each step replaces it by a copy with other fields. */
 export class Import {
@@ -28,6 +29,8 @@ export class Import {
   /** All refused rows as a file, if there are any. */
   readonly refusedRows: (() => Blob) | null = null
   readonly state: ImportState = 'opening'
+  /** The questions about the file. */
+  readonly form: VNode | null = null
   /** The rows that were not read, and the reason; null: all were read. */
   readonly unreadReason: string | null = null
   /** The reason that it could not start; null: it did. */
