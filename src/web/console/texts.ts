@@ -19,8 +19,8 @@ export const labelOf = (name: TextName): string => name.charAt(0).toUpperCase() 
 const MAX_SHOWN = 1000
 
 /** The beginning of a text, as browsers need seconds to show a line of some megabytes. */
-export const beginningOf = (text: string): string =>
-  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`
+export const beginningOf = <T extends string | undefined>(text: T): T | string =>
+  text && text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 
 /** True if two plants have the same texts. */
 export const hasSameTexts = (a: Plant, b: Plant): boolean =>

@@ -41,7 +41,7 @@ export function Samples({ list, onDelete }: SamplesProps) {
   })
   if (unchangedSamples.length === 0 || list.session.isReadOnly.value) return null
   return (
-    <p class="samples">
+    <p class="hint">
       {unchangedSamples.length === 1
         ? 'One sample plant'
         : `${unchangedSamples.length} sample plants`}{' '}

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { sentenceOf } from '../../sentence.ts'
 import { Field } from '../controls/field.tsx'
 import type { TagCounts } from '../controls/tag-input.tsx'
+import { TextValue } from '../controls/text-value.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
 import type { PlantForm } from './plant-form.ts'
@@ -28,7 +29,9 @@ function Conflict({ editor, form }: FormProps) {
         {fields.map((text) => (
           <Fragment key={text}>
             <dt>{labelOf(text)}</dt>
-            <dd>{theirs[text] === undefined ? <i>none</i> : <bdi>{theirs[text]}</bdi>}</dd>
+            <dd>
+              <TextValue text={theirs[text]} />
+            </dd>
           </Fragment>
         ))}
       </dl>

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/contract.ts'
 import { Clamped } from '../controls/clamped.tsx'
+import { TextValue } from '../controls/text-value.tsx'
 import { hasSameTexts, labelOf, TEXTS } from '../texts.ts'
 import { authorOf } from './author.ts'
 
@@ -24,9 +25,6 @@ export const TimeAndAuthor = ({ change }: { readonly change: Change }) => (
   </>
 )
 
-const Value = ({ text }: { readonly text: string | undefined }) =>
-  text === undefined ? <i>none</i> : text === '' ? <i>empty</i> : <bdi>{text}</bdi>
-
 /** A line for each field that a change affects. */
 export function FieldChanges({
   before,
@@ -36,10 +34,10 @@ export function FieldChanges({
   if (before === null) {
     return (
       <Clamped as="p">
-        Created as <Value text={after.name} />
+        Created as <TextValue text={after.name} />
         {OPTIONAL_TEXTS.filter((text) => after[text] !== undefined).map((text) => (
           <Fragment key={text}>
-            , {text} <Value text={after[text]} />
+            , {text} <TextValue text={after[text]} />
           </Fragment>
         ))}
       </Clamped>
@@ -49,7 +47,7 @@ export function FieldChanges({
   if (fields.length === 0) return <p>Saved without a change</p>
   return fields.map((field) => (
     <Clamped as="p" key={field}>
-      {labelOf(field)}: <Value text={before[field]} /> → <Value text={after[field]} />
+      {labelOf(field)}: <TextValue text={before[field]} /> → <TextValue text={after[field]} />
     </Clamped>
   ))
 }

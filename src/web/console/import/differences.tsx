@@ -2,13 +2,11 @@ import { Fragment } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
 import { csvCell } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
+import { TextValue } from '../controls/text-value.tsx'
 import { beginningOf, labelOf, TEXTS } from '../texts.ts'
 import type { Difference } from './compare.ts'
 
 const MAX_SHOWN = 20
-
-const Text = ({ text }: { readonly text: string | undefined }) =>
-  text ? <bdi>{beginningOf(text)}</bdi> : <i>none</i>
 
 function DifferenceItem({ before, after }: Difference) {
   return (
@@ -17,7 +15,8 @@ function DifferenceItem({ before, after }: Difference) {
       {TEXTS.filter((text) => before[text] !== after[text]).map((text, at) => (
         <Fragment key={text}>
           {at > 0 ? '; ' : ''}
-          {labelOf(text)}: <Text text={before[text]} /> → <Text text={after[text]} />
+          {labelOf(text)}: <TextValue text={beginningOf(before[text])} /> →{' '}
+          <TextValue text={beginningOf(after[text])} />
         </Fragment>
       ))}
     </li>

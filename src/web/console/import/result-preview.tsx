@@ -1,13 +1,9 @@
-import type { ComponentChildren } from 'preact'
 import { sentenceOf } from '../../sentence.ts'
+import { TextValue } from '../controls/text-value.tsx'
 import { countRows } from '../counts.ts'
 import { beginningOf, labelOf, TEXTS } from '../texts.ts'
 import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
 import type { Preview } from './preview.ts'
-
-const Absent = ({ children }: { readonly children: ComponentChildren }) => (
-  <span class="hint">{children}</span>
-)
 
 function Examples({ examples }: Pick<Analysis, 'examples'>) {
   return (
@@ -29,13 +25,7 @@ function Examples({ examples }: Pick<Analysis, 'examples'>) {
             <td class="id">{String(plant.id)}</td>
             {TEXTS.map((text) => (
               <td key={text}>
-                {plant[text] === undefined ? (
-                  <Absent>none</Absent>
-                ) : plant[text] === '' ? (
-                  <Absent>(empty)</Absent>
-                ) : (
-                  <bdi>{beginningOf(plant[text])}</bdi>
-                )}
+                <TextValue text={beginningOf(plant[text])} />
               </td>
             ))}
           </tr>

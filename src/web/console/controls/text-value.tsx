@@ -1,0 +1,3 @@
+/** A text of a plant, or that there is none. */
+export const TextValue = ({ text }: { readonly text: string | undefined }) =>
+  text === undefined ? <i>none</i> : text === '' ? <i>empty</i> : <bdi>{text}</bdi>
