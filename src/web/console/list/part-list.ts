@@ -7,11 +7,12 @@ import type { Part } from './part.ts'
 import type { PlantChanges } from './sorted-plants.ts'
 
 export class PartList {
-  #order = ASCENDING
-  #parts: Part[] = []
+  order = ASCENDING
+  all: readonly Part[] = []
+  /** The number of rows. */
+  total = 0
   /** The index of the first row of each part. */
-  #starts: number[] = []
-  #total = 0
+  #starts: readonly number[] = []
   readonly #usedAt = new WeakMap<Part, number>()
   #clock = 0
 
@@ -19,31 +20,19 @@ export class PartList {
     this.reset(ASCENDING)
   }
 
-  get order(): IdOrder {
-    return this.#order
-  }
-
-  get all(): readonly Part[] {
-    return this.#parts
-  }
-
-  get total(): number {
-    return this.#total
-  }
-
   /** Starts over with one unread part. */
   reset(order: IdOrder): void {
-    this.#order = order
-    this.#parts = [{ after: null, last: order.end, count: 1, rows: null, isRead: false }]
+    this.order = order
+    this.all = [{ after: null, last: order.end, count: 1, rows: null, isRead: false }]
     this.reindex()
   }
 
   /** Recounts the rows after a part has become longer or shorter. */
   reindex(): void {
-    this.#total = 0
-    this.#starts = this.#parts.map(({ count }) => {
-      this.#total += count
-      return this.#total - count
+    this.total = 0
+    this.#starts = this.all.map(({ count }) => {
+      this.total += count
+      return this.total - count
     })
   }
 
@@ -53,19 +42,19 @@ export class PartList {
 
   /** Replaces a part by others, except those whose bounds have no id between them. */
   replace(part: Part, others: readonly Part[]): void {
-    const index = this.#parts.indexOf(part)
+    const index = this.all.indexOf(part)
     if (index < 0) return
     const whole = others.filter(
-      ({ after, last }) => after === null || this.#order.isBefore(after, last),
+      ({ after, last }) => after === null || this.order.isBefore(after, last),
     )
-    this.#parts.splice(index, 1, ...whole)
+    this.all = this.all.toSpliced(index, 1, ...whole)
     for (const other of whole) if (other.rows) this.markUsed(other)
     this.reindex()
   }
 
   /** Drops the plants of the least recently used parts. */
   forgetOldest(): void {
-    const heldParts = this.#parts.filter(({ rows }) => rows !== null)
+    const heldParts = this.all.filter(({ rows }) => rows !== null)
     let rows = heldParts.reduce((sum, { count }) => sum + count, 0)
     if (rows <= MAX_SORTED) return
     const age = (part: Part) => this.#usedAt.get(part) ?? 0
@@ -78,10 +67,10 @@ export class PartList {
 
   /** Resizes the longest unread part so that the rows add up to a total. */
   resizeTo(rows: number): void {
-    const unread = this.#parts.filter(({ isRead }) => !isRead)
+    const unread = this.all.filter(({ isRead }) => !isRead)
     const longest = unread.toSorted((a, b) => b.count - a.count)[0]
-    if (!longest || rows === this.#total) return
-    longest.count = Math.max(1, longest.count + rows - this.#total)
+    if (!longest || rows === this.total) return
+    longest.count = Math.max(1, longest.count + rows - this.total)
     this.reindex()
   }
 
@@ -95,7 +84,7 @@ export class PartList {
         .map(([, plant]) => plant)
         .filter((plant) => plant !== null)
       part.rows = [...unchangedRows, ...changedPlants].sort((a, b) =>
-        this.#order.isBefore(a.id, b.id) ? -1 : 1,
+        this.order.isBefore(a.id, b.id) ? -1 : 1,
       )
       part.count = part.rows.length
     }
@@ -103,39 +92,35 @@ export class PartList {
   }
 
   startOf(part: Part): number {
-    return this.#starts[this.#parts.indexOf(part)] ?? 0
+    return this.#starts[this.all.indexOf(part)] ?? 0
   }
 
   partOf(id: bigint): Part | undefined {
-    return this.#parts[this.#partIndexOfId(id)]
+    return this.all[this.#partIndexOfId(id)]
   }
 
   /** The index of a plant among rows, or of the first plant after its id. */
   indexIn(rows: readonly NewPlant[], id: bigint): number {
-    return lowerBound(rows, (row) => !this.#order.isBefore(row.id, id))
+    return lowerBound(rows, (row) => !this.order.isBefore(row.id, id))
   }
 
   /** The row of a plant, or of the first plant after its id. */
   rowOf(id: bigint): number {
     const index = this.#partIndexOfId(id)
-    const { rows } = this.#parts[index] ?? {}
-    return (this.#starts[index] ?? this.#total) + (rows ? this.indexIn(rows, id) : 0)
+    const { rows } = this.all[index] ?? {}
+    return (this.#starts[index] ?? this.total) + (rows ? this.indexIn(rows, id) : 0)
   }
 
   /** A row by its index; undefined if it is not held. */
   row(index: number): NewPlant | undefined {
     const part = this.#partIndexOfRow(index)
-    return this.#parts[part]?.rows?.[index - (this.#starts[part] ?? 0)]
+    return this.all[part]?.rows?.[index - (this.#starts[part] ?? 0)]
   }
 
   /** The parts with the rows from `first` up to `end`. */
   *between(first: number, end: number): Generator<Part> {
-    for (
-      let index = this.#partIndexOfRow(Math.max(0, first));
-      index < this.#parts.length;
-      index++
-    ) {
-      const part = this.#parts[index]
+    for (let index = this.#partIndexOfRow(Math.max(0, first)); index < this.all.length; index++) {
+      const part = this.all[index]
       if (!part || (this.#starts[index] ?? 0) >= end) return
       yield part
     }
@@ -143,12 +128,12 @@ export class PartList {
 
   /** True if every plant of the list is held. */
   get isHeld(): boolean {
-    return this.#parts.every(({ rows, isRead }) => rows !== null && isRead)
+    return this.all.every(({ rows, isRead }) => rows !== null && isRead)
   }
 
   /** Every plant that is held. */
   *heldPlants(): Generator<NewPlant> {
-    for (const { rows } of this.#parts) yield* rows ?? []
+    for (const { rows } of this.all) yield* rows ?? []
   }
 
   #partIndexOfRow(row: number): number {
@@ -156,6 +141,6 @@ export class PartList {
   }
 
   #partIndexOfId(id: bigint): number {
-    return lowerBound(this.#parts, ({ last }) => !this.#order.isBefore(last, id))
+    return lowerBound(this.all, ({ last }) => !this.order.isBefore(last, id))
   }
 }

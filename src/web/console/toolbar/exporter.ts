@@ -56,15 +56,6 @@ declare global {
   }
 }
 
-async function openPickedFile(picker: Promise<FileSystemFileHandle>): Promise<Target> {
-  const stream = await (await picker).createWritable()
-  return {
-    write: (part) => stream.write(part),
-    close: () => stream.close(),
-    abort: () => stream.abort(),
-  }
-}
-
 function openDownload(name: string, type: string): Target {
   const parts: Blob[] = []
   return {
@@ -83,8 +74,8 @@ function openDownload(name: string, type: string): Target {
 /** Asks where to save the file if the browser can; otherwise collects it in memory. */
 async function openTarget(format: ExportFormat): Promise<Target> {
   const [name, type] = FILES[format]
-  const picker = window.showSaveFilePicker?.({ suggestedName: name })
-  return picker ? await openPickedFile(picker) : openDownload(name, type)
+  const file = await window.showSaveFilePicker?.({ suggestedName: name })
+  return file ? file.createWritable() : openDownload(name, type)
 }
 
 /** Reads the plants that the page itself found; null: the service lists them. */
