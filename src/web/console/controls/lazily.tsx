@@ -4,7 +4,9 @@ import { signal } from '@preact/signals'
 import type { ComponentType, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { sentenceOf } from '../../sentence.ts'
-import { NOT_LOADED } from '../not-loaded.ts'
+
+/** The reason that a part of the page could not be loaded. */
+export const NOT_LOADED = 'this page is out of date, or plantstore does not answer; reload the page'
 
 /**
  * A component that renders nothing until it is loaded, or the reason that it cannot be. A failed load is retried when it

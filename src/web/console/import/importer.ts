@@ -1,7 +1,7 @@
 // The queue of files to import. The readers of files are loaded once a token that may write is accepted.
 
 import { computed, effect, signal } from '@preact/signals'
-import { NOT_LOADED } from '../not-loaded.ts'
+import { NOT_LOADED } from '../controls/lazily.tsx'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
 import type { Memory } from './detect-file.ts'

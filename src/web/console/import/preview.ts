@@ -68,21 +68,22 @@ function toInput(
 /** The analysis that the form shows. A new one replaces it. */
 function createAnalyzer(session: Session) {
   const analysis = signal<Analysis | null>(null)
-  let latestTurn = 0
+  let turn = new AbortController()
 
-  /** Ends the analysis in progress; returns a function that tells whether this turn is still the latest. */
-  function begin(): () => boolean {
-    const turn = ++latestTurn
-    return () => turn === latestTurn
+  /** Ends what is in progress; returns the signal that ends the next turn. */
+  function begin(): AbortSignal {
+    turn.abort()
+    turn = new AbortController()
+    return turn.signal
   }
 
   async function show(input: ImportInput | null): Promise<void> {
-    const isLatest = begin()
+    const turnSignal = begin()
     if (!input) analysis.value = null
     else {
       const { readable, columns } = input
       for await (const part of analyze(readable, columns, createComparison(session))) {
-        if (!isLatest()) return
+        if (turnSignal.aborted) return
         analysis.value = part
       }
     }
@@ -105,7 +106,6 @@ function createQuestions(
   const error = signal(detection.problem)
   const input = computed(() => toInput(readable.value, columns.value, replaces.value))
   const { analysis, begin, show } = createAnalyzer(session)
-  let readAbort = new AbortController()
 
   function choose(change: Partial<ColumnChoice>): void {
     columns.value = { ...columns.value, ...change }
@@ -114,23 +114,21 @@ function createQuestions(
 
   /** Reads the file with other settings. Keeps the chosen columns if their number stays the same. */
   async function read(change: Partial<Settings>): Promise<void> {
-    const isLatest = begin()
+    const turnSignal = begin()
     const width = readable.value?.table.header.length
-    readAbort.abort()
-    readAbort = new AbortController()
     settings.value = { ...settings.value, ...change }
     try {
-      const next = await openFile(file, format, settings.value, readAbort.signal)
+      const next = await openFile(file, format, settings.value, turnSignal)
       const isMoved = ROW_SETTINGS.some((setting) => change[setting] !== undefined)
       const isOther = isMoved || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
-      if (!isLatest()) return
+      if (turnSignal.aborted) return
       error.value = null
       readable.value = next
       if (proposal) columns.value = { ...columns.value, ...proposal.columns }
       await show(input.value)
     } catch (reason) {
-      if (!isLatest()) return
+      if (turnSignal.aborted) return
       error.value = reasonOf(reason)
       readable.value = null
       analysis.value = null
@@ -139,7 +137,6 @@ function createQuestions(
 
   function decide(choice: ImportInput | null): void {
     begin()
-    readAbort.abort()
     decision.resolve(choice)
   }
 

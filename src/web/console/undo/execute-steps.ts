@@ -14,10 +14,11 @@ import { sendGroups } from '../send-groups.ts'
 import type { Session } from '../session.ts'
 import { hasSameTexts } from '../texts.ts'
 import { CHANGED_REASON, GONE_REASON, type SkippedStep, TAKEN_REASON } from './describe.ts'
-import { inBatches } from './in-batches.ts'
 import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 
 const MAX_PLANTS = 1000
+// Browsers open six connections to a host: more requests would wait in line.
+const CONCURRENCY = 6
 // The plant already is as intended: an earlier answer was lost, or someone else did the same.
 const DONE_REASON = 'done already'
 
@@ -125,7 +126,9 @@ async function* sendEach(
     const doneSteps = group.filter(({ id }) => !leftOutIds.has(id))
     for (const { id } of doneSteps) list.rows.clearPending(id)
     yield { doneSteps, skippedSteps: [] }
-    for await (const part of inBatches(leftOut, (step) => showStored(session, list, step))) {
+    for (let at = 0; at < leftOut.length; at += CONCURRENCY) {
+      const batch = leftOut.slice(at, at + CONCURRENCY)
+      const part = await Promise.all(batch.map((step) => showStored(session, list, step)))
       const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
       const appliedSteps = result.isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
       yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
