@@ -52,15 +52,22 @@ function createParts(base: URL) {
   const exporter = new Exporter(session, announce)
   const isHelpShown = signal(false)
   const isRecentShown = signal(false)
-  /** Forgets the token, and stops everything that used it. */
+  /** null until it is loaded. */
+  const cells = signal<CellEditor | null>(null)
+  /** Forgets the token, stops everything that used it, and forgets what it has shown. */
   function forget(): void {
+    session.disconnect()
     acts.clear()
     importer.stop()
     importer.dismiss()
     importer.forget()
     exporter.stop()
     isRecentShown.value = false
-    session.disconnect()
+    saves.forget()
+    cells.value?.forget()
+    selection.clear()
+    editor.close()
+    list.close()
   }
   /** Opens the page of a plant, or its form. */
   function open({ id }: Pick<NewPlant, 'id'>, isForm = false): void {
@@ -77,8 +84,7 @@ function createParts(base: URL) {
     editor,
     selection,
     acts,
-    /** null until it is loaded. */
-    cells: signal<CellEditor | null>(null),
+    cells,
     importer,
     exporter,
     isHelpShown,
@@ -135,18 +141,15 @@ function showPlants(parts: Console): void {
   }
 
   effect(() => {
-    const hasSession = session.hasSession.value
+    if (!session.hasSession.value) return follower.stop()
     untracked(() => {
-      if (hasSession) void begin()
-      else follower.stop()
-      if (hasSession) return monitor.pollNow()
-      editor.close()
-      list.close()
+      void begin()
+      monitor.pollNow()
     })
   })
 }
 
-function connectParts({ session, list, selection, acts, monitor }: Console): void {
+function connectParts({ list, selection, acts, monitor }: Console): void {
   // The user's own changes update tags and status at once.
   effect(() => {
     acts.doneActs.value
@@ -158,7 +161,6 @@ function connectParts({ session, list, selection, acts, monitor }: Console): voi
   effect(() => {
     list.query.value
     list.typedQuery.value
-    session.hasSession.value
     untracked(selection.clear)
   })
   effect(() => {

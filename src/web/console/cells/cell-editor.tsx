@@ -1,7 +1,7 @@
 // Edits plants in the cells of the table, one cell at a time. A text is saved when its field loses the focus, on condition
 // that no other user has changed it. A refused text stays in its cell, which is marked.
 
-import { effect, signal, untracked } from '@preact/signals'
+import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { copy } from '../controls/clipboard.ts'
 import { countPlants } from '../counts.ts'
@@ -78,11 +78,7 @@ export class CellEditor implements CellEditing {
   #lastCell: Cell | null = null
 
   constructor(readonly parts: CellParts) {
-    const { session, list, scroll } = parts
-    this.#range = new CellRange(list, scroll.active)
-    effect(() => {
-      if (!session.hasSession.value) untracked(() => this.#forget())
-    })
+    this.#range = new CellRange(parts.list, parts.scroll.active)
     // Captured before other handlers: the panel that the first click opened may be below the mouse.
     addEventListener('click', this.#onSecondClick, true)
   }
@@ -300,7 +296,7 @@ export class CellEditor implements CellEditing {
     if ((await saves.save(form)) && editor.openId === id) void editor.form.value?.readAgain()
   }
 
-  #forget(): void {
+  forget(): void {
     this.#openCell.value = null
     this.#lastCell = null
     this.#range.setColumn(null)

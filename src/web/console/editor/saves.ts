@@ -1,7 +1,7 @@
 // Saves forms in the background, one after the other, so that each has the latest ETag. A refused form keeps its text until
 // it is opened again.
 
-import { effect, signal, untracked } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Session } from '../session.ts'
@@ -29,9 +29,6 @@ export class Saves {
       [...this.refusedForms.value, ...this.pendingForms.value]
         .filter((form) => form.id === plant.id && !form.isDeleted.value)
         .reduce((visiblePlant, form) => withTexts(visiblePlant, form.changes), plant)
-    effect(() => {
-      if (!session.hasSession.value) untracked(() => this.#forget())
-    })
   }
 
   /** True if leaving the page would lose something. */
@@ -97,7 +94,7 @@ export class Saves {
     if (plant) this.list.put(plant)
   }
 
-  #forget(): void {
+  forget(): void {
     this.pendingForms.value = []
     this.refusedForms.value = []
   }
