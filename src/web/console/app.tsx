@@ -134,7 +134,7 @@ function TableAndPanel({ console: all }: Props) {
           <Empty
             list={list}
             onAdd={() => editor.add()}
-            onSamples={() => void addSamples(list, all.acts, all.announce)}
+            onSamples={() => void addSamples(list, all.acts)}
           />
         ) : null}
       </div>
@@ -311,7 +311,6 @@ export function App({ console: all }: Props) {
       ) : null}
       {isRecentShown.value ? (
         <RecentPanel
-          session={session}
           list={list}
           acts={acts}
           onOpen={all.open}

@@ -35,12 +35,12 @@ function createParts(base: URL) {
   const monitor = createMonitor(session)
   const list = new PlantList(session, announce, setUrlView)
   const scroll = new TableScroll(list)
-  const saves: Saves = new Saves(session, list, (step) =>
+  const saves: Saves = new Saves(list, (step) =>
     acts.record({ what: nameOf([step]), steps: [step] }),
   )
-  const acts = new Acts(session, list, announcer, () => saves.whenSaved)
-  const editor = new Editor(session, list, saves, announce)
-  const selection = new Selection(list, announce)
+  const acts = new Acts(list, announcer, () => saves.whenSaved)
+  const editor = new Editor(list, saves)
+  const selection = new Selection(list)
   const onImported = (): void => {
     list.refresh()
     monitor.pollNow()
@@ -49,7 +49,7 @@ function createParts(base: URL) {
     if (act.undoBarrier === undefined) announce(`Finished ${act.what}; Ctrl+Z undoes it`)
     acts.record(act)
   })
-  const exporter = new Exporter(session, announce)
+  const exporter = new Exporter(list)
   const isHelpShown = signal(false)
   const isRecentShown = signal(false)
   /** null until it is loaded. */
@@ -108,7 +108,6 @@ function createParts(base: URL) {
 function showPlants(parts: Console): void {
   const { session, list, scroll, editor, selection, monitor, announce } = parts
   const follower = createFollower(
-    session,
     list,
     async (changes) => {
       const deletedIds = [...changes].filter(([, after]) => after === null).map(([id]) => id)

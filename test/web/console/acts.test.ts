@@ -12,9 +12,9 @@ const { daemon, database, createToken } = ownDaemon()
 const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
 
 /** The acts on a list, with the requests that they sent. */
-function actsOn({ session, list }: OpenedList) {
+function actsOn({ list }: OpenedList) {
   const announcer = createAnnouncer()
-  const acts = new Acts(session, list, announcer, async () => {})
+  const acts = new Acts(list, announcer, async () => {})
   return {
     acts,
     sentence: () => announcer.sentence.value,

@@ -13,13 +13,9 @@ const CHANGES = 3000
 const BATCH = 1000
 
 test('many changes are shown by few drawings of the table', async () => {
-  const { session, list } = await openList(daemon)
+  const { list } = await openList(daemon)
   const told: bigint[] = []
-  const follower = createFollower(
-    session,
-    list,
-    async (changes) => void told.push(...changes.keys()),
-  )
+  const follower = createFollower(list, async (changes) => void told.push(...changes.keys()))
   await follower.start()
   let drawn = 0
   effect(() => {
@@ -52,7 +48,7 @@ test('the last changes of a log that has gone are shown before the table is read
     const ending = send({ changes } as unknown as Client)
     return { ...(await ending.catch(({ failure }: ClientError) => failure)), isRepeated: false }
   }
-  const follower = createFollower(session, list, async () => {})
+  const follower = createFollower(list, async () => {})
   await follower.start()
 
   await until('two steps', () => steps.length === 2)

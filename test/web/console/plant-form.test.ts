@@ -18,7 +18,7 @@ async function open(): Promise<PlantForm> {
   await session.connect(TOKEN)
   const announce = (text: string): void => void said.push(text)
   const list = new PlantList(session, announce, () => {})
-  const form = new PlantForm(session, list, announce, {
+  const form = new PlantForm(list, {
     plant: { id: 1n, name: 'Rosa' },
     etag: undefined,
   })
@@ -72,8 +72,8 @@ test('keeps a plant deleted that someone else has deleted before a version was r
 })
 
 test('names the plant that has the id of a new one, and replaces the id by a free one', async () => {
-  const { session, list } = await openList(daemon)
-  const form = new PlantForm(session, list, () => {}, null)
+  const { list } = await openList(daemon)
+  const form = new PlantForm(list, null)
   form.draft.id.value = '1'
   form.draft.texts.name.value = 'Fern'
 

@@ -24,8 +24,8 @@ async function open(): Promise<RecentChanges> {
     () => {},
     () => {},
   )
-  const acts = new Acts(session, list, createAnnouncer(), async () => {})
-  return new RecentChanges(session, list, acts)
+  const acts = new Acts(list, createAnnouncer(), async () => {})
+  return new RecentChanges(list, acts)
 }
 
 async function newest(recent: RecentChanges) {

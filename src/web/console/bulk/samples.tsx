@@ -15,15 +15,11 @@ const SAMPLES: readonly NewPlant[] = Object.entries(GROUPS)
   .map((plant, index) => ({ id: BigInt(index + 1), ...plant }))
 
 /** Adds twelve sample plants to an empty store. */
-export async function addSamples(
-  list: PlantList,
-  acts: Acts,
-  announce: (text: string) => void,
-): Promise<void> {
+export async function addSamples(list: PlantList, acts: Acts): Promise<void> {
   const outcome = await list.session.call((client) => client.createPlants(SAMPLES))
-  if (!outcome.ok) return announce(`The sample plants were not added: ${outcome.message}`)
+  if (!outcome.ok) return list.announce(`The sample plants were not added: ${outcome.message}`)
   list.refresh()
-  announce('Added twelve sample plants; Ctrl+Z undoes it')
+  list.announce('Added twelve sample plants; Ctrl+Z undoes it')
   acts.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
 }
 

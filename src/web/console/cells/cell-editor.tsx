@@ -10,7 +10,6 @@ import { PlantForm } from '../editor/plant-form.ts'
 import type { Saves } from '../editor/saves.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
-import type { Session } from '../session.ts'
 import type { CellEditing } from '../table/cell-editing.ts'
 import type { TableScroll } from '../table/table-scroll.ts'
 import { TEXTS, type TextName } from '../texts.ts'
@@ -43,14 +42,12 @@ const COMPOSING: readonly string[] = ['Dead', 'Process']
 const isText = (key: string): boolean => [...key].length === 1 && key !== ' '
 
 type CellParts = {
-  readonly session: Session
   readonly list: PlantList
   readonly scroll: TableScroll
   readonly editor: Editor
   readonly saves: Saves
   readonly selection: Selection
   readonly acts: Acts
-  readonly announce: (text: string) => void
 }
 
 const table = (): HTMLElement | null => document.querySelector('[role="grid"]')
@@ -184,33 +181,33 @@ export class CellEditor implements CellEditing {
   /** Copies the ticked plants, the chosen cells, or the plant of the active row. */
   #copy(): boolean {
     if (getSelection()?.isCollapsed === false) return false
-    const { selection, announce } = this.parts
+    const { selection, list } = this.parts
     const areCells = selection.size === 0 && this.column.value !== null
     const plants = selection.size > 0 ? selection.plants() : this.#range.plants()
     if (!plants) {
-      announce(`Nothing was copied: ${UNREAD}`)
+      list.announce(`Nothing was copied: ${UNREAD}`)
       return true
     }
     const grid = areCells ? this.#range.grid(plants) : gridOf(plants)
     copy(textOf(grid), htmlOf(grid, areCells)).then(
-      () => announce(areCells ? 'Copied' : `Copied ${countPlants(plants.length)}`),
-      () => announce('Nothing was copied: the browser refused'),
+      () => list.announce(areCells ? 'Copied' : `Copied ${countPlants(plants.length)}`),
+      () => list.announce('Nothing was copied: the browser refused'),
     )
     return true
   }
 
   #fill(grid: Grid): void {
-    const { acts, announce } = this.parts
+    const { acts, list } = this.parts
     const filled = this.#range.fill(grid)
     const steps = filled?.filter((step) => changedTexts(step).length > 0) ?? []
     if (steps.length > 0) void acts.do(steps)
-    else if (!filled) announce(`Nothing was changed: ${UNREAD}`)
-    else announce('Nothing was changed: a plant needs a name')
+    else if (!filled) list.announce(`Nothing was changed: ${UNREAD}`)
+    else list.announce('Nothing was changed: a plant needs a name')
   }
 
   /** Opens a cell. `firstCharacter` replaces its text; without it, the text is selected. */
   #edit(row: number, text: TextName, firstCharacter?: string): void {
-    const { session, list, scroll, editor, saves, announce } = this.parts
+    const { list, scroll, editor, saves } = this.parts
     const plant = list.rows.row(row)
     if (!plant) return
     if (LINE_END.test(plant[text] ?? '')) {
@@ -232,7 +229,7 @@ export class CellEditor implements CellEditing {
       editor.openRefused(refusedForm)
       return
     }
-    const form = new PlantForm(session, list, announce, { plant, etag: undefined })
+    const form = new PlantForm(list, { plant, etag: undefined })
     form.reading = saves.whenSaved.then(async () => (await form.readAgain()) !== null)
     if (firstCharacter !== undefined) form.draft.texts[text].value = firstCharacter
     this.#openCell.value = { id: plant.id, text, form, isShown: firstCharacter !== undefined }
@@ -285,9 +282,9 @@ export class CellEditor implements CellEditing {
     this.#openCell.value = null
     const { id, form } = cell
     if (!form.isDirty) {
-      if (form.isDeleted.value) this.parts.announce(`Plant ${id} was deleted elsewhere`)
+      if (form.isDeleted.value) this.parts.list.announce(`Plant ${id} was deleted elsewhere`)
     } else if (form.check()) void this.#saveForm(cell)
-    else this.parts.announce(`Plant ${id} keeps its name: a plant needs one`)
+    else this.parts.list.announce(`Plant ${id} keeps its name: a plant needs one`)
   }
 
   /** Saves a cell, and shows the change in the panel too. */

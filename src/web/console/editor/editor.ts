@@ -5,7 +5,6 @@ import { ERRORS, type Plant } from '../../../client/client.ts'
 import { readUrlPlant, setUrlPlant } from '../address.ts'
 import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Session } from '../session.ts'
 import { PlantForm, type StoredVersion } from './plant-form.ts'
 import type { Saves } from './saves.ts'
 
@@ -24,10 +23,8 @@ export class Editor {
   #requests = 0
 
   constructor(
-    readonly session: Session,
     readonly list: PlantList,
     readonly saves: Saves,
-    readonly announce: (text: string) => void,
   ) {}
 
   get openId(): bigint | null {
@@ -42,7 +39,7 @@ export class Editor {
   /** Opens the page of a plant as it is stored now, or its form. */
   async show(id: bigint, isForm = false): Promise<void> {
     const request = ++this.#requests
-    const result = await this.session.call((client) => client.readPlant(id))
+    const result = await this.list.session.call((client) => client.readPlant(id))
     if (request !== this.#requests) return
     if (result.ok) {
       this.list.put(result.value)
@@ -50,7 +47,7 @@ export class Editor {
       return
     }
     if (result.error === ERRORS['no such plant']) this.list.remove(id)
-    this.announce(`Plant ${id}: ${result.message}`)
+    this.list.announce(`Plant ${id}: ${result.message}`)
     setUrlPlant(this.openId)
   }
 
@@ -101,7 +98,7 @@ export class Editor {
     if (!form || id !== this.openId || form.isSaving.value) return
     const adoptedFields = await form.readAgain()
     if (this.form.value !== form || !adoptedFields || adoptedFields.length === 0) return
-    this.announce(`Plant ${id}: ${adoptedFields.join(' and ')} changed elsewhere`)
+    this.list.announce(`Plant ${id}: ${adoptedFields.join(' and ')} changed elsewhere`)
   }
 
   /** Saves the form in the background, and leaves it or takes another step. If it is refused, it opens again. */
@@ -158,7 +155,7 @@ export class Editor {
   }
 
   #open(version: StoredVersion | null, isForm: boolean): PlantForm {
-    const form = new PlantForm(this.session, this.list, this.announce, version)
+    const form = new PlantForm(this.list, version)
     this.isEditing.value = isForm
     this.#isFromPage = false
     this.#set(form)

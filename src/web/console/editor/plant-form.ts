@@ -10,7 +10,6 @@ import {
 } from '../../../client/client.ts'
 import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Session } from '../session.ts'
 import { hasSameTexts, TEXTS, type TextName } from '../texts.ts'
 import { creationOf, type Step, withTexts } from '../undo/step.ts'
 import { Draft } from './draft.ts'
@@ -43,9 +42,7 @@ export class PlantForm {
   proposing: Promise<void> = Promise.resolve()
 
   constructor(
-    readonly session: Session,
     readonly list: PlantList,
-    readonly announce: (text: string) => void,
     storedVersion: StoredVersion | null,
   ) {
     this.storedVersion.value = storedVersion
@@ -80,7 +77,7 @@ export class PlantForm {
   proposeId(pending: Promise<readonly bigint[]>): void {
     const propose = async (): Promise<void> => {
       const ids = await pending
-      const last = await this.session.persist((client) =>
+      const last = await this.list.session.persist((client) =>
         client.listPlants({ order: 'desc', limit: 1 }),
       )
       if (!last.ok) return
@@ -152,7 +149,7 @@ export class PlantForm {
   async readAgain(): Promise<readonly TextName[] | null> {
     const before = this.storedVersion.value
     if (!before) return null
-    const current = await this.session.persist((client) => client.readPlant(before.plant.id))
+    const current = await this.list.session.persist((client) => client.readPlant(before.plant.id))
     if (!current.ok) {
       if (current.error === ERRORS['no such plant']) this.#markDeleted(before.plant.id)
       else this.errors.value = errorsByField(current)
@@ -174,7 +171,7 @@ export class PlantForm {
       return false
     }
     const plant = this.draft.toPlant(id)
-    const result = await this.session.persistWrite((client) => client.createPlant(plant))
+    const result = await this.list.session.persistWrite((client) => client.createPlant(plant))
     const isAlreadyStored =
       !result.ok && result.error === ERRORS['stored already'] && result.isRepeated
     if (!result.ok && !isAlreadyStored) {
@@ -184,13 +181,13 @@ export class PlantForm {
     }
     this.lastStep = creationOf(plant)
     const isShown = this.list.add(plant)
-    this.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
+    this.list.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
     return true
   }
 
   /** The end of a sentence about another plant: its name, unless it cannot be read. */
   async #nameOf(id: bigint): Promise<string> {
-    const other = await this.session.persist((client) => client.readPlant(id))
+    const other = await this.list.session.persist((client) => client.readPlant(id))
     return other.ok ? `, “${other.value.name}”` : ''
   }
 
@@ -228,7 +225,7 @@ export class PlantForm {
 
   #patch({ plant, etag }: StoredVersion, change: PlantChange) {
     const options = etag === undefined ? {} : { ifMatch: etag }
-    return this.session.persistWrite((client) => client.patchPlant(plant.id, change, options))
+    return this.list.session.persistWrite((client) => client.patchPlant(plant.id, change, options))
   }
 
   async #restore(before: StoredVersion, version: Plant): Promise<void> {
@@ -242,14 +239,14 @@ export class PlantForm {
       this.draft.fill(result.value)
       this.storedVersion.value = { plant: result.value, etag: result.etag }
       this.list.put(result.value)
-      this.announce(`Plant ${id} was restored`)
+      this.list.announce(`Plant ${id} was restored`)
     } else if (isOutdated(result)) {
       if (!(await this.readAgain())) return
       const now = this.storedVersion.value?.plant
       if (result.isRepeated && now && hasSameTexts(now, version)) {
         this.lastStep = { id, before: plant, after: now }
-        this.announce(`Plant ${id} was restored`)
-      } else this.announce(`Plant ${id} was not restored: someone else has just changed it`)
+        this.list.announce(`Plant ${id} was restored`)
+      } else this.list.announce(`Plant ${id} was not restored: someone else has just changed it`)
     } else if (result.error === ERRORS['no such plant']) this.#markDeleted(id)
     else this.errors.value = { form: result.message }
   }
@@ -258,7 +255,7 @@ export class PlantForm {
     const theirs = [...theirFields]
       .map((field) => `the ${field} that someone else saved`)
       .join(' and ')
-    this.announce(`Plant ${id} was changed${theirs === '' ? '' : `; ${theirs} was kept`}`)
+    this.list.announce(`Plant ${id} was changed${theirs === '' ? '' : `; ${theirs} was kept`}`)
   }
 
   #markDeleted(id: bigint): void {

@@ -62,7 +62,7 @@ type ActionProps = Omit<PlantPageProps, 'form' | 'changesSince' | 'onTag'> & {
 
 const Actions = ({ editor, plant, isGone, onDelete }: ActionProps) => (
   <div class="actions">
-    {editor.session.isReadOnly.value || isGone ? null : (
+    {editor.list.session.isReadOnly.value || isGone ? null : (
       <>
         <button type="button" class="primary" onClick={editor.edit}>
           Edit
@@ -78,7 +78,7 @@ const Actions = ({ editor, plant, isGone, onDelete }: ActionProps) => (
     <Menu id="copies" label="Copy">
       <CopyButton label="Copy ID" text={String(plant.id)} />
       <CopyButton label="Copy JSON" text={WRITERS.ndjson.line(plant)} />
-      <CopyButton label="Copy as curl" text={curlOf(editor.session.base, plant.id)} />
+      <CopyButton label="Copy as curl" text={curlOf(editor.list.session.base, plant.id)} />
     </Menu>
   </div>
 )
@@ -87,7 +87,7 @@ const Actions = ({ editor, plant, isGone, onDelete }: ActionProps) => (
 export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProps) {
   const { editor, plant } = props
   const { id, tag } = plant
-  const { hasChangeLog, isReadOnly } = editor.session
+  const { hasChangeLog, isReadOnly } = editor.list.session
   const changes = useSignal<readonly Change[]>([])
   const next = useSignal<string | null>(null)
   const isRead = useSignal(false)
@@ -98,7 +98,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
   async function load(): Promise<void> {
     if (!hasChangeLog.value) return
     const limits = { limit: PAGE_CHANGES, ...(next.value === null ? {} : { after: next.value }) }
-    const page = await editor.session.call((client) => client.history(id, limits))
+    const page = await editor.list.session.call((client) => client.history(id, limits))
     if (page.ok) {
       isRead.value = true
       changes.value = [...changes.value, ...page.value.changes]

@@ -4,7 +4,6 @@
 import { signal } from '@preact/signals'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Session } from '../session.ts'
 import type { TextName } from '../texts.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
@@ -20,7 +19,6 @@ export class Saves {
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(
-    readonly session: Session,
     readonly list: PlantList,
     /** Called with each change, so that it can be undone. */
     readonly onSaved: (step: Step) => void,
@@ -78,9 +76,9 @@ export class Saves {
   }
 
   async #saveNow(form: PlantForm): Promise<boolean> {
-    if (!this.session.hasSession.value) return false
+    if (!this.list.session.hasSession.value) return false
     const isSaved = await form.save()
-    if (!this.session.hasSession.value) return false
+    if (!this.list.session.hasSession.value) return false
     this.pendingForms.value = this.pendingForms.value.filter((other) => other !== form)
     if (isSaved && form.lastStep) this.onSaved(form.lastStep)
     if (!isSaved) this.refusedForms.value = [...this.refusedForms.value, form]

@@ -1,7 +1,6 @@
 // Follows the change log, if the service keeps one, so that the table shows the changes of others at once.
 
 import { ERRORS, type Plant, type Result } from '../../../client/client.ts'
-import type { Session } from '../session.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
@@ -10,11 +9,11 @@ const BATCH_MS = 50
 
 /** `onChanges` gets changed plants, null for deleted ones, once they are shown, and is awaited; `beforeShown` before that. */
 export function createFollower(
-  session: Session,
   list: PlantList,
   onChanges: (changes: ReadonlyMap<bigint, Plant | null>) => Promise<void>,
   beforeShown: (changes: ReadonlyMap<bigint, Plant | null>) => void = () => {},
 ) {
+  const { session } = list
   let abort = new AbortController()
 
   /** The cursor at the end of the change log; undefined if there is none. */

@@ -15,10 +15,7 @@ export class Selection {
   /** Counts the changes: a range that is read after another change is dropped. */
   #changes = 0
 
-  constructor(
-    readonly list: PlantList,
-    readonly announce: (text: string) => void,
-  ) {}
+  constructor(readonly list: PlantList) {}
 
   get size(): number {
     return this.plantsById.value.size
@@ -86,8 +83,9 @@ export class Selection {
     if (turn !== this.#changes) return
     this.isReading.value = false
     if (plants === 'too many') {
-      this.announce(`At most ${MAX_RANGE.toLocaleString()} plants can be selected at once`)
-    } else if (plants === 'failed') this.announce('Nothing was selected: the plants cannot be read')
+      this.list.announce(`At most ${MAX_RANGE.toLocaleString()} plants can be selected at once`)
+    } else if (plants === 'failed')
+      this.list.announce('Nothing was selected: the plants cannot be read')
     else this.add(plants)
   }
 

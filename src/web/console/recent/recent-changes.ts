@@ -5,7 +5,6 @@ import { type Change, ERRORS, type HistoryPage, type NewPlant } from '../../../c
 import { authorOf } from '../editor/author.ts'
 import { fold } from '../list/local-search.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import type { Acts } from '../undo/acts.ts'
 import { nameOf } from '../undo/describe.ts'
@@ -70,7 +69,6 @@ export class RecentChanges {
   })
 
   constructor(
-    readonly session: Session,
     readonly list: PlantList,
     readonly acts: Acts,
   ) {}
@@ -116,7 +114,7 @@ export class RecentChanges {
     const plant: NewPlant = { id, ...before }
     this.refusal.value = ''
     this.restoreStatus.value = ''
-    const result = await this.session.call((client) => client.createPlant(plant))
+    const result = await this.list.session.call((client) => client.createPlant(plant))
     // The answer to an earlier attempt may be lost.
     if (result.ok || result.error === ERRORS['stored already']) {
       const isShown = this.list.add(plant)
@@ -162,7 +160,7 @@ export class RecentChanges {
   }
 
   async #readPage(position: { readonly after?: string }): Promise<HistoryPage | null> {
-    const page = await this.session.call((client) =>
+    const page = await this.list.session.call((client) =>
       client.listHistory({ limit: PAGE_CHANGES, ...position }),
     )
     if (page.ok) return page.value

@@ -4,7 +4,6 @@ import { Modal } from '../controls/modal.tsx'
 import { Select } from '../controls/select.tsx'
 import { FieldChanges, TimeAndAuthor, timeOf } from '../editor/history.tsx'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Session } from '../session.ts'
 import type { Acts } from '../undo/acts.ts'
 import { KINDS, type Kind, RecentChanges } from './recent-changes.ts'
 
@@ -72,7 +71,7 @@ function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
         <p>
           <TimeAndAuthor change={change} />
         </p>
-        {recent.isLastDeletion(change) && !recent.session.isReadOnly.value ? (
+        {recent.isLastDeletion(change) && !recent.list.session.isReadOnly.value ? (
           <button
             type="button"
             class="quiet inline"
@@ -124,15 +123,14 @@ const Alert = ({ text }: { readonly text: string }) =>
   )
 
 type RecentPanelProps = Pick<RecentChangeProps, 'onOpen'> & {
-  readonly session: Session
   readonly list: PlantList
   readonly acts: Acts
   readonly onClose: () => void
 }
 
 /** Recent changes with their authors, and buttons to restore deleted plants. */
-export function RecentPanel({ session, list, acts, onClose, onOpen }: RecentPanelProps) {
-  const recent = useMemo(() => new RecentChanges(session, list, acts), [session, list, acts])
+export function RecentPanel({ list, acts, onClose, onOpen }: RecentPanelProps) {
+  const recent = useMemo(() => new RecentChanges(list, acts), [list, acts])
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
   useEffect(() => void recent.read(), [recent])

@@ -6,6 +6,7 @@ import { WRITERS } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { countPlants } from '../counts.ts'
 import { ASCENDING } from '../list/id-order.ts'
+import type { PlantList } from '../list/plant-list.ts'
 import { readPages } from '../list/plant-pages.ts'
 import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
@@ -102,14 +103,13 @@ export class Exporter {
   readonly exportedCount = signal<number | null>(null)
   #abort = new AbortController()
 
-  constructor(
-    private readonly session: Session,
-    private readonly announce: (text: string) => void,
-  ) {}
+  constructor(private readonly list: PlantList) {}
 
-  /** Writes the plants that a search finds, in order of id; `source` reads them if the page itself searches. */
-  async start(format: ExportFormat, query: Query, source: PlantSource = null): Promise<void> {
+  /** Writes the ticked plants, or else all that the search finds, in the order of ids. */
+  async start(format: ExportFormat, tickedPlants: readonly NewPlant[]): Promise<void> {
     if (this.exportedCount.value !== null) return
+    const query = this.list.query.value
+    const source = tickedPlants.length > 0 ? async () => tickedPlants : this.list.localResults
     this.#abort = new AbortController()
     let target: Target
     try {
@@ -117,7 +117,7 @@ export class Exporter {
     } catch (error) {
       // The file dialog was cancelled.
       if (error instanceof DOMException && error.name === 'AbortError') return
-      return this.announce(`The export failed: ${messageOf(error)}`)
+      return this.list.announce(`The export failed: ${messageOf(error)}`)
     }
     await this.#write(target, format, query, source)
   }
@@ -136,7 +136,7 @@ export class Exporter {
     const pause = yieldToBrowser()
     try {
       await target.write(content.start)
-      for await (const plants of pagesOf(this.session, query, source, signal)) {
+      for await (const plants of pagesOf(this.list.session, query, source, signal)) {
         await target.write(content.add(plants))
         this.exportedCount.value += plants.length
         await pause()
@@ -144,10 +144,10 @@ export class Exporter {
       }
       await target.write(await content.end())
       await target.close()
-      this.announce(`Exported ${countPlants(this.exportedCount.value)}`)
+      this.list.announce(`Exported ${countPlants(this.exportedCount.value)}`)
     } catch (error) {
       await target.abort()
-      this.announce(
+      this.list.announce(
         signal.aborted ? 'The export was stopped' : `The export failed: ${messageOf(error)}`,
       )
     } finally {

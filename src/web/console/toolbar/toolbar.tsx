@@ -186,8 +186,7 @@ function MoreMenu({ list, exporter, selection, onRecent, onUndo }: MoreProps) {
   function startExport(format: ExportFormat): void {
     // Searches first, as Enter does, so that the export is what the table shows.
     if (list.typedQuery.value) void list.show(list.visibleQuery)
-    const readTicked = selection.size > 0 ? async () => selection.plants() : null
-    void exporter.start(format, list.query.value, readTicked ?? list.localResults)
+    void exporter.start(format, selection.plants())
   }
   return (
     <Menu

@@ -3,7 +3,6 @@
 import { signal } from '@preact/signals'
 import type { Announcer } from '../announcer.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Session } from '../session.ts'
 import { describeDone, describeRepeat, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
 import { executeSteps, showPending } from './execute-steps.ts'
 import { inverseOf, type Step } from './step.ts'
@@ -29,7 +28,6 @@ export class Acts {
 
   /** `afterEdits`: resolves once all earlier edits are stored. */
   constructor(
-    readonly session: Session,
     readonly list: PlantList,
     readonly announcer: Announcer,
     readonly afterEdits: () => Promise<unknown>,
@@ -96,7 +94,7 @@ export class Acts {
     const skipped: SkippedStep[] = []
     let isRefused = false
     this.progress.value = { count: 0, of: steps.length }
-    for await (const outcome of executeSteps(this.session, this.list, steps)) {
+    for await (const outcome of executeSteps(this.list, steps)) {
       doneSteps.push(...outcome.doneSteps)
       skipped.push(...outcome.skippedSteps)
       isRefused ||= outcome.refusal !== undefined
@@ -118,7 +116,7 @@ export class Acts {
   }
 
   #announce(sentence: string): void {
-    if (this.session.hasSession.value) this.announcer.announce(sentence)
+    if (this.list.session.hasSession.value) this.announcer.announce(sentence)
   }
 
   #queue<T>(act: () => Promise<T>): Promise<T> {

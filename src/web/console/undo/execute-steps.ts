@@ -47,9 +47,9 @@ const showUnchanged = (list: PlantList, steps: readonly Step[]): void =>
   list.putAll(steps.flatMap(({ before }) => (before ? [before] : [])))
 
 /** Shows a plant as it is stored, after its step was skipped; resolves to the reason. */
-async function showStored(session: Session, list: PlantList, step: Step): Promise<SkippedStep> {
+async function showStored(list: PlantList, step: Step): Promise<SkippedStep> {
   const { id, after } = step
-  const current = await session.persist((client) => client.readPlant(id))
+  const current = await list.session.persist((client) => client.readPlant(id))
   if (!current.ok && current.error !== ERRORS['no such plant']) {
     showUnchanged(list, [step])
     return { step, why: current.message }
@@ -103,14 +103,13 @@ const plantsOf = ({ before, after }: Step) => [before, after].filter((plant) => 
 
 /** Sends steps until one is refused. */
 async function* sendEach(
-  session: Session,
   list: PlantList,
   steps: readonly Step[],
   send: Send,
 ): AsyncGenerator<Outcome, void, void> {
   let sent = 0
   for await (const { group, result } of sendGroups(steps, plantsOf, (part) =>
-    send(session, part),
+    send(list.session, part),
   )) {
     if (!result.ok) {
       const rest = steps.slice(sent)
@@ -128,7 +127,7 @@ async function* sendEach(
     yield { doneSteps, skippedSteps: [] }
     for (let at = 0; at < leftOut.length; at += CONCURRENCY) {
       const batch = leftOut.slice(at, at + CONCURRENCY)
-      const part = await Promise.all(batch.map((step) => showStored(session, list, step)))
+      const part = await Promise.all(batch.map((step) => showStored(list, step)))
       const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
       const appliedSteps = result.isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
       yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
@@ -137,7 +136,6 @@ async function* sendEach(
 }
 
 async function* createEach(
-  session: Session,
   list: PlantList,
   steps: readonly Step[],
 ): AsyncGenerator<Outcome, void, void> {
@@ -145,7 +143,7 @@ async function* createEach(
   for (let at = 0; at < steps.length; at += MAX_PLANTS) {
     const group = steps.slice(at, at + MAX_PLANTS)
     const plants = group.flatMap(({ after }) => (after ? [after] : []))
-    const result = await createPlants(session, plants, signal)
+    const result = await createPlants(list.session, plants, signal)
     if (!result.ok) {
       const rest = steps.slice(at)
       const skippedSteps = rest.map((step) => ({ step, why: result.message }))
@@ -165,14 +163,13 @@ async function* createEach(
 
 /** Carries out steps; yields the outcome of each group. */
 export async function* executeSteps(
-  session: Session,
   list: PlantList,
   steps: readonly Step[],
 ): AsyncGenerator<Outcome, void, void> {
   const kindOf = ({ before, after }: Step) =>
     before === null ? 'created' : after === null ? 'deleted' : 'changed'
   const { created = [], deleted = [], changed = [] } = Object.groupBy(steps, kindOf)
-  yield* sendEach(session, list, deleted, sendDeletions)
-  yield* sendEach(session, list, changed, sendChanges)
-  yield* createEach(session, list, created)
+  yield* sendEach(list, deleted, sendDeletions)
+  yield* sendEach(list, changed, sendChanges)
+  yield* createEach(list, created)
 }
