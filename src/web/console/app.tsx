@@ -122,9 +122,7 @@ function TableAndPanel({ console: all }: Props) {
       <div class={tableClass(all)}>
         <ReadingProgress console={all} />
         <PlantTable
-          list={list}
           scroll={scroll}
-          isReadOnly={isReadOnly}
           openId={editor.openId}
           selection={selection}
           cells={isReadOnly ? null : all.cells.value}
@@ -191,7 +189,6 @@ function Footer({ console: all }: Props) {
       )}
       <SelectionBar
         selection={selection}
-        tags={list.tags}
         onCopy={() => all.cells.value?.copyTicked()}
         onTag={(tag) => {
           const plants = selection.plants()
@@ -211,7 +208,6 @@ function Main({ console: all }: Props) {
     <main>
       <Outage monitor={monitor} />
       <Toolbar
-        list={list}
         exporter={exporter}
         onAdd={() => editor.add()}
         onRename={(tag) => {

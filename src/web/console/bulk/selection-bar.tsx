@@ -1,18 +1,17 @@
 import { useSignal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
-import { type TagCounts, TagInput } from '../controls/tag-input.tsx'
+import { TagInput } from '../controls/tag-input.tsx'
 import type { Selection } from '../list/selection.ts'
 
 type SelectionBarProps = {
   readonly selection: Selection
-  readonly tags: TagCounts
   readonly onCopy: () => void
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
 }
 
 /** The number of ticked plants, and the actions on all of them. */
-export function SelectionBar({ selection, tags, onCopy, onTag, onDelete }: SelectionBarProps) {
+export function SelectionBar({ selection, onCopy, onTag, onDelete }: SelectionBarProps) {
   const tag = useSignal('')
   const { size, hasAll } = selection
   const isReading = selection.isReading.value
@@ -36,7 +35,7 @@ export function SelectionBar({ selection, tags, onCopy, onTag, onDelete }: Selec
       >
         <TagInput
           text={tag}
-          tags={tags}
+          tags={selection.list.tags}
           attributes={{
             dir: 'auto',
             'aria-label': 'Tag for all of them',

@@ -2,7 +2,6 @@ import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { sentenceOf } from '../../sentence.ts'
 import { Field } from '../controls/field.tsx'
-import type { TagCounts } from '../controls/tag-input.tsx'
 import { TextValue } from '../controls/text-value.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
@@ -73,8 +72,6 @@ function Leaving({ editor }: { readonly editor: Editor }) {
   )
 }
 
-type EditorFormProps = FormProps & { readonly tags: TagCounts }
-
 /** The id of a new plant: the next free one, unless another is typed. */
 function IdField({ editor, form }: FormProps) {
   const { draft, errors } = form
@@ -111,7 +108,7 @@ function IdField({ editor, form }: FormProps) {
 const TAG_HINT = 'The kind of plant, such as fern. Leave empty for none.'
 
 /** The fields of a plant. */
-export function EditorForm({ editor, form, tags }: EditorFormProps) {
+export function EditorForm({ editor, form }: FormProps) {
   const { texts } = form.draft
   const errors = form.errors.value
   const problem = form.isDeleted.value ? DELETED_NOTICE : errors.form
@@ -137,7 +134,7 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
           error={errors[text]}
           // A single-line field would drop line breaks.
           isLong={text === 'name' || /[\r\n]/.test(`${plant?.[text]}${texts[text].value}`)}
-          {...(text === 'tag' ? { hint: TAG_HINT, tags } : {})}
+          {...(text === 'tag' ? { hint: TAG_HINT, tags: editor.list.tags } : {})}
         />
       ))}
       {plant ? null : <IdField editor={editor} form={form} />}

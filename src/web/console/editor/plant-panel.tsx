@@ -114,7 +114,7 @@ export function PlantPanel({ editor, form, onOpen, ...actions }: PlantPanelProps
             />
           </>
         ) : (
-          <EditorForm editor={editor} form={form} tags={editor.list.tags} />
+          <EditorForm editor={editor} form={form} />
         )}
       </div>
     </SidePanel>

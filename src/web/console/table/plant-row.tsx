@@ -23,7 +23,6 @@ type PlantRowProps = RowActions & {
   readonly isOpen: boolean
   /** True if it was just created here. */
   readonly isAdded: boolean
-  readonly isReadOnly: boolean
   readonly selection: Selection
   /** null: no cell can be edited. */
   readonly cells: CellEditing | null
@@ -69,7 +68,7 @@ const Action = ({ label, variant = '', ...props }: ActionProps) => (
 function Actions({
   plant,
   tabIndex,
-  isReadOnly,
+  selection,
   onOpen,
   onDelete,
 }: PlantRowProps & { readonly tabIndex: number }) {
@@ -87,7 +86,7 @@ function Actions({
   return (
     <span role="gridcell" class="row-actions">
       {open}
-      {isReadOnly ? null : (
+      {selection.list.session.isReadOnly.value ? null : (
         <>
           <Action
             label={`Edit plant ${id}`}
@@ -148,7 +147,8 @@ function TextCell(allProps: TextCellProps) {
 }
 
 export function PlantRow(props: PlantRowProps) {
-  const { plant, row, isActive, isOpen, isAdded, isReadOnly, selection, cells, onTag } = props
+  const { plant, row, isActive, isOpen, isAdded, selection, cells, onTag } = props
+  const isReadOnly = selection.list.session.isReadOnly.value
   const { id, name, tag } = plant
   const tabIndex = isActive ? 0 : -1
   const cell = { plant, row, isActive, cells }

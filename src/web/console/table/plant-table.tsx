@@ -92,15 +92,9 @@ function OrderMenu({ list }: { readonly list: PlantList }) {
 const OTHER_COLUMNS =
   OTHER_TEXTS.length > 0 ? { '--others': `repeat(${OTHER_TEXTS.length}, minmax(0, 10rem))` } : {}
 
-type HeadProps = {
-  readonly list: PlantList
-  readonly selection: Selection
-  readonly isReadOnly: boolean
-}
-
-const Head = ({ list, selection, isReadOnly }: HeadProps) => (
+const Head = ({ selection, selection: { list } }: { readonly selection: Selection }) => (
   <div class="head row" role="row" aria-rowindex={1} tabIndex={-1}>
-    {isReadOnly ? null : (
+    {list.session.isReadOnly.value ? null : (
       <span role="columnheader">
         <label class="box">
           <input
@@ -130,9 +124,7 @@ const Head = ({ list, selection, isReadOnly }: HeadProps) => (
 )
 
 type TableProps = RowActions & {
-  readonly list: PlantList
   readonly scroll: TableScroll
-  readonly isReadOnly: boolean
   readonly openId: bigint | null
   readonly selection: Selection
   /** null: no cell can be edited. */
@@ -147,7 +139,8 @@ function rowOf({ target }: Event): number | undefined {
 
 /** The rows in view, in an element as high as all of them. */
 function Body(props: TableProps) {
-  const { list, scroll, isReadOnly, openId, selection, cells, ...actions } = props
+  const { scroll, openId, selection, cells, ...actions } = props
+  const { list } = scroll
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -200,7 +193,6 @@ function Body(props: TableProps) {
                 isActive={row === active}
                 isOpen={plant.id === openId}
                 isAdded={plant.id === list.createdId.value}
-                isReadOnly={isReadOnly}
                 selection={selection}
                 cells={cells}
                 {...actions}
@@ -221,7 +213,9 @@ const gridClass = (isReadOnly: boolean, digits: number): string =>
 
 /** The table of plants. Only the rows in view are in the document. */
 export function PlantTable(props: TableProps) {
-  const { list, scroll, isReadOnly, selection, cells } = props
+  const { scroll, selection, cells } = props
+  const { list } = scroll
+  const isReadOnly = list.session.isReadOnly.value
   /** The length of the longest id so far. It never shrinks, so that the columns stay in place. */
   const digits = useRef(0)
   list.rows.version.value
@@ -251,7 +245,7 @@ export function PlantTable(props: TableProps) {
         if (onTableKey(event, props)) event.preventDefault()
       }}
     >
-      <Head list={list} selection={selection} isReadOnly={isReadOnly} />
+      <Head selection={selection} />
       <Body {...props} />
     </div>
   )

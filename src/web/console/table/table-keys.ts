@@ -1,33 +1,28 @@
 // The keys of the table.
 
-import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import type { CellEditing } from './cell-editing.ts'
 import type { RowActions } from './plant-row.tsx'
 import type { TableScroll } from './table-scroll.ts'
 
 type TableParts = Pick<RowActions, 'onOpen' | 'onDelete'> & {
-  readonly list: PlantList
   readonly scroll: TableScroll
   readonly selection: Selection
-  readonly isReadOnly: boolean
   readonly cells: CellEditing | null
-}
-
-/** Handles a key with Ctrl or Cmd; false for any other key. */
-function onChord(event: KeyboardEvent, { selection, isReadOnly }: TableParts): boolean {
-  if (event.altKey) return false
-  if (event.key !== 'a' || isReadOnly) return false
-  void selection.addAll()
-  return true
 }
 
 /** Handles a key; false for any other key. */
 export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
-  const { list, scroll, selection, isReadOnly, onOpen, onDelete } = table
+  const { scroll, selection, onOpen, onDelete } = table
+  const { list } = scroll
+  const isReadOnly = list.session.isReadOnly.value
   if (table.cells?.onKey(event)) return true
-  if (event.ctrlKey || event.metaKey) return onChord(event, table)
   if (event.altKey) return false
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key !== 'a' || isReadOnly) return false
+    void selection.addAll()
+    return true
+  }
   const plant = list.rows.row(scroll.active.row.value)
   const isInControl =
     event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement

@@ -157,7 +157,6 @@ const MENU = 'menu'
 export const chooseFiles = (): void => document.getElementById(FILES)?.click()
 
 type MoreProps = {
-  readonly list: PlantList
   readonly exporter: Exporter
   readonly selection: Selection
   /** null: changes are not recorded. */
@@ -173,7 +172,8 @@ const FORMATS = [
 ] as const
 
 /** The plants to export: the ticked ones, or all that are shown. */
-function describeExport({ visibleQuery, rows, total }: PlantList, selection: Selection): string {
+function describeExport(selection: Selection): string {
+  const { visibleQuery, rows, total } = selection.list
   if (selection.size > 0) return `the ${countPlants(selection.size)} selected`
   const found = rows.parts.isHeld ? rows.foundCount.value : undefined
   const count = rows.isFiltered ? found : total
@@ -182,7 +182,8 @@ function describeExport({ visibleQuery, rows, total }: PlantList, selection: Sel
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
-function MoreMenu({ list, exporter, selection, onRecent, onUndo }: MoreProps) {
+function MoreMenu({ exporter, selection, onRecent, onUndo }: MoreProps) {
+  const { list } = selection
   function startExport(format: ExportFormat): void {
     // Searches first, as Enter does, so that the export is what the table shows.
     if (list.typedQuery.value) void list.show(list.visibleQuery)
@@ -203,7 +204,7 @@ function MoreMenu({ list, exporter, selection, onRecent, onUndo }: MoreProps) {
           Import…
         </button>
       )}
-      <p id="exported">Export {describeExport(list, selection)}</p>
+      <p id="exported">Export {describeExport(selection)}</p>
       {FORMATS.map(([format, name]) => (
         <button
           key={format}
@@ -251,7 +252,8 @@ type ToolbarProps = MoreProps & {
 
 /** The search box, and the buttons to add, import and export. */
 export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
-  const { list, exporter } = props
+  const { exporter, selection } = props
+  const { list } = selection
   const isReadOnly = list.session.isReadOnly.value
   const writtenCount = exporter.exportedCount.value
   return (
