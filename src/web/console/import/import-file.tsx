@@ -1,25 +1,13 @@
 // Imports one file. Loaded on demand, as it includes the readers of all formats.
 
-import type { Session } from '../session.ts'
-import type { Act } from '../undo/acts.ts'
 import { reasonOf } from './advice.ts'
 import { createComparison } from './compare.ts'
-import { detectFile, type ImportInput, type Memory, unquestionedInput } from './detect-file.ts'
+import { detectFile, type ImportInput, unquestionedInput } from './detect-file.ts'
 import { withoutHeader } from './pasted-table.ts'
 import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
 import { sendPlants } from './send-plants.ts'
-import type { Import } from './state.ts'
-
-/** The parts of the console that an import uses. */
-export type ImportContext = {
-  readonly session: Session
-  readonly memory: Memory
-  readonly signal: AbortSignal
-  readonly update: (change: (before: Import) => Partial<Import>) => void
-  /** Called with the changes. */
-  readonly onDone: (act: Act) => void
-}
+import type { ImportContext } from './state.ts'
 
 /** The way to read a file: as before, as the user chooses, or as detected if that is certain. */
 export type ReadingMode = ImportInput | 'ask' | 'ask if needed' | 'pasted'
@@ -54,7 +42,7 @@ export async function importFile(
   mode: ReadingMode,
   context: ImportContext,
 ): Promise<void> {
-  const { session, signal, update, onDone } = context
+  const { signal, update, onDone } = context
   let input: ImportInput | null = null
   try {
     input = typeof mode === 'string' ? await chooseInput(file, mode, context) : mode
@@ -64,7 +52,7 @@ export async function importFile(
   }
   if (!input) return update(() => ({ state: 'cancelled' }))
   update(() => ({ state: 'running', input, form: null }))
-  const changes = await sendPlants(input, session, signal, update)
+  const changes = await sendPlants(input, context)
   if (changes.steps.length > 0 || changes.undoBarrier !== undefined)
     onDone({ what: `the import of ${file.name}`, ...changes })
 }

@@ -6,14 +6,14 @@ import type { RowEntry } from '../../../formats/row.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Refusal } from './refused-groups.ts'
 import { createGroups } from './refused-groups.ts'
-import type { Import } from './state.ts'
+import type { ImportContext } from './state.ts'
 
 export type RefusedRow = Refusal & Pick<RowEntry, 'source' | 'rowIndex'>
 
 export function createRefusals(
   table: Omit<Table, 'lines'>,
   columns: Columns,
-  update: (change: (before: Import) => Partial<Import>) => void,
+  update: ImportContext['update'],
 ) {
   const writer = createRefusedWriter(table, columns)
   const texts: BlobPart[] = []

@@ -10,7 +10,6 @@ import {
   updateOf,
 } from '../../../formats/row-update.ts'
 import { explainRefusal, groupRefusal } from '../create-plants.ts'
-import type { Session } from '../session.ts'
 import { TEXTS } from '../texts.ts'
 import type { Act } from '../undo/acts.ts'
 import { textsOf } from '../undo/step.ts'
@@ -21,9 +20,7 @@ import type { ImportInput } from './detect-file.ts'
 import { createSteps } from './import-steps.ts'
 import { createRefusals, type RefusedRow } from './refusals.ts'
 import { replacePlants, type SentRow } from './replace-plants.ts'
-import type { Import } from './state.ts'
-
-type Update = (change: (before: Import) => Partial<Import>) => void
+import type { ImportContext } from './state.ts'
 
 /**
  * Returns a function that makes the row to send. A compared plant is replaced only if it is still stored as it was, except
@@ -48,9 +45,7 @@ function createSentRows({ columns, comparison }: Pick<ImportInput, 'columns' | '
  */
 function createSender(
   input: ImportInput,
-  session: Session,
-  signal: AbortSignal,
-  update: Update,
+  { session, signal, update }: ImportContext,
   steps: ReturnType<typeof createSteps>,
 ) {
   const toSentRow = createSentRows(input)
@@ -85,14 +80,13 @@ function createSender(
 /** Sends the plants of a file; calls `update` with the progress. Resolves to the steps to undo. Never rejects. */
 export async function sendPlants(
   input: ImportInput,
-  session: Session,
-  signal: AbortSignal,
-  update: Update,
+  context: ImportContext,
 ): Promise<Omit<Act, 'what'>> {
+  const { signal, update } = context
   const { readable, columns } = input
   const { table, rows } = readable
   const steps = createSteps(input.comparison)
-  const send = createSender(input, session, signal, update, steps)
+  const send = createSender(input, context, steps)
   const refuse = createRefusals(table, columns, update)
   const unusedNotice = unusedColumns(table, columns)
   const notices = unusedNotice === null ? [] : [unusedNotice]

@@ -1,7 +1,9 @@
 // The state of an import, as the page shows it.
 
 import type { VNode } from 'preact'
-import type { ImportInput } from './detect-file.ts'
+import type { Session } from '../session.ts'
+import type { Act } from '../undo/acts.ts'
+import type { ImportInput, Memory } from './detect-file.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 
 type ImportState = 'opening' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
@@ -39,4 +41,14 @@ export class Import {
   readonly isFileError: boolean = false
 
   constructor(readonly file: File) {}
+}
+
+/** The parts of the console that an import uses. */
+export type ImportContext = {
+  readonly session: Session
+  readonly memory: Memory
+  readonly signal: AbortSignal
+  readonly update: (change: (before: Import) => Partial<Import>) => void
+  /** Called with the changes. */
+  readonly onDone: (act: Act) => void
 }
