@@ -223,7 +223,7 @@ describe('many plants', () => {
     expect(page.workers()).toEqual([])
 
     await console.search('plant 1000')
-    await page.getByText('12 plants found').waitFor()
+    await page.getByText('21 plants found; exact spelling only').waitFor()
     await press(console, 'Name')
     await showsFirst(console, 'plant 1000')
     await console.isClean()
