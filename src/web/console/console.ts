@@ -93,7 +93,6 @@ function createParts(base: URL) {
     /** True if single letters are shortcuts. */
     hasLetters: createPreference('letters', true),
     announcer,
-    announce,
     disconnect(): void {
       forget()
       // Hide the search from the next user.
@@ -106,7 +105,7 @@ function createParts(base: URL) {
 
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
-  const { session, list, scroll, editor, selection, monitor, announce } = parts
+  const { session, list, scroll, editor, selection, monitor } = parts
   const follower = createFollower(
     list,
     async (changes) => {
@@ -123,9 +122,11 @@ function showPlants(parts: Console): void {
     const plant = list.rows.row(scroll.active.row.peek())
     const after = plant && changes.get(plant.id)
     if (!plant || after === undefined || plant.id === editor.openId) return
-    if (after === null) announce(`Plant ${plant.id} was deleted elsewhere`)
+    if (after === null) list.announce(`Plant ${plant.id} was deleted elsewhere`)
     else if (!hasSameTexts(plant, after))
-      announce(`Plant ${plant.id} was changed elsewhere: ${after.name}, ${after.tag ?? 'no tag'}`)
+      list.announce(
+        `Plant ${plant.id} was changed elsewhere: ${after.name}, ${after.tag ?? 'no tag'}`,
+      )
   }
 
   async function begin(): Promise<void> {

@@ -5,9 +5,6 @@ import type { ComponentChildren } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
 import type { TextName } from '../texts.ts'
 
-/** The state of a text that is not stored yet. */
-export type SaveState = 'waiting' | 'refused'
-
 export type CellEditing = {
   /** The column of the active cell; null: the whole row is active. */
   readonly column: ReadonlySignal<TextName | null>
@@ -17,7 +14,8 @@ export type CellEditing = {
   onClick(event: MouseEvent, act: () => void): void
   /** True for a cell of a chosen range. */
   isInRange(row: number, text: TextName): boolean
-  saveStateOf(plant: NewPlant, text: TextName): SaveState | null
+  /** The state of a text that is not stored yet. */
+  saveStateOf(plant: NewPlant, text: TextName): 'waiting' | 'refused' | null
   /** The field in place of the text of a cell; null if the cell is not edited. */
   fieldOf(plant: NewPlant, text: TextName): ComponentChildren
 }
