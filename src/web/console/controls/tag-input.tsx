@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 
 const MAX_SUGGESTIONS = 8
 
-/** The number of plants with each tag. */
+/** The number of plants with each tag, the most used first. */
 export type TagCounts = {
   readonly counts: ReadonlyMap<string, number>
   /** Reads the counts, unless they are known. */
@@ -50,7 +50,6 @@ const Suggestions = ({ id, options, active, onPick }: SuggestionsProps) => (
 const suggestionsOf = (counts: TagCounts['counts'], text: string): readonly Suggestion[] =>
   [...counts]
     .filter(([tag]) => tag && tag !== text && tag.toLowerCase().includes(text.toLowerCase()))
-    .sort(([, a], [, b]) => b - a)
     .slice(0, MAX_SUGGESTIONS)
 
 /** A field that suggests tags that contain the typed text, the most used first. */

@@ -67,24 +67,24 @@ export function ColumnChoices({ preview }: { readonly preview: Preview }) {
         />
       ))}
       {id === null ? (
-        <div class="field">
-          <label for="import-from">Number the rows from</label>
-          <input
-            id="import-from"
-            inputMode="numeric"
-            autoComplete="off"
-            value={numberFrom}
-            aria-invalid={preview.input.value === null && name.length > 0}
-            aria-describedby="import-from-note"
-            onInput={(event) => choose({ numberFrom: event.currentTarget.value })}
-          />
-        </div>
-      ) : null}
-      {id === null ? (
-        <p class="hint" id="import-from-note">
-          The first row gets this ID, the next row the ID after it, and so on.
-          {numberFrom === '' ? ` A whole number, up to ${INT64_MAX}.` : null}
-        </p>
+        <>
+          <div class="field">
+            <label for="import-from">Number the rows from</label>
+            <input
+              id="import-from"
+              inputMode="numeric"
+              autoComplete="off"
+              value={numberFrom}
+              aria-invalid={preview.input.value === null && name.length > 0}
+              aria-describedby="import-from-note"
+              onInput={(event) => choose({ numberFrom: event.currentTarget.value })}
+            />
+          </div>
+          <p class="hint" id="import-from-note">
+            The first row gets this ID, the next row the ID after it, and so on.
+            {numberFrom === '' ? ` A whole number, up to ${INT64_MAX}.` : null}
+          </p>
+        </>
       ) : null}
     </fieldset>
   )

@@ -8,6 +8,7 @@ const PAGE_TAGS = 1000
 const MAX_TAGS = 10_000
 
 type TagTotals = {
+  /** The most used first. */
   readonly counts: ReadonlyMap<string, number>
   /** The number of plants without one; null if it is unknown. */
   readonly untagged: number | null
@@ -59,7 +60,7 @@ export class Tags {
 
   /** null if a request was refused. */
   async #count(): Promise<TagTotals | null> {
-    const counts = new Map<string, number>()
+    const all: (readonly [tag: string, plants: number])[] = []
     let taggedPlants = 0
     let next: string | null = null
     do {
@@ -67,14 +68,15 @@ export class Tags {
       const page: Result<TagPage> = await this.session.persist((client) => client.listTags(query))
       if (!page.ok) return null
       for (const { tag, plants } of page.value.tags) {
-        counts.set(tag, plants)
+        all.push([tag, plants])
         taggedPlants += plants
       }
       next = page.value.next
-    } while (next !== null && counts.size < MAX_TAGS)
+    } while (next !== null && all.length < MAX_TAGS)
     const isPart = next !== null
     const status = isPart ? null : await this.session.persist((client) => client.readStatus())
     const plants = status?.ok ? status.value.plants : null
+    const counts = new Map(all.sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1)))
     // Others may have deleted some between the two requests.
     return { counts, untagged: plants === null ? null : Math.max(0, plants - taggedPlants), isPart }
   }

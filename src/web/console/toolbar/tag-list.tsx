@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { hideAttributes, Menu } from '../controls/menu.tsx'
 import { isPhone } from '../controls/modal.tsx'
 import type { PlantList } from '../list/plant-list.ts'
@@ -56,11 +56,7 @@ function Tags({ list }: { readonly list: PlantList }) {
     return () => clearInterval(timer)
   }, [list])
   const tagCounts = list.tags.tagCounts.value
-  const { counts } = list.tags
-  const all = useMemo(
-    () => [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1)),
-    [tagCounts],
-  )
+  const all = [...list.tags.counts]
   const text = filterText.value.trim().toLowerCase()
   const matchingTags = all.filter(([name]) => name.toLowerCase().includes(text))
   const { tag, isUntagged = false } = list.query.value
