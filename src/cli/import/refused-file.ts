@@ -1,10 +1,9 @@
 // The file of an import's refused rows, placed once complete: empty if no row was refused.
 
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { OpenError } from '../../errors'
 import { beginFile } from '../../files/replace-file'
 import { explainFailedWrite } from '../../files/resolve-path'
-import { writeAll } from '../terminal/output'
 
 export type RefusedFile = AsyncDisposable & {
   /** Adds a row; `header` is written before the first. */
@@ -22,7 +21,7 @@ export async function openRefusedFile(
 ): Promise<RefusedFile> {
   const file = await beginFile(path, 'replace', otherFiles)
   let texts: string[] = []
-  let fd: number | null = null
+  let hasRows = false
   let hasFailed = false
 
   function fail(error: unknown): never {
@@ -36,38 +35,30 @@ export async function openRefusedFile(
     )
   }
 
-  function write(text: string): void {
+  function write(): void {
     try {
-      fd ??= openSync(file.tempPath, 'wx', 0o600)
-      writeAll(fd, text)
+      appendFileSync(file.tempPath, texts.join(''), { mode: 0o600 })
+      texts = []
     } catch (error) {
       fail(error)
     }
   }
 
-  function flush(): void {
-    if (texts.length === 0) return
-    write(texts.join(''))
-    texts = []
-  }
-
   return {
     add(row, header) {
-      if (fd === null && texts.length === 0) texts.push(header)
+      if (!hasRows) texts.push(header)
+      hasRows = true
       texts.push(row)
     },
-    flush,
+    flush() {
+      if (texts.length > 0) write()
+    },
     async end() {
       if (hasFailed) return false
-      flush()
-      const hasRows = fd !== null
-      write('')
+      write()
       await file.place().catch(fail)
       return hasRows
     },
-    async [Symbol.asyncDispose]() {
-      if (fd !== null) closeSync(fd)
-      await file[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
   }
 }
