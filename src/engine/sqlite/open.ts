@@ -7,7 +7,7 @@ import { codeOf, OpenError } from '../../errors'
 import { unlock, watchInode } from '../../files/libc'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './file/change-log-row'
-import { connect, LOCK_PATIENCE_MS } from './file/connection'
+import { connect, LOCK_PATIENCE_MS, prepareOrClose } from './file/connection'
 import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
 import { explainFailedOpen } from './file/errors'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
@@ -34,14 +34,11 @@ function prepare(db: Database, { path, isLocked }: OpenedFile, storeUser: StoreU
 
 function connectAtOnce(file: OpenedFile, storeUser: StoreUser): Database {
   const db = connect(file.path, 0)
-  try {
+  return prepareOrClose(db, () => {
     prepare(db, file, storeUser)
     db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
     return db
-  } catch (error) {
-    db.close(true)
-    throw error
-  }
+  })
 }
 
 async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<Database> {

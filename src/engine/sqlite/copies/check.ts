@@ -106,10 +106,6 @@ export function checkDatabase(path: string, maxEdits = MAX_NAMED): Promise<Findi
 
 /** Reads every page of a database that this process has open: by SQLite alone, whose locks another descriptor would drop. */
 export function checkPages(path: string): Findings {
-  const db = connect(path)
-  try {
-    return { ...NOTHING, problems: damageOf(db) }
-  } finally {
-    db.close(true)
-  }
+  using db = connect(path)
+  return { ...NOTHING, problems: damageOf(db) }
 }
