@@ -1,6 +1,7 @@
 // Copies an open file in parts, with a pause after each.
 
-import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import { readSync, writeSync } from 'node:fs'
+import { openDescriptor } from './descriptor'
 
 const PART_BYTES = 1024 * 1024
 const PAUSE_MS = 1
@@ -14,19 +15,15 @@ export async function copyBytes(
   path: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
-  const target = openSync(path, 'wx', 0o600)
-  try {
-    const part = Buffer.alloc(PART_BYTES)
-    for (let offset = 0; ; ) {
-      const length = readSync(source, part, 0, PART_BYTES, offset)
-      if (length === 0) return
-      for (let position = 0; position < length; )
-        position += writeSync(target, part, position, length - position)
-      offset += length
-      onBytes(length)
-      await Bun.sleep(PAUSE_MS)
-    }
-  } finally {
-    closeSync(target)
+  using target = openDescriptor(path, 'wx', 0o600)
+  const part = Buffer.alloc(PART_BYTES)
+  for (let offset = 0; ; ) {
+    const length = readSync(source, part, 0, PART_BYTES, offset)
+    if (length === 0) return
+    for (let position = 0; position < length; )
+      position += writeSync(target.fd, part, position, length - position)
+    offset += length
+    onBytes(length)
+    await Bun.sleep(PAUSE_MS)
   }
 }

@@ -1,15 +1,8 @@
 // A file or standard input, read to its end or until interrupted.
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  createReadStream,
-  openSync,
-  readSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, constants, createReadStream, readSync, statSync } from 'node:fs'
 import { inputError, messageOf, OpenError, UsageError } from '../errors'
+import { openDescriptor } from './descriptor'
 
 // Bun reads files in chunks of 512 KB. They are split, as parsing a part needs many times its size.
 const PART_BYTES = 64 * 1024
@@ -19,16 +12,12 @@ const TEXT_MIB = 1
 
 /** The bytes of a file or pipe, as many as the buffer takes. */
 function readInto(buffer: Buffer, path: string): Buffer {
-  const fd = openSync(path, 'r')
-  try {
-    let end = 0
-    for (;;) {
-      const length = readSync(fd, buffer.subarray(end))
-      if (length === 0) return buffer.subarray(0, end)
-      end += length
-    }
-  } finally {
-    closeSync(fd)
+  using file = openDescriptor(path, 'r')
+  let end = 0
+  for (;;) {
+    const length = readSync(file.fd, buffer.subarray(end))
+    if (length === 0) return buffer.subarray(0, end)
+    end += length
   }
 }
 

@@ -1,6 +1,7 @@
 // Makes files and folders durable.
 
-import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs'
+import { fstatSync, fsyncSync } from 'node:fs'
+import { openDescriptor } from './descriptor'
 import { writeBack } from './libc'
 
 const PART_BYTES = 1024 * 1024
@@ -8,12 +9,8 @@ const PAUSE_MS = 1
 
 /** Makes a folder's entries durable: files created or renamed in it survive a loss of power. */
 export function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  using opened = openDescriptor(folder, 'r')
+  fsyncSync(opened.fd)
 }
 
 /**
@@ -25,18 +22,13 @@ export async function syncFile(
   onBytes: (doneBytes: number, total: number) => void = () => {},
 ): Promise<void> {
   // A descriptor reports a write error only once: the fsync needs one that no part has used.
-  const syncFd = openSync(path, 'r+')
-  const writeFd = openSync(path, 'r+')
-  try {
-    const { size } = fstatSync(writeFd)
-    for (let offset = 0; offset < size; offset += PART_BYTES) {
-      writeBack(writeFd, offset, PART_BYTES)
-      onBytes(Math.min(offset + PART_BYTES, size), size)
-      await Bun.sleep(PAUSE_MS)
-    }
-    fsyncSync(syncFd)
-  } finally {
-    closeSync(writeFd)
-    closeSync(syncFd)
+  using whole = openDescriptor(path, 'r+')
+  using parts = openDescriptor(path, 'r+')
+  const { size } = fstatSync(parts.fd)
+  for (let offset = 0; offset < size; offset += PART_BYTES) {
+    writeBack(parts.fd, offset, PART_BYTES)
+    onBytes(Math.min(offset + PART_BYTES, size), size)
+    await Bun.sleep(PAUSE_MS)
   }
+  fsyncSync(whole.fd)
 }

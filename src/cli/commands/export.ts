@@ -1,10 +1,11 @@
 // plantstore export: writes all plants as of one moment, as text.
 
-import { closeSync, lstatSync, openSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DATABASE_OPTIONS, oneOf } from '../../config/options'
 import { engineOf, type PlantParts } from '../../engine/engine'
 import { OpenError, UsageError, writeError } from '../../errors'
+import { openDescriptor } from '../../files/descriptor'
 import { produceFile } from '../../files/replace-file'
 import {
   descriptorOf,
@@ -51,12 +52,8 @@ async function writePlants(
 
 /** Opens a file, truncates it, and passes it to `write`. */
 async function writeFile<T>(path: string, write: (writeText: WriteText) => Promise<T>): Promise<T> {
-  const fd = openSync(path, 'w')
-  try {
-    return await write((text) => writeAll(fd, text))
-  } finally {
-    closeSync(fd)
-  }
+  using file = openDescriptor(path, 'w')
+  return await write((text) => writeAll(file.fd, text))
 }
 
 /**

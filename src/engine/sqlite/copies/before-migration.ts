@@ -1,8 +1,9 @@
 // Keeps a copy of a database beside it before a migration.
 
-import { closeSync, constants, fstatSync, openSync, renameSync } from 'node:fs'
+import { closeSync, constants, fstatSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf, OpenError } from '../../../errors'
+import { openDescriptor } from '../../../files/descriptor'
 import { giveAsRoot } from '../../../files/owner'
 import { makePrivateFolder } from '../../../files/private-folder'
 import { explainFailedWrite, requireRegular } from '../../../files/resolve-path'
@@ -23,9 +24,8 @@ async function copyOld({ path, fd }: OpenedFile, stopping: AbortSignal): Promise
   // A migration that was killed may be complete in the WAL, but missing from the header.
   if (schemaVersion === SCHEMA_VERSION) return null
   // The owner of the database is to restore it.
-  const copy = openSync(tempPath, constants.O_RDONLY | constants.O_NOFOLLOW)
-  giveAsRoot(copy, fstatSync(fd))
-  closeSync(copy)
+  using copy = openDescriptor(tempPath, constants.O_RDONLY | constants.O_NOFOLLOW)
+  giveAsRoot(copy.fd, fstatSync(fd))
   await syncFile(tempPath)
   const keptPath = copyOfSchema(path, schemaVersion)
   requireRegular(keptPath)

@@ -16,7 +16,6 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
-  openSync,
   renameSync,
   type Stats,
   statSync,
@@ -25,6 +24,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { codeOf, OpenError, UsageError } from '../../../errors'
 import { copyBytes } from '../../../files/copy-bytes'
+import { openDescriptor } from '../../../files/descriptor'
 import { exchangeFiles } from '../../../files/libc'
 import { makePrivateFolder } from '../../../files/private-folder'
 import { placeNew } from '../../../files/replace-file'
@@ -62,17 +62,15 @@ const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
 // The restoring user may not be the one who serves the database, and owns its folder: no link there is followed.
 function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  using file = openDescriptor(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
-    const stat = fstatSync(fd)
-    if (stat.uid !== uid || stat.gid !== gid) fchownSync(fd, uid, gid)
-    fchmodSync(fd, mode & 0o777)
+    const stat = fstatSync(file.fd)
+    if (stat.uid !== uid || stat.gid !== gid) fchownSync(file.fd, uid, gid)
+    fchmodSync(file.fd, mode & 0o777)
   } catch {
     throw new OpenError(
       `the database belongs to user ${uid}, group ${gid}; restore it as that user`,
     )
-  } finally {
-    closeSync(fd)
   }
 }
 

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../../errors'
+import { openDescriptor } from '../../../files/descriptor'
 import { dropPageCache, isMountRoot, requireLibc, tryLock, watchInode } from '../../../files/libc'
 import { giveAsRoot } from '../../../files/owner'
 import { kindAt } from '../../../files/resolve-path'
@@ -45,14 +46,10 @@ const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
 // file.
 function beganEmpty(rollbackJournal: string): boolean {
   if (!existsSync(rollbackJournal)) return false
-  const fd = openSync(rollbackJournal, 'r')
-  try {
-    const header = Buffer.alloc(20)
-    readSync(fd, header, 0, 20, 0)
-    return header.toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC && header.readUInt32BE(16) === 0
-  } finally {
-    closeSync(fd)
-  }
+  using file = openDescriptor(rollbackJournal, 'r')
+  const header = Buffer.alloc(20)
+  readSync(file.fd, header, 0, 20, 0)
+  return header.toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC && header.readUInt32BE(16) === 0
 }
 
 // Reads the header (SQLite file format, section 1.3) before SQLite may write anything; returns the schema version.
@@ -160,19 +157,13 @@ export function openReadable(path: string): ReadableFile {
  * writes are not read back. This process must have no connection open.
  */
 export function distrustPageCache(path: string): void {
-  for (const file of [path, `${path}-wal`]) {
-    let fd: number
+  for (const each of [path, `${path}-wal`]) {
     try {
-      fd = openSync(file, 'r+')
+      using file = openDescriptor(each, 'r+')
+      fsyncSync(file.fd)
+      dropPageCache(file.fd)
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') continue
-      throw error
-    }
-    try {
-      fsyncSync(fd)
-      dropPageCache(fd)
-    } finally {
-      closeSync(fd)
+      if (codeOf(error) !== 'ENOENT') throw error
     }
   }
 }
@@ -204,9 +195,8 @@ export const isOld = (version: number): boolean => version > 0 && version < SCHE
 // Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
 function makeFile(path: string): void {
   try {
-    const fd = openSync(path, 'ax', 0o600)
-    giveAsRoot(fd, statSync(dirname(path)))
-    closeSync(fd)
+    using file = openDescriptor(path, 'ax', 0o600)
+    giveAsRoot(file.fd, statSync(dirname(path)))
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
     // A link may lead to a file that does not exist yet.

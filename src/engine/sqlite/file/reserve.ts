@@ -1,8 +1,9 @@
 // A file that reserves space, so that a token can be revoked on a full disk.
 
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { rmSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf } from '../../../errors'
+import { openDescriptor } from '../../../files/descriptor'
 import { giveAsRoot } from '../../../files/owner'
 import { fileSize } from './database-file'
 
@@ -25,14 +26,12 @@ export function makeReserve(path: string): void {
   const reserve = reserveOf(path)
   if (fileSize(reserve) >= BYTES) return
   rmSync(reserve, { force: true })
-  const fd = openSync(reserve, 'wx', 0o600)
+  using file = openDescriptor(reserve, 'wx', 0o600)
   try {
-    giveAsRoot(fd, statSync(dirname(path)))
-    fill(fd)
+    giveAsRoot(file.fd, statSync(dirname(path)))
+    fill(file.fd)
   } catch (error) {
     if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) throw error
-  } finally {
-    closeSync(fd)
   }
 }
 

@@ -1,8 +1,9 @@
 // Copies a database without writing to it or creating files beside it.
 
 import { Database } from 'bun:sqlite'
-import { closeSync, openSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { copyBytes } from '../../../files/copy-bytes'
+import { openDescriptor } from '../../../files/descriptor'
 import { fileSize } from '../file/database-file'
 import { filesOf } from '../file/sidecars'
 import { atOneMoment, RECOVERY_SUFFIXES } from './moment'
@@ -39,12 +40,8 @@ async function copyFiles(
   await copyBytes(fd, target, count)
   for (const suffix of RECOVERY_SUFFIXES) {
     if (fileSize(path + suffix) === 0) continue
-    const fd = openSync(path + suffix, 'r')
-    try {
-      await copyBytes(fd, target + suffix, count)
-    } finally {
-      closeSync(fd)
-    }
+    using sidecar = openDescriptor(path + suffix, 'r')
+    await copyBytes(sidecar.fd, target + suffix, count)
   }
   recover(target)
 }

@@ -17,13 +17,9 @@ type Access = {
 }
 
 function* inTransaction<T>(connect: () => Database, read: (db: Database) => Slices<T>): Slices<T> {
-  const db = connect()
-  try {
-    db.run('BEGIN')
-    return yield* read(db)
-  } finally {
-    db.close(true)
-  }
+  using db = connect()
+  db.run('BEGIN')
+  return yield* read(db)
 }
 
 /** The snapshot reads of a store. Only one is open at any time, so that they need few files. */
