@@ -132,6 +132,7 @@ describe('the URL of a server', () => {
     ['-W 5', '… SET …'],
     ['-c jit=off -W 5', '… SET …'],
     ['-c jit', '… SET …'],
+    ['-c jit=off\\', '… SET …'],
   ])('is refused with a pooler, and the statements for the role: options=%s', (options, role) => {
     const message = refusal(`postgres://u@h/n?prepare=false&options=${encodeURIComponent(options)}`)
 

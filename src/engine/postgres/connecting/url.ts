@@ -236,7 +236,7 @@ export function alterRole(role: string, name: string, value: string): string {
   return `ALTER ROLE ${role} SET ${name} = ${values.map(quote).join(', ')}`
 }
 
-const OPTION = /(?:^|\s)-(?:c\s*|-)([\w.-]+)=((?:\\.|[^\\\s])*)(?=\s|$)/gs
+const OPTION = /(?:^|\s)-(?:c\s*|-)([\w.-]+)=((?:\\.|[^\\\s])*)/gs
 
 /** The settings in `options`, such as `-c work_mem=64MB --jit=off`. Empty if it has anything else. */
 function settingsIn(options: string): (readonly [name: string, value: string])[] {
