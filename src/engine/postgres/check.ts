@@ -134,6 +134,7 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
     for await (const part of allPlants(ask)) plants += part.length
     await preferIndexes(ask, false)
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM plants`)
+    await preferIndexes(ask, true)
     const rows = Number(row?.count)
     if (rows === plants) return { plants, problems: [] }
     return { plants, problems: [`the table has ${rows} plants, its index ${plants}; run REINDEX`] }

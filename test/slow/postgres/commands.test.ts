@@ -10,6 +10,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
+import { openAt } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -230,6 +231,35 @@ describeServers('the commands with %s', (startServer) => {
     expect({ out: changed.out, code: changed.code }).toEqual({ out: '', code: 1 })
     expect(changed.err).toContain('/changed: index plants_by_tag is missing or invalid\n')
     expect(changed.err).toContain('column tokens.scope is text; expected text not null\n')
+  })
+
+  test('read the change log by its index with check', async () => {
+    const server = await startServer()
+    const url = await createDatabase('logged')
+    await (await openAt(url, [], 1e9)).close()
+    await importAll(
+      url,
+      Array.from({ length: 5000 }, (_, id) => `{"id":${id},"name":"x"}\n`).join(''),
+    )
+    const scans = async () => {
+      const [row] = await server.query(
+        `SELECT seq_scan::int AS whole, idx_scan::int AS "byIndex"
+         FROM pg_stat_user_tables WHERE relname = 'changes'`,
+        'logged',
+      )
+      return row
+    }
+    const before = await scans()
+
+    expect((await runWith(url, ['check'])).out).toStartWith('ok: 5000 plants,')
+
+    // Five pages of 1000 entries.
+    await until('the statistics', async () => {
+      const after = await scans()
+      return after.whole + after.byIndex >= before.whole + before.byIndex + 5
+    })
+    const after = await scans()
+    expect(after.whole - before.whole).toBeLessThan(3)
   })
 
   test('find a wrong number of plants with check, and name the fix', async () => {
