@@ -17,8 +17,8 @@ export const changes: Command = {
   usage: '',
   summary: 'print the change log, or follow it',
   help: `Prints the change log as NDJSON, oldest first: from the database, or with --url from a daemon, with the token
-in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage.
-Each line has a cursor: pass the last one to --after to resume.`,
+in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes; with --url, it reconnects after an
+outage. Each line has a cursor: pass the last one to --after to resume.`,
   options: ['after', 'follow', ...SOURCE_OPTIONS],
   overrides: SOURCE_OVERRIDES,
   async run({ config, out, err }) {
