@@ -108,6 +108,7 @@ await inEachBrowser((person, browser) => {
     await person.type('5" pot')
     await person.press('Enter')
     await isStored('5" pot|fern')
+    await person.find(labels.text('Plant 1 was changed'))
     await person.press('Control', 'c')
     await person.find(labels.text('Copied'))
     await person.press('ArrowDown')
