@@ -286,6 +286,10 @@ export class StorageState {
     if (this.#causes.stalled) this.report('answered')
   }
 
+  get hasPendingWrites(): boolean {
+    return this.#pendingWrites > 0
+  }
+
   /** Records the time of a confirmed write. */
   confirmWrite(): void {
     this.#confirmedAt = this.#now()

@@ -47,6 +47,8 @@ export class Primary {
   /** True if another host has a newer history than the last one. */
   #isContested = false
   #otherHosts: Timer | undefined
+  /** The reason to lose the connections before the next write: a commit under way would be in doubt. */
+  #reasonToLeave: Error | null = null
   /** The hosts that accept writes and are not used, as logged. */
   readonly #loggedUnused = new Set<string>()
   readonly #refuse: Refuse
@@ -107,6 +109,12 @@ export class Primary {
       await promise
       clearTimeout(timer)
     }
+  }
+
+  /** The same, between two writes. */
+  readyToWrite(patience: number): Promise<Connections> {
+    if (this.#current && this.#reasonToLeave) this.lose(this.#current, this.#reasonToLeave)
+    return this.ready(patience)
   }
 
   /** Reads on one of the connections, and retries once if the server is lost. Rejects after {@link READ_MS}. */
@@ -184,6 +192,7 @@ export class Primary {
     const { host, standing } = connections.writer
     this.#last = { host, standing }
     this.#isContested = false
+    this.#reasonToLeave = null
     this.#current = connections
     this.#askOthersLater(connections)
     this.storage.report('reopened')
@@ -201,9 +210,11 @@ export class Primary {
   async #askOthers(connections: Connections): Promise<void> {
     const newer = await this.#findNewer(connections.pages).catch(() => undefined)
     if (this.#current !== connections) return
-    if (!newer) return this.#askOthersLater(connections)
+    this.#askOthersLater(connections)
+    if (!newer) return
     this.#isContested = true
-    this.lose(connections, new Error(`${addressOf(newer)} has a newer history`))
+    this.#reasonToLeave = new Error(`${addressOf(newer)} has a newer history`)
+    if (!this.storage.hasPendingWrites) this.lose(connections, this.#reasonToLeave)
   }
 
   async #findNewer({ host, sql, within }: Connection): Promise<Host | undefined> {

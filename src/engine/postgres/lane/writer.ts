@@ -74,7 +74,8 @@ export class Writer {
     this.#isPumping = true
     for (let run = this.#queue[0]; run; run = this.#queue[0]) {
       try {
-        if (await this.#advance(run, await this.primary.ready(PATIENCE_MS))) this.#queue.shift()
+        if (await this.#advance(run, await this.primary.readyToWrite(PATIENCE_MS)))
+          this.#queue.shift()
       } catch (error) {
         this.#refuseAll(error)
         if (this.primary.isLost) break
