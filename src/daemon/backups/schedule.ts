@@ -115,16 +115,18 @@ class BackupSchedule {
 
   /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #backUpIfDue(): Promise<number> {
-    const newest = await this.#findNewest()
-    const wait = newest ? newest.time + this.plan.every - this.now() : 0
+    // Read once: the clock may be set meanwhile.
+    const now = this.now()
+    const newest = await this.#findNewest(now)
+    const wait = newest ? newest.time + this.plan.every - now : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()
     return 0
   }
 
   /** The newest backup in the folder, which the metrics report: of those made here, one may be lost or from the future. */
-  async #findNewest(): Promise<Backup | undefined> {
-    const [newest] = await this.#listPast()
+  async #findNewest(now: number): Promise<Backup | undefined> {
+    const [newest] = await this.#listPast(now)
     this.stats.lastAt = newest?.time ?? 0
     this.stats.lastBytes = newest ? await sizeOf(newest.path) : 0
     return newest
@@ -172,7 +174,7 @@ class BackupSchedule {
   }
 
   async #removeOld(newestPath: string): Promise<void> {
-    const past = await this.#listPast()
+    const past = await this.#listPast(this.now())
     // Without --backup-keep, a new backup replaces only the oldest.
     const keep = this.plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
     for (const { path } of past.slice(keep)) {
@@ -181,9 +183,9 @@ class BackupSchedule {
   }
 
   /** The backups, newest first, without those dated in the future, made while the clock was wrong. */
-  async #listPast(): Promise<readonly Backup[]> {
+  async #listPast(now: number): Promise<readonly Backup[]> {
     const all = await listBackups(this.plan.folder, this.plan.database)
-    const past = all.filter(({ time }) => time <= this.now())
+    const past = all.filter(({ time }) => time <= now)
     const count = all.length - past.length
     if (count > 0 && !this.#hasFuture) {
       this.log('warn', 'backups-from-future', { count, newest: all[0]?.path })
