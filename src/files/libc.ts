@@ -175,7 +175,7 @@ export function watchInode(path: string): () => string | null {
   }
 }
 
-/** True if the file at a path is itself a mount (statx(2), since Linux 5.8): its name is in another folder than the file. */
+/** True if the file at a path is a mount (statx(2), since Linux 5.8): its name is in another folder than the file. */
 export function isMountRoot(path: string): boolean {
   const answer = new DataView(new ArrayBuffer(256))
   const bytes = new Uint8Array(answer.buffer)

@@ -254,7 +254,10 @@ function sampleOf(text: string): string {
   return beginning.slice(0, Math.min(end, SAMPLE_CHARACTERS))
 }
 
-/** Reads rows of at most `limit` characters. `delimiter`: null to detect it from the first part of the text. Rejects with the errors of the text. */
+/**
+ * Reads rows of at most `limit` characters. `delimiter`: null to detect it from the first part of the text. Rejects with
+ * the errors of the text.
+ */
 export async function readCsv(
   text: AsyncIterable<string>,
   limit: number,

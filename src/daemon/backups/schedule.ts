@@ -124,7 +124,7 @@ class BackupSchedule {
     return 0
   }
 
-  /** The newest backup in the folder, which the metrics report: of those made here, one may be lost or from the future. */
+  /** The newest backup in the folder, for the metrics too: of those made here, one may be lost or from the future. */
   async #findNewest(now: number): Promise<Backup | undefined> {
     const [newest] = await this.#listPast(now)
     this.stats.lastAt = newest?.time ?? 0

@@ -90,7 +90,7 @@ export class Batches {
     return outcomes.map((outcome) => outcome ?? { error: 'unexpected' })
   }
 
-  /** Commits a batch; in halves if the server refuses its data, or a row is locked: only the write at fault is refused. */
+  /** Commits a batch. If the server refuses its data, or a row is locked, in halves: only the write at fault is refused. */
   async #attempt(
     batch: readonly Write[],
     toStep: ToStep,

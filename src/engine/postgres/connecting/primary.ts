@@ -44,10 +44,11 @@ export class Primary {
   readonly #stopController = new AbortController()
   #waiters: (() => void)[] = []
   #last: Memory['last'] = null
-  /** True if another host has a newer history than the last one. */
-  #isContested = false
   #otherHosts: Timer | undefined
-  /** The reason to lose the connections before the next write: a commit under way would be in doubt. */
+  /**
+   * The reason to leave the last host, as another one has a newer history. Its connections are lost between two writes: a
+   * commit under way would be in doubt.
+   */
   #reasonToLeave: Error | null = null
   /** The hosts that accept writes and are not used, as logged. */
   readonly #loggedUnused = new Set<string>()
@@ -191,7 +192,6 @@ export class Primary {
   #begin(connections: Connections): void {
     const { host, standing } = connections.writer
     this.#last = { host, standing }
-    this.#isContested = false
     this.#reasonToLeave = null
     this.#current = connections
     this.#askOthersLater(connections)
@@ -212,7 +212,6 @@ export class Primary {
     if (this.#current !== connections) return
     this.#askOthersLater(connections)
     if (!newer) return
-    this.#isContested = true
     this.#reasonToLeave = new Error(`${addressOf(newer)} has a newer history`)
     if (!this.storage.hasPendingWrites) this.lose(connections, this.#reasonToLeave)
   }
@@ -229,7 +228,7 @@ export class Primary {
     connect(this.target, this.policy.choose, this.#stopController.signal, {
       last: this.#last,
       lostFor: performance.now() - this.#lostAt,
-      isContested: this.#isContested,
+      isContested: this.#reasonToLeave !== null,
       hasAll: (connection) => this.policy.hasAll(connection),
       onUnusedPrimary: (host) => this.#logUnused(addressOf(host)),
       onSilentHost: logSilent(this.storeUser.log),

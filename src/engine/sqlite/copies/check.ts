@@ -104,7 +104,7 @@ export function checkDatabase(path: string, maxEdits = MAX_NAMED): Promise<Findi
   })
 }
 
-/** Reads every page of a database that this process has open: by SQLite alone, whose locks another descriptor would drop. */
+/** Reads every page of a database that this process has open, by SQLite alone: another descriptor would drop its locks. */
 export function checkPages(path: string): Findings {
   using db = connect(path)
   return { ...NOTHING, problems: damageOf(db) }

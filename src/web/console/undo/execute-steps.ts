@@ -76,8 +76,9 @@ async function deleteOne(session: Session, { id, before }: Step): Promise<Result
   return result.error === ERRORS['precondition failed'] ? changed : result
 }
 
-/** The plants that a request left out. `isRepeated`: the answer to an earlier try may have been lost. */
+/** The plants that a request left out. */
 type LeftOut = Pick<Deleted, 'changed' | 'missing'>
+/** `isRepeated`: the answer to an earlier try may have been lost. */
 type Send = (
   session: Session,
   steps: readonly Step[],
