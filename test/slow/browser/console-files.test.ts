@@ -638,7 +638,8 @@ describe('a workbook', () => {
     const started = console.page.waitForEvent('worker')
     await fileField(console).setInputFiles(path)
 
-    await panelOf(console).getByText('Done: created 50,000, refused 0; 50,000 rows read').waitFor()
+    const done = panelOf(console).getByText('Done: created 50,000, refused 0; 50,000 rows read')
+    await done.waitFor({ timeout: 100_000 })
     await longTasks()
     expect((await started).url()).toEndWith('/console/workbook-worker.js')
     expect(console.page.workers()).toEqual([])

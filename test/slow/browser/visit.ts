@@ -9,6 +9,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Time limit for installing Debian's packages. */
 export const INSTALL_MS = 300_000
+/** How long an action or a wait may take: less than a test may, so that a failure names the element. */
+const ACTION_MS = 55_000
 
 const SHELL = 'chromium-headless-shell'
 
@@ -57,6 +59,7 @@ function findSmallBeginnings(): string[] {
 /** Opens an address in a profile of its own and watches it. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  context.setDefaultTimeout(ACTION_MS)
   const page = await context.newPage()
   const requests: string[] = []
   const complaints: string[] = []

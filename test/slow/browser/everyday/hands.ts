@@ -2,7 +2,7 @@
 import type { Driver } from './driver'
 import { CELL, ROW, type Target } from './labels'
 
-const PATIENCE_MS = 15_000
+const PATIENCE_MS = 40_000
 const LOOK_MS = 50
 
 // Its text alone is sent to the browser.
