@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Store } from '../../src/store'
 import { serveStore } from '../../tools/service'
 import { startDaemon } from '../harness/daemon'
+import { head, once } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 import { ownPages } from '../harness/own-pages'
 import { expectError } from '../harness/plants'
@@ -237,4 +238,11 @@ describe('an address that is nearly one of a page', () => {
       expect(answer.headers.get('location')).toEndWith('?tag=a%26b')
     },
   )
+
+  test.each(['', '[', 'a b', 'a?b'])('is redirected with the Host %p too', async (host) => {
+    const answer = await once(daemon.port, head('GET /console?tag=€', { host }))
+
+    expect(answer?.status).toBe(308)
+    expect(answer?.headers.location).toBe('./?tag=%E2%82%AC')
+  })
 })

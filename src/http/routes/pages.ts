@@ -93,7 +93,9 @@ async function answerFile(
 // Redirects near-miss URLs, whose relative links would break. Relative, so that it works behind a proxy with a path
 // prefix.
 function redirect({ url }: Request, path: string): Response {
-  const location = path + new URL(url).search
+  // Of the query alone: `new URL` throws for an invalid Host.
+  const [query = ''] = /\?.*/s.exec(url) ?? []
+  const location = path + new URL(query, 'http://localhost').search
   return new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
 }
 
