@@ -5,6 +5,7 @@ import { ownDaemon } from '../harness/own-daemon'
 type Operation = {
   readonly summary: string
   readonly description: string
+  readonly requestBody?: { readonly content: Record<string, unknown> }
   readonly responses: Record<
     string,
     {
@@ -61,6 +62,28 @@ test('describes texts without U+0000, cursors as strings, and plants in one plac
       expect.objectContaining({ name: 'after', schema: ref('Cursor') }),
     ]),
   })
+})
+
+test('names the media types that each body may have, and the headers that name them', async () => {
+  const described = new Set<string>()
+  for (const [path, methods] of Object.entries(describe().paths))
+    for (const [method, { requestBody, responses }] of Object.entries(methods)) {
+      if (!requestBody) continue
+      for (const type of ['application/json', 'application/merge-patch+json', 'text/plain']) {
+        const { status, headers } = await daemon.fetch(path.replace('{id}', '1'), {
+          method: method.toUpperCase(),
+          headers: { 'content-type': type },
+          body: '{}',
+        })
+        const sent = { method, path, type, isRefused: status === 415 }
+        expect(sent).toEqual({ ...sent, isRefused: !(type in requestBody.content) })
+        if (status === 415 && headers.has('accept-patch'))
+          expect(responses['415']?.headers).toHaveProperty('accept-patch')
+        described.add(`${method} ${path}`)
+      }
+    }
+
+  expect(described).toContain('patch /plants/batch')
 })
 
 test('links from a create to the operations on the plant, and to itself under any prefix', () => {

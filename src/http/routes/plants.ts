@@ -195,6 +195,7 @@ const patching = (deps: PlantDeps) => (app: App) =>
         summary: 'Create or change up to 1000 plants, all or none',
         description:
           'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left alone. Plants that stay as they are have no entry in the change log.',
+        media: MERGE_PATCH,
         answers: () =>
           answers(200, 'All changes are durable.', PatchCounts, {
             example: { created: 0, patched: 1, unchanged: 0, changed: [], missing: [] },
