@@ -104,6 +104,7 @@ test('an example in TypeScript is one for each operation, and its types fit', as
     for (const [name, given] of Object.entries({
       bare: { id: '7' },
       full: { ...values, ...headers },
+      untagged: { id: '7', tagged: 'false' },
     }))
       writeFileSync(
         join(project, `${operationId}-${name}.ts`),

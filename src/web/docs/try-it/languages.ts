@@ -59,13 +59,19 @@ function fieldsOf(body: string | null): Readonly<Record<string, unknown>> | null
   }
 }
 
+/** The text of a parameter as our client takes it. */
+function typedOf(text: string, type: unknown): string | number | boolean {
+  if (type === 'integer') return Number(text)
+  return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text
+}
+
 /** The call of our client; null if it has none for this request. */
 function callOf({ operation, draft, request }: Filled): string | null {
   const { operationId, parameters } = operation
   const body = fieldsOf(request.body)
-  const pairs = parameters.flatMap(({ name, in: place }) => {
+  const pairs = parameters.flatMap(({ name, in: place, schema }) => {
     const value = draft.values[name] ?? ''
-    return value === '' ? [] : [{ name, place, value }]
+    return value === '' ? [] : [{ name, place, value, type: schema.type }]
   })
   const digits = pairs.find(({ place }) => place === 'path')?.value ?? ID_PLACEHOLDER
   if (!body || !/^(-?\d+|ID)$/.test(digits)) return null
@@ -75,7 +81,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
     Object.fromEntries(
       pairs
         .filter(({ place }) => place === 'query')
-        .map(({ name, value }) => [name, name === 'limit' ? Number(value) : value]),
+        .map(({ name, value, type }) => [name, typedOf(value, type)]),
     ),
   )
   const plant = literal(Object.assign({ id }, body, { id }))
