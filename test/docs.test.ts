@@ -313,6 +313,25 @@ test.skipIf(!Bun.which('curl'))('docs/start.md shows what its commands print', a
   expect(examples.length).toBe(2)
 })
 
+test.skipIf(!Bun.which('curl'))('each curl line of docs/api.md works as pasted', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ cwd: folder.path })
+  await daemon.create('{"id":1,"name":"Monstera deliciosa","tag":"aroid"}')
+  const blocks = [...read('docs/api.md').matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text)
+  const lines = blocks.flatMap((text) => text.match(/^curl (?:.*\\\n)*.*$/gm) ?? [])
+
+  for (const line of lines) {
+    const own = line.replace('pst_…', daemon.token).replace('http://127.0.0.1:3000', daemon.url)
+    expect({ line, ...(await run(['sh', '-c', own.replace('curl', 'curl -fsS')])) }).toMatchObject({
+      line,
+      code: 0,
+    })
+  }
+
+  for (const path of ['/tags', '/plants?tagged=', '/plants/batch', '/status'])
+    expect(lines.some((line) => line.includes(path))).toBeTrue()
+})
+
 test('docs/durability.md names every fault, and no other', () => {
   const { stdout } = Bun.spawnSync([process.execPath, 'test/slow/faults/run.ts', '--list'], {
     cwd: root,
