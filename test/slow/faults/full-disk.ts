@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
 import { type Daemon, launch, plantstore, serve } from './daemon.ts'
@@ -11,6 +11,7 @@ import {
   health,
   type Ledger,
   nextNumber,
+  plantOf,
   recovers,
   settle,
   startLoad,
@@ -149,6 +150,46 @@ async function fillWithPlants(folder: string, about: string): Promise<Outcome> {
   }
 }
 
+const spareBytes = 1024 * 1024
+
+/** Replaces one plant until the write-ahead log has filled the disk. */
+async function fillWithLog(folder: string, about: string): Promise<Outcome> {
+  await need()
+  await mount(folder, '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs')
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database)
+  const ledger: Ledger = new Map([[1, fateOf(await create(daemon, 1))]])
+  const { id, name, tag } = plantOf(1)
+  const replace = async (newName: string) => {
+    const body = JSON.stringify({ name: newName, tag })
+    const answer = await once(daemon.port, request('PUT', `/plants/${id}`, daemon.token, body))
+    return answer?.status
+  }
+  const ballast = join(folder, 'ballast')
+  fill(ballast)
+  truncateSync(ballast, statSync(ballast).size - spareBytes)
+  const problems: string[] = []
+  let replaced = 0
+  let status = await replace('0')
+  for (; status === 200; status = await replace(`${replaced}`)) replaced += 1
+  if (status !== 507) problems.push(`a change is answered with ${status}`)
+  if (!(await until(10_000, async () => (await replace(name)) === 200))) {
+    problems.push('changes stay refused')
+  }
+  if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+    problems.push('health stays bad')
+  }
+  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  const verdict = verify(database, ledger)
+  problems.push(...faultsOf(verdict))
+  return {
+    tried: about,
+    many: `the disk was full after ${count(replaced, 'change')}`,
+    lost: `${verdict.lost} lost`,
+    problems,
+  }
+}
+
 async function smallDisk(folder: string, size: string, mkfs: readonly string[]): Promise<string> {
   const [tool = ''] = mkfs
   await need(tool, 'losetup')
@@ -251,6 +292,13 @@ export const fullDiskFaults: Fault[] = [
     about: 'a tmpfs of 3 MB that plants fill: health while every create is refused, then space',
     run(folder) {
       return fillWithPlants(folder, this.about)
+    },
+  },
+  {
+    name: 'full-log',
+    about: 'a tmpfs that the write-ahead log fills: changes of stored plants are accepted again',
+    run(folder) {
+      return fillWithLog(folder, this.about)
     },
   },
   {

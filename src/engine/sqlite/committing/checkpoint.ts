@@ -28,8 +28,8 @@ export function copyLog(db: Database): boolean {
 
 /** Checkpoints of one connection. */
 type Checkpointer = {
-  /** Checkpoints if the WAL is long enough. */
-  afterCommit(): void
+  /** Checkpoints if the WAL is long enough; after a commit that found the disk full, within a second in any case. */
+  afterCommit(isDiskFull: boolean): void
   stop(): void
 }
 
@@ -47,6 +47,10 @@ export function createCheckpointer(
   const truncate = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(TRUNCATE)')
   let dueAt = CHECKPOINT_PAGES
   let retry: Timer | undefined
+
+  function retrySoon(): void {
+    retry ??= setTimeout(run, RETRY_MS, () => true)
+  }
 
   // True if the whole WAL is in the database, and its file is no longer than necessary.
   function checkpoint(): boolean {
@@ -69,16 +73,19 @@ export function createCheckpointer(
     } catch (error) {
       report({ checkpointFailure: toFailure(error) })
     }
-    retry ??= setTimeout(run, RETRY_MS, () => true)
+    retrySoon()
   }
 
   return {
-    afterCommit: () =>
+    afterCommit(isDiskFull) {
       run(() => {
         const pages = Number(walPages.get()?.log)
         if (pages < CHECKPOINT_PAGES) dueAt = CHECKPOINT_PAGES
         return pages >= dueAt
-      }),
+      })
+      // The WAL itself may have filled the disk: once it is copied, commits overwrite it.
+      if (isDiskFull) retrySoon()
+    },
     stop: () => clearTimeout(retry),
   }
 }

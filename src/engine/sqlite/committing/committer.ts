@@ -59,10 +59,15 @@ export function openCommitter(
   return prepareOrClose(db, () => {
     const batches = new Batches(db, path, mayKeepChangeLog)
     const { afterCommit, stop } = createCheckpointer(db, report)
+    let isDiskFull = false
     return {
-      commit: (batch) => batches.commit(batch),
+      commit(batch) {
+        const reply = batches.commit(batch)
+        isDiskFull = failureOf(reply)?.kind === 'full'
+        return reply
+      },
       rehearse: (changes) => batches.rehearse(changes),
-      afterCommit,
+      afterCommit: () => afterCommit(isDiskFull),
       close() {
         stop()
         closeDatabase(db)
