@@ -95,9 +95,8 @@ export class CellEditor implements CellEditing {
     if (event.ctrlKey || event.metaKey) return key.toLowerCase() === 'c' && this.#copy()
     const { value: column } = this.column
     const { active } = this.parts.scroll
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[key] as -1 | 1 | undefined
-    if (step !== undefined || key === 'ArrowUp' || key === 'ArrowDown') this.#range.extend(shiftKey)
-    if (step !== undefined) this.#range.moveColumn(step)
+    const move = this.#moveOf(key, shiftKey)
+    if (move) this.#range.move(shiftKey, move)
     else if (column === null) return false
     else if (key === 'Enter' || key === 'F2') this.#edit(active.row.value, column)
     else if (key === 'Delete' && this.parts.selection.size === 0) this.#fill([['']])
@@ -108,6 +107,13 @@ export class CellEditor implements CellEditing {
       return false
     }
     return true
+  }
+
+  /** What moves the active cell at a key; undefined for any other key. */
+  #moveOf(key: string, isExtended: boolean): (() => void) | undefined {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key] as -1 | 1 | undefined
+    if (step === undefined) return this.parts.scroll.moveOf(key)
+    return () => this.#range.moveColumn(step, isExtended)
   }
 
   /** Pastes cells into the selected ones; false if the clipboard has none. */
@@ -202,7 +208,9 @@ export class CellEditor implements CellEditing {
     const steps = filled?.filter((step) => changedTexts(step).length > 0) ?? []
     if (steps.length > 0) void acts.do(steps)
     else if (!filled) list.announce(`Nothing was changed: ${UNREAD}`)
-    else list.announce('Nothing was changed: a plant needs a name')
+    else if (this.#range.hasNames && grid.some(([name]) => name === ''))
+      list.announce('Nothing was changed: a plant needs a name')
+    else list.announce('Nothing was changed')
   }
 
   /** Opens a cell. `firstCharacter` replaces its text; without it, the text is selected. */

@@ -10,12 +10,14 @@ import type { Grid } from './grid.ts'
 
 export type Cell = { readonly row: number; readonly text: TextName }
 type Corner = { readonly row: number; readonly column: number }
+/** A row with its plant, unless that is not read. */
+type Mark = { readonly row: number; readonly id: bigint | undefined }
 
 export class CellRange {
   /** The column of the active cell; null: the whole row is active. */
   readonly column = signal<TextName | null>(null)
-  /** The corner where a range begins. */
-  readonly #anchor = signal<Corner | null>(null)
+  /** The row and column where a range begins, and the active row where it ends. */
+  readonly #range = signal<{ start: Mark; column: number; end: Mark } | null>(null)
 
   constructor(
     readonly list: PlantList,
@@ -24,26 +26,28 @@ export class CellRange {
 
   /** True if several cells are selected. */
   get isRange(): boolean {
-    return this.#anchor.value !== null
+    return this.#anchor !== null
   }
 
   setColumn(column: TextName | null): void {
-    this.#anchor.value = null
+    this.#range.value = null
     this.column.value = column
   }
 
-  /** Moves to the next or previous column, or to the whole row; in a range, only to columns. */
-  moveColumn(by: -1 | 1): void {
-    const columns = this.isRange ? TEXTS : [null, ...TEXTS]
+  /** Moves to the next or previous column, or to the whole row, which no range has. */
+  moveColumn(by: -1 | 1, isExtended: boolean): void {
+    const columns = isExtended && this.column.value !== null ? TEXTS : [null, ...TEXTS]
     const index = columns.indexOf(this.column.value as TextName) + by
     this.column.value = columns[Math.max(0, Math.min(index, columns.length - 1))] ?? null
   }
 
-  /** Begins a range at the active cell, or cancels it. */
-  extend(isExtended: boolean): void {
-    if (!isExtended) this.#anchor.value = null
-    else if (this.column.value !== null)
-      this.#anchor.value ??= { row: this.active.row.value, column: this.#columnIndex }
+  /** Moves the active cell. The range is extended to it, from where it was if there is none, or ends. */
+  move(isExtended: boolean, move: () => void): void {
+    const isBegun = isExtended && this.column.value !== null
+    const { row, column } = this.#anchor ?? this.#end
+    const start = this.#mark(row)
+    move()
+    this.#range.value = isBegun ? { start, column, end: this.#mark(this.active.row.value) } : null
   }
 
   /** Extends a range to a cell, from the active cell, or else from `first`. */
@@ -52,19 +56,42 @@ export class CellRange {
       this.active.set(first.row)
       this.column.value = first.text
     }
-    this.extend(true)
-    this.active.set(row)
-    this.column.value = text
+    this.move(true, () => {
+      this.active.set(row)
+      this.column.value = text
+    })
   }
 
   get #columnIndex(): number {
     return this.column.value === null ? 0 : TEXTS.indexOf(this.column.value)
   }
 
+  get #end(): Corner {
+    return { row: this.active.row.value, column: this.#columnIndex }
+  }
+
+  #mark(row: number): Mark {
+    return { row, id: this.list.rows.row(row)?.id }
+  }
+
+  #rowOf({ row, id }: Mark): number {
+    return id === undefined ? row : this.list.rows.rowOf(id)
+  }
+
+  /** The corner where the range begins; null if another row is active, or rows have come or gone between them. */
+  get #anchor(): Corner | null {
+    const range = this.#range.value
+    if (!range) return null
+    const { start, column, end } = range
+    const [first, last] = [this.#rowOf(start), this.#rowOf(end)]
+    const isSame = last === this.active.row.value && last - first === end.row - start.row
+    return isSame ? { row: first, column } : null
+  }
+
   /** The first and last corner. */
   get #corners(): readonly [Corner, Corner] {
-    const end = { row: this.active.row.value, column: this.#columnIndex }
-    const anchor = this.#anchor.value ?? end
+    const end = this.#end
+    const anchor = this.#anchor ?? end
     return [
       { row: Math.min(anchor.row, end.row), column: Math.min(anchor.column, end.column) },
       { row: Math.max(anchor.row, end.row), column: Math.max(anchor.column, end.column) },
@@ -102,6 +129,11 @@ export class CellRange {
   hasRoomFor(grid: Grid): boolean {
     const [{ column }] = this.#corners
     return grid.every(({ length }) => length <= TEXTS.length - column)
+  }
+
+  /** True if the first selected column has names. */
+  get hasNames(): boolean {
+    return this.#texts[0] === 'name'
   }
 
   get #texts(): readonly TextName[] {

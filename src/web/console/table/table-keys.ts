@@ -33,6 +33,10 @@ export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
     void selection.toggle(plant, event.shiftKey)
   } else if (event.key === 'Enter' && plant && !isInControl) onOpen(plant, false)
   else if (event.key === 'F2' && plant && !isReadOnly) onOpen(plant, true)
-  else return scroll.onKey(event.key)
+  else {
+    const move = scroll.moveOf(event.key)
+    move?.()
+    return move !== undefined
+  }
   return true
 }

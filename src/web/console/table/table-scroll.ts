@@ -43,8 +43,8 @@ export class TableScroll {
     this.position.scrollIntoView(this.active.row.value)
   }
 
-  /** Handles a key that moves the active row; false for any other key. */
-  onKey(key: string): boolean {
+  /** What moves the active row at a key; undefined for any other key. */
+  moveOf(key: string): (() => void) | undefined {
     const row = this.active.row.value
     const { pageRows } = this.position
     const moves: Readonly<Record<string, () => void>> = {
@@ -55,11 +55,14 @@ export class TableScroll {
       Home: () => this.activate(0),
       End: () => this.#goToEnd(),
     }
-    const action = moves[key]
-    if (!action) return false
-    if (key !== 'End') this.isGoingToEnd.value = false
-    action()
-    return true
+    const move = moves[key]
+    return (
+      move &&
+      (() => {
+        this.isGoingToEnd.value = false
+        move()
+      })
+    )
   }
 
   get #lastRow(): number {

@@ -9,7 +9,7 @@ import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
-const { daemon, database } = ownDaemon()
+const { daemon, database } = ownDaemon({ args: ['--keep-changes', '1d'] })
 
 const LARGEST = '9223372036854775807'
 const PLANTS = `{"plants":[
@@ -182,6 +182,39 @@ await inEachBrowser((person, browser) => {
     await isStored('Boston fern|new', 'Monstera|new', 'Aloe|new')
     await person.press('Control', 'z')
     await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')
+  })
+
+  test('a range ends where the keyboard goes on without Shift', async () => {
+    await person.press('ArrowRight')
+    await person.press('ArrowRight')
+    await person.press('Shift', 'ArrowDown')
+    await person.press('End')
+    await person.press('Delete')
+    await person.find(labels.text('Nothing was changed'))
+    await isStored('Boston fern|fern', 'Monstera|aroid')
+  })
+
+  test('a range stays on its plants while someone else adds one above them', async () => {
+    await daemon.fetch('/plants/1', { method: 'DELETE' })
+    await person.lose(labels.row('1'))
+    await person.press('ArrowRight')
+    await person.press('ArrowRight')
+    await person.press('Shift', 'ArrowDown')
+    await daemon.create('{"id":1,"name":"theirs","tag":"kept"}')
+    await person.find(labels.row('1'))
+    await paste('new')
+    await isStored('theirs|kept', 'Monstera|new', 'Aloe|new', 'Last|')
+  })
+
+  test('Delete in an empty tag says no more than that nothing was changed', async () => {
+    await person.press('ArrowDown')
+    await person.press('ArrowDown')
+    await person.press('ArrowRight')
+    await person.press('Delete')
+    await person.find(labels.text('Nothing was changed: a plant needs a name'))
+    await person.press('ArrowRight')
+    await person.press('Delete')
+    await person.find(labels.text('Nothing was changed'))
   })
 
   test('a range selected by Shift and a click is copied, and filled by a paste', async () => {
