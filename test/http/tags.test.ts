@@ -71,6 +71,21 @@ test('sees a tag that was stored just before', async () => {
   expect((await read()).tags).toEqual([counts.find(({ tag }) => tag > 'nev') as (typeof counts)[0]])
 })
 
+test('has no link that no request could follow', async () => {
+  const prefix = '\u{1F335}'.repeat(3000)
+  const plants = ['1', '2'].map((end, id) => ({ id: 8000 + id, name: '', tag: prefix + end }))
+  await daemon.fetch('/plants/batch', { method: 'POST', body: JSON.stringify({ plants }) })
+  const after = encodeURIComponent(prefix.slice(0, 800))
+
+  const answer = await daemon.fetch(`/tags?limit=1&after=${after}`)
+
+  expect(answer.headers.has('link')).toBeFalse()
+  const page = (await answer.json()) as Page
+  expect(page.tags).toEqual([{ tag: `${prefix}1`, plants: 1 }])
+  expect(page.next?.startsWith(prefix)).toBeTrue()
+  await daemon.fetch('/plants/batch-delete', { method: 'POST', body: JSON.stringify({ plants }) })
+})
+
 test.each([
   'limit=0',
   'limit=1001',

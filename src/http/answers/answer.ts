@@ -45,19 +45,24 @@ export const answerBlob = (request: Request, plain: Blob, gzip: Blob): Response 
     ? new Response(gzip, { headers: ZIPPED_HEADERS })
     : new Response(plain, { headers: VARYING_HEADERS })
 
+// A request may have 16 KB, and so may the headers of an answer to Node.js.
+const MAX_LINK = 15_000
+
 /**
- * The `Link` to the next page (RFC 8288, section 3). Relative to the page itself, so that it works behind a proxy with a
- * path prefix.
+ * Adds the `Link` to the next page (RFC 8288, section 3), unless no request could follow it. Relative to the page itself,
+ * so that it works behind a proxy with a path prefix.
  */
-export function linkToNext(
+export function addNextLink(
+  { headers }: Response,
   query: Readonly<Record<string, string | boolean | readonly string[] | undefined>>,
-): string {
+): void {
   const parts: string[] = []
   for (const [name, value = []] of Object.entries(query)) {
     for (const each of Array.isArray(value) ? value : [value])
       parts.push(`${name}=${encodeURIComponent(each)}`)
   }
-  return `<?${parts.join('&')}>; rel="next"`
+  const link = `<?${parts.join('&')}>; rel="next"`
+  if (link.length <= MAX_LINK) headers.set('link', link)
 }
 
 /** 304: the client's copy with this entity tag is current. */

@@ -43,7 +43,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'accept-encoding': 'Sent if the body was encoded: it must not be (RFC 9110).',
   'accept-patch': 'The media types of a patch (RFC 5789).',
   etag: 'The entity tag of the plant, which changes with its fields (RFC 9110, section 8.8.3).',
-  link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
+  link: 'The next page, relative to this one (RFC 8288). Absent on the last page, and if it is too long for a URL.',
   'retry-after': 'Seconds to wait before the next attempt.',
   'www-authenticate': 'The challenge (RFC 6750).',
 }

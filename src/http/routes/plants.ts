@@ -14,7 +14,7 @@ import {
 } from '../../plant/plant'
 import type { Store } from '../../store'
 import type { App, OptionsOf } from '../access/request-context'
-import { answerJson, linkToNext } from '../answers/answer'
+import { addNextLink, answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import { type Bodies, MERGE_PATCH } from '../bodies/body'
 import { queryOf } from '../elysia'
@@ -243,8 +243,7 @@ const listing = (deps: PlantDeps) => (app: App) =>
       const next = page.next === null ? null : String(page.next)
       const text = JSON.stringify({ plants: page.plants.map(toJson), next })
       const answer = deps.answerBudget.answerZipped(request, text)
-      if (next !== null)
-        answer.headers.set('link', linkToNext({ limit: String(limit), after: next, ...filter }))
+      if (next !== null) addNextLink(answer, { limit: String(limit), after: next, ...filter })
       return answer
     },
     {

@@ -2,7 +2,7 @@
 
 import type { Store } from '../../store'
 import type { App } from '../access/request-context'
-import { linkToNext } from '../answers/answer'
+import { addNextLink } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import { queryOf } from '../elysia'
 import { answers } from './describe'
@@ -30,8 +30,7 @@ export const tags =
       async ({ request, query: { limit, after } }) => {
         const page = await store.listTags({ limit: Number(limit), after }, request.signal)
         const answer = answerBudget.answerZipped(request, JSON.stringify(page))
-        if (page.next !== null)
-          answer.headers.set('link', linkToNext({ limit: String(limit), after: page.next }))
+        if (page.next !== null) addNextLink(answer, { limit: String(limit), after: page.next })
         return answer
       },
       {
