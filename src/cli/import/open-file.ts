@@ -88,7 +88,7 @@ function withName(path: string, error: unknown): unknown {
 async function withEncoding(error: unknown, advice: Advice): Promise<unknown> {
   if (!(error instanceof EncodingError)) return error
   const { detectEncoding } = await import('../../formats/encoding/detect')
-  const detection = await detectEncoding(error.sample, (program) => Bun.file(program).arrayBuffer())
+  const detection = await detectEncoding(error, (program) => Bun.file(program).arrayBuffer())
   return new OpenError(explainEncoding(error, detection, advice))
 }
 

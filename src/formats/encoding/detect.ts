@@ -3,7 +3,13 @@
 
 import { showText } from '../row'
 import { guessEncoding, type Loader } from './chardetng'
-import { createDecoder, type Detection } from './encoding'
+import {
+  BEYOND_ASCII,
+  createDecoder,
+  type Detection,
+  type EncodingSample,
+  linesOf,
+} from './encoding'
 import { assessReadability, type Readability } from './readable'
 
 /** The encodings of Latin letters. If several give the same text, the first counts. */
@@ -71,20 +77,47 @@ async function candidatesOf(sample: Uint8Array, load: Loader): Promise<readonly 
   const foreign = decodeAs(sample, guess)?.isForeign
     ? mostPlausible(sample, [guess, ...(RIVALS[guess] ?? [])], true)
     : []
-  return foreign.length > 0 ? foreign : mostPlausible(sample, [...LATIN_ENCODINGS, guess], false)
+  // A text that is cut off within a character looks like UTF-8.
+  const guesses = guess === 'utf-8' ? [] : [guess]
+  return foreign.length > 0
+    ? foreign
+    : mostPlausible(sample, [...LATIN_ENCODINGS, ...guesses], false)
 }
 
 const isCertain = ({ encoding, foreignCount }: Candidate): boolean =>
   foreignCount >= (MIN_LETTERS[encoding] ?? 0)
 
-/** Detects the encoding of a sample: the lines of a text that have bytes beyond ASCII. */
-export async function detectEncoding(sample: Uint8Array, load: Loader): Promise<Detection> {
+/** Characters of three bytes: two letters of East Asia may be UTF-8 of two bytes each by chance. */
+const THREE_BYTES = /[\u0800-\uffff]/
+const EAST_ASIAN = /^(gb|big5|euc-|shift_jis)/
+
+/** Returns a test for lines beyond ASCII that are UTF-8. */
+function createUtf8Test(encoding: string): (line: Uint8Array) => boolean {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const sign = EAST_ASIAN.test(encoding) ? THREE_BYTES : BEYOND_ASCII
+  return (line) => {
+    try {
+      return sign.test(decoder.decode(line))
+    } catch {
+      return false
+    }
+  }
+}
+
+/** Detects the encoding of a text. `sample`: its lines that have bytes beyond ASCII, from the first bad one on. */
+export async function detectEncoding(
+  { sample, earlier }: EncodingSample,
+  load: Loader,
+): Promise<Detection> {
   const candidates = await candidatesOf(sample, load)
   const [first] = candidates
   const readings = candidates.slice(0, MAX_READINGS).map(({ encoding, text }) => {
     const [line = ''] = text.split(/[\r\n]/, 1)
     return `${showText(line.slice(0, CONTEXT_CHARACTERS))} as ${encoding}`
   })
-  const isOnly = first !== undefined && candidates.length === 1
-  return { encoding: isOnly && isCertain(first) ? first.encoding : null, readings }
+  const isMixed =
+    first !== undefined &&
+    [earlier, sample].some((bytes) => linesOf(bytes).some(createUtf8Test(first.encoding)))
+  const isOnly = first !== undefined && candidates.length === 1 && !isMixed
+  return { encoding: isOnly && isCertain(first) ? first.encoding : null, readings, isMixed }
 }

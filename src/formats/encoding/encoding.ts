@@ -67,7 +67,16 @@ function countLineEnds(bytes: Uint8Array, previousByte = 0): number {
 const startOfLine = (bytes: Uint8Array, index: number): number =>
   index === 0 ? 0 : Math.max(bytes.lastIndexOf(LF, index - 1), bytes.lastIndexOf(CR, index - 1)) + 1
 
+/** The lines of a text. */
+export function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const ends = [...bytes.keys()].filter((index) => bytes[index] === LF || bytes[index] === CR)
+  return [...ends, bytes.length].map((end, index) =>
+    bytes.subarray((ends[index - 1] ?? -1) + 1, end),
+  )
+}
+
 const UTF8 = new TextEncoder()
+export const BEYOND_ASCII = /\P{ASCII}/u
 
 /** The index of the first byte that is not UTF-8: decoding replaces it. */
 function findBadByte(bytes: Uint8Array): number {
@@ -75,26 +84,37 @@ function findBadByte(bytes: Uint8Array): number {
   return bytes.findIndex((byte, index) => byte !== replaced[index])
 }
 
-/** The error of a text that is not UTF-8. `sample`: a part of it, from the bad line on. */
-export class EncodingError extends OpenError {
+/** Parts of a text in an unknown encoding: from its first bad line on, and lines beyond ASCII before that one, in UTF-8. */
+export type EncodingSample = { readonly sample: Uint8Array; readonly earlier: Uint8Array }
+
+/** The error of a text that is not UTF-8. */
+export class EncodingError extends OpenError implements EncodingSample {
   constructor(
     readonly line: number,
     readonly sample: Uint8Array,
+    readonly earlier: Uint8Array,
     advice: Advice,
   ) {
     super(`not UTF-8 at line ${line}; ${advice.encoding(null)}`)
   }
 }
 
-/** An encoding; null: several are possible, or none. `readings`: how the first line reads. */
-export type Detection = { readonly encoding: string | null; readonly readings: readonly string[] }
+/** An encoding; null: several are possible, or none. */
+export type Detection = {
+  readonly encoding: string | null
+  /** How the first line reads. */
+  readonly readings: readonly string[]
+  /** True if other lines are UTF-8: no encoding is right. */
+  readonly isMixed: boolean
+}
 
 /** The message for a text that is not UTF-8: the line, its readings, and the option for its encoding. */
 export function explainEncoding(
   { line }: EncodingError,
-  { encoding, readings }: Detection,
+  { encoding, readings, isMixed }: Detection,
   advice: Advice,
 ): string {
+  if (isMixed) return `not UTF-8 at line ${line}, unlike other lines; save the file in one encoding`
   const reads = readings.length === 0 ? ';' : `: it reads ${readings.join(', ')};`
   return `not UTF-8 at line ${line}${reads} ${advice.encoding(encoding)}`
 }
@@ -139,6 +159,7 @@ async function* decodeParts(
   advice: Advice,
 ): AsyncGenerator<string> {
   const decoder = createDecoder(encoding, true)
+  const earlier = createSample()
   let line = 1
   let tail: Uint8Array = new Uint8Array()
 
@@ -152,12 +173,18 @@ async function* decodeParts(
       const all = concat([tail, part])
       const bad = findBadByte(all)
       const badLine = line + countLineEnds(all.subarray(tail.length, bad), tail.at(-1))
-      throw new EncodingError(badLine, all.slice(startOfLine(all, bad)), advice)
+      const start = startOfLine(all, bad)
+      earlier.add(all.subarray(0, start))
+      throw new EncodingError(badLine, all.slice(start), earlier.end(), advice)
     }
   }
 
   for await (const part of parts) {
-    yield decode(part, false)
+    const text = decode(part, false)
+    // The decoder drops a byte order mark.
+    const isAscii = (part[0] ?? 0) < 0x80 && !BEYOND_ASCII.test(text)
+    if (!isAscii && !earlier.isFull()) earlier.add(part)
+    yield text
     line += countLineEnds(part, tail.at(-1))
     tail = afterFirstCharacter(
       concat([tail, part.slice(-2 * CONTEXT_BYTES)]).slice(-2 * CONTEXT_BYTES),
@@ -231,7 +258,7 @@ export async function checkText(
       sample.add(part)
       if (sample.isFull()) break
     }
-    throw new EncodingError(error.line, sample.end(), advice)
+    throw new EncodingError(error.line, sample.end(), error.earlier, advice)
   } finally {
     await parts.return?.()
   }

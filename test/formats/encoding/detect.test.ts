@@ -6,7 +6,7 @@ import { encode } from './encode'
 import { LANGUAGES, plantList } from './plant-lists'
 
 const detectEncoding = (sample: Uint8Array) =>
-  detectWith(sample, (program) => Bun.file(program).arrayBuffer())
+  detectWith({ sample, earlier: new Uint8Array() }, (program) => Bun.file(program).arrayBuffer())
 
 const detect = async (text: string, encoding: string) =>
   (await detectEncoding(encode(text, encoding))).encoding
@@ -80,6 +80,33 @@ describe('an encoding', () => {
   ])('is not taken from %s if it would change the text', async (_, text, encoding) => {
     const found = await detect(text, encoding)
     if (found !== null) expect(createDecoder(found).decode(encode(text, encoding))).toBe(text)
+  })
+
+  test.each([
+    ['windows-1252', 'windows-1252', 'Blüte', 'Günsel'],
+    ['windows-1251', 'windows-1251', 'Ромашка аптечная', 'Клевер луговой'],
+    ['gb18030', 'gbk', '四季桂花', '红花檵木', '金边黄杨', '日本晚樱'],
+  ])('is none if other lines are UTF-8: %s', async (encoding, found, ...names) => {
+    const sample = encode(names.map((name) => `3,${name}\n`).join(''), encoding)
+    const utf8 = new TextEncoder().encode('1,Café 月季\n')
+    const none = new Uint8Array()
+    const detectAll = (parts: { sample: Uint8Array; earlier: Uint8Array }) =>
+      detectWith(parts, (program) => Bun.file(program).arrayBuffer())
+
+    expect(await detectAll({ sample, earlier: none })).toMatchObject({
+      encoding: found,
+      isMixed: false,
+    })
+    const mixed = { encoding: null, isMixed: true }
+    expect(await detectAll({ sample, earlier: utf8 })).toMatchObject(mixed)
+    const mark = new TextEncoder().encode('\ufeffid,name\n')
+    expect(await detectAll({ sample, earlier: mark })).toMatchObject(mixed)
+    const many = Buffer.concat([...Array(200).fill(sample), utf8, sample])
+    expect((await detectAll({ sample: many, earlier: none })).encoding).toBeNull()
+  })
+
+  test('is never UTF-8', async () => {
+    expect(await detect('id,name\n1,Bl\u00c3', 'windows-1252')).toBeNull()
   })
 
   test('is unknown for bytes that are not text', async () => {

@@ -77,6 +77,21 @@ describe('a text that is not UTF-8', () => {
     },
   )
 
+  test.each([64, 65_536])(
+    'is reported with its earlier lines in UTF-8, in parts of %d bytes',
+    async (length) => {
+      const utf8 = new TextEncoder().encode(`\ufeffid,name\n${lines('\n')}7,Günsel\n${lines('\n')}`)
+      const bytes = Buffer.concat([utf8, Buffer.from('8,Caf\xe9\n', 'latin1')])
+      const error = await checkText(cut(bytes, length), null, COMMAND_ADVICE).catch(
+        (reason) => reason,
+      )
+      const earlier = new TextDecoder('utf-8', { ignoreBOM: true }).decode(error.earlier)
+      expect(earlier).toContain('\ufeff')
+      expect(earlier).toContain('7,Günsel\n')
+      expect(earlier.length).toBeLessThan(200)
+    },
+  )
+
   test.each([
     ['a character that is cut off', [0x61, 0xc3], 'line 1'],
     ['a surrogate', [0x0a, 0xed, 0xa0, 0x80], 'line 2'],

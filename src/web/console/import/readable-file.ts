@@ -68,7 +68,7 @@ export async function findEncoding(file: Blob, format: Format): Promise<Encoding
     return { encoding: null, problem: null }
   } catch (error) {
     if (!(error instanceof EncodingError)) throw error
-    const detection = await detectInThread(error.sample)
+    const detection = await detectInThread(error)
     const { encoding } = detection
     if (encoding === null && (await isBinary(file))) throw new OpenError(UNKNOWN_KIND)
     return {

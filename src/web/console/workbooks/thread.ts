@@ -1,5 +1,6 @@
 // The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
+import type { EncodingSample } from '../../../formats/encoding/encoding.ts'
 import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
 
@@ -27,14 +28,11 @@ export type WriteRequest = { readonly plants: readonly PlantToWrite[] | null }
 /** The workbook, or the reason that there is none. */
 export type WriteResult = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly message: string }
 
-/** Lines of a text whose encoding is to be detected. */
-export type DetectionRequest = { readonly sample: Uint8Array }
-
 /** The thread as a page uses it; `Message`: a message that it sends. */
 type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(message: WorkbookRequest | WriteRequest | DetectionRequest): void
+  postMessage(message: WorkbookRequest | WriteRequest | EncodingSample): void
   terminate(): void
 }
 
