@@ -10,6 +10,8 @@ export const MAX_BODY_BYTES = 67_108_864
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 // A number with a fraction or an exponent, which the plain parse may have rounded to an integer.
 const MAYBE_ROUNDED = /\d[.eE]/
+// A number beyond 2^53, which has 16 digits.
+const MAYBE_LARGE = /\d{16}/
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const TOO_DEEP = 'the body is nested too deeply'
 
@@ -64,18 +66,13 @@ function reviveNumber(_: string, value: unknown, context?: { source?: string }):
   return Number.isSafeInteger(value) ? context.source : value
 }
 
-const isExact = (value: unknown): boolean =>
-  typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)
-
 /**
  * Parses JSON like `JSON.parse`, with integers beyond 2^53 as exact bigints, or as texts if they have no exact value.
  */
 export function parseExactly(text: string): unknown {
-  // Like {@link parseJson}, reparses exactly only if the plain parse may have rounded.
-  if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveNumber)
-  const value = JSON.parse(text)
-  for (const key in value) if (!isExact(value[key])) return JSON.parse(text, reviveNumber)
-  return value
+  // Like {@link parseJson}, parses exactly only if the plain parse may round, at any depth.
+  const mayRound = MAYBE_ROUNDED.test(text) || MAYBE_LARGE.test(text)
+  return mayRound ? JSON.parse(text, reviveNumber) : JSON.parse(text)
 }
 
 /** The exact integer of a text in JSON's number syntax, in the range of int64; null if there is none. */

@@ -273,6 +273,7 @@ describe('in a JSON document', () => {
     for (const text of [`[{"id":${id}}]`, `{"x":[{"id":${id}}]}`, `{"id":${id}}\n{\n"id":${id}}`]) {
       expect((await rowsOf(text)).rows[0]).toEqual({ id })
     }
+    expect((await rowsOf(`[{"taxon":{"id":${id}}}]`)).rows[0]).toEqual({ taxon: { id } })
   })
 
   test('many blanks, backslashes or levels cost time in proportion to their number', async () => {
@@ -339,6 +340,10 @@ describe('JSON that is one level deeper', () => {
     [
       '{"about":"x","flowers":["Fern","Ivy"]}',
       'an object with texts: "flowers" (2); name one with --list',
+    ],
+    [
+      '{"id":[10,20],"name":["Fern","Ivy"]}',
+      'a list for each column; save it as one object for each row, or as CSV',
     ],
     ['["id","name"]\n[1,"Fern"]', 'arrays one after another; save them as one array, or as CSV'],
     ['[[1,"Fern"]]', 'no plant in it; line 1: expected one plant object per line, found an array'],
