@@ -183,6 +183,11 @@ function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape 
     return 'values'
   const [table, other] = ofKind('arrays')
   if (table && !other) return { list: showPath(table.path) }
+  // A list of texts would lose what belongs to them in the others.
+  const columns = [...keys].filter(([key, first]) => first === '[' && isKnownHeading(key))
+  if (columns.length > 1) {
+    throw new OpenError('a list for each column; save it as one object for each row, or as CSV')
+  }
   const texts = ofKind('texts')
   if (texts.length > 0) return refuseLists('an object with texts', texts, advice)
   // Such as {"plants":[],"next":null}, the answer of a store without plants.
