@@ -72,6 +72,9 @@ function isIdColumn(values: readonly string[]): boolean {
   )
 }
 
+/** True for names of columns: the table has columns where others have rows. */
+const areHeadings = (values: readonly string[]): boolean => values.filter(isKnownHeading).length > 1
+
 /** The part of a table that a guess is based on. */
 type SampleColumns = {
   /** For JSON, the last key of each column. */
@@ -134,9 +137,12 @@ function findKeyColumn(
   usedColumns: readonly (number | null)[],
 ) {
   const column = isTable ? -1 : header.indexOf(KEY)
-  return column >= 0 && !usedColumns.includes(column) && mostFit(values[column] ?? [], isText)
-    ? column
-    : null
+  const keys = values[column] ?? []
+  const others = header.filter((_, index) => index !== column)
+  // The keys of columns, whose rows are numbered.
+  const areNumbers = others.length > 0 && others.every((key) => /^\d+$/.test(key))
+  const areColumns = areNumbers || areHeadings(keys)
+  return !areColumns && !usedColumns.includes(column) && mostFit(keys, isText) ? column : null
 }
 
 function findName(
@@ -177,7 +183,7 @@ function findUnnamed({ values }: SampleColumns) {
   const texts = [...values.keys()].filter((column) => mostFit(values[column] ?? [], isText))
   const families = texts.filter((column) => mostFit(values[column] ?? [], isFamily))
   const names = texts.filter((column) => !families.includes(column))
-  const name = names.length === 1 ? names : null
+  const name = names.length === 1 && !values.some(areHeadings) ? names : null
   const first = values[0] ?? []
   const id = isIdColumn(first) && areRising(first) ? 0 : null
   return { id, name, ...ofOptionalTexts(() => null), tag: families[0] ?? null }
@@ -196,10 +202,14 @@ function findOptionalText(
   return column < 0 ? null : column
 }
 
+/** True if the only known heading is a word that may be a part of a name, as in "Holly, common". */
+const isPartOfName = ({ header, isTable }: SampleColumns): boolean =>
+  isTable && header.length > 1 && header.filter(isKnownHeading).map(normalize).join() === 'common'
+
 /** The columns of a table with headings. */
 function findNamed(sampleColumns: SampleColumns) {
   const id = findColumn(sampleColumns, ['id'], [], isIdColumn)
-  const name = findName(sampleColumns, [id])
+  const name = isPartOfName(sampleColumns) ? null : findName(sampleColumns, [id])
   const usedColumns = [id, ...(name ?? [])]
   const optional = ofOptionalTexts((text) => {
     const column = findOptionalText(sampleColumns, text, usedColumns)

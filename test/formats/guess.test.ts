@@ -245,6 +245,20 @@ describe('a guess', () => {
     expect(guessTable(first, sample, true).headerRow).toBeNull()
   })
 
+  test.each([
+    ['csv', 'Ivy, common\nFern, lady\nHolly, sea\n'],
+    ['csv', 'id,1,2\nname,Fern,Ivy\ntag,shade,climber\n'],
+    ['json', '{"id":{"a":1,"b":2},"name":{"a":"Fern","b":"Ivy"}}'],
+    ['json', '{"plant":{"0":"Fern","1":"Ivy"},"height":{"0":30,"1":50}}'],
+  ] as const)(
+    'takes no part of a name, nor a heading, for a plant: %s %j',
+    async (format, text) => {
+      const { header, sample } = await open(format, text, { list: format === 'json' ? '*' : null })
+
+      expect(guessTable(header, sample, true).nameColumn).toBeNull()
+    },
+  )
+
   test('treats a header with a number as a row of plants', () => {
     const rows: FileRow[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
     try {
