@@ -164,6 +164,29 @@ test.each<BookType>(['xlsx', 'xlsb'])(
   },
 )
 
+test('rows that OpenDocument hides are read, and counted', async () => {
+  const row = (cells: string, attributes = '') =>
+    `<table:table-row ${attributes}>${cells}</table:table-row>`
+  const sheet = (name: string, ...rows: string[]) =>
+    `<table:table table:name="${name}">${rows.join('')}</table:table>`
+  const [filtered, collapsed] = ['table:visibility="filter"', 'table:visibility="collapse"']
+  const shown = sheet('Shown', row(odfText('name')), row(odfText('Fern')))
+  const hidden = sheet(
+    'Hidden',
+    row(odfText('name')),
+    row(odfText('Fern'), filtered),
+    row(odfText('Ivy')),
+    row(odfText('Moss'), `${collapsed} table:number-rows-repeated="2"`),
+    `<table:table-row ${filtered}/>`,
+    row('<table:table-cell/>', filtered),
+  )
+  const bytes = openDocument(shown + hidden)
+
+  expect((await readWorkbook(bytes, null)).hiddenRows).toBe(0)
+  expect((await readWorkbook(bytes, 'Hidden')).hiddenRows).toBe(3)
+  expect(await rowsOf(bytes, 'Hidden')).toHaveLength(5)
+})
+
 test('names the visible sheets, and reads the requested one', async () => {
   const book: WorkBook = {
     SheetNames: ['Lists', 'Shade', 'Sun'],

@@ -150,6 +150,13 @@ function parse(content: Content, sheet: string | number): WorkBook {
   return parse_zip(archive, options)
 }
 
+/** The parts of a workbook that are hidden in ways that SheetJS does not find. */
+export type HiddenParts = {
+  readonly sheets: ReadonlySet<number>
+  /** The number of hidden rows in each sheet; empty: none. */
+  readonly rows: readonly number[]
+}
+
 /**
  * The sheets that are not hidden, and the ones to try: that of this name, or all. Throws an `OpenError` if there is none.
  */
@@ -172,16 +179,11 @@ function chooseSheets(
 }
 
 /**
- * Reads a sheet of a workbook, in one long call. `hiddenSheets`: the indexes of hidden sheets that SheetJS does not find. Throws
- * an `OpenError` if the sheet is damaged, or a chart.
+ * Reads a sheet of a workbook, in one long call. Throws an `OpenError` if the sheet is damaged, or a chart.
  */
-export function readSheet(
-  content: Content,
-  sheetName: string | null,
-  hiddenSheets: ReadonlySet<number>,
-) {
+export function readSheet(content: Content, sheetName: string | null, hidden: HiddenParts) {
   let book = parse(content, sheetName ?? 0)
-  const { sheets, candidates } = chooseSheets(book, sheetName, hiddenSheets)
+  const { sheets, candidates } = chooseSheets(book, sheetName, hidden.sheets)
   for (const sheet of candidates) {
     // One sheet is parsed at a time.
     if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))
@@ -190,7 +192,8 @@ export function readSheet(
     if (!worksheet) throw new OpenError(`the sheet ${JSON.stringify(sheet)} is damaged`)
     if (worksheet['!type'] === 'chart') continue
     const is1904 = book.Workbook?.WBProps?.date1904 === true
-    return { sheets, sheet, hiddenRows: countHidden(worksheet), rows: rowsOf(worksheet, is1904) }
+    const hiddenRows = countHidden(worksheet) + (hidden.rows[book.SheetNames.indexOf(sheet)] ?? 0)
+    return { sheets, sheet, hiddenRows, rows: rowsOf(worksheet, is1904) }
   }
   const names = candidates.map((name) => JSON.stringify(name)).join(', ')
   throw new OpenError(`a chart has no rows: ${names}`)

@@ -4,6 +4,7 @@ import { OpenError } from '../../errors'
 import { concat } from '../bytes'
 import type { Line } from '../row'
 import { repairPart } from './repair'
+import type { HiddenParts } from './sheet'
 import { isWholePart } from './whole-part'
 import { unzip } from './zip'
 
@@ -57,8 +58,22 @@ const NO_CELLS =
 
 const UTF8 = new TextDecoder()
 
-/** The indexes of sheets that OpenDocument hides by style, which SheetJS ignores. `content`: the part `content.xml`. */
-function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
+/** The number of filled rows that a filter or the user hides in a table of OpenDocument. */
+function countHiddenRows(table: string): number {
+  let count = 0
+  for (const row of table.split('<table:table-row ').slice(1)) {
+    const tag = row.slice(0, row.indexOf('>'))
+    const [cells = ''] = row.split('</table:table-row>', 1)
+    if (!/table:visibility="(filter|collapse)"/.test(tag) || !cells.includes(' office:value-type='))
+      continue
+    const [, repeated = 1] = /table:number-rows-repeated="(\d+)"/.exec(tag) ?? []
+    count += Number(repeated)
+  }
+  return count
+}
+
+/** The indexes of sheets that OpenDocument hides by style, and the hidden rows of each sheet. `content`: `content.xml`. */
+function hiddenParts(content: Uint8Array | undefined): HiddenParts {
   const [styles = '', ...tables] = UTF8.decode(content).split('<table:table ')
   const hiddenStyles = new Set(
     styles.split('<style:style ').flatMap((style) => {
@@ -66,13 +81,12 @@ function hiddenTables(content: Uint8Array | undefined): ReadonlySet<number> {
       return name !== undefined && style.includes('table:display="false"') ? [name] : []
     }),
   )
-  return new Set(
-    tables.flatMap((table, index) => {
-      const tag = table.slice(0, table.indexOf('>'))
-      const [, style = ''] = /table:style-name="([^"]*)"/.exec(tag) ?? []
-      return hiddenStyles.has(style) ? [index] : []
-    }),
-  )
+  const sheets = tables.flatMap((table, index) => {
+    const tag = table.slice(0, table.indexOf('>'))
+    const [, style = ''] = /table:style-name="([^"]*)"/.exec(tag) ?? []
+    return hiddenStyles.has(style) ? [index] : []
+  })
+  return { sheets: new Set(sheets), rows: tables.map(countHiddenRows) }
 }
 
 const PROTECTED = 'it is protected by a password; save it without one'
@@ -84,7 +98,7 @@ const isZip = (bytes: Uint8Array): boolean =>
 
 async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Workbook> {
   const { readSheet } = await import('./sheet')
-  if (!isZip(bytes)) return readSheet(bytes, sheet, new Set())
+  if (!isZip(bytes)) return readSheet(bytes, sheet, { sheets: new Set(), rows: [] })
   const isWanted = (name: string) => READ_PARTS.test(name) && !NO_CELLS.test(name)
   const parts = await unzip(bytes, MAX_UNPACKED_BYTES, isWanted)
   if (parts === null) {
@@ -101,7 +115,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
   return readSheet(
     new Map([...parts].map(([name, part]) => [name, repairPart(name, part)])),
     sheet,
-    hiddenTables(parts.get('content.xml')),
+    hiddenParts(parts.get('content.xml')),
   )
 }
 
