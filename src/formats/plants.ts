@@ -234,6 +234,18 @@ function explainZeros(source: Source, row: FileRow): string | null {
   return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
 }
 
+const EXPONENT = /\d[eE]/
+
+/** Finds an id with an exponent, in which spreadsheets keep few digits of a long number. */
+function explainExponent(source: Source, row: FileRow): string | null {
+  const { columns } = source
+  const cell = columns.id === null ? null : cellOf(source, row, columns.id)
+  if (typeof cell !== 'string' || !EXPONENT.test(cell)) return null
+  const id = readInt64(cell.trim())
+  if (id === null) return null
+  return `line ${row.line}: ${cell.trim()} becomes ${id}; a spreadsheet may have rounded it`
+}
+
 /** Finds a text with space around it. */
 function explainSpace(_: Source, { line }: FileRow, values: Values): string | null {
   for (const name of TEXT_FIELDS) {
@@ -262,7 +274,7 @@ function createKeyWatch({ header, lateTexts }: Source) {
 
 /** Reports notices about the whole file, each kind once. */
 function createNotices(source: Source, onNotice: (notice: string) => void) {
-  let searches = [explainZeros, explainSpace]
+  let searches = [explainZeros, explainExponent, explainSpace]
   if (source.isJson) searches.push(createKeyWatch(source))
   return (row: FileRow, values: Values): void => {
     for (const search of searches) {

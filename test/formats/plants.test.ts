@@ -149,6 +149,14 @@ test('says once that leading zeros do not count', async () => {
   expect(notices).toEqual(['leading zeros are dropped: 001 becomes 1'])
 })
 
+test('says once that an id may have been rounded', async () => {
+  const { notices } = await read('csv', 'id,name\n7,a\n1.23457E+12,b\n2e3,c\n')
+
+  expect(notices).toEqual([
+    'line 3: 1.23457E+12 becomes 1234570000000; a spreadsheet may have rounded it',
+  ])
+})
+
 test('says once that the space around a tag is part of it', async () => {
   const { notices, entries } = await read('csv', 'id,name,tag\n1,a,x\n2,b, fern\n3,c,fern \n')
 
