@@ -35,9 +35,11 @@ function flagsOf(values: OptionValues): string[] {
     const name = key as OptionName
     const flag = toFlag(name)
     if (value === null || value === undefined || value === OPTIONS[name].default) return []
-    if (Array.isArray(value)) return value.flatMap((text) => [flag, quote(text)])
     if (typeof value === 'boolean') return [flag]
-    return [flag, quote(value === '\t' ? 'tab' : String(value))]
+    // A text that begins like a flag is joined to its own.
+    const show = (text: string) =>
+      text.startsWith('-') ? [`${flag}=${quote(text)}`] : [flag, quote(text)]
+    return [value].flat().flatMap((part) => show(part === '\t' ? 'tab' : String(part)))
   })
 }
 
@@ -90,9 +92,9 @@ export function guessOptions(
   const userColumns = isSame ? existingColumns(config, header) : config
   const nameColumn = userColumns.nameColumn ?? guess.nameColumn ?? [COLUMN_PLACEHOLDER]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
-  // If the user named an id column, rows are not numbered.
+  // If the user named an id column, rows are not numbered; nor if their numbers would replace other plants.
   const id =
-    config.idColumn !== null && guess.idColumn === null
+    (config.idColumn !== null || config.replace) && guess.idColumn === null
       ? { idColumn: COLUMN_PLACEHOLDER }
       : { idColumn: unlessDefault(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
   const { numberFrom } = config

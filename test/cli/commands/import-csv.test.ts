@@ -278,6 +278,28 @@ test('stores nothing of a file with a bad byte late in it', async () => {
   expect(existsSync(database)).toBeFalse()
 })
 
+test('proposes no numbers that would replace other plants', async () => {
+  using folder = temporaryFolder()
+  const csv = 'Code,Latin name\nA1,Quercus alba\nA2,Acer rubrum\n'
+
+  const { err, code } = await importCsv(folder.file('plants.db'), csv, '--replace')
+
+  expect(err).toContain(" --id-column COLUMN --name-column 'Latin name' --replace")
+  expect(code).toBe(1)
+})
+
+test('proposes a heading that begins like a flag in a way that it is read', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const csv = '-Nr.,Name\n5,Fern\n6,Ivy\n'
+
+  const { err } = await importCsv(database, csv)
+  const { out } = await importCsv(database, csv, '--id-column=-Nr.', '--name-column', 'Name')
+
+  expect(err).toContain(' --id-column=-Nr. --name-column Name')
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')
+})
+
 test('proposes no encoding for a file in two', async () => {
   using folder = temporaryFolder()
   const [file, database] = [folder.file('a.csv'), folder.file('plants.db')]
