@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { NewPlant } from '../../../src/client/client'
-import { SortedPlants } from '../../../src/web/console/list/sorted-plants'
+import { rowAmong, SortedPlants } from '../../../src/web/console/list/sorted-plants'
 import { comparatorOf } from '../../../src/web/console/sort'
 
 const compare = comparatorOf({ by: 'name', isDescending: false })
@@ -23,22 +23,24 @@ test('has each plant in its place after any changes, one by one or all at once',
         const before = plants.get(plant.id)
         if (isKept) plants.set(plant.id, plant)
         else plants.delete(plant.id)
-        sortedPlants.apply(plant.id, isKept ? plant : null, before)
+        sortedPlants.applyAll(new Map([[plant.id, isKept ? plant : null]]), () => before)
         expect(sortedPlants.plants).toEqual(sorted(plants))
       }
+      const before = new Map(plants)
       const changes = new Map(all.map(([plant, isKept]) => [plant.id, isKept ? plant : null]))
       for (const [id, plant] of changes) {
         if (plant) plants.set(id, plant)
         else plants.delete(id)
       }
-      expect(sortedPlants.applyAll(changes)).toBeTrue()
+      expect(sortedPlants.applyAll(changes, (id) => before.get(id))).toBeTrue()
       expect(sortedPlants.plants).toEqual(sorted(plants))
       for (const [row, plant] of sorted(plants).entries()) {
-        expect(sortedPlants.rowOf(plant.id, plant)).toBe(row)
+        expect(rowAmong(sortedPlants.plants, plant, compare)).toBe(row)
         // As it was before others changed it.
-        expect(sortedPlants.rowOf(plant.id, { id: plant.id, name: 'other' })).toBe(row)
+        const other = { id: plant.id, name: 'other' }
+        expect(rowAmong(sortedPlants.plants, other, compare)).toBe(row)
       }
-      expect(sortedPlants.rowOf(31n, undefined)).toBe(-1)
+      expect(rowAmong(sortedPlants.plants, { id: 31n, name: 'Aloe' }, compare)).toBe(-1)
     }),
   )
 })
@@ -52,7 +54,8 @@ test('very many changes need a new sort, but lose none', () => {
   const gone = plants.slice(0, 500).map(({ id }): [bigint, null] => [id, null])
   const added = plants.slice(1000).map((plant): [bigint, NewPlant] => [plant.id, plant])
 
-  expect(sortedPlants.applyAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
+  const changes = new Map<bigint, NewPlant | null>([...gone, ...added])
+  expect(sortedPlants.applyAll(changes, () => undefined)).toBeFalse()
   expect(sortedPlants.plants).toHaveLength(5500)
   expect(sortedPlants.plants.toSorted(compare)).toEqual(plants.slice(500).sort(compare))
 })

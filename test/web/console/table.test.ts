@@ -162,6 +162,18 @@ describe('a list that is barely loaded', () => {
   })
 })
 
+test('holds very many plants of others in parts that stay short, each with its row', async () => {
+  const { list } = await openList(small)
+  const others = Array.from({ length: 12_000 }, (_, at) => BigInt(100 + at))
+  list.changeAll(new Map(others.toReversed().map((id) => [id, { name: 'Rose' }])))
+  list.changeAll(new Map([[1n, null]]))
+
+  expect(Math.max(...list.rows.parts.all.map(({ count }) => count))).toBeLessThanOrEqual(5000)
+  const ids = list.rows.heldPlants().map(({ id }) => id)
+  expect(ids).toEqual([2n, 3n, 4n, 5n, 6n, ...others])
+  expect(ids.map((id) => list.rows.rowOf(id))).toEqual([...ids.keys()])
+})
+
 describe('a list that is sorted', () => {
   test('by name has numbers and accents where people look for them, either way', async () => {
     const { list, names } = await openList(small, { by: 'name', isDescending: false })

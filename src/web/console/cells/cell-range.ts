@@ -109,14 +109,7 @@ export class CellRange {
   /** The plants of the selected rows; null if some are not read. */
   plants(): readonly NewPlant[] | null {
     const [first, last] = this.#corners
-    return this.#plantsFrom(first.row, last.row - first.row + 1)
-  }
-
-  #plantsFrom(row: number, count: number): readonly NewPlant[] | null {
-    const plants = Array.from({ length: count }, (_, offset) =>
-      this.list.rows.row(row + offset),
-    ).filter((plant) => plant !== undefined)
-    return plants.length < count ? null : plants
+    return this.list.rows.range(first.row, last.row - first.row + 1)
   }
 
   /** The texts of the selected cells of plants. */
@@ -151,7 +144,7 @@ export class CellRange {
     const rows = Math.max(last.row - first.row + 1, grid.length)
     const columns = Math.max(last.column - first.column + 1, width)
     const texts = TEXTS.slice(first.column, first.column + columns)
-    const plants = this.#plantsFrom(first.row, rows)
+    const plants = this.list.rows.range(first.row, rows)
     return (
       plants?.map((plant, offset) => {
         const cells = grid[offset % grid.length] ?? []

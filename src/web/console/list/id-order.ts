@@ -1,6 +1,7 @@
 // The two orders of ids in which the service lists plants.
 
 import { INT64_MAX, INT64_MIN } from '../int64.ts'
+import { type Compare, comparatorOf } from '../sort.ts'
 
 export type IdOrder = {
   readonly isDescending: boolean
@@ -9,6 +10,7 @@ export type IdOrder = {
   readonly end: bigint
   /** True if an id comes before another one. */
   readonly isBefore: (a: bigint, b: bigint) => boolean
+  readonly compare: Compare
 }
 
 export const ASCENDING: IdOrder = {
@@ -16,6 +18,7 @@ export const ASCENDING: IdOrder = {
   step: 1n,
   end: INT64_MAX,
   isBefore: (a, b) => a < b,
+  compare: comparatorOf({ by: 'id', isDescending: false }),
 }
 
 export const DESCENDING: IdOrder = {
@@ -23,4 +26,5 @@ export const DESCENDING: IdOrder = {
   step: -1n,
   end: INT64_MIN,
   isBefore: (a, b) => a > b,
+  compare: comparatorOf({ by: 'id', isDescending: true }),
 }

@@ -6,6 +6,21 @@ import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
 import type { PlantChanges } from './sorted-plants.ts'
 
+// Longer than a page that is read, so that only added plants are cut.
+const MAX_PART_ROWS = 5000
+
+/** A part that has grown, in parts of which each can be changed quickly and dropped alone. */
+function cut(part: Part): readonly Part[] {
+  const { rows } = part
+  if (!rows || rows.length <= MAX_PART_ROWS) return [part]
+  const [head, rest] = [rows.slice(0, MAX_PART_ROWS), rows.slice(MAX_PART_ROWS)]
+  const end = head.at(-1)?.id ?? part.last
+  return [
+    { ...part, last: end, rows: head, count: head.length },
+    ...cut({ ...part, after: end, rows: rest, count: rest.length }),
+  ]
+}
+
 export class PartList {
   order = ASCENDING
   all: readonly Part[] = []
@@ -83,10 +98,9 @@ export class PartList {
       const changedPlants = changesOfPart
         .map(([, plant]) => plant)
         .filter((plant) => plant !== null)
-      part.rows = [...unchangedRows, ...changedPlants].sort((a, b) =>
-        this.order.isBefore(a.id, b.id) ? -1 : 1,
-      )
+      part.rows = [...unchangedRows, ...changedPlants].sort(this.order.compare)
       part.count = part.rows.length
+      if (part.count > MAX_PART_ROWS) this.replace(part, cut(part))
     }
     this.reindex()
   }

@@ -27,7 +27,7 @@ export type Part = {
 const SHARES = 1_000_000
 
 /** A completely read part: the plants between two bounds. */
-export function createReadPart(
+function createReadPart(
   { isBefore }: IdOrder,
   after: bigint | null,
   last: bigint,

@@ -180,11 +180,7 @@ export class PlantList {
 
   /** Inserts or updates a plant as it is stored. */
   put(plant: NewPlant): void {
-    this.rows.clearPending(plant.id)
-    const visiblePlant = this.withUnsaved(plant)
-    const change = new Map([[plant.id, visiblePlant]])
-    if (visiblePlant === plant) this.#setAll(change)
-    else this.showPending(change)
+    this.putAll([plant])
   }
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
@@ -201,13 +197,19 @@ export class PlantList {
 
   /** Like {@link put}, for many plants. */
   putAll(plants: readonly NewPlant[]): void {
-    for (const { id } of plants) this.rows.clearPending(id)
-    this.#setAll(new Map(plants.map((plant) => [plant.id, plant])))
+    const changes = new Map(plants.map((plant) => [plant.id, this.withUnsaved(plant)]))
+    for (const plant of plants) {
+      const visiblePlant = changes.get(plant.id)
+      if (visiblePlant === plant) this.rows.clearPending(plant.id)
+      else if (visiblePlant) this.rows.setPending(plant.id, visiblePlant)
+    }
+    this.#setAll(changes)
   }
 
   /** Shows or hides plants as pending changes leave them, until {@link put} replaces these. */
   showPending(changes: PlantChanges): void {
-    if (!this.rows.showPending(changes)) void this.#sortAndSearch()
+    for (const [id, plant] of changes) this.rows.setPending(id, plant)
+    this.#setAll(changes)
   }
 
   /** Shows changes by others, except of plants that are being deleted here. */
@@ -271,7 +273,7 @@ export class PlantList {
       this.sort.value = sort
       if (isOther) rows.isTooLong.value = false
       if (isOther || isReversed || (rows.count.value === 0 && !rows.isFiltered)) {
-        rows.clearFilter()
+        rows.filter(null)
         rows.parts.reset(isDescending ? DESCENDING : ASCENDING)
         this.readAt.value = performance.now()
       } else if (this.searchesLocally && !this.isLive.value) this.#markRowsStale()
@@ -282,16 +284,12 @@ export class PlantList {
   /** Shows the results of the page's own search, if there is one. */
   async #search(): Promise<void> {
     const search = ++this.#searches
-    if (!this.searchesLocally && !this.typedQuery.value) {
-      if (!this.rows.isFiltered) return
-      this.rows.clearFilter()
-      return this.rows.publish()
-    }
-    await foldInSlices(this.rows.all())
+    const isSearching = this.searchesLocally || this.typedQuery.value !== null
+    if (isSearching) await foldInSlices(this.rows.all())
+    else if (!this.rows.isFiltered) return
     if (search !== this.#searches) return
-    const { by, isDescending } = this.sort.value
-    const order = this.rows.isSorted || by === 'id' ? { by, isDescending } : BY_ID
-    this.rows.filter(comparatorOf(order), matcherOf(this.visibleQuery))
+    this.rows.filter(isSearching ? matcherOf(this.visibleQuery) : null)
+    this.rows.publish()
   }
 
   /**

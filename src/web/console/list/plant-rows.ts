@@ -5,14 +5,9 @@ import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, MAX_SORTED } from '../sort.ts'
 import { ASCENDING } from './id-order.ts'
-import { createReadPart, type Part } from './part.ts'
+import type { Part } from './part.ts'
 import { PartList } from './part-list.ts'
-import { MAX_INSERTED, type PlantChanges, SortedPlants } from './sorted-plants.ts'
-
-// Plants added at the end extend the last part up to this length, then begin another.
-const MAX_PART_ROWS = 5000
-// More changes than this are applied in one pass.
-const MAX_SINGLE_CHANGES = 100
+import { MAX_INSERTED, type PlantChanges, rowAmong, SortedPlants } from './sorted-plants.ts'
 
 export class PlantRows {
   readonly parts = new PartList()
@@ -30,8 +25,10 @@ export class PlantRows {
 
   /** All plants as the page sorted them; null in the order of ids. */
   #sortedPlants: SortedPlants | null = null
-  /** The results of the page's own search; null without one. */
-  #filteredPlants: SortedPlants | null = null
+  /** The condition of the page's own search; null without one. */
+  #matches: ((plant: NewPlant) => boolean) | null = null
+  /** The held plants that match, in the order of the table; null without a search. */
+  #foundPlants: readonly NewPlant[] | null = null
   /** Plants with changes that are not stored yet; null: deleted. */
   readonly #pending = new Map<bigint, NewPlant | null>()
   /** The changes since a read began, which it may have missed. */
@@ -49,23 +46,29 @@ export class PlantRows {
   }
 
   get isFiltered(): boolean {
-    return this.#filteredPlants !== null
+    return this.#matches !== null
   }
 
   /** The rows that are held as one list; null if they are held in parts. */
-  get #currentOrder(): SortedPlants | null {
-    return this.#filteredPlants ?? this.#sortedPlants
+  get #list(): readonly NewPlant[] | null {
+    return this.#foundPlants ?? this.#sortedPlants?.plants ?? null
   }
 
   row(at: number): NewPlant | undefined {
-    return this.#currentOrder ? this.#currentOrder.plants[at] : this.parts.row(at)
+    return this.#list ? this.#list[at] : this.parts.row(at)
+  }
+
+  /** Some rows in their order; null if not all of them are held. */
+  range(first: number, count: number): readonly NewPlant[] | null {
+    const plants = Array.from({ length: count }, (_, offset) => this.row(first + offset))
+    return plants.every((plant) => plant !== undefined) ? plants : null
   }
 
   /** The row of a plant; -1 if it is not held. */
   rowOf(id: bigint): number {
-    if (this.#currentOrder) return this.#currentOrder.rowOf(id, this.plant(id))
-    const at = this.parts.rowOf(id)
-    return this.parts.row(at)?.id === id ? at : -1
+    const plant = this.plant(id)
+    if (!this.#list) return plant ? this.parts.rowOf(id) : -1
+    return rowAmong(this.#list, plant, this.#sortedPlants?.compare ?? this.parts.order.compare)
   }
 
   /** A plant that is held. */
@@ -78,14 +81,14 @@ export class PlantRows {
   neighbours(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
     const at = this.rowOf(id)
     if (at >= 0) return [this.row(at - 1), this.row(at + 1)]
-    if (this.#currentOrder) return [undefined, undefined]
+    if (this.#list) return [undefined, undefined]
     const next = this.parts.rowOf(id)
     return [this.row(next - 1), this.row(next)]
   }
 
   /** The plants that are held, in the order of the table. */
   heldPlants(): readonly NewPlant[] {
-    return this.#filteredPlants?.plants ?? this.all()
+    return this.#foundPlants ?? this.all()
   }
 
   /** Like {@link heldPlants}, without the filter of the page's own search. */
@@ -97,10 +100,9 @@ export class PlantRows {
     return this.#pending.get(id) === null
   }
 
-  /** Like {@link setAll}, until {@link clearPending}, even if the plants are stored otherwise. */
-  showPending(changes: PlantChanges): boolean {
-    for (const [id, plant] of changes) this.#pending.set(id, plant)
-    return this.setAll(changes)
+  /** Shows a plant so until {@link clearPending}, even if it is read as it is stored; null: not at all. */
+  setPending(id: bigint, plant: NewPlant | null): void {
+    this.#pending.set(id, plant)
   }
 
   /** Drops the pending change of a plant. */
@@ -132,18 +134,12 @@ export class PlantRows {
 
   /** Replaces a part by its parts that were read. */
   replace(part: Part, others: readonly Part[]): void {
-    const pendingParts = others.map((other) => this.#withPending(other))
-    this.parts.replace(part, pendingParts)
-    this.#filteredPlants?.applyAll(
-      new Map<bigint, NewPlant | null>([
-        ...(part.rows ?? []).map(({ id }) => [id, null] as const),
-        ...pendingParts
-          .flatMap(({ rows }) => rows ?? [])
-          .map((plant) => [plant.id, plant] as const),
-      ]),
+    this.parts.replace(
+      part,
+      others.map((other) => this.#withPending(other)),
     )
     this.#reapplyChanges()
-    if (!this.#currentOrder) this.parts.forgetOldest()
+    if (!this.#list) this.parts.forgetOldest()
   }
 
   /** Shows sorted plants, with the changes since they were read. */
@@ -153,15 +149,9 @@ export class PlantRows {
     this.publish()
   }
 
-  /** Shows only the held plants that match, in an order. */
-  filter(compare: Compare, matches: (plant: NewPlant) => boolean): void {
-    this.#filteredPlants = new SortedPlants(this.all().filter(matches), compare, matches)
-    this.publish()
-  }
-
-  /** Ends {@link filter}. */
-  clearFilter(): void {
-    this.#filteredPlants = null
+  /** Shows only the held plants that match; null: all of them, from the next {@link publish} on. */
+  filter(matches: ((plant: NewPlant) => boolean) | null): void {
+    this.#matches = matches
   }
 
   /** Starts over; the reads in progress no longer count. */
@@ -178,11 +168,12 @@ export class PlantRows {
   publish(): void {
     const expectedCount = this.expectedCount()
     if (expectedCount !== undefined) this.parts.resizeTo(expectedCount)
+    this.#foundPlants = this.#matches && this.all().filter(this.#matches)
     batch(() => {
       const readParts = this.parts.all.filter(({ isRead }) => isRead)
       this.readCount.value = readParts.reduce((sum, { count }) => sum + count, 0)
-      this.count.value = this.#currentOrder?.plants.length ?? this.parts.total
-      this.foundCount.value = this.#currentOrder?.plants.length ?? this.readCount.value
+      this.count.value = this.#list?.length ?? this.parts.total
+      this.foundCount.value = this.#list?.length ?? this.readCount.value
       this.isComplete.value = readParts.length === this.parts.all.length
       if (Math.max(this.readCount.value, expectedCount ?? 0) > MAX_SORTED)
         this.isTooLong.value = true
@@ -193,7 +184,7 @@ export class PlantRows {
   clear(): void {
     this.#pending.clear()
     this.#sortedPlants = null
-    this.#filteredPlants = null
+    this.#matches = null
     this.parts.reset(ASCENDING)
     batch(() => {
       this.publish()
@@ -211,15 +202,9 @@ export class PlantRows {
 
   /** Like {@link setAll}, but does not publish. */
   #applyAll(changes: PlantChanges): boolean {
-    if (changes.size <= MAX_SINGLE_CHANGES) {
-      for (const [id, plant] of changes) this.#apply(id, plant)
-      return true
-    }
+    const isInOrder = this.#sortedPlants?.applyAll(changes, (id) => this.plant(id))
     this.parts.applyChanges(changes)
-    const areInOrder = [this.#sortedPlants, this.#filteredPlants].map(
-      (sortedPlants) => sortedPlants?.applyAll(changes) ?? true,
-    )
-    return areInOrder.every(Boolean)
+    return isInOrder ?? true
   }
 
   #withPending(part: Part): Part {
@@ -229,30 +214,5 @@ export class PlantRows {
       .filter((plant) => plant !== null)
       .filter(this.belongs)
     return { ...part, rows, count: rows.length }
-  }
-
-  #apply(id: bigint, plant: NewPlant | null): void {
-    const before = this.plant(id)
-    this.#applyToPart(id, plant)
-    this.#sortedPlants?.apply(id, plant, before)
-    this.#filteredPlants?.apply(id, plant, before)
-  }
-
-  #applyToPart(id: bigint, plant: NewPlant | null): void {
-    const { parts } = this
-    const part = parts.partOf(id)
-    if (!part?.rows) return
-    const at = parts.indexIn(part.rows, id)
-    if (plant && at === part.rows.length && at >= MAX_PART_ROWS) {
-      const end = part.rows.at(-1)?.id ?? id
-      parts.replace(part, [
-        { ...part, last: end },
-        createReadPart(parts.order, end, part.last, [plant]),
-      ])
-      return
-    }
-    part.rows.splice(at, part.rows[at]?.id === id ? 1 : 0, ...(plant ? [plant] : []))
-    part.count = part.rows.length
-    parts.reindex()
   }
 }

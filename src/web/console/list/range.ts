@@ -12,8 +12,7 @@ export type Range = readonly NewPlant[] | 'too many' | 'failed'
 /** The rows from one to another; null if some are not held. */
 function heldRange({ rows }: PlantList, from: number, to: number): readonly NewPlant[] | null {
   if (from < 0 || to < 0 || to - from >= MAX_RANGE) return null
-  const plants = Array.from({ length: to - from + 1 }, (_, at) => rows.row(from + at))
-  return plants.every((plant) => plant !== undefined) ? plants : null
+  return rows.range(from, to - from + 1)
 }
 
 /** Collects the plants of pages, up to the first that is past the range. */

@@ -1,13 +1,26 @@
-// Plants that the page itself sorts: all of them, or the results of its search.
+// All plants, as the page itself sorts them.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, insertionIndex } from '../sort.ts'
 
-/** Inserting this many takes a few milliseconds. */
+// More are removed faster in one pass.
+const MAX_LOOKED_FOR = 100
+/** Inserting this many takes some milliseconds. */
 export const MAX_INSERTED = 2000
 
 /** Plants to show by their ids; null: none. */
 export type PlantChanges = ReadonlyMap<bigint, NewPlant | null>
+
+/** The row of a plant among sorted ones, or -1; fast if it has the same fields there. */
+export function rowAmong(
+  plants: readonly NewPlant[],
+  plant: NewPlant | undefined,
+  compare: Compare,
+): number {
+  if (!plant) return -1
+  const at = insertionIndex(plants, plant, compare)
+  return plants[at]?.id === plant.id ? at : plants.findIndex(({ id }) => id === plant.id)
+}
 
 export class SortedPlants {
   #plants: NewPlant[]
@@ -15,8 +28,6 @@ export class SortedPlants {
   constructor(
     plants: NewPlant[],
     readonly compare: Compare,
-    /** True if a plant belongs here. */
-    readonly belongs: (plant: NewPlant) => boolean = () => true,
   ) {
     this.#plants = plants
   }
@@ -25,41 +36,26 @@ export class SortedPlants {
     return this.#plants
   }
 
-  /** The row of a plant, or -1; fast if `plant` has the same fields as here. */
-  rowOf(id: bigint, plant: NewPlant | undefined): number {
-    const at = plant ? insertionIndex(this.#plants, plant, this.compare) : -1
-    return this.#plants[at]?.id === id ? at : this.#plants.findIndex((other) => other.id === id)
-  }
-
-  /** Inserts, updates or removes a plant; `before` as for {@link rowOf}. */
-  apply(id: bigint, plant: NewPlant | null, before: NewPlant | undefined): void {
-    const row = this.rowOf(id, before)
-    if (row >= 0) this.#plants.splice(row, 1)
-    if (!plant || !this.belongs(plant)) return
-    this.#plants.splice(insertionIndex(this.#plants, plant, this.compare), 0, plant)
-  }
-
-  /** Inserts, updates or removes plants; very many are appended. True if all are in order. */
-  applyAll(changes: PlantChanges): boolean {
-    const unchangedPlants = this.#plants.filter(({ id }) => !changes.has(id))
-    const changedPlants = [...changes.values()]
-      .filter((plant) => plant !== null)
-      .filter(this.belongs)
-    const isInOrder = changedPlants.length <= MAX_INSERTED
-    if (isInOrder) changedPlants.sort(this.compare)
-    const all: NewPlant[] = []
-    let from = 0
-    for (const plant of changedPlants) {
-      const index = isInOrder
-        ? insertionIndex(unchangedPlants, plant, this.compare)
-        : unchangedPlants.length
-      while (from < index) {
-        const before = unchangedPlants[from++]
-        if (before) all.push(before)
+  /**
+   * Inserts, updates or removes plants, whose earlier fields `plantOf` returns; very many are appended. True if all are in
+   * order.
+   */
+  applyAll(changes: PlantChanges, plantOf: (id: bigint) => NewPlant | undefined): boolean {
+    if (changes.size > MAX_LOOKED_FOR)
+      this.#plants = this.#plants.filter(({ id }) => !changes.has(id))
+    else {
+      for (const id of changes.keys()) {
+        const row = rowAmong(this.#plants, plantOf(id), this.compare)
+        if (row >= 0) this.#plants.splice(row, 1)
       }
-      all.push(plant)
     }
-    this.#plants = all.concat(unchangedPlants.slice(from))
+    const changedPlants = [...changes.values()].filter((plant) => plant !== null)
+    const isInOrder = changedPlants.length <= MAX_INSERTED
+    for (const plant of changedPlants) {
+      const { length } = this.#plants
+      const at = isInOrder ? insertionIndex(this.#plants, plant, this.compare) : length
+      this.#plants.splice(at, 0, plant)
+    }
     return isInOrder
   }
 }
