@@ -19,6 +19,7 @@ import { createMonitor, STATE_NAMES } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
 import { hasSameTexts } from './texts.ts'
 import { Exporter } from './toolbar/exporter.ts'
+import { Turns } from './turns.ts'
 import { Acts } from './undo/acts.ts'
 import { nameOf } from './undo/describe.ts'
 import { isSameView } from './view.ts'
@@ -35,10 +36,11 @@ function createParts(base: URL) {
   const monitor = createMonitor(session)
   const list = new PlantList(session, announce, setUrlView)
   const scroll = new TableScroll(list)
-  const saves: Saves = new Saves(list, (step) =>
+  const turns = new Turns()
+  const acts = new Acts(list, announcer, turns)
+  const saves = new Saves(list, turns, (step) =>
     acts.record({ what: nameOf([step]), steps: [step] }),
   )
-  const acts = new Acts(list, announcer, () => saves.whenSaved)
   const editor = new Editor(list, saves)
   const selection = new Selection(list)
   const onImported = (): void => {

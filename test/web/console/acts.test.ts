@@ -2,6 +2,9 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import type { NewPlant } from '../../../src/client/client'
 import { createAnnouncer } from '../../../src/web/console/announcer'
+import { PlantForm } from '../../../src/web/console/editor/plant-form'
+import { Saves } from '../../../src/web/console/editor/saves'
+import { Turns } from '../../../src/web/console/turns'
 import { Acts } from '../../../src/web/console/undo/acts'
 import { deletionOf, taggingOf } from '../../../src/web/console/undo/step'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -14,9 +17,11 @@ const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
 /** The acts on a list, with the requests that they sent. */
 function actsOn({ list }: OpenedList) {
   const announcer = createAnnouncer()
-  const acts = new Acts(list, announcer, async () => {})
+  const turns = new Turns()
+  const acts = new Acts(list, announcer, turns)
   return {
     acts,
+    turns,
     sentence: () => announcer.sentence.value,
     async requestsOf(act: () => Promise<unknown>): Promise<readonly string[]> {
       const fetched = spyOn(globalThis, 'fetch')
@@ -119,6 +124,22 @@ describe('a tag of several plants', () => {
     await again(acts.redo)
     expect(tags()).toEqual(['Moss 0 shade', 'Moss 1 theirs', 'theirs shade', 'Moss 3 shade'])
   })
+})
+
+test('a cell that is edited right after a change of many is saved after it, without a conflict', async () => {
+  const plant = { id: 700n, name: 'Moss 0' }
+  await create(daemon, [plant])
+  const { list, ...opened } = await openList(daemon)
+  const { acts, turns } = actsOn({ list, ...opened })
+  const saves = new Saves(list, turns, () => {})
+  void acts.do([{ id: 700n, before: plant, after: { ...plant, name: 'pasted' } }])
+  // As a cell is edited: from the text that is shown, which is read again before it is saved.
+  const form = new PlantForm(list, { plant: list.rows.plant(700n) ?? plant, etag: undefined })
+  form.reading = turns.whenDone.then(async () => (await form.readAgain()) !== null)
+  form.draft.texts.name.value = 'pasted, then typed'
+
+  expect(await saves.save(form)).toBeTrue()
+  expect(storedPlants(database).at(-1)).toMatchObject({ id: 700n, name: 'pasted, then typed' })
 })
 
 test('says so if nothing is left to undo, or it cannot be undone', async () => {

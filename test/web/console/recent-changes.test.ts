@@ -4,6 +4,7 @@ import { createAnnouncer } from '../../../src/web/console/announcer'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { RecentChanges } from '../../../src/web/console/recent/recent-changes'
 import { Session } from '../../../src/web/console/session'
+import { Turns } from '../../../src/web/console/turns'
 import { Acts } from '../../../src/web/console/undo/acts'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -24,7 +25,7 @@ async function open(): Promise<RecentChanges> {
     () => {},
     () => {},
   )
-  const acts = new Acts(list, createAnnouncer(), async () => {})
+  const acts = new Acts(list, createAnnouncer(), new Turns())
   return new RecentChanges(list, acts)
 }
 

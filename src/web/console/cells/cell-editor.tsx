@@ -238,7 +238,7 @@ export class CellEditor implements CellEditing {
       return
     }
     const form = new PlantForm(list, { plant, etag: undefined })
-    form.reading = saves.whenSaved.then(async () => (await form.readAgain()) !== null)
+    form.reading = saves.turns.whenDone.then(async () => (await form.readAgain()) !== null)
     if (firstCharacter !== undefined) form.draft.texts[text].value = firstCharacter
     this.#openCell.value = { id: plant.id, text, form, isShown: firstCharacter !== undefined }
   }

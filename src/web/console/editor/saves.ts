@@ -1,10 +1,11 @@
-// Saves forms in the background, one after the other, so that each has the latest ETag. A refused form keeps its text until
-// it is opened again.
+// Saves forms in the background, each in its turn, so that it has the latest ETag. A refused form keeps its text until it is
+// opened again.
 
 import { signal } from '@preact/signals'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { TextName } from '../texts.ts'
+import type { Turns } from '../turns.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
 
@@ -16,10 +17,10 @@ export class Saves {
   /** The forms that are being saved, in their order. */
   readonly pendingForms = signal<readonly PlantForm[]>([])
   readonly refusedForms = signal<readonly PlantForm[]>([])
-  #last: Promise<unknown> = Promise.resolve()
 
   constructor(
     readonly list: PlantList,
+    readonly turns: Turns,
     /** Called with each change, so that it can be undone. */
     readonly onSaved: (step: Step) => void,
   ) {
@@ -34,18 +35,11 @@ export class Saves {
     return this.pendingForms.value.length + this.refusedForms.value.length > 0
   }
 
-  /** Resolves once all earlier saves have ended. */
-  get whenSaved(): Promise<unknown> {
-    return this.#last
-  }
-
-  /** Saves a form after earlier ones, and shows its plant as it will be; resolves to true if it was stored. */
+  /** Saves a form after earlier changes, and shows its plant as it will be; resolves to true if it was stored. */
   save(form: PlantForm): Promise<boolean> {
     this.pendingForms.value = [...this.pendingForms.value, form]
     this.#show(form.id)
-    const saving = this.#last.then(() => this.#saveNow(form))
-    this.#last = saving
-    return saving
+    return this.turns.take(() => this.#saveNow(form))
   }
 
   /** Removes a refused form, so that it can be opened. */

@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import type { Announcer } from '../announcer.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import type { Turns } from '../turns.ts'
 import { describeDone, describeRepeat, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
 import { executeSteps, showPending } from './execute-steps.ts'
 import { inverseOf, type Step } from './step.ts'
@@ -24,20 +25,18 @@ export class Acts {
   readonly undoneActs = signal<readonly Act[]>([])
   /** The progress of an act. */
   readonly progress = signal<{ readonly count: number; readonly of: number } | null>(null)
-  #last: Promise<unknown> = Promise.resolve()
 
-  /** `afterEdits`: resolves once all earlier edits are stored. */
   constructor(
     readonly list: PlantList,
     readonly announcer: Announcer,
-    readonly afterEdits: () => Promise<unknown>,
+    readonly turns: Turns,
   ) {}
 
   /** Carries out an act; resolves to the skipped steps whose plants are still stored. */
   do(steps: readonly Step[]): Promise<readonly SkippedStep[]> {
     // Shown at once: if rows moved later, the next click might hit the wrong one.
     showPending(this.list, steps)
-    return this.#queue(async () => {
+    return this.turns.take(async () => {
       const { doneSteps, skipped } = await this.#execute(steps)
       this.#announce(describeDone(doneSteps, skipped))
       if (doneSteps.length > 0) this.record({ what: nameOf(doneSteps), steps: doneSteps })
@@ -52,10 +51,10 @@ export class Acts {
   }
 
   readonly undo = (): void =>
-    void this.#queue(() => this.#repeat(this.doneActs, this.undoneActs, true))
+    void this.turns.take(() => this.#repeat(this.doneActs, this.undoneActs, true))
 
   readonly redo = (): void =>
-    void this.#queue(() => this.#repeat(this.undoneActs, this.doneActs, false))
+    void this.turns.take(() => this.#repeat(this.undoneActs, this.doneActs, false))
 
   clear(): void {
     this.doneActs.value = []
@@ -117,11 +116,5 @@ export class Acts {
 
   #announce(sentence: string): void {
     if (this.list.session.hasSession.value) this.announcer.announce(sentence)
-  }
-
-  #queue<T>(act: () => Promise<T>): Promise<T> {
-    const turn = Promise.all([this.#last, this.afterEdits()]).then(act)
-    this.#last = turn.catch(() => {})
-    return turn
   }
 }
