@@ -2,7 +2,6 @@
 
 import {
   type BatchOutcome,
-  type Client,
   ERRORS,
   type Failure,
   type NewPlant,
@@ -11,34 +10,19 @@ import {
 import type { Session } from './session.ts'
 import { TEXTS } from './texts.ts'
 
-/** The outcome of several requests. */
-export type SendOutcome<P extends NewPlant> = BatchOutcome<P> & { readonly replaced: number }
-
-/** Sums the outcomes of several requests, with retries. `send` throws a ClientError if it cannot continue. */
-export const persistRequests = <P extends NewPlant>(
-  session: Session,
-  send: (client: Client) => AsyncIterable<BatchOutcome<P> | SendOutcome<P>>,
-  signal: AbortSignal,
-) =>
-  session.persist(async (client): Promise<Result<SendOutcome<P>>> => {
-    let total: SendOutcome<P> = { created: 0, replaced: 0, known: 0, refused: [] }
-    for await (const outcome of send(client)) {
-      total = {
-        created: total.created + outcome.created,
-        replaced: total.replaced + ('replaced' in outcome ? outcome.replaced : 0),
-        known: total.known + outcome.known,
-        refused: [...total.refused, ...outcome.refused],
-      }
-    }
-    return { ok: true, value: total }
-  }, signal)
-
 /** Creates plants, with retries: a plant that is sent twice counts as already stored. */
 export const createPlants = <P extends NewPlant>(
   session: Session,
   plants: readonly P[],
-  signal: AbortSignal,
-) => persistRequests(session, (client) => client.createAll(plants, { signal }), signal)
+  signal?: AbortSignal,
+) =>
+  session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
+    const outcomes = await Array.fromAsync(client.createAll(plants, { signal }))
+    const sumOf = (count: 'created' | 'known') =>
+      outcomes.reduce((sum, outcome) => sum + outcome[count], 0)
+    const refused = outcomes.flatMap((outcome) => outcome.refused)
+    return { ok: true, value: { created: sumOf('created'), known: sumOf('known'), refused } }
+  }, signal)
 
 /** The reason that a whole group was refused. */
 export const groupRefusal = ({ error, message }: Failure): string =>

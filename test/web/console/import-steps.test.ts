@@ -26,3 +26,22 @@ test('an import of plants that were not compared cannot be undone', () => {
 
   expect(steps.all().undoBarrier).toBe('some of its plants were stored before')
 })
+
+test('a plant that an import has changed twice is one change, from what was stored to the last row', () => {
+  const before = { id: 1n, name: 'Rose', tag: 'shrub' }
+  const steps = createSteps({
+    created: 0,
+    differing: 2,
+    unchanged: 0,
+    differences: [],
+    storedOf: (id) => (id === before.id ? before : undefined),
+  })
+
+  for (const update of [
+    { id: 1n, name: 'Rosa', tag: null },
+    { id: 1n, name: 'Rosa alba' },
+  ])
+    steps.add({ updates: [update], skipped: 0, replaced: 1 })
+
+  expect(steps.all().steps).toEqual([{ id: 1n, before, after: { id: 1n, name: 'Rosa alba' } }])
+})

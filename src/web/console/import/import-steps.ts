@@ -20,7 +20,8 @@ const isChange = ({ before, after }: Step): boolean =>
 
 /** Collects the steps of an import, group by group. */
 export function createSteps(comparison: Comparison | null) {
-  const steps: Step[] = []
+  // A file may repeat an id.
+  const steps = new Map<bigint, Step>()
   let undoBarrier: string | undefined
 
   return {
@@ -28,17 +29,22 @@ export function createSteps(comparison: Comparison | null) {
     add({ updates, skipped, replaced }: SentGroup): void {
       if (comparison === null && skipped + replaced > 0)
         undoBarrier ??= 'some of its plants were stored before'
-      if (steps.length + updates.length > MAX_STEPS)
+      if (steps.size + updates.length > MAX_STEPS)
         undoBarrier ??= `it has more than ${MAX_STEPS.toLocaleString()} plants`
       if (undoBarrier !== undefined) return
       const isCreated = skipped + replaced === 0
       for (const update of updates) {
-        const before = isCreated ? undefined : comparison?.storedOf(update.id)
-        steps.push({ id: update.id, before: before ?? null, after: applyUpdate(update, before) })
+        const { id } = update
+        const earlier = steps.get(id)
+        const stored = isCreated ? undefined : comparison?.storedOf(id)
+        const before = earlier ? earlier.before : (stored ?? null)
+        steps.set(id, { id, before, after: applyUpdate(update, earlier?.after ?? stored) })
       }
     },
 
     all: (): Omit<Act, 'what'> =>
-      undoBarrier === undefined ? { steps: steps.filter(isChange) } : { steps: [], undoBarrier },
+      undoBarrier === undefined
+        ? { steps: [...steps.values()].filter(isChange) }
+        : { steps: [], undoBarrier },
   }
 }

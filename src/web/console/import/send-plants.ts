@@ -15,11 +15,10 @@ import type { Act } from '../undo/acts.ts'
 import { textsOf } from '../undo/step.ts'
 import { FORM_ADVICE, reasonOf } from './advice.ts'
 import { explainRest, explainStop, unusedColumns } from './analyze.ts'
-import { createRows } from './create-rows.ts'
 import type { ImportInput } from './detect-file.ts'
 import { createSteps } from './import-steps.ts'
 import { createRefusals, type RefusedRow } from './refusals.ts'
-import { replacePlants, type SentRow } from './replace-plants.ts'
+import { type SentRow, sendRows } from './send-rows.ts'
 import type { ImportContext } from './state.ts'
 
 /**
@@ -49,14 +48,16 @@ function createSender(
   steps: ReturnType<typeof createSteps>,
 ) {
   const toSentRow = createSentRows(input)
-  const send = input.replaces ? replacePlants : createRows
   return async (group: readonly RowEntry[]): Promise<readonly RefusedRow[]> => {
     const unreadRows = group.filter((entry) => 'problem' in entry)
     const rows = group.filter((entry) => 'plant' in entry).map(toSentRow)
     if (rows.length === 0) return unreadRows
-    const result = await send(session, rows, signal)
-    if (!result.ok) throw new ClientError(result)
-    const { created, known, replaced, refused } = result.value
+    const { created, known, replaced, refused } = await sendRows(
+      session,
+      rows,
+      input.replaces,
+      signal,
+    )
     const refusedEntries = new Set(refused.map(({ plant }) => plant.entry))
     const storedRows = rows.filter(({ entry }) => !refusedEntries.has(entry))
     const emptyNames = storedRows.filter(({ name }) => name === '').length

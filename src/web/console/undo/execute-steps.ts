@@ -140,11 +140,10 @@ async function* createEach(
   list: PlantList,
   steps: readonly Step[],
 ): AsyncGenerator<Outcome, void, void> {
-  const { signal } = new AbortController()
   for (let at = 0; at < steps.length; at += MAX_PLANTS) {
     const group = steps.slice(at, at + MAX_PLANTS)
     const plants = group.flatMap(({ after }) => (after ? [after] : []))
-    const result = await createPlants(list.session, plants, signal)
+    const result = await createPlants(list.session, plants)
     if (!result.ok) {
       const rest = steps.slice(at)
       const skippedSteps = rest.map((step) => ({ step, why: result.message }))

@@ -1,0 +1,81 @@
+// Plants of a file that replace stored ones, with a real daemon.
+import { expect, spyOn, test } from 'bun:test'
+import { sendRows } from '../../../src/web/console/import/send-rows'
+import { ownDaemon } from '../../harness/own-daemon'
+import { openList } from './opened-list'
+
+const { daemon, stored } = ownDaemon()
+const PLANTS = 500
+const MAX_BODY = 2048
+const { daemon: narrow } = ownDaemon({ args: ['--max-body-bytes', String(MAX_BODY)] })
+
+test('plants whose ids come twice are sent in few requests, and the last ones stay', async () => {
+  const { session } = await openList(daemon)
+  const plants = Array.from({ length: 2 * PLANTS }, (_, at) => ({
+    id: BigInt(at >> 1),
+    name: at % 2 ? 'second' : 'first',
+  }))
+  using fetched = spyOn(globalThis, 'fetch')
+  const { signal } = new AbortController()
+  const rows = plants.map((plant) => ({ ...plant, update: plant }))
+  const outcome = await sendRows(session, rows, true, signal)
+
+  expect(outcome).toEqual({ created: PLANTS, replaced: PLANTS, known: 0, refused: [] })
+  expect(fetched.mock.calls.length).toBeLessThan(PLANTS / 50)
+  expect(stored(7n)?.name).toBe('second')
+})
+
+test('plants beside one that is refused are stored, in requests that fit', async () => {
+  const { session } = await openList(narrow)
+  const plants = Array.from({ length: PLANTS }, (_, at) => ({
+    id: BigInt(at),
+    name: at === 7 ? 'x'.repeat(MAX_BODY) : `plant ${at}`,
+  }))
+  const { signal } = new AbortController()
+  const rows = plants.map((plant) => ({ ...plant, update: plant }))
+  const outcome = await sendRows(session, rows, true, signal)
+
+  expect(outcome).toMatchObject({
+    created: PLANTS - 1,
+    replaced: 0,
+    known: 0,
+    refused: [{ plant: { id: 7n } }],
+  })
+})
+
+test('plants whose replacement was stored, though its answer was lost, are known; what others changed is refused', async () => {
+  await daemon.create('{"id":9001,"name":"Rose","tag":"shrub"}')
+  await daemon.create('{"id":9002,"name":"Lily"}')
+  const { session } = await openList(daemon)
+  session.isReachable.subscribe((isReachable) => {
+    const reach = () => {
+      session.isReachable.value = true
+    }
+    if (!isReachable) queueMicrotask(reach)
+  })
+  const { fetch } = globalThis
+  using lost = spyOn(globalThis, 'fetch')
+  lost.mockImplementationOnce(
+    Object.assign(
+      async (...request: Parameters<typeof fetch>) => {
+        await fetch(...request)
+        throw new TypeError('the connection broke')
+      },
+      { preconnect: fetch.preconnect },
+    ),
+  )
+  const rows = [
+    { id: 9001n, name: 'Rosa', update: { id: 9001n, name: 'Rosa', was: { name: 'Rose' } } },
+    { id: 9002n, name: 'Lilium', update: { id: 9002n, name: 'Lilium', was: { name: 'theirs' } } },
+  ]
+  const outcome = await sendRows(session, rows, true, new AbortController().signal)
+
+  expect(outcome).toMatchObject({
+    created: 0,
+    replaced: 0,
+    known: 1,
+    refused: [{ plant: { id: 9002n } }],
+  })
+  expect(stored(9001n)).toMatchObject({ name: 'Rosa', tag: 'shrub' })
+  expect(stored(9002n)?.name).toBe('Lily')
+})
