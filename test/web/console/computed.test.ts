@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { errorsByField } from '../../../src/web/console/editor/field-errors'
+import { idAfter } from '../../../src/web/console/int64'
 import { extentOf, moveContent, toScroll, toTop } from '../../../src/web/console/table/scroll-map'
 
 const VIEW = 600
@@ -37,6 +38,15 @@ describe('in the scrolled table', () => {
     expect(moveContent(top, scroll, 2_000_000, long)).toBe(toTop(2_000_000, long))
     expect(moveContent(300, 80, 0, long)).toBe(0)
   })
+})
+
+test.each([
+  ['nothing', [], 1n],
+  ['a negative id', [-5n], 1n],
+  ['several ids', [3n, 7n, -1n], 8n],
+  ['the largest id', [2n ** 63n - 1n], null],
+])('the next free id after %s', (_, ids, next) => {
+  expect(idAfter(ids)).toBe(next)
 })
 
 test.each([

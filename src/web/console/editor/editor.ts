@@ -114,8 +114,8 @@ export class Editor {
   /** Stores an earlier version of the open plant. */
   async restore(version: Plant): Promise<void> {
     const form = this.form.value
-    await form?.restore(version)
-    if (form?.lastStep) this.saves.onSaved(form.lastStep)
+    const isRestored = await form?.restore(version)
+    if (isRestored && form?.lastStep) this.saves.onSaved(form.lastStep)
   }
 
   readonly close = (): void => this.#set(null)

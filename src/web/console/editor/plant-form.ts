@@ -8,7 +8,7 @@ import {
   type Plant,
   type PlantChange,
 } from '../../../client/client.ts'
-import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
+import { INT64_RULE, idAfter, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { hasSameTexts, TEXTS, type TextName } from '../texts.ts'
 import { creationOf, type Step, withTexts } from '../undo/step.ts'
@@ -81,8 +81,8 @@ export class PlantForm {
         client.listPlants({ order: 'desc', limit: 1 }),
       )
       if (!last.ok) return
-      const largest = [...ids, last.value.plants[0]?.id ?? 0n].reduce((a, b) => (a > b ? a : b))
-      this.draft.propose(largest < INT64_MAX ? String(largest + 1n) : null)
+      const id = idAfter([...ids, ...last.value.plants.map((plant) => plant.id)])
+      this.draft.propose(id === null ? null : String(id))
     }
     this.proposing = propose()
   }
@@ -106,30 +106,29 @@ export class PlantForm {
    * Saves the form, once the service can; true if nothing is left to save. If it is refused, `errors` or `conflict` has
    * the reason.
    */
-  async save(): Promise<boolean> {
+  save(): Promise<boolean> {
+    return this.#send(async () => {
+      if (!(await this.reading) || this.conflict.value) return false
+      const { value } = this.storedVersion
+      return value ? this.#change(value) : this.#create()
+    })
+  }
+
+  /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
+  restore(version: Plant): Promise<boolean> {
+    return this.#send(async () => {
+      const { value } = this.storedVersion
+      return value !== null && this.#restore(value, version)
+    })
+  }
+
+  /** Sends a change, unless one is being sent. */
+  async #send(change: () => Promise<boolean>): Promise<boolean> {
     if (this.isSaving.value) return false
     this.isSaving.value = true
     this.errors.value = {}
     this.lastStep = null
-    return this.#save().finally(() => {
-      this.isSaving.value = false
-    })
-  }
-
-  async #save(): Promise<boolean> {
-    if (!(await this.reading) || this.conflict.value) return false
-    const { value } = this.storedVersion
-    return value ? this.#change(value) : this.#create()
-  }
-
-  /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
-  async restore(version: Plant): Promise<void> {
-    this.lastStep = null
-    const before = this.storedVersion.value
-    if (!before || this.isSaving.value) return
-    this.isSaving.value = true
-    this.errors.value = {}
-    await this.#restore(before, version).finally(() => {
+    return change().finally(() => {
       this.isSaving.value = false
     })
   }
@@ -204,18 +203,13 @@ export class PlantForm {
         return true
       }
       const result = await this.#patch(base, patch)
-      if (result.isRepeated)
-        landed = { id, before: base.plant, after: withTexts(base.plant, patch) }
       if (result.ok) {
-        this.lastStep = { id, before: base.plant, after: result.value }
-        this.storedVersion.value = { plant: result.value, etag: result.etag }
-        this.list.put(result.value)
         this.#announceChange(id, theirFields)
         return true
       }
-      if (result.error === ERRORS['no such plant']) this.#markDeleted(id)
-      else if (!isOutdated(result)) this.errors.value = errorsByField(result)
       if (!isOutdated(result)) return false
+      if (result.isRepeated)
+        landed = { id, before: base.plant, after: withTexts(base.plant, patch) }
       const adoptedFields = await this.readAgain()
       if (!adoptedFields || this.conflict.value) return false
       for (const field of adoptedFields) theirFields.add(field)
@@ -223,32 +217,36 @@ export class PlantForm {
     return false
   }
 
-  #patch({ plant, etag }: StoredVersion, change: PlantChange) {
-    const options = etag === undefined ? {} : { ifMatch: etag }
-    return this.list.session.persistWrite((client) => client.patchPlant(plant.id, change, options))
-  }
-
-  async #restore(before: StoredVersion, version: Plant): Promise<void> {
-    const { plant } = before
-    const { id } = plant
-    const fields = TEXTS.filter((field) => version[field] !== plant[field])
+  async #restore(before: StoredVersion, version: Plant): Promise<boolean> {
+    const { id } = before.plant
+    const fields = TEXTS.filter((field) => version[field] !== before.plant[field])
     const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
     const result = await this.#patch(before, patch)
+    if (result.ok) this.draft.fill(result.value)
+    else if (!isOutdated(result) || !(await this.readAgain())) return false
+    const now = this.storedVersion.value?.plant ?? before.plant
+    const isRestored = result.ok || (result.isRepeated && hasSameTexts(now, version))
+    if (isRestored) this.lastStep = { id, before: before.plant, after: now }
+    this.list.announce(
+      `Plant ${id} was ${isRestored ? 'restored' : 'not restored: someone else has just changed it'}`,
+    )
+    return isRestored
+  }
+
+  /** Patches the plant. If it is refused, `errors` has the reason, unless the ETag is outdated. */
+  async #patch({ plant, etag }: StoredVersion, change: PlantChange) {
+    const { id } = plant
+    const options = etag === undefined ? {} : { ifMatch: etag }
+    const result = await this.list.session.persistWrite((client) =>
+      client.patchPlant(id, change, options),
+    )
     if (result.ok) {
       this.lastStep = { id, before: plant, after: result.value }
-      this.draft.fill(result.value)
       this.storedVersion.value = { plant: result.value, etag: result.etag }
       this.list.put(result.value)
-      this.list.announce(`Plant ${id} was restored`)
-    } else if (isOutdated(result)) {
-      if (!(await this.readAgain())) return
-      const now = this.storedVersion.value?.plant
-      if (result.isRepeated && now && hasSameTexts(now, version)) {
-        this.lastStep = { id, before: plant, after: now }
-        this.list.announce(`Plant ${id} was restored`)
-      } else this.list.announce(`Plant ${id} was not restored: someone else has just changed it`)
     } else if (result.error === ERRORS['no such plant']) this.#markDeleted(id)
-    else this.errors.value = { form: result.message }
+    else if (!isOutdated(result)) this.errors.value = errorsByField(result)
+    return result
   }
 
   #announceChange(id: bigint, theirFields: ReadonlySet<TextName>): void {

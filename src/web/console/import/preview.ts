@@ -2,7 +2,7 @@
 
 import { computed, signal } from '@preact/signals'
 import type { Settings } from '../../../formats/table.ts'
-import { INT64_MAX } from '../../../plant/plant.ts'
+import { idAfter } from '../int64.ts'
 import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
 import { type Analysis, analyze } from './analyze.ts'
@@ -14,10 +14,7 @@ import { openFile, type ReadableFile } from './readable-file.ts'
 /** The id after the largest one; '' if there is none, or it cannot be read. */
 async function nextFreeId(session: Session): Promise<string> {
   const page = await session.call((client) => client.listPlants({ order: 'desc', limit: 1 }))
-  if (!page.ok) return ''
-  const largest = page.value.plants[0]?.id ?? 0n
-  if (largest === INT64_MAX) return ''
-  return String(largest < 0n ? 1n : largest + 1n)
+  return page.ok ? String(idAfter(page.value.plants.map(({ id }) => id)) ?? '') : ''
 }
 
 /** The settings that select other rows. */
