@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals'
-import { sentenceOf } from '../../sentence.ts'
+import { Alert } from './alert.tsx'
 import { type TagCounts, TagInput } from './tag-input.tsx'
 
 type FieldProps = {
@@ -54,11 +54,8 @@ export function Field(props: FieldProps) {
       ) : (
         <input {...common} type="text" autoCapitalize="none" />
       )}
-      {error ? (
-        <p class="error" id={note} role="alert">
-          {sentenceOf(error)}
-        </p>
-      ) : hint ? (
+      <Alert text={error} id={note} />
+      {hint && !error ? (
         <p class="hint" id={note}>
           {hint}
         </p>

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentType, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { sentenceOf } from '../../sentence.ts'
+import { Alert } from './alert.tsx'
 
 /** The reason that a part of the page could not be loaded. */
 export const NOT_LOADED = 'this page is out of date, or plantstore does not answer; reload the page'
@@ -24,11 +24,7 @@ export function lazily<P extends object>(importComponent: () => Promise<Componen
     if (!component.value) return null
     const { Component } = component.value
     if (Component) return <Component {...props} />
-    return (
-      <p class="error" role="alert">
-        {sentenceOf(NOT_LOADED)}
-      </p>
-    )
+    return <Alert text={NOT_LOADED} />
   }
   return Object.assign(Lazy, { load })
 }

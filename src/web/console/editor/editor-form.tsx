@@ -1,6 +1,6 @@
 import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { sentenceOf } from '../../sentence.ts'
+import { Alert } from '../controls/alert.tsx'
 import { Field } from '../controls/field.tsx'
 import { TextValue } from '../controls/text-value.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
@@ -120,11 +120,7 @@ export function EditorForm({ editor, form }: FormProps) {
         editor.save()
       }}
     >
-      {plant && errors.id ? (
-        <p class="error" role="alert">
-          {sentenceOf(errors.id)}
-        </p>
-      ) : null}
+      {plant ? <Alert text={errors.id} /> : null}
       {TEXTS.map((text) => (
         <Field
           key={text}
@@ -138,11 +134,7 @@ export function EditorForm({ editor, form }: FormProps) {
         />
       ))}
       {plant ? null : <IdField editor={editor} form={form} />}
-      {problem ? (
-        <p class="error" role="alert">
-          {sentenceOf(problem)}
-        </p>
-      ) : null}
+      <Alert text={problem} />
       <Conflict editor={editor} form={form} />
       <Leaving editor={editor} />
       <div class="actions">

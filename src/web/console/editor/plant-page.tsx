@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
 import { WRITERS } from '../../../formats/write.ts'
-import { sentenceOf } from '../../sentence.ts'
+import { Alert } from '../controls/alert.tsx'
 import { CopyButton } from '../controls/copy-button.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { TagChip } from '../controls/tag-chip.tsx'
@@ -93,7 +93,9 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
   const isRead = useSignal(false)
   const note = useSignal('')
   const isGone = form.isDeleted.value
-  const problem = isGone ? 'This plant was deleted elsewhere.' : form.errors.value.form
+  const problem = isGone
+    ? 'This plant was deleted elsewhere.'
+    : Object.values(form.errors.value).join('; ')
 
   async function load(): Promise<void> {
     if (!hasChangeLog.value) return
@@ -112,11 +114,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
       {tag === undefined ? null : <TagChip tag={tag} onClick={() => onTag(tag)} />}
       <OtherTexts plant={plant} />
       <Dates changes={changes.value} />
-      {problem ? (
-        <p class="error" role="alert">
-          {sentenceOf(problem)}
-        </p>
-      ) : null}
+      <Alert text={problem} />
       <Actions {...props} isGone={isGone} />
       {note.value === '' ? null : (
         <p class="error" role="status">

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { Alert } from '../controls/alert.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { ColumnChoices } from './column-choices.tsx'
 import type { Preview } from './preview.ts'
@@ -50,9 +51,7 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
             <ReplaceChoice preview={preview} />
           </>
         ) : (
-          <p class="error" role="alert">
-            This does not work: {error.value}
-          </p>
+          <Alert text={`This does not work: ${error.value}`} />
         )}
         <ReadingChoices preview={preview} />
         <div class="actions">

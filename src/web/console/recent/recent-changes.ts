@@ -121,7 +121,7 @@ export class RecentChanges {
       const step = creationOf(plant)
       this.acts.record({ what: nameOf([step]), steps: [step] })
       this.restoreStatus.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
-    } else this.refusal.value = `Plant ${id} was not restored: ${result.message}`
+    } else this.refusal.value = `Plant ${id} was not restored: ${result.message}.`
     await this.#readNewest()
     this.#restoring.delete(id)
   }
@@ -164,7 +164,7 @@ export class RecentChanges {
       client.listHistory({ limit: PAGE_CHANGES, ...position }),
     )
     if (page.ok) return page.value
-    this.failure.value = `Cannot read the changes: ${page.message}`
+    this.failure.value = `Cannot read the changes: ${page.message}.`
     if (page.error === ERRORS['cursor expired']) {
       this.#changes.value = []
       this.#next.value = undefined

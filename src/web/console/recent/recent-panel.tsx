@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
+import { Alert } from '../controls/alert.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { Select } from '../controls/select.tsx'
 import { FieldChanges, TimeAndAuthor, timeOf } from '../editor/history.tsx'
@@ -114,13 +115,6 @@ function EarlierChanges({ recent }: { readonly recent: RecentChanges }) {
     </button>
   )
 }
-
-const Alert = ({ text }: { readonly text: string }) =>
-  text === '' ? null : (
-    <p class="error" role="alert">
-      {text}.
-    </p>
-  )
 
 type RecentPanelProps = Pick<RecentChangeProps, 'onOpen'> & {
   readonly list: PlantList

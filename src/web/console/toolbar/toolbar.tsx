@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { sentenceOf } from '../../sentence.ts'
+import { Alert } from '../controls/alert.tsx'
 import { hideAttributes, Menu } from '../controls/menu.tsx'
 import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -140,11 +140,7 @@ function Search({ list, onRename }: SearchProps) {
         />
         <TagList list={list} />
       </form>
-      {error ? (
-        <p class="error" id="search-error" role="alert">
-          {sentenceOf(error)}
-        </p>
-      ) : null}
+      <Alert text={error} id="search-error" />
       <Terms list={list} onRename={onRename} />
     </search>
   )
