@@ -434,7 +434,7 @@ describe('a real-world file such as', () => {
 
     const adding = importer.add([new File([beds], 'beds.json')])
     const preview = await previewOf(importer)
-    expect(preview.lists).toEqual(['*', 'sun', 'shade'])
+    expect(preview.detection.lists).toEqual(['*', 'sun', 'shade'])
     expect(preview.analysis.value?.rows).toBe(2)
     await preview.read({ list: 'shade' })
     preview.accept()
@@ -753,11 +753,8 @@ describe('the preview', () => {
 
     const adding = importer.add([new File([bytes], 'a.csv')])
     const preview = await previewOf(importer)
-    expect([preview.isUnknown, preview.settings.value.encoding, preview.input.value]).toEqual([
-      true,
-      null,
-      null,
-    ])
+    expect(preview.detection.problem).not.toBeNull()
+    expect([preview.settings.value.encoding, preview.input.value]).toEqual([null, null])
     expect(preview.error.value).toBe(
       'not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; choose another encoding',
     )
@@ -801,7 +798,7 @@ test('of several files, only doubtful ones raise questions; each has its result'
     const { preview } = (importer.current.value?.form?.props ?? {}) as unknown as {
       preview?: Preview
     }
-    return preview?.file.name === 'no.csv' && preview
+    return preview?.detection.file.name === 'no.csv' && preview
   })
   unwanted.cancel()
   // Its plant is stored with another name.
@@ -809,7 +806,7 @@ test('of several files, only doubtful ones raise questions; each has its result'
     const { preview } = (importer.current.value?.form?.props ?? {}) as unknown as {
       preview?: Preview
     }
-    return preview?.file.name === 'last.csv' && preview
+    return preview?.detection.file.name === 'last.csv' && preview
   })
   last.accept()
   await adding

@@ -5,15 +5,8 @@ import type { Columns } from '../../../formats/columns.ts'
 import type { Format } from '../../../formats/format.ts'
 import { ListsError } from '../../../formats/json/shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
-import { analyze } from './analyze.ts'
-import {
-  type ColumnChoice,
-  NO_PROPOSAL,
-  type Proposal,
-  propose,
-  toColumns,
-} from './column-proposal.ts'
-import type { Compare, Comparison } from './compare.ts'
+import { type ColumnChoice, NO_PROPOSAL, type Proposal, propose } from './column-proposal.ts'
+import type { Comparison } from './compare.ts'
 import { findEncoding, findFormat, openFile, type ReadableFile } from './readable-file.ts'
 
 export type ImportInput = {
@@ -144,30 +137,10 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
   return isTable && !hasHeader ? reopen(detection, { hasHeader }, signal) : detection
 }
 
-/**
- * The input of a file that needs no questions: usual columns, UTF-8, one sheet, and valid rows, none of which differs from
- * a stored plant. Null for other files. `onRows` gets the number of rows so far; null if `signal` is aborted.
- */
-export async function unquestionedInput(
-  { readable, proposal, settings, lists }: DetectedFile,
-  compare: Compare,
-  signal: AbortSignal,
-  onRows: (rows: number) => void,
-): Promise<ImportInput | null> {
-  const columns = toColumns({ ...proposal.columns, numberFrom: '' })
-  if (!readable || !proposal.isUsual || !columns || settings.encoding !== null) return null
-  if (readable.table.sheets.length > 1 || lists.length > 0) return null
-  let latest: Comparison | null = null
-  for await (const { rows, refused, unreadReason, comparison } of analyze(
-    readable,
-    columns,
-    compare,
-  )) {
-    if (signal.aborted || refused > 0 || unreadReason !== null || comparison === 'too many')
-      return null
-    latest = comparison === 'unread' ? null : comparison
-    if (latest && latest.differing > 0) return null
-    onRows(rows)
-  }
-  return { readable, columns, replaces: false, comparison: latest }
-}
+/** True if nothing about the reading of a file is open: usual columns, UTF-8, and one sheet or list. */
+export const isCertain = ({ readable, proposal, settings, lists }: DetectedFile): boolean =>
+  readable !== null &&
+  readable.table.sheets.length <= 1 &&
+  lists.length === 0 &&
+  proposal.isUsual &&
+  settings.encoding === null

@@ -1,10 +1,9 @@
 // Imports one file. Loaded on demand, as it includes the readers of all formats.
 
 import { reasonOf } from './advice.ts'
-import { createComparison } from './compare.ts'
-import { detectFile, type ImportInput, unquestionedInput } from './detect-file.ts'
+import { detectFile, type ImportInput } from './detect-file.ts'
 import { withoutHeader } from './pasted-table.ts'
-import { createPreview } from './preview.ts'
+import { Preview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
 import { sendPlants } from './send-plants.ts'
 import type { ImportContext } from './state.ts'
@@ -21,19 +20,16 @@ async function chooseInput(
   const { session, memory, signal, update } = context
   const original = await detectFile(file, signal)
   const detection = mode === 'pasted' ? await withoutHeader(original, signal) : original
-  const detectedInput =
-    mode !== 'ask if needed'
-      ? null
-      : await unquestionedInput(detection, createComparison(session), signal, (comparedRows) =>
-          update(() => ({ comparedRows })),
-        )
-  if (detectedInput || signal.aborted) return detectedInput
-  const preview = await createPreview(detection, session, memory)
+  if (signal.aborted) return null
+  const preview = new Preview(detection, session, memory)
   signal.addEventListener('abort', preview.cancel)
-  update(() => ({ form: <PreviewForm preview={preview} /> }))
-  const input = await preview.decision
-  signal.removeEventListener('abort', preview.cancel)
-  return input
+  const showRows = (comparedRows: number) => update(() => ({ comparedRows }))
+  if (mode !== 'ask if needed' || !(await preview.acceptDetected(showRows))) {
+    await preview.prepare()
+    if (signal.aborted) return null
+    update(() => ({ form: <PreviewForm preview={preview} /> }))
+  }
+  return preview.decision.finally(() => signal.removeEventListener('abort', preview.cancel))
 }
 
 /** Imports a file. Never rejects. */

@@ -27,7 +27,8 @@ function labelOfImport(preview: Preview): string {
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  const { file, readable, error, input } = preview
+  const { readable, error, input } = preview
+  const { file } = preview.detection
   const isNothing = countToImport(preview) === 0
   return (
     <Modal label={`Import ${file.name}`} onEscape={preview.cancel}>

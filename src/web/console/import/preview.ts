@@ -1,14 +1,20 @@
 // The questions before an import: encoding and format of the file, its columns, and a preview of the result.
 
-import { computed, signal } from '@preact/signals'
+import { computed, type Signal, signal } from '@preact/signals'
 import type { Settings } from '../../../formats/table.ts'
 import { idAfter } from '../int64.ts'
 import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
 import { type Analysis, analyze } from './analyze.ts'
 import { type ColumnChoice, propose, toColumns } from './column-proposal.ts'
-import { type Comparison, createComparison } from './compare.ts'
-import { type DetectedFile, fileKey, type ImportInput, type Memory } from './detect-file.ts'
+import { createComparison } from './compare.ts'
+import {
+  type DetectedFile,
+  fileKey,
+  type ImportInput,
+  isCertain,
+  type Memory,
+} from './detect-file.ts'
 import { openFile, type ReadableFile } from './readable-file.ts'
 
 /** The id after the largest one; '' if there is none, or it cannot be read. */
@@ -20,146 +26,164 @@ async function nextFreeId(session: Session): Promise<string> {
 /** The settings that select other rows. */
 const ROW_SETTINGS = ['sheet', 'headerRow', 'list'] as const
 
-export type Preview = Awaited<ReturnType<typeof createPreview>>
+/** True if the user must see a row or a plant before the import. */
+const needsQuestion = ({ refused, unreadReason, comparison }: Analysis): boolean =>
+  refused > 0 ||
+  unreadReason !== null ||
+  comparison === 'too many' ||
+  (comparison !== null && comparison !== 'unread' && comparison.differing > 0)
 
-/** Asks about a file. `decision` resolves to the input, or to null if the import was cancelled. */
-export async function createPreview(detectedFile: DetectedFile, session: Session, memory: Memory) {
-  const rememberedChoice = memory.get(detectedFile.kind)
-  const isSameFile = rememberedChoice?.file === fileKey(detectedFile.file)
-  const preview = createQuestions(detectedFile, session, memory, {
-    ...detectedFile.proposal.columns,
-    numberFrom: isSameFile ? rememberedChoice.columns.numberFrom : await nextFreeId(session),
-  })
-  const { readable, columns, read, choose } = preview
-  if (!rememberedChoice) choose({})
-  else {
-    const { encoding } = detectedFile.settings
-    await read({
-      ...rememberedChoice.settings,
-      encoding:
-        encoding === null && !detectedFile.problem ? null : rememberedChoice.settings.encoding,
-    })
-    if (readable.value)
-      choose({ ...rememberedChoice.columns, numberFrom: columns.value.numberFrom })
-    // For example, this workbook may lack the remembered sheet.
-    else await read(detectedFile.settings)
-  }
-  return { ...preview, isRemembered: rememberedChoice !== undefined }
-}
-
-/** The stored plants of all rows; null: they were not read, or not all. */
-function comparisonOf(analysis: Analysis | null): Comparison | null {
-  const comparison = analysis?.isWhole ? analysis.comparison : null
-  return typeof comparison === 'string' ? null : comparison
-}
-
-function toInput(
-  readable: ReadableFile | null,
-  choice: ColumnChoice,
-  replaces: boolean,
-): ImportInput | null {
-  const columns = toColumns(choice)
-  return columns && readable ? { readable, columns, replaces, comparison: null } : null
-}
-
-/** The analysis that the form shows. A new one replaces it. */
-function createAnalyzer(session: Session) {
-  const analysis = signal<Analysis | null>(null)
-  let turn = new AbortController()
-
-  /** Ends what is in progress; returns the signal that ends the next turn. */
-  function begin(): AbortSignal {
-    turn.abort()
-    turn = new AbortController()
-    return turn.signal
-  }
-
-  async function show(input: ImportInput | null): Promise<void> {
-    const turnSignal = begin()
-    if (!input) analysis.value = null
-    else {
-      const { readable, columns } = input
-      for await (const part of analyze(readable, columns, createComparison(session))) {
-        if (turnSignal.aborted) return
-        analysis.value = part
-      }
-    }
-  }
-  return { analysis, begin, show }
-}
-
-function createQuestions(
-  { file, format, kind, lists, ...detection }: DetectedFile,
-  session: Session,
-  memory: Memory,
-  proposedColumns: ColumnChoice,
-) {
-  const decision = Promise.withResolvers<ImportInput | null>()
-  const settings = signal<Settings>(detection.settings)
-  const readable = signal<ReadableFile | null>(detection.readable)
-  const columns = signal(proposedColumns)
-  const replaces = signal(false)
+export class Preview {
+  readonly settings: Signal<Settings>
+  readonly readable: Signal<ReadableFile | null>
+  readonly columns: Signal<ColumnChoice>
+  readonly replaces = signal(false)
   /** The reason that the file cannot be read with these settings; null: it can. */
-  const error = signal(detection.problem)
-  const input = computed(() => toInput(readable.value, columns.value, replaces.value))
-  const { analysis, begin, show } = createAnalyzer(session)
+  readonly error: Signal<string | null>
+  readonly analysis = signal<Analysis | null>(null)
+  readonly input = computed((): ImportInput | null => {
+    const columns = toColumns(this.columns.value)
+    const { value: readable } = this.readable
+    const replaces = this.replaces.value
+    return columns && readable ? { readable, columns, replaces, comparison: null } : null
+  })
+  /** True if the settings are those of an earlier file of this kind. */
+  isRemembered = false
+  readonly #decision = Promise.withResolvers<ImportInput | null>()
+  #turn = new AbortController()
 
-  function choose(change: Partial<ColumnChoice>): void {
-    columns.value = { ...columns.value, ...change }
-    void show(input.value)
+  constructor(
+    readonly detection: DetectedFile,
+    readonly session: Session,
+    readonly memory: Memory,
+  ) {
+    this.settings = signal(detection.settings)
+    this.readable = signal(detection.readable)
+    this.columns = signal({ ...detection.proposal.columns, numberFrom: '' })
+    this.error = signal(detection.problem)
+  }
+
+  /** Resolves to the input, or to null if the import was cancelled. */
+  get decision(): Promise<ImportInput | null> {
+    return this.#decision.promise
+  }
+
+  /**
+   * Accepts the file as it was detected, if that is certain, its rows are valid, and none differs from a stored plant.
+   * False for other files. `onRows` gets the number of rows so far.
+   */
+  async acceptDetected(onRows: (rows: number) => void): Promise<boolean> {
+    if (!isCertain(this.detection) || !this.input.value) return false
+    const clear = Promise.withResolvers<boolean>()
+    const stop = this.analysis.subscribe((latest) => {
+      if (!latest) return
+      onRows(latest.rows)
+      if (latest.isWhole || needsQuestion(latest)) clear.resolve(!needsQuestion(latest))
+    })
+    void this.#analyze()
+    const isClear = await Promise.race([clear.promise, this.decision.then(() => false)])
+    stop()
+    if (isClear) this.#accept()
+    return isClear
+  }
+
+  /** Prepares the form: with the settings of an earlier file of this kind, if there is one, and the next free id. */
+  async prepare(): Promise<void> {
+    const { file, kind, problem, settings } = this.detection
+    const choice = this.memory.get(kind)
+    const isSameFile = choice?.file === fileKey(file)
+    const numberFrom = isSameFile ? choice.columns.numberFrom : await nextFreeId(this.session)
+    this.columns.value = { ...this.columns.value, numberFrom }
+    if (!choice) {
+      if (!this.analysis.value) void this.#analyze()
+      return
+    }
+    this.isRemembered = true
+    const isUnicode = settings.encoding === null && !problem
+    const encoding = isUnicode ? null : choice.settings.encoding
+    const isOpen = await this.#open({ ...choice.settings, encoding })
+    if (isOpen) this.choose({ ...choice.columns, numberFrom })
+    // For example, this workbook may lack the remembered sheet.
+    else if (this.error.value !== null) await this.read(settings)
+  }
+
+  readonly choose = (change: Partial<ColumnChoice>): void => {
+    this.columns.value = { ...this.columns.value, ...change }
+    void this.#analyze()
   }
 
   /** Reads the file with other settings. Keeps the chosen columns if their number stays the same. */
-  async function read(change: Partial<Settings>): Promise<void> {
-    const turnSignal = begin()
-    const width = readable.value?.table.header.length
-    settings.value = { ...settings.value, ...change }
+  readonly read = async (change: Partial<Settings>): Promise<void> => {
+    if (await this.#open(change)) await this.#analyze()
+  }
+
+  /** True if the file is open with other settings; otherwise `error` has the reason, unless another turn has begun. */
+  async #open(change: Partial<Settings>): Promise<boolean> {
+    const signal = this.#beginTurn()
+    const { file, format } = this.detection
+    const width = this.readable.value?.table.header.length
+    this.settings.value = { ...this.settings.value, ...change }
     try {
-      const next = await openFile(file, format, settings.value, turnSignal)
+      const next = await openFile(file, format, this.settings.value, signal)
       const isMoved = ROW_SETTINGS.some((setting) => change[setting] !== undefined)
       const isOther = isMoved || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
-      if (turnSignal.aborted) return
-      error.value = null
-      readable.value = next
-      if (proposal) columns.value = { ...columns.value, ...proposal.columns }
-      await show(input.value)
+      if (signal.aborted) return false
+      this.error.value = null
+      this.readable.value = next
+      this.columns.value = { ...this.columns.value, ...proposal?.columns }
+      return true
     } catch (reason) {
-      if (turnSignal.aborted) return
-      error.value = reasonOf(reason)
-      readable.value = null
-      analysis.value = null
+      if (signal.aborted) return false
+      this.error.value = reasonOf(reason)
+      this.readable.value = null
+      this.analysis.value = null
+      return false
     }
   }
 
-  function decide(choice: ImportInput | null): void {
-    begin()
-    decision.resolve(choice)
+  /** Imports the file as it is shown. */
+  accept(): void {
+    const { file, kind } = this.detection
+    if (!this.input.value) return
+    const choice = { settings: this.settings.value, columns: this.columns.value }
+    this.memory.set(kind, { ...choice, file: fileKey(file) })
+    this.#accept()
   }
 
-  return {
-    file,
-    format,
-    lists,
-    settings,
-    readable,
-    columns,
-    replaces,
-    analysis,
-    error,
-    isUnknown: detection.problem !== null,
-    input,
-    decision: decision.promise,
-    read,
-    choose,
+  readonly cancel = (): void => this.#decide(null)
 
-    /** Imports the file as it is shown. */
-    accept(): void {
-      if (!input.value) return
-      memory.set(kind, { settings: settings.value, columns: columns.value, file: fileKey(file) })
-      decide({ ...input.value, comparison: comparisonOf(analysis.value) })
-    },
+  #accept(): void {
+    const { value: input } = this.input
+    const { comparison = null, isWhole } = this.analysis.value ?? {}
+    const isCompared = isWhole && typeof comparison !== 'string'
+    this.#decide(input && { ...input, comparison: isCompared ? comparison : null })
+  }
 
-    cancel: (): void => decide(null),
+  #decide(input: ImportInput | null): void {
+    this.#beginTurn()
+    this.#decision.resolve(input)
+  }
+
+  /** Ends what is in progress; returns the signal that ends the next turn. */
+  #beginTurn(): AbortSignal {
+    this.#turn.abort()
+    this.#turn = new AbortController()
+    return this.#turn.signal
+  }
+
+  /** Shows the result of the chosen input. */
+  async #analyze(): Promise<void> {
+    const signal = this.#beginTurn()
+    const { value: input } = this.input
+    if (!input) {
+      this.analysis.value = null
+      return
+    }
+    const compare = createComparison(this.session)
+    for await (const part of analyze(input.readable, input.columns, compare)) {
+      if (signal.aborted) return
+      this.analysis.value = part
+    }
   }
 }

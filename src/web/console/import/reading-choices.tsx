@@ -70,10 +70,11 @@ function SheetChoice({
 
 /** The detected settings, which are nearly always right. */
 export function ReadingChoices({ preview }: { readonly preview: Preview }) {
-  const { format, lists, settings, readable, read } = preview
+  const { settings, readable, read } = preview
+  const { format, lists, problem } = preview.detection
   const { encoding, hasHeader, headerRow } = settings.value
   const table = readable.value?.table
-  const needsEncoding = preview.isUnknown && encoding === null
+  const needsEncoding = problem !== null && encoding === null
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx'
   const delimiter = settings.value.delimiter ?? table?.delimiter ?? ','

@@ -1,0 +1,73 @@
+// The questions about a file before its import, with a real daemon.
+import { expect, spyOn, test } from 'bun:test'
+import { detectFile, type Memory } from '../../../src/web/console/import/detect-file'
+import { Preview } from '../../../src/web/console/import/preview'
+import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
+import { openList } from './opened-list'
+
+const { daemon } = ownDaemon()
+const { signal } = new AbortController()
+
+/** The preview of a file, and the pages of stored plants that it has read. */
+async function open(text: string, memory: Memory = new Map()) {
+  const { session } = await openList(daemon)
+  const detection = await detectFile(new File([text], 'plants.csv'), signal)
+  const fetched = spyOn(globalThis, 'fetch')
+  const pages = () => fetched.mock.calls.filter(([url]) => String(url).includes('limit=1000'))
+  const preview = new Preview(detection, session, memory)
+  return { session, preview, pages, [Symbol.dispose]: () => fetched.mockRestore() }
+}
+
+const isWhole = ({ analysis }: Preview) => analysis.value?.isWhole === true
+
+test('a file of new plants is accepted as it was detected, and compared once', async () => {
+  using opened = await open('id,name\n11,Fern\n12,Ivy\n')
+  const { preview, pages } = opened
+
+  expect(await preview.acceptDetected(() => {})).toBeTrue()
+  expect(await preview.decision).toMatchObject({
+    replaces: false,
+    comparison: { created: 2, differing: 0 },
+  })
+  expect(pages()).toHaveLength(1)
+})
+
+test('a file with a plant that differs asks, without being compared again', async () => {
+  await daemon.create('{"id":1,"name":"Rose"}')
+  using opened = await open('id,name\n1,Rosa\n2,Ivy\n')
+  const { session, preview, pages } = opened
+
+  expect(await preview.acceptDetected(() => {})).toBeFalse()
+  await preview.prepare()
+  await until('the comparison', () => isWhole(preview))
+  // Another comparison would read its page before the last of these answers.
+  for (let turn = 0; turn < 10; turn++) await session.call((client) => client.readStatus())
+  preview.replaces.value = true
+  preview.accept()
+  expect(await preview.decision).toMatchObject({
+    replaces: true,
+    comparison: { created: 1, differing: 1 },
+  })
+  expect(pages()).toHaveLength(1)
+})
+
+test('the choice for a file is proposed for the next one with its header', async () => {
+  const memory: Memory = new Map()
+  const text = 'what,kind\nFern,shade\n'
+  using first = await open(text, memory)
+  expect(await first.preview.acceptDetected(() => {})).toBeFalse()
+  await first.preview.prepare()
+  first.preview.choose({ id: null, name: [0], tag: 1, numberFrom: '20' })
+  first.preview.accept()
+  expect(await first.preview.decision).toMatchObject({ columns: { name: [0], tag: 1 } })
+
+  using second = await open('what,kind\nIvy,wall\n', memory)
+  await second.preview.prepare()
+  expect(second.preview.isRemembered).toBeTrue()
+  expect(second.preview.columns.value).toMatchObject({ id: null, name: [0], tag: 1 })
+  // The largest id is 1.
+  expect(second.preview.columns.value.numberFrom).toBe('2')
+  second.preview.cancel()
+  expect(await second.preview.decision).toBeNull()
+})
