@@ -142,6 +142,22 @@ test('a cell that is edited right after a change of many is saved after it, with
   expect(storedPlants(database).at(-1)).toMatchObject({ id: 700n, name: 'pasted, then typed' })
 })
 
+test('a text that is not saved stays in its row while others change the plant', async () => {
+  const plant = { id: 800n, name: 'Moss 0' }
+  await create(daemon, [plant])
+  const { list, ...opened } = await openList(daemon)
+  const { turns } = actsOn({ list, ...opened })
+  const saves = new Saves(list, turns, () => {})
+  const form = new PlantForm(list, { plant, etag: undefined })
+  form.draft.texts.name.value = 'typed'
+  saves.refusedForms.value = [form]
+
+  list.put(plant)
+  list.changeAll(new Map([[800n, { name: 'Moss 0', tag: 'theirs' }]]))
+
+  expect(list.rows.plant(800n)).toEqual({ id: 800n, name: 'typed', tag: 'theirs' })
+})
+
 test('says so if nothing is left to undo, or it cannot be undone', async () => {
   const { acts, sentence } = actsOn(await openList(daemon))
   const said: string[] = []

@@ -212,12 +212,13 @@ export class PlantList {
     this.#setAll(changes)
   }
 
-  /** Shows changes by others, except of plants that are being deleted here. */
+  /** Shows changes by others, below unsaved texts, and except of plants that are being deleted here. */
   changeAll(changes: ReadonlyMap<bigint, Plant | null>): void {
     this.tags.markStale()
     const visibleChanges = new Map<bigint, NewPlant | null>()
     for (const [id, after] of changes) {
-      if (!this.rows.isHidden(id)) visibleChanges.set(id, after && { id, ...after })
+      if (this.rows.isHidden(id)) continue
+      visibleChanges.set(id, after && this.withUnsaved({ id, ...after }))
     }
     this.#setAll(visibleChanges)
   }
