@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { fold, matcherOf } from '../../../src/web/console/list/local-search'
 import { PlantList } from '../../../src/web/console/list/plant-list'
+import { Selection } from '../../../src/web/console/list/selection'
 import type { Query } from '../../../src/web/console/query'
 import { Session } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
@@ -181,6 +182,18 @@ describe('in a list that the page can hold', () => {
     list.putAll([{ id: 7n, name: 'rósé 7' }])
     expect(list.rows.row(0)?.id).toBe(7n)
     expect(list.rows.count.value).toBe(4)
+  })
+
+  test('all results are selected, even those that are not read yet', async () => {
+    const { list } = await openList(PLANTS)
+    const selection = new Selection(list)
+    const typing = list.searchTyped({ name: 'plant' })
+    while (!list.rows.isFiltered) await Promise.resolve()
+    await selection.addAll()
+
+    expect(selection.size).toBe(PLANTS - 6)
+    await typing
+    expect(selection.hasAll).toBeTrue()
   })
 
   test('the service takes over once the list has grown too long', async () => {

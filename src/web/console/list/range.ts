@@ -44,6 +44,8 @@ export const readTagged = (list: PlantList, tag: string): Promise<Range> =>
 /** Reads every plant that the table shows. */
 export async function readEverything(list: PlantList): Promise<Range> {
   const { rows, query, session } = list
+  const outcome = list.needsAll ? await list.readAll() : 'all'
+  if (outcome !== 'all') return outcome
   if (rows.count.value > MAX_RANGE) return 'too many'
   return (
     heldRange(list, 0, rows.count.value - 1) ??
