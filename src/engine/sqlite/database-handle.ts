@@ -370,11 +370,12 @@ export class DatabaseHandle {
       this.#hasLostSidecar = movedFile === 'log' || movedFile === 'index'
     }
     // The last connection to close removes the WAL, with what others wrote to it by another index.
-    if (movedFile === 'index') holdSidecars(this.file.fd)
+    if (movedFile === 'index' || movedFile === 'database') holdSidecars(this.file.fd)
     try {
       return await this.#closeConnections()
     } finally {
-      releaseSidecars(this.file.fd)
+      // A moved database stays in use: without its WAL, commands would read an old state, and lose what they write.
+      if (movedFile !== 'database') releaseSidecars(this.file.fd)
     }
   }
 

@@ -212,6 +212,29 @@ test.each(LOST_FILES)(
   },
 )
 
+test('commands refuse a database that was moved away from its daemon, also once it has noticed', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const moved = folder.file('moved.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  renameSync(database, moved)
+  await expectUnwell(daemon)
+  await daemon.event('storage-still-fails')
+
+  for (const words of [['import', '-', '--format', 'ndjson'], ['export'], ['check']]) {
+    const { out, err, code } = await runProgram([...words, '--database', moved], {
+      stdin: '{"id":2,"name":"Lily"}',
+    })
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toContain(`${moved} is in use, but ${moved}-wal was removed`)
+  }
+  renameSync(moved, database)
+  await daemon.event('storage-recovered')
+  await daemon.stop()
+  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n])
+})
+
 test('continues once its file is put back', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
