@@ -86,8 +86,8 @@ function findUnknownVariables(env: Environment): UnknownVariable[] {
     })
 }
 
-// docker's --env-file and some shells keep the quotes around a value, which no setting has.
-const isQuoted = (text: string): boolean => /^(?:".*"|'.*')$/s.test(text)
+// docker's --env-file keeps the quotes around a value, and white space and a comment around those. No setting begins so.
+const isQuoted = (text: string): boolean => /^\s*["']/.test(text)
 
 /**
  * Reads the options of a command: those of these names, with its overrides. A flag has precedence over the environment,

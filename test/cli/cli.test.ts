@@ -183,6 +183,9 @@ test('other commands warn of unknown variables before they run, but completion a
 test.each([
   ['PLANTSTORE_DATABASE', `"a.db"`],
   ['PLANTSTORE_DATABASE', `'a.db'`],
+  ['PLANTSTORE_DATABASE', `"a.db" # the plants`],
+  ['PLANTSTORE_DATABASE', ` 'a.db'`],
+  ['PLANTSTORE_DATABASE', `"a.db`],
   ['PLANTSTORE_DATABASE', `"postgres://127.0.0.1:1/plants"`],
   ['PLANTSTORE_UNIX', `"socket"`],
   ['PLANTSTORE_HOST', `"127.0.0.1"`],
