@@ -80,13 +80,19 @@ export function* allPlants(db: Database): Generator<readonly Plant[]> {
   const rows = db.query<PlantRecord, []>(`SELECT ${COLUMNS} FROM plants ORDER BY id`)
   let part: Plant[] = []
   let characters = 0
-  for (const row of rows.iterate()) {
-    part.push(plantOf(row))
-    characters += charactersOf(row)
-    if (part.length < PART_PLANTS && characters < PART_CHARACTERS) continue
-    yield part
-    part = []
-    characters = 0
+  try {
+    for (const row of rows.iterate()) {
+      part.push(plantOf(row))
+      characters += charactersOf(row)
+      if (part.length < PART_PLANTS && characters < PART_CHARACTERS) continue
+      yield part
+      part = []
+      characters = 0
+    }
+  } catch (error) {
+    // The plants before a damaged page.
+    if (part.length > 0) yield part
+    throw error
   }
   if (part.length > 0) yield part
 }
