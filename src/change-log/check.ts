@@ -1,5 +1,6 @@
 // Compares the change log with the stored plants. Where they differ, another program has changed one of them.
 
+import type { PlantFields } from '../plant/plant'
 import { type PlantRecord, type PlantRow, type RowId, toRow, toRowId } from '../plant/row'
 import { type EntryRow, fromJson, rowToJson } from './entry'
 
@@ -43,6 +44,8 @@ export const isWhole = ({ first, top, last, count }: FoundNumbers): boolean =>
 const BEGIN_ANEW = 'to begin a new one, restart with --keep-changes off, then with the period'
 export const LACKS_ENTRIES = `the change log lacks entries; ${BEGIN_ANEW}`
 export const WRONG_SIZE = `the recorded size of the change log is wrong; ${BEGIN_ANEW}`
+export const describeDamagedEntry = (number: bigint): string =>
+  `entry ${number} of the change log is damaged; ${BEGIN_ANEW}`
 
 /** Maximum number of differences that a check names: there could be as many as plants. */
 export const MAX_NAMED = 10
@@ -51,11 +54,20 @@ export const MAX_NAMED = 10
 export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
   Omit<PlantRecord, 'id' | 'name'> & { readonly name: string | null }
 
+/** The fields of a plant in an entry; null: no plant, or a damaged text. */
+function loggedFields(text: string | null): PlantFields | null {
+  try {
+    return fromJson(text)
+  } catch {
+    return null
+  }
+}
+
 function editOf({ plant, after, ...link }: Link): Edit[] {
   const { name } = link
   const storedRow = name === null ? null : toRow({ ...link, id: plant, name })
   if (rowToJson(storedRow) === after) return []
-  const fields = fromJson(after)
+  const fields = loggedFields(after)
   return [{ id: toRowId(plant), loggedRow: fields && toRow({ ...fields, id: plant }), storedRow }]
 }
 

@@ -12,12 +12,12 @@ export function overwrite(file: string, at: number, bytes: Uint8Array): void {
   closeSync(fd)
 }
 
-/** The leaves of the table of plants, of a healthy store that is closed: their page numbers, in order of the ids. */
-export function leavesOfPlants(database: string): number[] {
+/** The leaves of a table of a healthy store that is closed: their page numbers, in order of its keys. */
+export function leavesOf(database: string, table: 'plants' | 'changes'): number[] {
   const db = new Database(database, { readonly: true })
   const root = db
-    .query<{ rootpage: number }, []>("SELECT rootpage FROM sqlite_schema WHERE name = 'plants'")
-    .get()?.rootpage
+    .query<{ rootpage: number }, [string]>('SELECT rootpage FROM sqlite_schema WHERE name = ?')
+    .get(table)?.rootpage
   db.close(true)
   const file = readFileSync(database)
   // SQLite file format, section 1.6: an interior page has a cell for each child but the last.
@@ -34,7 +34,7 @@ export function leavesOfPlants(database: string): number[] {
 
 /** Damages a leaf in the middle of the table of plants, whose ids are from 0 on. `id`: that of a plant of it. */
 export function damageLeaf(database: string): { readonly id: number; readonly repair: () => void } {
-  const leaves = leavesOfPlants(database)
+  const leaves = leavesOf(database, 'plants')
   const middle = Math.floor(leaves.length / 2)
   const at = ((leaves[middle] ?? 0) - 1) * PAGE_BYTES
   const page = readFileSync(database).subarray(at, at + PAGE_BYTES)

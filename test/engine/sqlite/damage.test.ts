@@ -1,5 +1,7 @@
 // One damaged page fails what needs it, and nothing else. The daemon's own check: test/slow/long/damage.test.ts.
+import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { isWhole } from '../../../src/engine/sqlite/copies/check-thread'
 import { importLines, lines } from '../../harness/commands'
 import {
   type Daemon,
@@ -8,7 +10,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
-import { damageLeaf } from '../../harness/damage'
+import { damageLeaf, leavesOf, overwrite, PAGE_BYTES } from '../../harness/damage'
 import { expectError } from '../../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -84,4 +86,83 @@ test('a write that needs a damaged page fails alone in its commit', async () => 
   await Bun.sleep(1500)
   expect(await metric(daemon, 'writable')).toBe('1')
   expect((await patch(1)).status).toBe(200)
+})
+
+test.each([
+  ['oldest', 0],
+  ['newest', -1],
+])('a damaged page of the %s changes stops neither a start nor a revocation', async (_, leaf) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  await runProgram(['token', 'create', 'laptop', '--database', database])
+  await importLines(database, lines(0, 1000))
+  await first.stop()
+  const page = leavesOf(database, 'changes').at(leaf) ?? 0
+  overwrite(database, (page - 1) * PAGE_BYTES, Buffer.alloc(PAGE_BYTES, 0xff))
+
+  await using daemon = await startDaemon({ database })
+
+  expect((await daemon.fetch('/plants?limit=1000')).status).toBe(200)
+  await expectError(await daemon.fetch('/plants/changes'), 50302)
+  expect((await daemon.fetch('/plants/0')).status).toBe(200)
+  const revoked = await runProgram(['token', 'revoke', 'laptop', '--database', database])
+  expect(revoked).toEqual({ out: 'revoked laptop\n', err: '', code: 0 })
+})
+
+test('an entry of the change log that cannot be parsed fails the requests that read it, and no backup', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  for (const id of [1, 2, 3]) await daemon.create(`{"id":${id},"name":"Rose"}`)
+  using db = new Database(database)
+  db.run(`UPDATE changes SET after = replace(after, '}', '{') WHERE number = 2`)
+
+  for (let round = 0; round < 3; round++) {
+    const met = await daemon.fetch('/plants/changes')
+    expect(await expectError(met, 50302)).toBe('the database is damaged')
+    const others = await Promise.all([
+      daemon.create(`{"id":${10 + round},"name":"Rose"}`),
+      daemon.fetch('/plants/2'),
+      daemon.fetch('/plants/1/history'),
+    ])
+    expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
+  }
+  expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'damaged' })
+  const damaged = 'entry 2 of the change log is damaged; to begin a new one, restart'
+  const run = (...words: string[]) => runProgram([...words, '--database', database])
+  expect(await run('backup', folder.file('copy.db'))).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(damaged),
+  })
+  expect((await run('accept')).code).toBe(0)
+  expect(await run('check')).toMatchObject({ code: 1, err: expect.stringContaining(damaged) })
+  // The daemon's own check, after which it would say that it is well again.
+  expect(await isWhole(database)).toBeFalse()
+  expect(await run('changes')).toMatchObject({
+    code: 74,
+    err: expect.stringMatching(/plants\.db is damaged: .+\n$/),
+  })
+  const events = daemon.events().filter(({ level }) => level === 'error')
+  expect(events).toMatchObject([{ event: 'database-damaged' }])
+})
+
+test('an export prints the plants before a damaged page', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 900))
+  const { id: damaged } = damageLeaf(database)
+
+  const { out, code } = await runProgram(['export', '--database', database])
+
+  const ids = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).id)
+  expect({ code, first: ids[0], count: ids.length }).toEqual({
+    code: 74,
+    first: 0,
+    count: ids.at(-1) + 1,
+  })
+  expect(ids.at(-1)).toBeWithin(damaged - 200, damaged)
 })

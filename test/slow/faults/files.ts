@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
-import { leavesOfPlants, overwrite, PAGE_BYTES } from '../../harness/damage.ts'
+import { leavesOf, overwrite, PAGE_BYTES } from '../../harness/damage.ts'
 import { once, request } from '../../harness/http.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { type Damage, damages, random } from './damage.ts'
@@ -111,7 +111,7 @@ export const fileFaults: Fault[] = [
     async run(folder) {
       const database = join(folder, 'store', 'plants.db')
       const ledger = await healthyStore(database)
-      for (const page of leavesOfPlants(database).slice(1)) {
+      for (const page of leavesOf(database, 'plants').slice(1)) {
         overwrite(database, (page - 1) * PAGE_BYTES, random(PAGE_BYTES))
       }
       const problems: string[] = []

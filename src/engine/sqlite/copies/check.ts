@@ -9,7 +9,7 @@ import { connect } from '../file/connection'
 import { explainFailedRead } from '../file/errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from '../file/migrations'
 import { readDatabase } from '../read-only/read'
-import { changeLogDifferences } from '../reading/change-log'
+import { changeLogDifferences, damagedEntries } from '../reading/change-log'
 import { countPlants } from '../reading/plants'
 
 type SchemaEntry = {
@@ -107,5 +107,5 @@ export function checkDatabase(path: string, maxEdits = MAX_NAMED): Promise<Findi
 /** Reads every page of a database that this process has open, by SQLite alone: another descriptor would drop its locks. */
 export function checkPages(path: string): Findings {
   using db = connect(path)
-  return { ...NOTHING, problems: damageOf(db) }
+  return { ...NOTHING, problems: [...damageOf(db), ...damagedEntries(db)] }
 }

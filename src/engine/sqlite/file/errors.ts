@@ -32,10 +32,10 @@ export function toFailure(error: unknown): StorageFailure {
   return { kind: 'failed', detail }
 }
 
-/** Converts an error of a read: an unreadable page counts as damage, because the other pages may be intact. */
+/** Converts an error of a read: an unreadable page or value counts as damage, because the others may be intact. */
 export function toReadFailure(error: unknown): StorageFailure {
   const failure = toFailure(error)
-  return DAMAGED.test(codeOf(error)) ? { ...failure, kind: 'damaged' } : failure
+  return isDamage(error) ? { ...failure, kind: 'damaged' } : failure
 }
 
 const ERROR_NAMES: Readonly<Record<StorageFailure['kind'], ErrorName>> = {
@@ -187,6 +187,11 @@ export function explainFailedOpen(
 
 // Errors of a damaged or unreadable page.
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
+
+/** True also for a stored value that cannot be decoded, such as the JSON of an entry of the change log. */
+const isDamage = (error: unknown): boolean =>
+  DAMAGED.test(codeOf(error)) || error instanceof SyntaxError || error instanceof RangeError
+
 // SQLite opens a file and its sidecars only at the first query.
 const UNOPENED = /^SQLITE_(CANTOPEN|READONLY)/
 
@@ -195,6 +200,6 @@ export function explainFailedRead(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
   if (codeOf(error).startsWith('SQLITE_BUSY')) return lockedByAnother(path)
   if (UNOPENED.test(codeOf(error))) return new OpenError(`cannot read ${path}: ${error.message}`)
-  if (!DAMAGED.test(codeOf(error))) return error
+  if (!isDamage(error)) return error
   return new OpenError(`${path} is damaged: ${error.message}`, true)
 }

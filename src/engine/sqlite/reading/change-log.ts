@@ -11,6 +11,7 @@ import type {
 import {
   createLinkCheck,
   type Differences,
+  describeDamagedEntry,
   type FoundNumbers,
   isWhole,
   LACKS_ENTRIES,
@@ -49,6 +50,7 @@ type StateRow = ChangeLogRow & {
 
 /** Reads the change log; see {@link ChangeLog}. */
 export type ChangeLogReader = {
+  /** Reads no entry: a daemon also starts if a page of entries is damaged. */
   isKept(): boolean
   read(options: ReadOptions): ChangeLogPage
   history(id: Int64 | null, options: ReadOptions): HistoryPage
@@ -88,7 +90,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   const markOf = db.query<{ mark: bigint }, [number]>('SELECT mark FROM changes WHERE number = ?')
 
   return {
-    isKept: () => select.get(null)?.log != null,
+    isKept: () => db.query('SELECT 1 FROM change_log WHERE log IS NOT NULL').get() !== null,
     read({ after: cursor, limit }) {
       const state = toChangeLogState(select.get(numberAfter(cursor)))
       const place = placeOf(cursor, state)
@@ -145,6 +147,15 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
 
 type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
 
+/** The line of a check that names the first entry whose fields cannot be parsed; none if all can. */
+export const damagedEntries = (db: Database): string[] =>
+  db
+    .query<{ number: bigint }, []>(
+      'SELECT number FROM changes WHERE json_valid(before) = 0 OR json_valid(after) = 0 LIMIT 1',
+    )
+    .all()
+    .map(({ number }) => describeDamagedEntry(number))
+
 /** Compares the change log with the stored plants; stops at this number of edits. */
 export function changeLogDifferences(db: Database, maxEdits: number): Differences {
   const sums = db
@@ -156,6 +167,7 @@ export function changeLogDifferences(db: Database, maxEdits: number): Difference
     .get()
   const lines = sums && isWhole(sums) ? [] : [LACKS_ENTRIES]
   if (sums?.bytes !== sums?.sum) lines.push(WRONG_SIZE)
+  lines.push(...damagedEntries(db))
   const links = db.query<Link, []>(
     `SELECT number, plant, before, after, ${TEXT_FIELDS} FROM changes LEFT JOIN plants ON id = plant
      ORDER BY plant, number`,
