@@ -29,7 +29,9 @@ function PrintedRows({ list }: { readonly list: PlantList }) {
         {plants.map((plant) => (
           <tr key={plant.id}>
             {TEXTS.map((text) => (
-              <td key={text}>{plant[text]}</td>
+              <td key={text}>
+                <bdi>{plant[text]}</bdi>
+              </td>
             ))}
             <td>{String(plant.id)}</td>
           </tr>
