@@ -154,7 +154,7 @@ function Footer({ console: all }: Props) {
   return (
     <div class="count">
       <p>
-        <span role={list.typedQuery.value ? 'status' : undefined}>
+        <span role="status" aria-busy={list.reader.isReadingAll.value && !list.typedQuery.value}>
           {describeFound(list, monitor.latest.value?.plants != null)}
         </span>
         {/* The status is polled every few seconds, and serves as the clock. */}

@@ -32,6 +32,8 @@ export function describeFound(list: PlantList, isCounted: boolean): string {
   const { rows, visibleQuery, reader } = list
   rows.version.value
   if (rows.isFiltered) return describeLocalResults(list)
+  // The page is about to search.
+  if (list.typedQuery.value || list.searchesLocally) return ''
   if (reader.isReadingAll.value && !rows.isSorted) return describeReading(list)
   const foundCount = rows.foundCount.value
   const isAll = isEverything(visibleQuery)

@@ -72,6 +72,29 @@ await inEachBrowser((person, browser) => {
     await hears('Plant 3 was changed elsewhere: theirs, no tag')
   })
 
+  test('what a search or a tag finds is spoken, and no number before it is known', async () => {
+    await daemon.fetch('/plants/4', { method: 'PATCH', json: { tag: 'fern' } })
+    await person.find(labels.tagOf('4', 'fern'))
+    await evaluate(`(() => {
+      window.found = []
+      const region = document.querySelector('.count [role=status]')
+      const keep = () => window.found.push(region.textContent)
+      new MutationObserver(keep).observe(region, { subtree: true, childList: true, characterData: true })
+    })() ?? null`)
+    const found = async () => (await evaluate('window.found')) as readonly string[]
+    const says = (sentence: string) =>
+      person.until(`hearing ${sentence}`, async () => (await found()).at(-1) === sentence)
+    await person.focus(labels.search)
+    await person.type('plant 3')
+    await person.press('Enter')
+    await says('1 plant found; accents and word order ignored')
+    expect((await found()).filter((text) => text.includes('exact'))).toEqual([])
+    await person.click(labels.showAll)
+    await says('')
+    await person.click(labels.tagOf('4', 'fern'))
+    await says('1 plant found')
+  })
+
   test('ticked rows are the selected ones', async () => {
     await person.press('ArrowDown')
     await person.press(' ')
