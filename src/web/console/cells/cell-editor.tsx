@@ -178,6 +178,7 @@ export class CellEditor implements CellEditing {
         onEnd={(isSaved) => this.#end(isSaved)}
         onStep={(step) => this.#editNext(cell, step)}
         onLeave={() => this.#saveIfLeft(cell)}
+        onRemoved={() => this.#continueInForm(cell)}
       />
     )
   }
@@ -240,7 +241,7 @@ export class CellEditor implements CellEditing {
     const form = new PlantForm(list, { plant, etag: undefined })
     form.reading = saves.turns.whenDone.then(async () => (await form.readAgain()) !== null)
     if (firstCharacter !== undefined) form.draft.texts[text].value = firstCharacter
-    this.#openCell.value = { id: plant.id, text, form, isShown: firstCharacter !== undefined }
+    this.#openCell.value = { id: plant.id, text, form, row, isShown: firstCharacter !== undefined }
   }
 
   #end(isSaved: boolean): void {
@@ -280,6 +281,22 @@ export class CellEditor implements CellEditing {
     setTimeout(() => {
       const isInField = document.activeElement?.closest('.cell-field, dialog:modal')
       if (this.#openCell.value === cell && !isInField) this.#save()
+    })
+  }
+
+  /**
+   * Goes on in the panel if others have removed the row of a cell, or moved it out of sight: the next keys would change
+   * another plant.
+   */
+  #continueInForm(cell: OpenCell): void {
+    const { list, editor } = this.parts
+    // Waits until the page has drawn the row.
+    queueMicrotask(() => {
+      if (this.#openCell.value !== cell || document.querySelector('.cell-field')) return
+      if (list.rows.rowOf(cell.id) === cell.row) return this.#saveIfLeft(cell)
+      this.#openCell.value = null
+      editor.openTyped(cell.form, cell.text)
+      void editor.onChangedElsewhere(cell.id)
     })
   }
 

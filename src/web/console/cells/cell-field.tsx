@@ -7,6 +7,8 @@ export type OpenCell = {
   readonly id: bigint
   readonly text: TextName
   readonly form: PlantForm
+  /** The row where it was opened. */
+  readonly row: number
   /** True once the field was shown; it is rendered again when its row moves. */
   isShown: boolean
 }
@@ -20,6 +22,8 @@ type CellFieldProps = {
   readonly onStep: (step: 1 | -1) => void
   /** Called when the field may have lost the focus. */
   readonly onLeave: () => void
+  /** Called when the field was removed with the focus in it. */
+  readonly onRemoved: () => void
 }
 
 /** Focuses a field: at first its text is selected, later the cursor is at the end. */
@@ -37,7 +41,8 @@ function isLow(box: Element): boolean {
 }
 
 /** The field that edits a cell. */
-export function CellField({ cell, tags, onEnd, onStep, onLeave }: CellFieldProps) {
+export function CellField(props: CellFieldProps) {
+  const { cell, tags, onEnd, onStep, onLeave, onRemoved } = props
   const { id, text, form } = cell
   const draft = form.draft.texts[text]
   const box = useRef<HTMLDivElement>(null)
@@ -49,7 +54,8 @@ export function CellField({ cell, tags, onEnd, onStep, onLeave }: CellFieldProps
     addEventListener('click', onLeave, true)
     return () => {
       removeEventListener('click', onLeave, true)
-      onLeave()
+      if (input === document.activeElement) onRemoved()
+      else onLeave()
     }
   }, [cell])
   const attributes = {

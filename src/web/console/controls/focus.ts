@@ -5,6 +5,22 @@ const FOCUS_AREAS = 'li, form, search, section, dialog, [role="grid"]'
 const CONTROLS =
   'input:not([tabindex="-1"]), textarea, select, button, a[href], summary, [tabindex="-1"]:is(h1, h2)'
 
+const TEXT_FIELDS = 'input:not([type="checkbox"]), textarea'
+
+/** The text field with the keyboard, unless it is in an area. */
+export function fieldInUse(area: Element | null): HTMLElement | null {
+  const { activeElement } = document
+  const isField = activeElement instanceof HTMLElement && activeElement.matches(TEXT_FIELDS)
+  return isField && !area?.contains(activeElement) ? activeElement : null
+}
+
+/** Places the caret at the end of a text field. */
+export function placeCaret(element: Element | null | undefined): void {
+  const isField = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+  // Other inputs have no caret.
+  if (isField && element.selectionStart !== null) element.setSelectionRange(-1, -1)
+}
+
 const isVisible = (element: Element): boolean => element.isConnected && element.checkVisibility()
 
 function pathOf(target: EventTarget | null): Element[] {

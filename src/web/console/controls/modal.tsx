@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { fieldInUse, placeCaret } from './focus.ts'
 
 // The same width as in screens.css.
 const PHONE = '(width < 46rem)'
@@ -29,8 +30,12 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
     const phone = matchMedia(PHONE)
     function show(): void {
       dialog.current?.close()
-      if (isBeside && !phone.matches) dialog.current?.show()
-      else dialog.current?.showModal()
+      const typedField = fieldInUse(dialog.current)
+      if (!isBeside || phone.matches) dialog.current?.showModal()
+      else {
+        dialog.current?.show()
+        typedField?.focus({ preventScroll: true })
+      }
     }
     show()
     phone.addEventListener('change', show)
@@ -40,11 +45,8 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
       // Closed before it is removed, so that the browser restores the focus.
       const before = document.activeElement
       element?.close()
-      const field = document.activeElement
-      const isField = field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement
-      // Chromium restores the focus of a text field without a caret: nothing could be typed. Other inputs have none.
-      if (field !== before && isField && field.selectionStart !== null)
-        field.setSelectionRange(-1, -1)
+      // Chromium restores the focus of a text field without a caret: nothing could be typed.
+      if (document.activeElement !== before) placeCaret(document.activeElement)
     }
   }, [isBeside])
   return (

@@ -2,6 +2,7 @@ import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Alert } from '../controls/alert.tsx'
 import { Field } from '../controls/field.tsx'
+import { fieldInUse } from '../controls/focus.ts'
 import { TextValue } from '../controls/text-value.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
@@ -15,8 +16,10 @@ type FormProps = { readonly editor: Editor; readonly form: PlantForm }
 function Conflict({ editor, form }: FormProps) {
   const box = useRef<HTMLDivElement>(null)
   const conflict = form.conflict.value
-  // The Save button that had the focus is gone.
-  useLayoutEffect(() => box.current?.focus(), [conflict])
+  useLayoutEffect(() => {
+    // The Save button that had the focus is gone; a field keeps it.
+    if (!fieldInUse(null)) box.current?.focus()
+  }, [conflict])
   if (!conflict) return null
   const { plant: theirs, fields } = conflict
   return (
@@ -117,7 +120,8 @@ export function EditorForm({ editor, form }: FormProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        editor.save()
+        // Enter does not answer a question that may be unseen.
+        if (!form.conflict.value) editor.save()
       }}
     >
       {plant ? <Alert text={errors.id} /> : null}

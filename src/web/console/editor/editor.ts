@@ -5,6 +5,7 @@ import { ERRORS, type Plant } from '../../../client/client.ts'
 import { readUrlPlant, setUrlPlant } from '../address.ts'
 import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import type { TextName } from '../texts.ts'
 import { PlantForm, type StoredVersion } from './plant-form.ts'
 import type { Saves } from './saves.ts'
 
@@ -17,6 +18,8 @@ export class Editor {
   readonly isEditing = signal(false)
   /** The step to take if the user discards the typed text; null while there is no such question. */
   readonly stepAfterDiscard = signal<(() => void) | null>(null)
+  /** The field in which typing goes on; null: a form begins with its first field. */
+  typedField: TextName | null = null
   /** True if the form was opened from the page of the plant, to which it returns. */
   #isFromPage = false
   /** Counts the requests to open a plant; only the last one is opened. */
@@ -78,10 +81,13 @@ export class Editor {
   openRefused(form: PlantForm): void {
     this.leave(() => {
       this.saves.removeRefused(form)
-      this.isEditing.value = true
-      this.#isFromPage = false
-      this.#set(form)
+      this.#showForm(form)
     })
+  }
+
+  /** Opens a form in the midst of typing. */
+  openTyped(form: PlantForm, field: TextName): void {
+    this.leave(() => this.#showForm(form, field))
   }
 
   /** Opens or closes the plant in the URL. */
@@ -154,6 +160,12 @@ export class Editor {
     form.proposeId(this.saves.pendingIds())
   }
 
+  #showForm(form: PlantForm, typedField: TextName | null = null): void {
+    this.isEditing.value = true
+    this.#isFromPage = false
+    this.#set(form, typedField)
+  }
+
   #open(version: StoredVersion | null, isForm: boolean): PlantForm {
     const form = new PlantForm(this.list, version)
     this.isEditing.value = isForm
@@ -162,8 +174,9 @@ export class Editor {
     return form
   }
 
-  #set(form: PlantForm | null): void {
+  #set(form: PlantForm | null, typedField: TextName | null = null): void {
     this.#requests += 1
+    this.typedField = typedField
     this.stepAfterDiscard.value = null
     const wasOpen = this.form.value !== null
     this.form.value = form

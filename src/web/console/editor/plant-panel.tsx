@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../../client/client.ts'
 import { Clamped } from '../controls/clamped.tsx'
+import { fieldInUse, placeCaret } from '../controls/focus.ts'
 import { isPhone, SidePanel } from '../controls/modal.tsx'
 import type { Editor } from './editor.ts'
 import { EditorForm } from './editor-form.tsx'
@@ -86,10 +87,14 @@ export function PlantPanel({ editor, form, onOpen, ...actions }: PlantPanelProps
   const isForm = editor.isEditing.value
   const label = plant ? `${isForm ? 'Edit plant' : 'Plant'} ${plant.id}` : 'Add a plant'
   useLayoutEffect(() => {
-    if (plant && plant.id === stepTo.current) return
+    if ((plant && plant.id === stepTo.current) || fieldInUse(content.current)) return
+    const { typedField } = editor
+    const field = typedField === null ? 'textarea, input' : `[name=${typedField}]`
     // On a phone a field with the focus would open the keyboard over the plant.
-    const field = isPhone() && plant ? 'h2' : 'textarea, input'
-    content.current?.querySelector<HTMLElement>(isForm ? field : 'h2')?.focus()
+    const isField = isForm && !(isPhone() && plant)
+    const target = content.current?.querySelector<HTMLElement>(isField ? field : 'h2')
+    target?.focus()
+    if (typedField !== null) placeCaret(target)
   }, [form, plant?.id, isForm])
   function step(to: NewPlant): void {
     stepTo.current = to.id

@@ -1,6 +1,7 @@
 // Keyboard and scrolling of the table: keeps the active row and the rows in view in place as rows change.
 
 import { effect, signal, untracked } from '@preact/signals'
+import { wasInTable } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { ActiveRow, markOf, type RowMark } from './active-row.ts'
 import { ScrollPosition } from './scroll-position.ts'
@@ -130,7 +131,7 @@ export class TableScroll {
     })
   }
 
-  /** Brings a plant that was just created into view. */
+  /** Brings a plant that was just created into view, unless the user has gone on in the table. */
   #showCreated(): () => void {
     const { list } = this
     return effect(() => {
@@ -138,7 +139,7 @@ export class TableScroll {
       if (id === null) return
       untracked(async () => {
         const row = await list.reader.readAt(id)
-        if (row >= 0 && list.createdId.value === id) this.activate(row)
+        if (row >= 0 && list.createdId.value === id && !wasInTable()) this.activate(row)
       })
     })
   }

@@ -104,6 +104,43 @@ await inEachBrowser((person, browser) => {
     expect(storedPlants(database).at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
   })
 
+  test('a plant that opens late takes no letter from the search, nor from a cell', async () => {
+    await evaluate(SLOW)
+    await person.click(labels.cell('3', 'plant 3'))
+    await person.click(labels.search)
+    await person.type('anemone')
+    await person.find(labels.heading('plant 3'))
+    await person.type(' nemorosa')
+    expect(await person.textOf(labels.search)).toBe('anemone nemorosa')
+    await person.fill(labels.search, ' ')
+    await person.find(labels.row('4'))
+
+    await person.click(labels.cell('4', 'plant 4'))
+    await person.focus(labels.table)
+    await person.press('ArrowRight')
+    await person.type('anemone')
+    await person.find(labels.heading('plant 4'))
+    await person.type(' nemorosa')
+    await person.press('Enter')
+    await until('the name', () => names()[3] === 'anemone nemorosa')
+    expect(names()).toHaveLength(4)
+  })
+
+  test('a plant that is created late does not move a user who has gone on in the table', async () => {
+    await evaluate(SLOW)
+    await person.press('n')
+    await person.isIn('#name')
+    await person.type('new')
+    await person.press('Enter')
+    await person.isIn('[role=grid]')
+    await person.press('ArrowRight')
+    await person.find(labels.cell('5', 'new'))
+    await person.type('Rosa')
+    await person.press('Enter')
+    await until('the name', () => names()[0] === 'Rosa')
+    expect(names()).toEqual(['Rosa', 'plant 2', 'plant 3', 'plant 4', 'new'])
+  })
+
   test('a form without a name stores nothing', async () => {
     await person.press('n')
     await person.isIn('#name')

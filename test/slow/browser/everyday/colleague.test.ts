@@ -1,0 +1,86 @@
+// A colleague changes plants while they are edited here, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, removePlants } = ownDaemon({ args: ['--keep-changes', '1d'] })
+
+const PLANTS = 200
+const plants = () => storedPlants(database).map(({ name, tag }) => `${name} ${tag}`)
+const unchanged = (first: number) =>
+  Array.from({ length: PLANTS - first + 1 }, (_, at) => `plant ${first + at} fern`)
+
+await inEachBrowser((person, browser) => {
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+
+  beforeEach(async () => {
+    await removePlants()
+    const all = Array.from({ length: PLANTS }, (_, at) => ({
+      id: at + 1,
+      name: `plant ${at + 1}`,
+      tag: 'fern',
+    }))
+    await daemon.fetch('/plants/batch', { json: { plants: all } })
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.row('4'), labels.text('Updates live'))
+    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
+    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+  })
+
+  /** Edits the cell of plant 2 as far as a first word. */
+  async function beginTyping(cell: 'Name' | 'Tag'): Promise<void> {
+    await person.focus(labels.table)
+    await person.press('ArrowDown')
+    await person.press('ArrowRight')
+    if (cell === 'Tag') await person.press('ArrowRight')
+    await person.press('F2')
+    await person.isIn('.cell-field input')
+    await person.type('Rosa')
+  }
+
+  test('the name of a plant that is deleted meanwhile goes into no other plant', async () => {
+    await beginTyping('Name')
+    await daemon.fetch('/plants/2', { method: 'DELETE' })
+    await person.isIn('#name')
+    await person.type(' canina')
+    await person.find(
+      labels.text('This plant was deleted elsewhere. Copy what you typed, if you need it.'),
+    )
+    expect(await person.textOf(labels.name)).toBe('Rosa canina')
+    expect(plants()).toEqual(['plant 1 fern', ...unchanged(3)])
+  })
+
+  test('a plant that leaves the search meanwhile is stored with the whole text', async () => {
+    await person.fill(labels.search, 'tag:fern')
+    await person.press('Enter')
+    await person.find(labels.control('Remove Tag fern'))
+    await beginTyping('Name')
+    await daemon.fetch('/plants/2', { method: 'PATCH', json: { tag: 'rose' } })
+    await person.isIn('#name')
+    await person.type(' canina')
+    await person.press('Enter')
+    await until('the name', () => plants()[1] === 'Rosa canina rose')
+    expect(plants().slice(2)).toEqual(unchanged(3))
+  })
+
+  test('a row that moves away meanwhile goes on in the panel, which asks about the same text', async () => {
+    await person.click(labels.control('Tag'))
+    await person.lose(labels.progress)
+    await beginTyping('Tag')
+    await daemon.fetch('/plants/2', { method: 'PATCH', json: { tag: 'zinnia' } })
+    await person.isIn('#tag')
+    await person.find(labels.control('Save mine'))
+    await person.type(' canina')
+    await person.press('Enter')
+    expect(await person.textOf(labels.tag)).toBe('Rosa canina')
+    expect(plants()).toEqual(['plant 1 fern', 'plant 2 zinnia', ...unchanged(3)])
+    await person.click(labels.control('Save mine'))
+    await until('the tag', () => plants()[1] === 'plant 2 Rosa canina')
+  })
+})
