@@ -1,7 +1,7 @@
 // Renames a tag on every plant that has it, or merges it into another one.
 
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Field } from '../controls/field.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { countPlants } from '../counts.ts'
@@ -27,16 +27,24 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
   const text = useSignal(tag)
   const problem = useSignal<string | undefined>(undefined)
   const isReading = useSignal(false)
-  // Selected, so that typing replaces it.
-  useLayoutEffect(() => document.querySelector<HTMLInputElement>('#new-tag')?.select(), [])
+  const isOpen = useRef(true)
+  useLayoutEffect(() => {
+    // Selected, so that typing replaces it.
+    document.querySelector<HTMLInputElement>('#new-tag')?.select()
+    return () => {
+      isOpen.current = false
+    }
+  }, [])
   const existingCount = text.value === tag ? undefined : list.tags.counts.get(text.value)
 
   async function rename(): Promise<void> {
     if (isReading.value) return
-    problem.value = text.value.trim() === '' || text.value === tag ? 'Type another tag' : undefined
+    const newTag = text.value
+    problem.value = newTag.trim() === '' || newTag === tag ? 'Type another tag' : undefined
     if (problem.value) return
     isReading.value = true
     const readResult = await readTagged(list, tag)
+    if (!isOpen.current) return
     isReading.value = false
     const plants = readResult.length === 0 ? 'none' : readResult
     if (typeof plants === 'string') {
@@ -45,9 +53,9 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
     }
     onClose()
     onRename(
-      plants.map((plant) => taggingOf(plant, text.value)),
+      plants.map((plant) => taggingOf(plant, newTag)),
       tag,
-      text.value,
+      newTag,
     )
   }
 

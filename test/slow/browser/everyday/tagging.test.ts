@@ -55,6 +55,27 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.row('1'))
   })
 
+  test('a new name is sent as it was entered, and not after Escape', async () => {
+    const evaluate = (expression: string) => browser().driver.evaluate(expression)
+    await person.click(labels.tagOf('1', 'houseplant'))
+    await person.find(labels.text(`${HOUSE_PLANTS} plants found`))
+    await evaluate(`(() => {
+      const { fetch } = window
+      const isOpen = new Promise((resolve) => { window.open = resolve })
+      window.fetch = (...request) => isOpen.then(() => fetch(...request))
+    })() ?? null`)
+    for (const name of ['wrong', 'right']) {
+      await person.click(labels.control('Rename tag…'))
+      await person.isIn('#new-tag')
+      await person.type(name)
+      await person.press('Enter')
+      if (name === 'wrong') await person.press('Escape')
+      else await person.type('er')
+    }
+    await evaluate('window.open() ?? null')
+    await until('the tags', () => withTag('right') === HOUSE_PLANTS)
+  })
+
   test('the dialog for a new name opens without the network, and loses no letter', async () => {
     await person.click(labels.tagOf('1', 'houseplant'))
     await person.find(labels.control('Rename tag…'), labels.text(`${HOUSE_PLANTS} plants found`))
