@@ -16,6 +16,10 @@ export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
   const { scroll, selection, onOpen, onDelete } = table
   const { list } = scroll
   const isReadOnly = list.session.isReadOnly.value
+  if (event.key === 'Delete' && selection.isReading.value) {
+    list.announce('Nothing was deleted: the plants are still being selected')
+    return true
+  }
   if (table.cells?.onKey(event)) return true
   if (event.altKey) return false
   if (event.ctrlKey || event.metaKey) {

@@ -88,6 +88,16 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.text('1 plant found; accents and word order ignored'))
   })
 
+  test('deletes nothing while it still selects', async () => {
+    await person.focus(labels.table)
+    await browser().driver.keys([['Control', 'a'], ['Delete']])
+    await person.find(
+      labels.text('Nothing was deleted: the plants are still being selected'),
+      labels.selected('All 50,000 selected'),
+    )
+    expect(await plantsCounted(daemon)).toBe(PLANTS)
+  })
+
   test('selects thousands, deletes them, and has them back at once by Undo', async () => {
     await person.fill(labels.search, 'ash')
     await person.press('Enter')
