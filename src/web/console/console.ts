@@ -59,6 +59,7 @@ function createParts(base: URL) {
   /** Forgets the token, stops everything that used it, and forgets what it has shown. */
   function forget(): void {
     session.disconnect()
+    turns.forget()
     acts.clear()
     importer.stop()
     importer.dismiss()

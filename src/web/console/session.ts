@@ -68,6 +68,7 @@ export class Session {
   /** The reason that the token was refused. */
   readonly refusal = signal<string | null>(null)
   #client: Client | null = null
+  #ending = new AbortController()
   /** Counts connects and disconnects: an answer to an earlier token is ignored. */
   #attempts = 0
 
@@ -76,6 +77,11 @@ export class Session {
     effect(() => {
       if (this.isReachable.value && this.refusal.peek() === SILENCE) this.refusal.value = null
     })
+  }
+
+  /** Aborted at the disconnect: what began before must not go on under another token. */
+  get ended(): AbortSignal {
+    return this.#ending.signal
   }
 
   /** Forgets a token that the service no longer accepts. */
@@ -87,11 +93,13 @@ export class Session {
   /** Calls the service, and updates the session from the answer. `send` may throw a ClientError instead. */
   async call<T>(send: Send<T>): Promise<Result<T>> {
     const client = this.#client
+    const { ended } = this
     if (!client) return SIGNED_OUT
     const result = await send(client).catch((error: unknown): Failure => {
       if (error instanceof ClientError) return error.failure
       throw error
     })
+    if (ended.aborted) return SIGNED_OUT
     if (result.ok || isAborted(result)) return result
     if (isSilence(result)) this.isReachable.value = false
     if (READ_ONLY.includes(result.error)) this.isReadOnly.value = true
@@ -104,10 +112,11 @@ export class Session {
 
   /** Like {@link call}, but retries after no answer and after a refused token: for calls that are safe to repeat. */
   async persist<T>(send: Send<T>, signal?: AbortSignal): Promise<LastResult<T>> {
+    const { ended } = this
     for (let isRepeated = false; ; isRepeated = true) {
       await this.#whenReady(signal)
       if (signal?.aborted) return { ...STOPPED, isRepeated }
-      if (!this.hasSession.value) return { ...SIGNED_OUT, isRepeated }
+      if (ended.aborted || !this.hasSession.value) return { ...SIGNED_OUT, isRepeated }
       const result = await this.call(send)
       if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result)))
         return { ...result, isRepeated }
@@ -169,6 +178,8 @@ export class Session {
   /** Forgets the token. */
   disconnect(): void {
     this.#attempts += 1
+    this.#ending.abort()
+    this.#ending = new AbortController()
     this.keepsToken.value = false
     this.#forget()
     this.hasSession.value = false

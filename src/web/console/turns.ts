@@ -12,4 +12,9 @@ export class Turns {
     this.#last = turn.catch(() => {})
     return turn
   }
+
+  /** Later changes no longer wait for those so far. */
+  forget(): void {
+    this.#last = Promise.resolve()
+  }
 }

@@ -7,9 +7,10 @@ import { Saves } from '../../../src/web/console/editor/saves'
 import { Turns } from '../../../src/web/console/turns'
 import { Acts } from '../../../src/web/console/undo/acts'
 import { deletionOf, taggingOf } from '../../../src/web/console/undo/step'
+import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
-import { create, numbered, type OpenedList, openList } from './opened-list'
+import { create, holdNextAnswer, numbered, type OpenedList, openList } from './opened-list'
 
 const { daemon, database, createToken } = ownDaemon()
 const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
@@ -76,6 +77,22 @@ describe('a deletion', () => {
       { id: 5n, name: 'Moss 4' },
     ])
     expect(ids()).toEqual([2n, 5n])
+  })
+
+  test('removes the row of a plant that an earlier edit has just saved', async () => {
+    await create(daemon, numbered(70, 2))
+    const { list } = await openList(daemon)
+    const saved = { id: 70n, name: 'edited' }
+    const turns = new Turns()
+    const acts = new Acts(list, createAnnouncer(), turns)
+    void turns.take(async () => {
+      await daemon.fetch('/plants/70', { method: 'PUT', json: { name: 'edited' } })
+      list.put(saved)
+    })
+    await acts.do([deletionOf(saved)])
+    expect(ids()).not.toContain(70n)
+    expect(list.rows.plant(70n)).toBeUndefined()
+    await acts.do([deletionOf({ id: 71n, name: 'Moss 1' })])
   })
 
   test('puts all plants back when it is refused, and sends nothing more', async () => {
@@ -172,4 +189,54 @@ test('says so if nothing is left to undo, or it cannot be undone', async () => {
     'Nothing to undo',
     'Nothing to redo',
   ])
+})
+
+describe('at a disconnect in its midst', () => {
+  test('an act sends nothing under the next token, which cannot undo it', async () => {
+    const plants = numbered(20_000, 1500)
+    await fill(plants)
+    const { session, list } = await openList(daemon)
+    const turns = new Turns()
+    const acts = new Acts(list, createAnnouncer(), turns)
+    const before = ids().length
+    using held = holdNextAnswer()
+    const acting = [
+      acts.do(plants.map(deletionOf)),
+      acts.do([deletionOf(plants[1499] as NewPlant)]),
+    ]
+    await held.answered
+    session.disconnect()
+    turns.forget()
+    acts.clear()
+    await session.connect(TOKEN)
+    held.release()
+
+    expect(await Promise.all(acting)).toEqual([[], []])
+    expect(acts.doneActs.value).toEqual([])
+    expect(ids()).toHaveLength(before - 1000)
+  })
+
+  test('a save and those after it are over', async () => {
+    await create(daemon, numbered(80, 2))
+    const { session, list } = await openList(daemon)
+    const steps: unknown[] = []
+    const saves = new Saves(list, new Turns(), (step) => steps.push(step))
+    const formOf = (id: bigint) => {
+      const form = new PlantForm(list, { plant: { id, name: 'Moss' }, etag: undefined })
+      form.draft.texts.name.value = 'changed'
+      return form
+    }
+    using held = holdNextAnswer()
+    const saving = [saves.save(formOf(80n)), saves.save(formOf(81n))]
+    await held.answered
+    session.disconnect()
+    saves.forget()
+    await session.connect(TOKEN)
+    held.release()
+
+    expect(await Promise.all(saving)).toEqual([false, false])
+    expect(steps).toEqual([])
+    expect(saves.hasUnsaved).toBeFalse()
+    expect(storedPlants(database).find(({ id }) => id === 81n)?.name).toBe('Moss 1')
+  })
 })

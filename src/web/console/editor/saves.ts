@@ -39,7 +39,8 @@ export class Saves {
   save(form: PlantForm): Promise<boolean> {
     this.pendingForms.value = [...this.pendingForms.value, form]
     this.#show(form.id)
-    return this.turns.take(() => this.#saveNow(form))
+    const { ended } = this.list.session
+    return this.turns.take(() => this.#saveNow(form, ended))
   }
 
   /** Removes a refused form, so that it can be opened. */
@@ -69,10 +70,10 @@ export class Saves {
     )
   }
 
-  async #saveNow(form: PlantForm): Promise<boolean> {
-    if (!this.list.session.hasSession.value) return false
+  async #saveNow(form: PlantForm, ended: AbortSignal): Promise<boolean> {
+    if (ended.aborted) return false
     const isSaved = await form.save()
-    if (!this.list.session.hasSession.value) return false
+    if (ended.aborted) return false
     this.pendingForms.value = this.pendingForms.value.filter((other) => other !== form)
     if (isSaved && form.lastStep) this.onSaved(form.lastStep)
     if (!isSaved) this.refusedForms.value = [...this.refusedForms.value, form]

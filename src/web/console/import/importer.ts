@@ -38,7 +38,11 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
 
   async function importFile({ file, mode }: QueuedFile): Promise<void> {
     imports.value = [...imports.value, new Import(file)]
-    const context = { session, memory, signal: abort.signal, update, onDone }
+    const { ended } = session
+    const onDoneHere = (act: Act): void => {
+      if (!ended.aborted) onDone(act)
+    }
+    const context = { session, memory, signal: abort.signal, update, onDone: onDoneHere }
     const readers = await loadReaders()
     if (readers) await readers.importFile(file, mode, context)
     else update(() => ({ state: 'failed', reason: NOT_LOADED }))

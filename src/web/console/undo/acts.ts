@@ -36,9 +36,10 @@ export class Acts {
   do(steps: readonly Step[]): Promise<readonly SkippedStep[]> {
     // Shown at once: if rows moved later, the next click might hit the wrong one.
     showPending(this.list, steps)
-    return this.turns.take(async () => {
-      const { doneSteps, skipped } = await this.#execute(steps)
-      this.#announce(describeDone(doneSteps, skipped))
+    return this.#take([], async (ended) => {
+      const { doneSteps, skipped } = await this.#execute(steps, ended)
+      if (ended.aborted) return []
+      this.announcer.announce(describeDone(doneSteps, skipped))
       if (doneSteps.length > 0) this.record({ what: nameOf(doneSteps), steps: doneSteps })
       return skipped.filter(({ why }) => why !== GONE_REASON)
     })
@@ -51,10 +52,12 @@ export class Acts {
   }
 
   readonly undo = (): void =>
-    void this.turns.take(() => this.#repeat(this.doneActs, this.undoneActs, true))
+    void this.#take(undefined, (ended) => this.#repeat(this.doneActs, this.undoneActs, true, ended))
 
   readonly redo = (): void =>
-    void this.turns.take(() => this.#repeat(this.undoneActs, this.doneActs, false))
+    void this.#take(undefined, (ended) =>
+      this.#repeat(this.undoneActs, this.doneActs, false, ended),
+    )
 
   clear(): void {
     this.doneActs.value = []
@@ -67,16 +70,18 @@ export class Acts {
     from: typeof this.doneActs,
     to: typeof this.doneActs,
     isUndo: boolean,
+    ended: AbortSignal,
   ): Promise<void> {
     const act = from.value.at(-1)
-    if (!act) return this.#announce(isUndo ? 'Nothing to undo' : 'Nothing to redo')
+    if (!act) return this.announcer.announce(isUndo ? 'Nothing to undo' : 'Nothing to redo')
     from.value = from.value.slice(0, -1)
     if (act.undoBarrier !== undefined) {
-      return this.#announce(`Cannot undo ${act.what}: ${act.undoBarrier}`)
+      return this.announcer.announce(`Cannot undo ${act.what}: ${act.undoBarrier}`)
     }
     const steps = isUndo ? act.steps.map(inverseOf) : act.steps
     showPending(this.list, steps)
-    const { doneSteps, skipped, isRefused } = await this.#execute(steps)
+    const { doneSteps, skipped, isRefused } = await this.#execute(steps, ended)
+    if (ended.aborted) return
     const appliedSteps = isUndo ? doneSteps.map(inverseOf) : doneSteps
     if (appliedSteps.length > 0) to.value = [...to.value, { ...act, steps: appliedSteps }]
     // Can be tried again.
@@ -84,16 +89,17 @@ export class Acts {
       const retrySteps = skipped.map(({ step }) => (isUndo ? inverseOf(step) : step))
       from.value = [...from.value, { ...act, steps: retrySteps }]
     }
-    this.#announce(describeRepeat(act.what, doneSteps, skipped, isUndo))
+    this.announcer.announce(describeRepeat(act.what, doneSteps, skipped, isUndo))
     if (!isUndo && doneSteps.length > 0) this.announcer.undoable.value = act.what
   }
 
-  async #execute(steps: readonly Step[]) {
+  async #execute(steps: readonly Step[], ended: AbortSignal) {
     const doneSteps: Step[] = []
     const skipped: SkippedStep[] = []
     let isRefused = false
     this.progress.value = { count: 0, of: steps.length }
     for await (const outcome of executeSteps(this.list, steps)) {
+      if (ended.aborted) break
       doneSteps.push(...outcome.doneSteps)
       skipped.push(...outcome.skippedSteps)
       isRefused ||= outcome.refusal !== undefined
@@ -114,7 +120,9 @@ export class Acts {
     this.doneActs.value = latestActs.reverse()
   }
 
-  #announce(sentence: string): void {
-    if (this.list.session.hasSession.value) this.announcer.announce(sentence)
+  /** Carries out an act in its turn; resolves to `nothing` if the session ends before. */
+  #take<T>(nothing: T, act: (ended: AbortSignal) => Promise<T>): Promise<T> {
+    const { ended } = this.list.session
+    return this.turns.take(async () => (ended.aborted ? nothing : act(ended)))
   }
 }

@@ -124,6 +124,8 @@ async function* sendEach(
     const leftOutIds = new Set([...changed, ...missing].map(({ id }) => id))
     const leftOut = group.filter(({ id }) => leftOutIds.has(id))
     const doneSteps = group.filter(({ id }) => !leftOutIds.has(id))
+    // An earlier save may have shown them as they were.
+    showPending(list, doneSteps)
     for (const { id } of doneSteps) list.rows.clearPending(id)
     yield { doneSteps, skippedSteps: [] }
     for (let at = 0; at < leftOut.length; at += CONCURRENCY) {
