@@ -52,6 +52,17 @@ test('a file with a plant that differs asks, without being compared again', asyn
   expect(pages()).toHaveLength(1)
 })
 
+test('a comparison of other columns is not used', async () => {
+  using opened = await open('old,new,name\n1,31,Rose\n2,32,Ivy\n')
+  const { preview } = opened
+  preview.choose({ id: 0, name: [2] })
+  await until('the comparison', () => isWhole(preview))
+
+  preview.choose({ id: 1 })
+  preview.accept()
+  expect(await preview.decision).toMatchObject({ columns: { id: 1 }, comparison: null })
+})
+
 test('the choice for a file is proposed for the next one with its header', async () => {
   const memory: Memory = new Map()
   const text = 'what,kind\nFern,shade\n'

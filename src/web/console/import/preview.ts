@@ -176,10 +176,10 @@ export class Preview {
   async #analyze(): Promise<void> {
     const signal = this.#beginTurn()
     const { value: input } = this.input
-    if (!input) {
-      this.analysis.value = null
-      return
-    }
+    const { value: before } = this.analysis
+    // What is shown may be of other columns.
+    this.analysis.value = input && before && { ...before, isWhole: false }
+    if (!input) return
     const compare = createComparison(this.session)
     for await (const part of analyze(input.readable, input.columns, compare)) {
       if (signal.aborted) return
