@@ -282,3 +282,12 @@ test('an export of a search in the page has the plants found, in the order of id
   expect(names).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
   expect((await openList(PLANTS, { tag: 'odd' })).list.localResults).toBeNull()
 })
+
+test('an export of a search in the page fails if not all plants can be read', async () => {
+  const { list } = await openList(PLANTS, { name: 'rose' })
+  for (const part of list.rows.parts.all) part.isStale = true
+  const failure = { ok: false, error: 50301, status: 503, message: 'busy' } as const
+  list.session.persist = async () => ({ ...failure, isRepeated: false })
+
+  await expect(list.localResults?.()).rejects.toThrow('busy')
+})

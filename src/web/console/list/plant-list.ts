@@ -172,7 +172,8 @@ export class PlantList {
     if (!this.searchesLocally) return null
     const { value: query } = this.query
     return async () => {
-      await this.readAll()
+      if ((await this.readAll()) !== 'all')
+        throw new Error(this.reader.failure.value ?? 'not all plants could be read')
       const plants = [...this.rows.parts.heldPlants()].filter(matcherOf(query))
       return this.rows.parts.order.isDescending ? plants.reverse() : plants
     }
