@@ -11,12 +11,21 @@ type Fields = Readonly<Record<string, unknown>>
 /** Logs one event. Fields are data: never a token or a header. */
 export type Log = (level: Level, event: string, fields?: Fields) => void
 
+// Beyond what JSON escapes: controls that a terminal obeys, line ends of Unicode, and changes of the direction.
+const CONTROLS = /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g
+
+const toJson = (value: unknown): string =>
+  `${JSON.stringify(value)}`.replace(
+    CONTROLS,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
 const plain = (value: unknown): string =>
-  typeof value === 'string' && /^[\w./:@%+-]+$/.test(value) ? value : JSON.stringify(value)
+  typeof value === 'string' && /^[\w./:@%+-]+$/.test(value) ? value : toJson(value)
 
 /**
- * The line of an event: JSON (`time` in RFC 3339, UTC), or text for a terminal. Text from clients cannot break the
- * line: JSON escapes line ends.
+ * The line of an event: JSON (`time` in RFC 3339, UTC), or text for a terminal. Text from clients can neither break the
+ * line nor command the terminal.
  */
 export function formatEvent(
   format: Exclude<LogFormat, 'auto'>,
@@ -26,7 +35,7 @@ export function formatEvent(
   fields: Fields = {},
 ): string {
   const time = new Date(now).toISOString()
-  if (format === 'json') return `${JSON.stringify({ time, level, event, ...fields })}\n`
+  if (format === 'json') return `${toJson({ time, level, event, ...fields })}\n`
   const rest = Object.entries(fields).map(([key, value]) => `${key}=${plain(value)}`)
   return `${[time, level.padEnd(5), event, ...rest].join('  ')}\n`
 }

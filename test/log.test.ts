@@ -186,3 +186,17 @@ test('writes each event as one line, whatever it contains', () => {
     path: evil,
   })
 })
+
+test.each(['json', 'text'] as const)('commands no terminal by a field, as %s', (format) => {
+  const lines: string[] = []
+  const log = createLog((line) => lines.push(line), format, Date.now)
+  const path = '/\x1b[2J\x7f\x85\x9b31m\u2028\u202e\u2066é€🌱'
+
+  log('info', 'request', { path })
+
+  const [line = ''] = lines
+  expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+  expect(line).toContain('é€🌱')
+  const [quoted = ''] = /"\/.*🌱"/u.exec(line) ?? []
+  expect(JSON.parse(quoted)).toBe(path)
+})
