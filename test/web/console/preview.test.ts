@@ -63,6 +63,23 @@ test('a comparison of other columns is not used', async () => {
   expect(await preview.decision).toMatchObject({ columns: { id: 1 }, comparison: null })
 })
 
+test('other columns replace nothing before their plants are compared', async () => {
+  await daemon.create('{"id":101,"name":"Precious"}')
+  using opened = await open('id,number,name\n1,101,Rosa\n')
+  const { preview } = opened
+  await preview.prepare()
+  await until('the comparison', () => isWhole(preview))
+  preview.replaces.value = true
+  preview.choose({ id: 1 })
+  preview.accept()
+  expect(isWhole(preview)).toBeFalse()
+  await until('the next comparison', () => isWhole(preview))
+  preview.accept()
+  const input = await preview.decision
+  expect(input?.comparison?.storedOf(101n)?.name).toBe('Precious')
+  await daemon.fetch('/plants/101', { method: 'DELETE' })
+})
+
 test('the choice for a file is proposed for the next one with its header', async () => {
   const memory: Memory = new Map()
   const text = 'what,kind\nFern,shade\n'

@@ -27,7 +27,7 @@ function labelOfImport(preview: Preview): string {
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  const { readable, error, input } = preview
+  const { readable, error } = preview
   const { file } = preview.detection
   const isNothing = countToImport(preview) === 0
   return (
@@ -56,7 +56,7 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         )}
         <ReadingChoices preview={preview} />
         <div class="actions">
-          <button type="submit" class="primary" aria-disabled={input.value === null || isNothing}>
+          <button type="submit" class="primary" aria-disabled={!preview.isReady || isNothing}>
             {labelOfImport(preview)}
           </button>
           <button type="button" onClick={preview.cancel}>

@@ -142,10 +142,16 @@ export class Preview {
     }
   }
 
+  /** True if the file can be imported as it is shown. What would be replaced is shown first. */
+  get isReady(): boolean {
+    const { value: input } = this.input
+    return input !== null && (!input.replaces || this.analysis.value?.isWhole === true)
+  }
+
   /** Imports the file as it is shown. */
   accept(): void {
     const { file, kind } = this.detection
-    if (!this.input.value) return
+    if (!this.isReady) return
     const choice = { settings: this.settings.value, columns: this.columns.value }
     this.memory.set(kind, { ...choice, file: fileKey(file) })
     this.#accept()
