@@ -21,6 +21,9 @@ import { createRefusals, type RefusedRow } from './refusals.ts'
 import { type SentRow, sendRows } from './send-rows.ts'
 import type { ImportContext } from './state.ts'
 
+/** `isNew`: the plant was not stored when it was compared, so none is to be replaced. */
+type ComparedRow = SentRow & { readonly entry: PlantEntry; readonly isNew: boolean }
+
 /**
  * Returns a function that makes the row to send. A compared plant is replaced only if it is still stored as it was, except
  * for an id that is repeated in the file.
@@ -28,13 +31,15 @@ import type { ImportContext } from './state.ts'
 function createSentRows({ columns, comparison }: Pick<ImportInput, 'columns' | 'comparison'>) {
   const unmappedTexts = findUnmapped(columns)
   const seenIds = new Set<bigint>()
-  return (entry: PlantEntry): SentRow & { readonly entry: PlantEntry } => {
+  return (entry: PlantEntry): ComparedRow => {
     const update = updateOf(entry, unmappedTexts)
     const texts = TEXTS.filter((text) => update[text] !== undefined)
-    const before = seenIds.has(update.id) ? undefined : comparison?.storedOf(update.id)
+    const isRepeated = seenIds.has(update.id)
+    const before = isRepeated ? undefined : comparison?.storedOf(update.id)
     seenIds.add(update.id)
     const was = before ? { was: textsOf(before, texts) } : {}
-    return { ...entry.plant, entry, update: { ...update, ...was } }
+    const isNew = comparison !== null && !isRepeated && !before
+    return { ...entry.plant, entry, isNew, update: { ...update, ...was } }
   }
 }
 
@@ -48,16 +53,22 @@ function createSender(
   steps: ReturnType<typeof createSteps>,
 ) {
   const toSentRow = createSentRows(input)
-  return async (group: readonly RowEntry[]): Promise<readonly RefusedRow[]> => {
-    const unreadRows = group.filter((entry) => 'problem' in entry)
-    const rows = group.filter((entry) => 'plant' in entry).map(toSentRow)
-    if (rows.length === 0) return unreadRows
-    const { created, known, replaced, refused } = await sendRows(
-      session,
-      rows,
-      input.replaces,
-      signal,
-    )
+
+  /** Resolves to the rows that the service refused. */
+  async function send(
+    rows: readonly ComparedRow[],
+    replaces: boolean,
+  ): Promise<readonly RefusedRow[]> {
+    if (rows.length === 0) return []
+    const outcome = await sendRows(session, rows, replaces, signal).catch((error: unknown) => {
+      // A request that was stopped may be carried out.
+      if (signal.aborted && input.comparison) {
+        const updates = rows.map((row) => row.update)
+        steps.add({ updates, skipped: updates.length, replaced: 0 })
+      }
+      throw error
+    })
+    const { created, known, replaced, refused } = outcome
     const refusedEntries = new Set(refused.map(({ plant }) => plant.entry))
     const storedRows = rows.filter(({ entry }) => !refusedEntries.has(entry))
     const emptyNames = storedRows.filter(({ name }) => name === '').length
@@ -68,12 +79,23 @@ function createSender(
       emptyNames: before.emptyNames + emptyNames,
     }))
     steps.add({ updates: storedRows.map((row) => row.update), skipped: known, replaced })
+    return refused.map(({ plant, failure }) => ({
+      ...plant.entry,
+      problem: explainRefusal(plant, failure),
+    }))
+  }
+
+  return async (group: readonly RowEntry[]): Promise<readonly RefusedRow[]> => {
+    const unreadRows = group.filter((entry) => 'problem' in entry)
+    const rows = group.filter((entry) => 'plant' in entry).map(toSentRow)
+    const isToCreate = ({ isNew }: ComparedRow) => isNew || !input.replaces
     return [
       ...unreadRows,
-      ...refused.map(({ plant, failure }) => ({
-        ...plant.entry,
-        problem: explainRefusal(plant, failure),
-      })),
+      ...(await send(rows.filter(isToCreate), false)),
+      ...(await send(
+        rows.filter((row) => !isToCreate(row)),
+        true,
+      )),
     ]
   }
 }

@@ -55,6 +55,38 @@ await inEachBrowser((person, browser) => {
     expect(names()).toEqual(before.with(1, 'theirs stored'))
   })
 
+  test('a plant that someone else has created after the comparison is not replaced', async () => {
+    const file = folder.file('created.csv')
+    await Bun.write(file, 'id,name\n1,mine\n31,mine\n')
+    await person.chooseFile(labels.file, file)
+    await person.click(labels.replace)
+    await daemon.create('{"id":31,"name":"theirs"}')
+    await person.click(labels.control('Import 2 plants'))
+    await person.find(labels.status('created 0, replaced 1, refused 1'))
+    expect([names()[0], names()[30]]).toEqual(['mine stored', 'theirs null'])
+  })
+
+  test('an import that is stopped during a request is undone whole', async () => {
+    const file = folder.file('stopped.csv')
+    await Bun.write(file, 'id,name\n31,fresh\n32,fresh\n')
+    await browser().driver.evaluate(`(() => {
+      const { fetch } = window
+      window.fetch = async (url, init) => {
+        const answer = await fetch(url, init)
+        if (init.method !== 'POST') return answer
+        window.fetch = fetch
+        return new Promise((_, reject) => init.signal.addEventListener('abort', () => reject(init.signal.reason)))
+      }
+    })() ?? null`)
+    await person.chooseFile(labels.file, file)
+    await until('the request', () => names().length === 32)
+    await person.click(labels.control('Stop'))
+    await person.find(labels.status('^Stopped'))
+    await person.focus(labels.table)
+    await person.press('Control', 'z')
+    await until('the undo', () => names().length === 30)
+  })
+
   test('a change by someone else after the comparison is not replaced', async () => {
     const file = folder.file('late.csv')
     await Bun.write(file, 'id,name,tag\n1,mine,mine\n2,mine,\n')
