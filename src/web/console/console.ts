@@ -1,7 +1,7 @@
 // Creates the parts of the console, and connects them.
 
 import { effect, signal, untracked } from '@preact/signals'
-import type { NewPlant, Plant } from '../../client/client.ts'
+import type { Change, NewPlant } from '../../client/client.ts'
 import { keptToken } from '../kept-token.ts'
 import { extractToken, readUrlView, setUrlView } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -38,9 +38,10 @@ function createParts(base: URL) {
   const scroll = new TableScroll(list)
   const turns = new Turns()
   const acts = new Acts(list, announcer, turns)
-  const saves = new Saves(list, turns, (step) =>
-    acts.record({ what: nameOf([step]), steps: [step] }),
-  )
+  const saves = new Saves(list, turns, (step) => {
+    acts.expect([step])
+    acts.record({ what: nameOf([step]), steps: [step] })
+  })
   const editor = new Editor(list, saves)
   const selection = new Selection(list)
   const onImported = (): void => {
@@ -108,7 +109,7 @@ function createParts(base: URL) {
 
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
-  const { session, list, scroll, editor, selection, monitor } = parts
+  const { session, list, scroll, editor, selection, acts, monitor } = parts
   const follower = createFollower(
     list,
     async (changes) => {
@@ -121,9 +122,10 @@ function showPlants(parts: Console): void {
   )
 
   /** Announces changes by others to the active plant; the open plant announces its own. */
-  function announceActiveChange(changes: ReadonlyMap<bigint, Plant | null>): void {
+  function announceActiveChange(changes: readonly Change[]): void {
+    const others = changes.filter(({ id, after }) => !acts.takeEcho(id, after))
     const plant = list.rows.row(scroll.active.row.peek())
-    const after = plant && changes.get(plant.id)
+    const after = others.findLast(({ id }) => id === plant?.id)?.after
     if (!plant || after === undefined || plant.id === editor.openId) return
     if (after === null) list.announce(`Plant ${plant.id} was deleted elsewhere`)
     else if (!hasSameTexts(plant, after))

@@ -1,6 +1,6 @@
 // Follows the change log, if the service keeps one, so that the table shows the changes of others at once.
 
-import { ERRORS, type Plant, type Result } from '../../../client/client.ts'
+import { type Change, ERRORS, type Plant, type Result } from '../../../client/client.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
@@ -11,7 +11,7 @@ const BATCH_MS = 50
 export function createFollower(
   list: PlantList,
   onChanges: (changes: ReadonlyMap<bigint, Plant | null>) => Promise<void>,
-  beforeShown: (changes: ReadonlyMap<bigint, Plant | null>) => void = () => {},
+  beforeShown: (changes: readonly Change[]) => void = () => {},
 ) {
   const { session } = list
   let abort = new AbortController()
@@ -24,15 +24,16 @@ export function createFollower(
   }
 
   async function follow(from: string, signal: AbortSignal): Promise<void> {
-    let pendingChanges = new Map<bigint, Plant | null>()
+    let pendingChanges: Change[] = []
     let showing = Promise.resolve()
 
     async function showSoon(): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, BATCH_MS))
       if (signal.aborted) return
-      const changes = pendingChanges
-      pendingChanges = new Map()
-      beforeShown(changes)
+      const all = pendingChanges
+      const changes = new Map(all.map(({ id, after }) => [id, after]))
+      pendingChanges = []
+      beforeShown(all)
       list.changeAll(changes)
       await onChanges(changes)
     }
@@ -45,8 +46,8 @@ export function createFollower(
           list.isLive.value = true
           for await (const change of client.changes({ after, signal })) {
             after = change.cursor
-            if (pendingChanges.size === 0) showing = showing.then(showSoon)
-            pendingChanges.set(change.id, change.after)
+            if (pendingChanges.length === 0) showing = showing.then(showSoon)
+            pendingChanges.push(change)
             await pause()
           }
           return { ok: true, value: null }

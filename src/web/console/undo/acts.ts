@@ -1,8 +1,10 @@
 // The undo history of this session: each act is carried out at once, and undone by its inverse.
 
 import { signal } from '@preact/signals'
+import type { NewPlant, Plant } from '../../../client/client.ts'
 import type { Announcer } from '../announcer.ts'
 import type { PlantList } from '../list/plant-list.ts'
+import { hasSameTexts } from '../texts.ts'
 import type { Turns } from '../turns.ts'
 import { describeDone, describeRepeat, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
 import { executeSteps, showPending } from './execute-steps.ts'
@@ -25,6 +27,9 @@ export class Acts {
   readonly undoneActs = signal<readonly Act[]>([])
   /** The progress of an act. */
   readonly progress = signal<{ readonly count: number; readonly of: number } | null>(null)
+
+  /** The plants as the changes of this page leave them, until the change log repeats these; null: deleted. */
+  readonly #echoes = new Map<bigint, readonly (NewPlant | null)[]>()
 
   constructor(
     readonly list: PlantList,
@@ -51,6 +56,25 @@ export class Acts {
     if (act.undoBarrier === undefined) this.announcer.undoable.value = act.what
   }
 
+  /** Expects that the change log repeats steps of this page. */
+  expect(steps: readonly Step[]): void {
+    if (!this.list.isLive.value) return
+    for (const { id, after } of steps)
+      this.#echoes.set(id, [...(this.#echoes.get(id) ?? []), after])
+  }
+
+  /** True if a change in the change log is by this page: it and those before it are no longer expected. */
+  takeEcho(id: bigint, after: Plant | null): boolean {
+    const expected = this.#echoes.get(id) ?? []
+    const at = expected.findIndex((plant) =>
+      plant && after ? hasSameTexts(plant, after) : plant === after,
+    )
+    if (at < 0) return false
+    if (at + 1 < expected.length) this.#echoes.set(id, expected.slice(at + 1))
+    else this.#echoes.delete(id)
+    return true
+  }
+
   readonly undo = (): void =>
     void this.#take(undefined, (ended) => this.#repeat(this.doneActs, this.undoneActs, true, ended))
 
@@ -60,6 +84,7 @@ export class Acts {
     )
 
   clear(): void {
+    this.#echoes.clear()
     this.doneActs.value = []
     this.undoneActs.value = []
     this.announcer.undoable.value = null
@@ -98,6 +123,7 @@ export class Acts {
     const skipped: SkippedStep[] = []
     let isRefused = false
     this.progress.value = { count: 0, of: steps.length }
+    this.expect(steps)
     for await (const outcome of executeSteps(this.list, steps)) {
       if (ended.aborted) break
       doneSteps.push(...outcome.doneSteps)

@@ -72,6 +72,27 @@ await inEachBrowser((person, browser) => {
     await hears('Plant 3 was changed elsewhere: theirs, no tag')
   })
 
+  test('no change of the page itself is spoken as one by someone else', async () => {
+    await person.press('ArrowRight')
+    await person.type('one')
+    await person.press('Enter')
+    await hears('Plant 1 was changed')
+    await person.press('Enter')
+    await person.type('two')
+    await person.press('Enter')
+    await hears('Plant 1 was changed', 'Plant 1 was changed')
+    await person.press('Control', 'z')
+    await person.press('Control', 'z')
+    const undone = 'Undid the name of plant 1; Ctrl+Shift+Z does it again'
+    await hears('Plant 1 was changed', 'Plant 1 was changed', undone, undone)
+    // After the echoes of its own changes.
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'one' } })
+    await hears(
+      ...['Plant 1 was changed', 'Plant 1 was changed', undone, undone],
+      'Plant 1 was changed elsewhere: one, no tag',
+    )
+  })
+
   test('what a search or a tag finds is spoken, and no number before it is known', async () => {
     await daemon.fetch('/plants/4', { method: 'PATCH', json: { tag: 'fern' } })
     await person.find(labels.tagOf('4', 'fern'))
