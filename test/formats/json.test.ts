@@ -342,6 +342,10 @@ describe('JSON that is one level deeper', () => {
       'an object with texts: "flowers" (2); name one with --list',
     ],
     [
+      '{"beds":{"shade":{"a":{"id":1},"b":{"id":2}},"sun":{"a":{"id":3},"b":{"id":4}}}}',
+      'objects within objects: "beds.*.*" (4), "beds.*" (2); name one with --list',
+    ],
+    [
       '{"id":[10,20],"name":["Fern","Ivy"]}',
       'a list for each column; save it as one object for each row, or as CSV',
     ],

@@ -175,6 +175,18 @@ function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape 
   }
   const map = groups.find(({ areObjects, count }) => areObjects && count > 1)
   if (map) {
+    const depth = map.path.length
+    const members = groups.filter(
+      ({ path }) => path.length === depth + 1 && map.path.every((key, at) => path[at] === key),
+    )
+    // Either may be the plants: an object of them for each bed, or their parts.
+    if (members.length > 0 && members.every(({ areObjects }) => areObjects)) {
+      const inner = members.reduce((sum, { count }) => sum + count, 0)
+      const listOf = (path: readonly string[], count: number) =>
+        ({ path: [...map.path, ...path], kind: 'objects', count }) as const
+      const lists = [listOf(['*', '*'], inner), listOf(['*'], map.count)]
+      return refuseLists('objects within objects', lists, advice)
+    }
     const all = showPath([...map.path, '*'])
     throw new ListsError(`an object of ${map.count} objects; ${advice.lists([], all)}`, [], all)
   }
