@@ -23,7 +23,7 @@ import { onePlant } from './routes/one-plant'
 import { health, operations, type Service } from './routes/operations'
 import { ownToken } from './routes/own-token'
 import { type PageFile, pages } from './routes/pages'
-import { plants } from './routes/plants'
+import { type PlantDeps, plants } from './routes/plants'
 
 export type AppDeps = {
   readonly store: Store
@@ -86,6 +86,10 @@ function addHeaders(
   }
 }
 
+/** What a replica reads: a client may name a change to wait for. */
+const readable = (deps: PlantDeps & { readonly followers: Followers }) =>
+  newApp().use(awaitChange(deps.store)).use(plants(deps)).use(onePlant(deps)).use(changes(deps))
+
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
@@ -146,17 +150,14 @@ export function createApp(deps: AppDeps) {
     .use(health(store))
     .use(openapi)
 
-  const plantDeps = { store, metrics, bodies, answerBudget, optionsOf }
-  // The hooks of an app apply to its own routes alone.
+  const plantDeps = { store, metrics, bodies, answerBudget, optionsOf, followers }
+  // The hooks of an app apply to its own routes, and to those of the apps within.
   app.use(
     newApp()
       .use(authenticate({ ...deps, rateLimit }))
-      .use(awaitChange(store))
       .use(ownToken(store))
       .use(operations({ ...deps, answerBudget, followers }))
-      .use(plants(plantDeps))
-      .use(onePlant(plantDeps))
-      .use(changes({ store, answerBudget, followers })),
+      .use(readable(plantDeps)),
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods that it lacks, so that `/plants/batch` is never a plant with the id "batch".

@@ -39,9 +39,16 @@ describe('a read-only daemon on a file that another one writes', () => {
     expect<unknown>(await (await reading.fetch('/tags')).json()).toMatchObject({ tags: [] })
     await expectError(await reading.fetch('/plants/1', { headers: later }), 50301)
     await expectError(
-      await reading.fetch('/plants', { headers: { authorization: 'Bearer x' } }),
+      await reading.fetch('/plants', { headers: { ...later, authorization: 'Bearer x' } }),
       40102,
     )
+  })
+
+  test('tells its state to a client whose change has not arrived', async () => {
+    await using reading = await serve(folder.file('plants.db'))
+    const headers = { 'plantstore-cursor': '5d1be2a07c93f648-999999' }
+    for (const path of ['/status', '/token', '/metrics'])
+      expect([path, (await reading.fetch(path, { headers })).status]).toEqual([path, 200])
   })
 
   test('streams its changes', async () => {
