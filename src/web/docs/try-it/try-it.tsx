@@ -1,5 +1,6 @@
 // The form that sends a request and shows the answer.
 import { type Signal, useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Operation, Schemas } from '../description'
 import { AnswerView, StatusLine } from './answer'
@@ -29,21 +30,70 @@ export type TryItProps = {
   readonly language: Signal<Language>
 }
 
+type ButtonsProps = {
+  readonly kind: Outcome['kind']
+  /** The button that stays, and gets the focus of those that disappear. */
+  readonly submit: RefObject<HTMLButtonElement | null>
+  readonly onKeep: () => void
+  readonly onCancel: () => void
+}
+
+function Buttons({ kind, submit, onKeep, onCancel }: ButtonsProps) {
+  const keep = useRef<HTMLButtonElement>(null)
+  const isAsking = kind === 'asking'
+  // A stray Enter must not delete anything.
+  useEffect(() => {
+    if (isAsking) keep.current?.focus()
+  }, [isAsking])
+  return (
+    <p class="buttons">
+      <button ref={submit} type="submit" class={isAsking ? 'danger' : undefined}>
+        {isAsking ? 'Delete' : 'Send request'}
+      </button>
+      {isAsking && (
+        <button type="button" ref={keep} onClick={onKeep}>
+          Keep it
+        </button>
+      )}
+      {kind === 'sending' && (
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      )}
+    </p>
+  )
+}
+
+function OutcomeView({ outcome, name }: { readonly outcome: Outcome; readonly name: string }) {
+  return (
+    <div class="outcome flow">
+      <div role="status">
+        {outcome.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
+        {outcome.kind === 'failed' && <p class="failed">{outcome.message}</p>}
+        {outcome.kind === 'answer' && <StatusLine answer={outcome.answer} />}
+      </div>
+      {outcome.kind === 'answer' && <AnswerView answer={outcome.answer} name={name} />}
+    </div>
+  )
+}
+
 export function TryIt({ operation, schemas, server, token, language }: TryItProps) {
   const draft = useSignal(firstDraft(operation, schemas))
   const missing = useSignal<readonly string[]>([])
   const outcome = useSignal<Outcome>({ kind: 'none' })
   const sending = useRef<AbortController | null>(null)
-  const keep = useRef<HTMLButtonElement>(null)
+  const submit = useRef<HTMLButtonElement>(null)
   const { operationId, method, needsToken } = operation
   const request = toRequest(operation, draft.value, server)
   const current = outcome.value
 
   const isAsking = current.kind === 'asking'
-  // A stray Enter must not delete anything.
-  useEffect(() => {
-    if (isAsking) keep.current?.focus()
-  }, [isAsking])
+
+  /** Returns to the form, from a button that disappears. */
+  function keepPlant(): void {
+    outcome.value = { kind: 'none' }
+    submit.current?.focus()
+  }
 
   async function trySending(event: Event): Promise<void> {
     event.preventDefault()
@@ -67,7 +117,15 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
   }
 
   return (
-    <form class="try flow" aria-label={`Try it: ${operationId}`} onSubmit={trySending} noValidate>
+    <form
+      class="try flow"
+      aria-label={`Try it: ${operationId}`}
+      onSubmit={trySending}
+      onKeyDown={({ key }) => {
+        if (key === 'Escape' && isAsking) keepPlant()
+      }}
+      noValidate
+    >
       <h4>Try it</h4>
       <Draft operation={operation} draft={draft} missing={missing.value} />
       {needsToken && token.value === '' && (
@@ -80,36 +138,17 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
           This deletes <code>{new URL(request.url).pathname}</code> for good. Delete it?
         </p>
       )}
-      <p class="buttons">
-        <button type="submit" class={isAsking ? 'danger' : undefined}>
-          {isAsking ? 'Delete' : 'Send request'}
-        </button>
-        {isAsking && (
-          <button
-            type="button"
-            ref={keep}
-            onClick={() => {
-              outcome.value = { kind: 'none' }
-            }}
-          >
-            Keep it
-          </button>
-        )}
-        {current.kind === 'sending' && (
-          <button type="button" onClick={() => sending.current?.abort()}>
-            Cancel
-          </button>
-        )}
-      </p>
+      <Buttons
+        kind={current.kind}
+        submit={submit}
+        onKeep={keepPlant}
+        onCancel={() => {
+          sending.current?.abort()
+          submit.current?.focus()
+        }}
+      />
       <Example filled={{ operation, draft: draft.value, request, server }} language={language} />
-      <div class="outcome flow">
-        <div role="status">
-          {current.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
-          {current.kind === 'failed' && <p class="failed">{current.message}</p>}
-          {current.kind === 'answer' && <StatusLine answer={current.answer} />}
-        </div>
-        {current.kind === 'answer' && <AnswerView answer={current.answer} name={operationId} />}
-      </div>
+      <OutcomeView outcome={current} name={operationId} />
     </form>
   )
 }
