@@ -284,10 +284,9 @@ export function App({ console: all }: Props) {
   useEffect(watchInput, [])
   // Loaded before they are needed: they open at once, and take what is typed.
   useEffect(() => {
-    if (!session.hasSession.value) return
     void PlantPanel.load()
     void RenameTag.load()
-  }, [session.hasSession.value])
+  }, [])
   if (!session.hasSession.value) return <Welcome session={session} />
   return (
     <div class={isDragging.value ? 'page over' : 'page'} {...dropHandlers(all, isDragging)}>

@@ -1,5 +1,6 @@
 // The first minute with the console, in a real Chromium: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Response } from 'playwright-core'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
@@ -77,6 +78,21 @@ test('the token field says what a token looks like', async () => {
   const field = visited.page.getByLabel('Token', { exact: true })
   expect(await field.getAttribute('placeholder')).toBe('pst_…')
   await visited.page.getByText('It begins with pst_.').waitFor()
+})
+
+test('the form is loaded before a token is accepted, and takes what is typed at once', async () => {
+  await using visited = await visit(browser, 'about:blank')
+  const { page } = visited
+  const isForm = async (answer: Response): Promise<boolean> =>
+    answer.url().includes('/part-') && (await answer.text()).includes('Add and add another')
+  const [loaded] = await Promise.all([page.waitForResponse(isForm), page.goto(daemon.url)])
+  await loaded.finished()
+  await page.getByLabel('Token', { exact: true }).fill(TOKEN)
+  await page.keyboard.press('Enter')
+  await page.getByRole('grid').waitFor()
+  await page.keyboard.type('nNew fern')
+
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('New fern')
 })
 
 test('an empty store offers twelve sample plants, which one press removes', async () => {
