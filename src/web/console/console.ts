@@ -49,7 +49,7 @@ function createParts(base: URL) {
     monitor.pollNow()
   }
   const importer = createImporter(session, onImported, (act) => {
-    if (act.undoBarrier === undefined) announce(`Finished ${act.what}; Ctrl+Z undoes it`)
+    if (act.undoBarrier === undefined) announce(`Ctrl+Z undoes ${act.what}`)
     acts.record(act)
   })
   const exporter = new Exporter(list)
