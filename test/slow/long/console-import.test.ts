@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { utils, write } from '@e965/xlsx'
 import { createImporter, type Importer } from '../../../src/web/console/import/importer'
 import type { Preview } from '../../../src/web/console/import/preview'
 import { Session } from '../../../src/web/console/session'
@@ -276,6 +277,25 @@ describe('a real-world file such as', () => {
       ],
     ],
   ]
+
+  test('a workbook with hidden rows is shown, with their number', async () => {
+    await using console = await start()
+    const sheet = utils.aoa_to_sheet([
+      ['id', 'name'],
+      [1, 'Fern'],
+      [2, 'Ivy'],
+    ])
+    sheet['!rows'] = [{}, {}, { hidden: true }]
+    const bytes = write({ SheetNames: ['A'], Sheets: { A: sheet } }, { type: 'array' })
+
+    const adding = console.importer.add([new File([bytes], 'filtered.xlsx')])
+    const preview = await previewOf(console.importer)
+    expect(preview.readable.value?.table.hiddenRows).toBe(1)
+    expect(console.plants()).toEqual([])
+    preview.accept()
+    await adding
+    expect(console.plants()).toHaveLength(2)
+  })
 
   test.each(asked)(
     '%s is shown with the guess, and can be imported',

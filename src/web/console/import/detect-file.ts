@@ -137,10 +137,11 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
   return isTable && !hasHeader ? reopen(detection, { hasHeader }, signal) : detection
 }
 
-/** True if nothing about the reading of a file is open: usual columns, UTF-8, and one sheet or list. */
+/** True if nothing about the reading of a file is open: usual columns, UTF-8, one sheet or list, no hidden row. */
 export const isCertain = ({ readable, proposal, settings, lists }: DetectedFile): boolean =>
   readable !== null &&
   readable.table.sheets.length <= 1 &&
+  readable.table.hiddenRows === 0 &&
   lists.length === 0 &&
   proposal.isUsual &&
   settings.encoding === null
