@@ -86,8 +86,8 @@ function addHeaders(
   }
 }
 
-/** What a replica reads: a client may name a change to wait for. */
-const readable = (deps: PlantDeps & { readonly followers: Followers }) =>
+/** The routes of plants and their changes. On a replica, a read may wait for a change. */
+const plantRoutes = (deps: PlantDeps & { readonly followers: Followers }) =>
   newApp().use(awaitChange(deps.store)).use(plants(deps)).use(onePlant(deps)).use(changes(deps))
 
 export function createApp(deps: AppDeps) {
@@ -157,7 +157,7 @@ export function createApp(deps: AppDeps) {
       .use(authenticate({ ...deps, rateLimit }))
       .use(ownToken(store))
       .use(operations({ ...deps, answerBudget, followers }))
-      .use(readable(plantDeps)),
+      .use(plantRoutes(plantDeps)),
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods that it lacks, so that `/plants/batch` is never a plant with the id "batch".
