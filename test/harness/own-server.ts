@@ -42,12 +42,21 @@ function describeOn(
   })
 }
 
+/** All versions, or the one that TESTED_POSTGRES names, such as 18. */
+function chosenInstallations(): readonly Installation[] {
+  const version = Bun.env.TESTED_POSTGRES
+  if (!version) return INSTALLATIONS
+  const chosen = INSTALLATIONS.filter(({ name }) => name === `PostgreSQL ${version}`)
+  if (chosen.length === 0) throw new Error(`TESTED_POSTGRES names an unknown version: ${version}`)
+  return chosen
+}
+
 /**
  * Groups tests for each version of PostgreSQL, with one server for all of them; %s is its name. Skips what is not
  * installed.
  */
 export const describeServers = (title: string, tests: Tests, options: Options = {}): void =>
-  describeOn(INSTALLATIONS, title, tests, options)
+  describeOn(chosenInstallations(), title, tests, options)
 
 /** The same with the newest installed version, for tests that do not depend on the version. */
 export const describeServer = (title: string, tests: Tests, options: Options = {}): void =>

@@ -12,7 +12,7 @@ import { copySource } from '../../harness/source-copy'
 setDefaultTimeout(600_000)
 
 const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
-const ci = readFileSync(join(root, '.ci/run'), 'utf8')
+const ci = ['.ci/run', '.ci/all'].map((name) => readFileSync(join(root, name), 'utf8')).join('')
 const scripts: Readonly<Record<string, string>> = packageJson.scripts
 const [, block = ''] = /```sh\n(.*?)```/s.exec(page) ?? []
 const lines = block.split('\n').map((line) => line.replace(/ +# .*/, ''))
@@ -20,9 +20,9 @@ const others = [...page.matchAll(/`((?:bun|npx|bash) [^`]+)`/g)].map(([, command
 const commands = [...lines.filter(Boolean), ...others]
 
 const isDaemon = (command: string) => / (start|serve) /.test(command)
-/** The suites that .ci/run runs, and itself. */
+/** The suites that CI runs, and CI itself. */
 const isSuite = (command: string) =>
-  /^bun run (test:(?!quick)|check)|^bash \.ci\/run$/.test(command)
+  /^bun run (test:(?!quick)|check)|^bash \.ci\/(run|all)/.test(command)
 const isProgram = (command: string) => command.startsWith('npx ')
 
 let folder = ''
@@ -81,8 +81,8 @@ test.each(commands.filter(isProgram))('%s has the Bun of package.json', (command
   expect(command).toBe(`npx --yes ${packageJson.packageManager}`)
 })
 
-test.each(commands.filter(isSuite))('%s is a script that .ci/run runs', (command) => {
-  const name = command.split(' ').at(-1) ?? ''
+test.each(commands.filter(isSuite))('%s is a script that CI runs', (command) => {
+  const [, , name = ''] = /^(bun run|bash) (\S+)/.exec(command) ?? []
   const suite = scripts[name]?.split(' ').at(-1) ?? 'none'
   const isRun = ci.includes(`run ${name}`) || ci.includes(suite) || existsSync(join(root, name))
 

@@ -31,6 +31,15 @@ type BrowserName = keyof typeof BROWSERS
 
 const BROWSER_NAMES = Object.keys(BROWSERS) as readonly BrowserName[]
 
+/** All browsers, or the one that TESTED_BROWSER names. */
+function chosenBrowsers(): readonly BrowserName[] {
+  const only = Bun.env.TESTED_BROWSER
+  if (!only) return BROWSER_NAMES
+  const chosen = BROWSER_NAMES.filter((name) => name === only)
+  if (chosen.length === 0) throw new Error(`TESTED_BROWSER names an unknown browser: ${only}`)
+  return chosen
+}
+
 /** Installs a browser where it is missing; resolves to the reason if that cannot be done. */
 async function missing(name: BrowserName): Promise<string | null> {
   try {
@@ -68,7 +77,7 @@ export async function inEachBrowser(
     browser: () => Awaited<ReturnType<typeof startBrowser>>,
   ) => void,
 ): Promise<void> {
-  for (const name of BROWSER_NAMES) {
+  for (const name of chosenBrowsers()) {
     const reason = await missing(name)
     describe(`in ${name}`, () => {
       if (reason !== null) {
