@@ -127,14 +127,14 @@ export const toPutCounts = objectOf<PutCounts>({
 })
 export const toDeleted = objectOf<Deleted>({
   deleted: number,
-  changed: listOf(toId),
+  conflicts: listOf(toId),
   missing: listOf(toId),
 })
 export const toPatched = objectOf<Patched>({
   created: number,
   patched: number,
   unchanged: number,
-  changed: listOf(toId),
+  conflicts: listOf(toId),
   missing: listOf(toId),
 })
 

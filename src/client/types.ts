@@ -45,7 +45,7 @@ export type Patched = {
   readonly patched: number
   readonly unchanged: number
   /** Differ from their `was`, and were left alone. */
-  readonly changed: readonly Pick<NewPlant, 'id'>[]
+  readonly conflicts: readonly Pick<NewPlant, 'id'>[]
   /** Not stored, and not created. */
   readonly missing: readonly Pick<NewPlant, 'id'>[]
 }
@@ -54,7 +54,7 @@ export type Patched = {
 export type Deleted = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */
-  readonly changed: readonly Pick<NewPlant, 'id'>[]
+  readonly conflicts: readonly Pick<NewPlant, 'id'>[]
   /** Not stored. */
   readonly missing: readonly Pick<NewPlant, 'id'>[]
 }

@@ -71,14 +71,14 @@ export type PutCounts = {
 type DeleteCounts = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */
-  readonly changed: readonly Int64[]
+  readonly conflicts: readonly Int64[]
   /** Not stored. */
   readonly missing: readonly Int64[]
 }
 
 /** The result of a batch of patches. */
 type PatchCounts = Pick<PutCounts, 'created' | 'unchanged'> &
-  Pick<DeleteCounts, 'changed'> & {
+  Pick<DeleteCounts, 'conflicts'> & {
     /** Plants that differed. */
     readonly patched: number
     /** Not stored, and without a name, or with a condition. */

@@ -90,7 +90,7 @@ export async function exercise(client: Client): Promise<string[]> {
     created: 0,
     patched: 1,
     unchanged: 0,
-    changed: [{ id: MOST }],
+    conflicts: [{ id: MOST }],
     missing: [{ id: 2n ** 53n + 3n }],
   })
   await client.patchPlants([{ id: 7n, tag: null }])
@@ -101,7 +101,7 @@ export async function exercise(client: Client): Promise<string[]> {
   ])
   expect('a batch of deletes', gone.ok && gone.value, {
     deleted: 1,
-    changed: [{ id: MOST }],
+    conflicts: [{ id: MOST }],
     missing: [{ id: 2n ** 53n + 3n }],
   })
   for (const id of [8n, ...IDS]) {

@@ -80,7 +80,7 @@ test('the types have the fields of the schemas', () => {
   }
   const deleted: Fields<Deleted> = {
     deleted: 'required',
-    changed: 'required',
+    conflicts: 'required',
     missing: 'required',
   }
   const update: Fields<PlantUpdate> = { ...change, id: 'required', was: 'optional' }
@@ -88,7 +88,7 @@ test('the types have the fields of the schemas', () => {
     created: 'required',
     patched: 'required',
     unchanged: 'required',
-    changed: 'required',
+    conflicts: 'required',
     missing: 'required',
   }
   const tags: Fields<TagPage> = { tags: 'required', next: 'required' }

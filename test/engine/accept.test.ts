@@ -69,7 +69,7 @@ test('a batch of deletes removes unchanged plants, and names the others', () => 
 
   expect(decide({ kind: 'deleteAll', rows, origin: null }, state, entries)).toEqual({
     deleted: [1],
-    changed: [2],
+    conflicts: [2],
     missing: [3],
   })
   expect([...changed]).toEqual([[1, null]])

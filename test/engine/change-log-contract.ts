@@ -160,7 +160,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
 
     expect(await store.deletePlants(sent, { origin })).toEqual({
       deleted: 2,
-      changed: [2n],
+      conflicts: [2n],
       missing: [4n],
     })
     const entries = await follow(store, before)

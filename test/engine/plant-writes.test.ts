@@ -28,7 +28,7 @@ async function wakings(
 const putAll = (store: PlantChanges) => store.putPlants(range(1, 3))
 const patchAll = (store: PlantChanges) => store.patchPlants(range(1, 3))
 const deleteAll = (store: PlantChanges) => store.deletePlants(range(1, 3))
-const none = { created: 0, writtenRows: [], deleted: [], changed: [2], missing: [1] }
+const none = { created: 0, writtenRows: [], deleted: [], conflicts: [2], missing: [1] }
 
 test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a create', (store) => store.createPlant({ id: 1n, name: 'a' }), DONE],

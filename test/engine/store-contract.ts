@@ -148,7 +148,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
       created: 1,
       patched: 2,
       unchanged: 1,
-      changed: [1n],
+      conflicts: [1n],
       missing: [3n, 4n],
     })
     const left = [
@@ -160,7 +160,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     ]
     expect(await allPlants(store)).toEqual(left)
     expect(await store.countPlants()).toBe(5)
-    const none = { created: 0, patched: 0, changed: [1n], missing: [] }
+    const none = { created: 0, patched: 0, conflicts: [1n], missing: [] }
     const untagged = { id: 1n, tag: 'x', was: { name: 'b', tag: null } }
     expect(
       await store.patchPlants([
@@ -171,7 +171,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
       ...none,
       unchanged: 1,
     })
-    expect(await store.patchPlants([untagged])).toMatchObject({ patched: 1, changed: [] })
+    expect(await store.patchPlants([untagged])).toMatchObject({ patched: 1, conflicts: [] })
     expect(await (await tested.reopen()).readPlant(1n)).toEqual({ id: 1n, name: 'b', tag: 'x' })
   })
 
@@ -190,7 +190,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     await store.createPlants([...plants, ...kept])
 
     const sent = [...plants, { id: 1n, name: 'tagged' }, { id: 2n, name: 'other' }]
-    const left = { changed: [1n, 2n], missing: [MAX - 1n] }
+    const left = { conflicts: [1n, 2n], missing: [MAX - 1n] }
     expect(await store.deletePlants([...sent, { id: MAX - 1n, name: 'c' }])).toEqual({
       deleted: 3,
       ...left,
@@ -198,7 +198,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await allPlants(store)).toEqual(kept)
     expect(await store.deletePlants(plants)).toEqual({
       deleted: 0,
-      changed: [],
+      conflicts: [],
       missing: plants.map(({ id }) => id),
     })
     expect(await allPlants(await tested.reopen())).toEqual(kept)
@@ -211,7 +211,7 @@ function testPlants(open: () => Promise<TestedStore>): void {
     await store.createPlants(plants)
     await store.createPlants(range(0, 500))
 
-    const all = { deleted: 1000, changed: [], missing: [] }
+    const all = { deleted: 1000, conflicts: [], missing: [] }
     expect(await store.deletePlants(plants)).toEqual(all)
     expect(await store.countPlants()).toBe(500)
     await store.createPlants(plants)

@@ -304,7 +304,7 @@ export const changes: readonly Case[] = [
   patches(
     'patches the fixture under a condition',
     plants('{"id":1.0,"tag":"b","was":{"name":"Fern","tag":"green","x":null}}'),
-    [200, '{"created":0,"patched":1,"unchanged":0,"changed":[],"missing":[]}'],
+    [200, '{"created":0,"patched":1,"unchanged":0,"conflicts":[],"missing":[]}'],
     [1, 'Fern', 'b'],
   ),
   patches(
@@ -312,7 +312,7 @@ export const changes: readonly Case[] = [
     plants('{"id":1,"tag":"b","was":{"name":"fern"}}', '{"id":9223372036854775807}'),
     [
       200,
-      '{"created":0,"patched":0,"unchanged":0,"changed":[{"id":1}],"missing":[{"id":9223372036854775807}]}',
+      '{"created":0,"patched":0,"unchanged":0,"conflicts":[{"id":1}],"missing":[{"id":9223372036854775807}]}',
     ],
   ),
   patches('refuses patches that repeat an id', plants('{"id":1,"tag":"b"}', '{"id":1e0}'), 40002),
@@ -336,7 +336,7 @@ export const changes: readonly Case[] = [
   deletes(
     'leaves the fixture in a batch of deletes without its tag',
     plants('{"id":1.0,"name":"Fern"}', '{"id":9223372036854775807,"name":"Fern"}'),
-    [200, '{"deleted":0,"changed":[{"id":1}],"missing":[{"id":9223372036854775807}]}'],
+    [200, '{"deleted":0,"conflicts":[{"id":1}],"missing":[{"id":9223372036854775807}]}'],
   ),
   deletes('refuses 1,001 deletes', plants(...numbered(1001).map(toText)), 40002),
   deletes(

@@ -62,11 +62,11 @@ export class Model {
 
   patchAll(updates: readonly ModelUpdate[]): Expected {
     const counts = { created: 0, patched: 0, unchanged: 0 }
-    const changed: bigint[] = []
+    const conflicts: bigint[] = []
     const missing: bigint[] = []
     for (const { id, was, ...change } of updates) {
       const stored = this.plants.get(id)
-      if (stored && was && !isAs(stored, was)) changed.push(id)
+      if (stored && was && !isAs(stored, was)) conflicts.push(id)
       else if (stored) {
         const after = patched(stored, change)
         counts[isSame(stored, after) ? 'unchanged' : 'patched'] += 1
@@ -77,21 +77,21 @@ export class Model {
         this.plants.set(id, withTag(change.name, change.tag))
       }
     }
-    const left = `"changed":${idsText(changed)},"missing":${idsText(missing)}`
+    const left = `"conflicts":${idsText(conflicts)},"missing":${idsText(missing)}`
     return [200, `${JSON.stringify(counts).slice(0, -1)},${left}}`]
   }
 
   deleteAll(sent: readonly Sent[]): Expected {
-    const changed: bigint[] = []
+    const conflicts: bigint[] = []
     const missing: bigint[] = []
     for (const { id, ...plant } of sent) {
       const stored = this.plants.get(id)
       if (!stored) missing.push(id)
-      else if (!isSame(stored, plant)) changed.push(id)
+      else if (!isSame(stored, plant)) conflicts.push(id)
       else this.plants.delete(id)
     }
-    const deleted = sent.length - changed.length - missing.length
-    const left = `"changed":${idsText(changed)},"missing":${idsText(missing)}`
+    const deleted = sent.length - conflicts.length - missing.length
+    const left = `"conflicts":${idsText(conflicts)},"missing":${idsText(missing)}`
     return [200, `{"deleted":${deleted},${left}}`]
   }
 

@@ -23,7 +23,7 @@ test('deletes unchanged plants, and names the others', async () => {
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('application/json')
   expect(await answer.text()).toBe(
-    '{"deleted":2,"changed":[{"id":3},{"id":-9223372036854775808}],"missing":[{"id":9223372036854775807}]}',
+    '{"deleted":2,"conflicts":[{"id":3},{"id":-9223372036854775808}],"missing":[{"id":9223372036854775807}]}',
   )
   expect([2n, 9007199254740993n].map(stored)).toEqual([undefined, undefined])
   expect(stored(3n)).toEqual({ id: 3n, name: 'Yew', tag: '' })
@@ -32,7 +32,7 @@ test('deletes unchanged plants, and names the others', async () => {
 
 test('deletes 1 to 1000 plants, and no more; they can be created again', async () => {
   await create(numbered(1000, 1000))
-  const all = { deleted: 1000, changed: [], missing: [] }
+  const all = { deleted: 1000, conflicts: [], missing: [] }
   expect(await (await batchDelete(numbered(1000, 1000))).json()).toEqual(all)
   await create(numbered(1000, 1000))
   const before = storedPlants(database)

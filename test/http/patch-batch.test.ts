@@ -28,7 +28,7 @@ test('changes the sent fields, creates named plants, and names those it leaves',
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('application/json')
   expect(await answer.text()).toBe(
-    '{"created":1,"patched":1,"unchanged":1,"changed":[{"id":2}],"missing":[{"id":-9223372036854775808}]}',
+    '{"created":1,"patched":1,"unchanged":1,"conflicts":[{"id":2}],"missing":[{"id":-9223372036854775808}]}',
   )
   expect(stored(9007199254740993n)).toMatchObject({ name: 'Rose', tag: null })
   expect(stored(2n)?.name).toBe('Oak')
@@ -56,7 +56,7 @@ test('keeps the conditions of a long batch', async () => {
 
   expect(await answer.json()).toMatchObject({
     created: 0,
-    changed: [{ id: 15 }],
+    conflicts: [{ id: 15 }],
     missing: [{ id: 16 }],
   })
   expect(stored(15n)?.tag).toBe('shade')
@@ -101,7 +101,7 @@ test('patches 1000 plants in one commit, and no more', async () => {
 
   expect(await (await patch(many(1000, { name: 'Moss' }))).json()).toMatchObject({ created: 1000 })
   const answer = await patch(many(1000, { tag: 'shade', was: { tag: null } }))
-  expect(await answer.json()).toMatchObject({ patched: 1000, changed: [], missing: [] })
+  expect(await answer.json()).toMatchObject({ patched: 1000, conflicts: [], missing: [] })
   expect(await expectError(await patch(many(1001, { tag: 'x' })), 40002)).toContain('1 to 1000')
   expect(stored(5999n)).toMatchObject({ name: 'Moss', tag: 'shade' })
 })

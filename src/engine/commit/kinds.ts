@@ -125,7 +125,7 @@ const changeAll: Kind<'changeAll'> = {
   ids: ({ rows }) => rows.map(([id]) => id),
   decide: ({ rows, action, origin }, state, entries) =>
     makeAll<ChangeReport>(state, entries, (savepoint, newEntries) => {
-      const changed: RowId[] = []
+      const conflicts: RowId[] = []
       const missing: RowId[] = []
       const writtenRows: PlantRow[] = []
       let created = 0
@@ -139,14 +139,14 @@ const changeAll: Kind<'changeAll'> = {
           newEntries.push(creation(after, origin))
           writtenRows.push(after)
           created += 1
-        } else if (was && !hasTexts(before, was)) changed.push(id)
+        } else if (was && !hasTexts(before, was)) conflicts.push(id)
         else if (!isSame(after, before)) {
           savepoint.update(after)
           newEntries.push({ action, plant: id, before, after, origin })
           writtenRows.push(after)
         }
       }
-      return { created, writtenRows, changed, missing }
+      return { created, writtenRows, conflicts, missing }
     }),
   growth: (_, { created }) => created,
   hasWritten: ({ writtenRows }) => writtenRows.length > 0,
@@ -157,12 +157,12 @@ const deleteAll: Kind<'deleteAll'> = {
   ids: idsOfRows,
   decide: ({ rows, origin }, state, entries) =>
     makeAll<DeleteReport>(state, entries, (savepoint, newEntries) => {
-      const deletions = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
+      const deletions = { deleted: [] as RowId[], conflicts: [] as RowId[], missing: [] as RowId[] }
       for (const row of rows) {
         const [plant] = row
         const before = savepoint.read(plant)
         if (!before) deletions.missing.push(plant)
-        else if (!isSame(row, before)) deletions.changed.push(plant)
+        else if (!isSame(row, before)) deletions.conflicts.push(plant)
         else {
           savepoint.remove(plant)
           deletions.deleted.push(plant)

@@ -72,12 +72,12 @@ export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
     const origin = options.origin ?? null
     const write = { kind: 'changeAll', rows, action, origin } as const
     const report = await writes.submit(write, size, options.signal)
-    const { created, writtenRows, changed, missing } = report
+    const { created, writtenRows, conflicts, missing } = report
     return {
       created,
       patched: writtenRows.length - created,
-      unchanged: rows.length - writtenRows.length - changed.length - missing.length,
-      changed: changed.map(BigInt),
+      unchanged: rows.length - writtenRows.length - conflicts.length - missing.length,
+      conflicts: conflicts.map(BigInt),
       missing: missing.map(BigInt),
     }
   }
@@ -115,7 +115,7 @@ export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
       const report = await writes.submit({ kind: 'deleteAll', rows, origin }, size, signal)
       return {
         deleted: report.deleted.length,
-        changed: report.changed.map(BigInt),
+        conflicts: report.conflicts.map(BigInt),
         missing: report.missing.map(BigInt),
       }
     },

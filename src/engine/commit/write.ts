@@ -65,12 +65,12 @@ export const DONE = 'done' as const
 /** The ids of a batch of deletes: deleted, stored with other fields, and not stored. */
 export type DeleteReport = {
   readonly deleted: readonly RowId[]
-  readonly changed: readonly RowId[]
+  readonly conflicts: readonly RowId[]
   readonly missing: readonly RowId[]
 }
 
 /** The report of a batch of changes: the number created, the rows written, and the ids as in {@link DeleteReport}. */
-export type ChangeReport = Pick<DeleteReport, 'changed' | 'missing'> & {
+export type ChangeReport = Pick<DeleteReport, 'conflicts' | 'missing'> & {
   readonly created: number
   readonly writtenRows: readonly PlantRow[]
 }

@@ -183,9 +183,13 @@ const patching = (deps: PlantDeps) => (app: App) =>
     async ({ body, request, token, entry }) => {
       const options = deps.optionsOf({ request, token, entry })
       const report = await deps.store.patchPlants(updatesOf(body), options)
-      const { changed, missing, ...counts } = report
+      const { conflicts, missing, ...counts } = report
       deps.metrics.countCreated(counts.created)
-      const text = JSON.stringify({ ...counts, changed: toIds(changed), missing: toIds(missing) })
+      const text = JSON.stringify({
+        ...counts,
+        conflicts: toIds(conflicts),
+        missing: toIds(missing),
+      })
       return deps.answerBudget.answer(request, text)
     },
     {
@@ -198,7 +202,7 @@ const patching = (deps: PlantDeps) => (app: App) =>
         media: MERGE_PATCH,
         answers: () =>
           answers(200, 'All changes are durable.', PatchCounts, {
-            example: { created: 0, patched: 1, unchanged: 0, changed: [], missing: [] },
+            example: { created: 0, patched: 1, unchanged: 0, conflicts: [], missing: [] },
           }),
       },
     },
@@ -209,8 +213,8 @@ const deleting = (deps: PlantDeps) => (app: App) =>
     '/plants/batch-delete',
     async ({ body, request, token, entry }) => {
       const options = deps.optionsOf({ request, token, entry })
-      const { deleted, changed, missing } = await deps.store.deletePlants(plantsOf(body), options)
-      const text = JSON.stringify({ deleted, changed: toIds(changed), missing: toIds(missing) })
+      const { deleted, conflicts, missing } = await deps.store.deletePlants(plantsOf(body), options)
+      const text = JSON.stringify({ deleted, conflicts: toIds(conflicts), missing: toIds(missing) })
       return deps.answerBudget.answer(request, text)
     },
     {
@@ -222,7 +226,7 @@ const deleting = (deps: PlantDeps) => (app: App) =>
           'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ: no change by another client is lost. Answers once the deletions are durable.',
         answers: () =>
           answers(200, 'The plants that matched are gone.', DeleteCounts, {
-            example: { deleted: 1, changed: [], missing: [] },
+            example: { deleted: 1, conflicts: [], missing: [] },
           }),
       },
     },

@@ -282,7 +282,7 @@ export const PatchCounts = t.Object(
     created: putCount('Plants that were new.'),
     patched: putCount('Plants that were changed.'),
     unchanged: putCount('Plants that were stored already as the change would leave them.'),
-    changed: idsOf('Plants whose stored fields differ from `was`, and were left alone.'),
+    conflicts: idsOf('Plants whose stored fields differ from `was`, and were left alone.'),
     missing: idsOf(
       'Plants that are not stored, and were not created: without a name, or with `was`.',
     ),
@@ -293,7 +293,7 @@ export const PatchCounts = t.Object(
 export const DeleteCounts = t.Object(
   {
     deleted: putCount('Plants that were deleted.'),
-    changed: idsOf('Plants that are stored with other fields, and were left alone.'),
+    conflicts: idsOf('Plants that are stored with other fields, and were left alone.'),
     missing: idsOf('Plants that were not stored.'),
   },
   { title: 'Deleted', description: 'The result of a batch of deletes.' },

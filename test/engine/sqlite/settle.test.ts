@@ -43,7 +43,7 @@ test('the net effect is the last row of each plant that a batch changed', () => 
           action: 'replace',
           origin: null,
         },
-        { created: 1, writtenRows: [[5, 'f', 't']], changed: [], missing: [] },
+        { created: 1, writtenRows: [[5, 'f', 't']], conflicts: [], missing: [] },
       ],
       [
         {
@@ -54,7 +54,7 @@ test('the net effect is the last row of each plant that a batch changed', () => 
           ],
           origin: null,
         },
-        { deleted: [6], changed: [7], missing: [] },
+        { deleted: [6], conflicts: [7], missing: [] },
       ],
       [{ kind: 'delete', id: 3, ...asked }, DONE],
       [

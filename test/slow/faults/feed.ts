@@ -138,8 +138,8 @@ function isWhole({ request, outcome }: Operation, found: readonly number[]): boo
     return outcome.is === 'unknown' || found.length === created + replaced
   }
   if (request.kind === 'deleteAll' || request.kind === 'patchAll') {
-    const { changed = [], missing = [] } = outcome.is === 'done' ? (outcome.left ?? {}) : {}
-    const left = changed.length + missing.length
+    const { conflicts = [], missing = [] } = outcome.is === 'done' ? (outcome.left ?? {}) : {}
+    const left = conflicts.length + missing.length
     return outcome.is === 'unknown' || found.length === request.plants.length - left
   }
   return `${found.toSorted((a, b) => a - b)}` === `${idsOf(request).toSorted((a, b) => a - b)}`

@@ -37,7 +37,7 @@ export interface Counts {
 
 /** The plants that a batch of patches or deletes left: with other fields, and not stored. */
 export interface Left {
-  changed: number[]
+  conflicts: number[]
   missing: number[]
 }
 

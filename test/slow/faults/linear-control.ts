@@ -95,12 +95,12 @@ async function patchAll(batch: Update[]): Promise<Response> {
     const found = plants.get(id)
     return found?.name === was.name && found.tag === was.tag
   })
-  const changed = batch.filter((it) => !missing.includes(it) && !same.includes(it))
+  const conflicts = batch.filter((it) => !missing.includes(it) && !same.includes(it))
   // Others may come between the look and the change.
   if (breaks === 'patches') await Bun.sleep(5)
   for (const { id, name, tag } of same) plants.set(id, { name, tag })
   const counts = { created: 0, patched: same.length, unchanged: 0 }
-  return Response.json({ ...counts, changed: toIds(changed), missing: toIds(missing) })
+  return Response.json({ ...counts, conflicts: toIds(conflicts), missing: toIds(missing) })
 }
 
 async function deleteAll(batch: NewPlant[]): Promise<Response> {
@@ -110,11 +110,15 @@ async function deleteAll(batch: NewPlant[]): Promise<Response> {
     const found = plants.get(id)
     return found?.name === name && found.tag === tag
   })
-  const changed = batch.filter((it) => !missing.includes(it) && !same.includes(it))
+  const conflicts = batch.filter((it) => !missing.includes(it) && !same.includes(it))
   // Others may come between the look and the change.
   if (breaks === 'deletes') await Bun.sleep(5)
   for (const { id } of same) plants.delete(id)
-  return Response.json({ deleted: same.length, changed: toIds(changed), missing: toIds(missing) })
+  return Response.json({
+    deleted: same.length,
+    conflicts: toIds(conflicts),
+    missing: toIds(missing),
+  })
 }
 
 async function change(method: string, path: string, request: Request): Promise<Response> {

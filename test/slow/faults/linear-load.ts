@@ -129,10 +129,10 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   if (status === 200) {
     if (it.kind === 'put') return { is: 'done', counts }
     if (it.kind === 'deleteAll' || it.kind === 'patchAll') {
-      const { deleted, patched, changed, missing } = counts
+      const { deleted, patched, conflicts, missing } = counts
       const made = it.kind === 'deleteAll' ? deleted : patched
-      if (made + changed.length + missing.length !== it.plants.length) return undefined
-      return { is: 'done', left: { changed: idsIn(changed), missing: idsIn(missing) } }
+      if (made + conflicts.length + missing.length !== it.plants.length) return undefined
+      return { is: 'done', left: { conflicts: idsIn(conflicts), missing: idsIn(missing) } }
     }
     const isShown = it.kind === 'read' || it.kind === 'patch'
     return isShown ? { is: 'done', fields: joinFields(name, tag) } : { is: 'done' }

@@ -86,11 +86,11 @@ function countsOf(written: readonly [id: number, fields: Fields][], plants: Plan
 
 /** The plants that a batch of patches or deletes leaves. */
 function leftOf(expected: readonly [id: number, fields: Fields][], plants: Plants): Left {
-  const left: Left = { changed: [], missing: [] }
+  const left: Left = { conflicts: [], missing: [] }
   for (const [id, fields] of expected) {
     const before = plants.get(id) ?? null
     if (before === null) left.missing.push(id)
-    else if (before !== fields) left.changed.push(id)
+    else if (before !== fields) left.conflicts.push(id)
   }
   return left
 }

@@ -56,9 +56,9 @@ const patchAll = (...plants: [id: number, expected: string, fields: string][]): 
   kind: 'patchAll',
   plants: plants.map(([id, expected, fields]) => ({ id, expected, fields })),
 })
-const leaving = (changed: number[], missing: number[]): Outcome => ({
+const leaving = (conflicts: number[], missing: number[]): Outcome => ({
   is: 'done',
-  left: { changed, missing },
+  left: { conflicts, missing },
 })
 
 /** Operations of which each ends before the next begins, but for those that share a list: these are all concurrent. */
@@ -438,21 +438,21 @@ function perform(request: Request, plants: Map<number, string>): Outcome {
       return { is: 'done', counts }
     }
     case 'patchAll': {
-      const left: Left = { changed: [], missing: [] }
+      const left: Left = { conflicts: [], missing: [] }
       for (const { id, expected, fields } of request.plants) {
         const before = plants.get(id)
         if (before === undefined) left.missing.push(id)
-        else if (before !== expected) left.changed.push(id)
+        else if (before !== expected) left.conflicts.push(id)
         else plants.set(id, fields)
       }
       return { is: 'done', left }
     }
     case 'deleteAll': {
-      const left: Left = { changed: [], missing: [] }
+      const left: Left = { conflicts: [], missing: [] }
       for (const { id, fields } of request.plants) {
         const before = plants.get(id)
         if (before === undefined) left.missing.push(id)
-        else if (before !== fields) left.changed.push(id)
+        else if (before !== fields) left.conflicts.push(id)
         else plants.delete(id)
       }
       return { is: 'done', left }

@@ -80,7 +80,7 @@ const endsOf = async (changes: readonly Promise<unknown>[]) =>
 const COUNTS = [
   { created: 1, replaced: 1, unchanged: 1 },
   { created: 0, replaced: 0, unchanged: 1 },
-  { deleted: 1, changed: [4n], missing: [] },
+  { deleted: 1, conflicts: [4n], missing: [] },
 ]
 const EXPECTED = {
   creates: ['stored already', 'taken', null],

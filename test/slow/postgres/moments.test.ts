@@ -51,7 +51,7 @@ describeServers('while another session in %s exchanges two plants,', (startServe
       fixture.commit(),
     ])
 
-    expect(deletion).toEqual({ deleted: 0, changed: [18n], missing: [20n] })
+    expect(deletion).toEqual({ deleted: 0, conflicts: [18n], missing: [20n] })
   })
 
   test('a batch of creates with one of them is refused', async () => {

@@ -56,12 +56,12 @@ async function replacePlants<P extends SentRow>(
         refused.push(...group.map((plant) => ({ plant, failure: result })))
         continue
       }
-      const { created, patched, unchanged, changed, missing } = result.value
+      const { created, patched, unchanged, conflicts, missing } = result.value
       counts.created += created
       counts.replaced += patched
       counts.known += unchanged
       const failures = new Map([
-        ...changed.map(({ id }) => [id, CHANGED_REFUSAL] as const),
+        ...conflicts.map(({ id }) => [id, CHANGED_REFUSAL] as const),
         ...missing.map(({ id }) => [id, GONE_REFUSAL] as const),
       ])
       for (const plant of group) {

@@ -65,19 +65,19 @@ async function showStored(list: PlantList, step: Step): Promise<SkippedStep> {
 
 /** Deletes a plant that is too large for a batch. */
 async function deleteOne(session: Session, { id, before }: Step): Promise<Result<LeftOut>> {
-  const deleted = { ok: true, value: { changed: [], missing: [] } } as const
-  const changed = { ok: true, value: { changed: [{ id }], missing: [] } } as const
+  const deleted = { ok: true, value: { conflicts: [], missing: [] } } as const
+  const conflict = { ok: true, value: { conflicts: [{ id }], missing: [] } } as const
   const current = await session.persist((client) => client.readPlant(id))
   if (!current.ok) return current.error === ERRORS['no such plant'] ? deleted : current
-  if (!before || !hasSameTexts(current.value, before)) return changed
+  if (!before || !hasSameTexts(current.value, before)) return conflict
   const condition = current.etag === undefined ? {} : { ifMatch: current.etag }
   const result = await session.persist((client) => client.deletePlant(id, condition))
   if (result.ok || result.error === ERRORS['no such plant']) return deleted
-  return result.error === ERRORS['precondition failed'] ? changed : result
+  return result.error === ERRORS['precondition failed'] ? conflict : result
 }
 
 /** The plants that a request left out. */
-type LeftOut = Pick<Deleted, 'changed' | 'missing'>
+type LeftOut = Pick<Deleted, 'conflicts' | 'missing'>
 /** `isRepeated`: the answer to an earlier try may have been lost. */
 type Send = (
   session: Session,
@@ -120,8 +120,8 @@ async function* sendEach(
       return
     }
     sent += group.length
-    const { changed, missing } = result.value
-    const leftOutIds = new Set([...changed, ...missing].map(({ id }) => id))
+    const { conflicts, missing } = result.value
+    const leftOutIds = new Set([...conflicts, ...missing].map(({ id }) => id))
     const leftOut = group.filter(({ id }) => leftOutIds.has(id))
     const doneSteps = group.filter(({ id }) => !leftOutIds.has(id))
     // An earlier save may have shown them as they were.
