@@ -19,7 +19,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./cli/commands/backup')).backup,
   restore: async () => (await import('./cli/commands/restore')).restore,
   check: async () => (await import('./cli/commands/check')).check,
-  accept: async () => (await import('./cli/commands/accept')).accept,
   changes: async () => (await import('./cli/commands/changes')).changes,
   forward: async () => (await import('./cli/commands/forward')).forward,
   health: async () => (await import('./cli/commands/health')).health,

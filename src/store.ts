@@ -1,7 +1,6 @@
 // The contract of every engine: a store with plants, tokens, a change log, and health.
 
 import type { ChangeLog } from './change-log/change-log'
-import type { Differences, Edit } from './change-log/check'
 import type { RequestError } from './errors'
 import type { Plants } from './plant/plants'
 import type { Tokens } from './token/tokens'
@@ -23,11 +22,6 @@ export interface Store extends Plants, Tokens {
    */
   probe(): Promise<'ok' | 'damaged' | 'behind'>
   stats(): StoreStats
-  /**
-   * Accepts edits by other programs: adds an entry of each to the change log, unless the plant has changed since, and
-   * `countDifference` to the recorded number of plants. Changes no plant.
-   */
-  accept(edits: readonly Edit[], countDifference: number): Promise<void>
   /** Commits the queue, if the storage works, then closes the store. */
   close(): Promise<void>
 }
@@ -97,5 +91,6 @@ export type Findings = {
   readonly problems: readonly string[]
   /** Problems that make no request fail, one line each. */
   readonly warnings?: readonly string[]
-  readonly differences: Differences
+  /** Records that another program has made wrong, one line each with the fix. Copies of the database have them too. */
+  readonly wrongRecords: readonly string[]
 }

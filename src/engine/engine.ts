@@ -41,8 +41,8 @@ type Engine = {
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, storeUser: StoreUser): Promise<Store>
   openReadOnly(database: string, secrets: DatabaseSecrets, log: Log): Promise<ReadOnlyStore>
-  /** Reads a whole store without writing; finds at most this number of edits. */
-  check(database: string, secrets: DatabaseSecrets, maxEdits?: number, log?: Log): Promise<Findings>
+  /** Reads a whole store without writing. */
+  check(database: string, secrets: DatabaseSecrets, log?: Log): Promise<Findings>
   /** Lets `read` read a store as of one moment, without writing. */
   readAll<T>(
     database: string,
@@ -65,7 +65,7 @@ const sqlite: Engine = {
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
   openReadOnly: async (database) => openReadOnly(database),
-  check: (path, _, maxEdits) => checkDatabase(path, maxEdits),
+  check: checkDatabase,
   readAll: (database, _, mode, __, read) =>
     readDatabase(database, mode, (db) => read(allPlants(db))),
   backup: copyDatabase,
@@ -95,9 +95,9 @@ const postgres: Engine = {
     const target = await targetOf(database, secrets)
     return (await import('./postgres/read-only')).openReadOnly(target, log)
   },
-  async check(database, secrets, maxEdits, log) {
+  async check(database, secrets, log) {
     const target = await targetOf(database, secrets)
-    return (await import('./postgres/check')).checkServer(target, maxEdits, log)
+    return (await import('./postgres/check')).checkServer(target, log)
   },
   async readAll(database, secrets, _, log, read) {
     const target = await targetOf(database, secrets)

@@ -1,4 +1,4 @@
-// Names what other programs have added to a table, or changed, for both engines.
+// Messages about parts and records of a database that other programs have changed, for both engines.
 
 /** The message for a trigger, an index, a constraint or a rule that may change or refuse plantstore's writes. */
 export const describeForeignPart = (kind: string, name: string, table: string): string =>
@@ -7,3 +7,7 @@ export const describeForeignPart = (kind: string, name: string, table: string): 
 /** The message for a column of another type, which changes what is stored. */
 export const describeColumn = (column: string, actual: string, expected: string): string =>
   `column ${column} is ${actual}; expected ${expected}`
+
+/** The message for a wrong number of plants; `fix` is the SQL that corrects it. */
+export const describeMiscount = (recorded: number, stored: number, fix: string): string =>
+  `the recorded number of plants is ${recorded}, but ${stored} are stored; to correct it, run ${fix}`

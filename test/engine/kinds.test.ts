@@ -2,8 +2,14 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
-import { countDelta, decide, isPlantWrite, netEffect } from '../../src/engine/commit/kinds'
-import { type ChangeAction, DONE, type Write } from '../../src/engine/commit/write'
+import {
+  countDelta,
+  decide,
+  isPlantWrite,
+  netEffect,
+  type State,
+} from '../../src/engine/commit/kinds'
+import { type ChangeAction, DONE, type PlantWrite, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareWrites } from '../../src/engine/sqlite/committing/apply-write'
 import { connect } from '../../src/engine/sqlite/file/connection'
@@ -111,4 +117,62 @@ test('decides a batch in memory as SQLite would, and writes its net effect', () 
     { numRuns: 500 },
   )
   db.close(true)
+})
+
+test.each([
+  ['stored already', 'old', 'is already stored, with the same fields'],
+  ['taken', 'other', 'belongs to a different plant'],
+] as const)(
+  'a batch that is refused with "%s" names the plant and the reason',
+  (error, name, why) => {
+    const { state, changed } = overlay((id) => (id === 2 ? [2, 'old', null] : null))
+    const rows: PlantRow[] = [
+      [1, 'new', null],
+      [2, name, null],
+    ]
+
+    const entries: NewEntry[] = []
+
+    expect(decide({ kind: 'createAll', rows, origin: null }, state, entries)).toEqual({
+      error,
+      message: `nothing was created: plants[1], id 2 ${why}`,
+    })
+    expect(entries).toEqual([])
+    expect(changed.size).toBe(0)
+  },
+)
+
+test('a batch of deletes removes unchanged plants, and names the others', () => {
+  const stored: PlantRow[] = [
+    [1, 'old', null],
+    [2, 'old', 't'],
+  ]
+  const { state, changed } = overlay((id) => stored.find((row) => row[0] === id) ?? null)
+  const entries: NewEntry[] = []
+  const rows = [1, 2, 3].map((id): PlantRow => [id, 'old', null])
+
+  expect(decide({ kind: 'deleteAll', rows, origin: null }, state, entries)).toEqual({
+    deleted: [1],
+    conflicts: [2],
+    missing: [3],
+  })
+  expect([...changed]).toEqual([[1, null]])
+  expect(entries).toMatchObject([{ action: 'delete', plant: 1, before: stored[0], after: null }])
+})
+
+test.each<PlantWrite>([
+  {
+    kind: 'changeAll',
+    rows: [[1, { name: 'new', tag: null }, null]],
+    action: 'replace',
+    origin: null,
+  },
+  { kind: 'changeAll', rows: [[1, { name: 'new' }, null]], action: 'patch', origin: null },
+])('refuses a batch of which a trigger of another program discards a row: %j', (write) => {
+  const { state } = overlay(() => null)
+  const discarding: State = { ...state, insert: () => false, allOrNone: (act) => act(discarding) }
+  const entries: NewEntry[] = []
+
+  expect(decide(write, discarding, entries)).toEqual({ error: 'unexpected' })
+  expect(entries).toEqual([])
 })

@@ -39,7 +39,6 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
   ['a replacement', (store) => store.replacePlant({ id: 1n, name: 'a' }), { row: [1, 'a', null] }],
   ['a patch', (store) => store.patchPlant(1n, { tag: null }), { row: [1, 'a', null] }],
   ['a delete', (store) => store.deletePlant(1n), DONE],
-  ['accepted edits', (store) => store.accept([], 0), DONE],
 ])('followers of the change log are woken by %s', async (_, change, outcome) => {
   expect(await wakings(change, outcome)).toBe(1)
 })
@@ -54,7 +53,6 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>, Outcome]>([
 })
 
 const name = 'n'.repeat(1000)
-const edit = { id: 1, loggedRow: null, storedRow: null }
 
 test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
   ['a create', (store) => store.createPlant({ id: 1n, name })],
@@ -65,7 +63,6 @@ test.each<[string, (changes: PlantChanges) => Promise<unknown>]>([
   ['a batch of deletes', (store) => store.deletePlants(range(1, 10))],
   ['a replacement', (store) => store.replacePlant({ id: 1n, name })],
   ['a patch', (store) => store.patchPlant(1n, { name })],
-  ['a batch of edits', (store) => store.accept(Array(9).fill(edit), 0)],
 ])('the size of the queue includes %s', async (_, change) => {
   const limits = { queuedWrites: 10, queuedBytes: 1000, batchWrites: 10 }
   const changes = plantChanges(new GroupCommit<Write>(async () => [], limits))

@@ -1,6 +1,5 @@
 // plantstore backup: copies the database. The copy is checked and synced before it is renamed.
 
-import { describeDifferences } from '../../change-log/check'
 import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { UsageError } from '../../errors'
@@ -9,15 +8,14 @@ import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
 import { copyWithProgress } from '../terminal/copy-with-progress'
 
-const COMPLETE =
-  'plantstore: the backup is complete; other programs made these edits: see "plantstore check"\n'
+const COMPLETE = 'plantstore: the backup is complete; it has the same fault as the database\n'
 
 export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
   help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is
-renamed. "plantstore restore FILE" restores it. Edits by other programs, which "plantstore check" reports, are copied too,
+renamed. "plantstore restore FILE" restores it. A wrong number of plants, which "plantstore check" reports, is copied too,
 with a warning.`,
   options: ['database'],
   overrides: { database: { value: 'FILE', help: 'the database file' } },
@@ -28,19 +26,18 @@ with a warning.`,
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     // SQLite would mistake a file of this name for a sidecar, and remove it.
     const databaseFiles = locate(config.database).files
-    let differences: readonly string[] = []
+    let wrongRecords: readonly string[] = []
     const code = await copyWithProgress(out, err, async (onBytes) => {
       const write = (target: string) => copyDatabase(config.database, target, onBytes)
       const result = await produceFile(path, 'refuse', write, {
         otherFiles: databaseFiles,
         onSynced: onBytes,
       })
-      const { plants } = result
-      differences = describeDifferences(result.differences, plants)
-      return `backed up ${countOf(plants, 'plant')} to ${path}\n`
+      wrongRecords = result.wrongRecords
+      return `backed up ${countOf(result.plants, 'plant')} to ${path}\n`
     })
-    for (const line of differences) err.write(`plantstore: ${config.database}: ${line}\n`)
-    if (differences.length > 0) err.write(COMPLETE)
+    for (const line of wrongRecords) err.write(`plantstore: ${config.database}: ${line}\n`)
+    if (wrongRecords.length > 0) err.write(COMPLETE)
     return code
   },
 }

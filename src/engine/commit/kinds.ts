@@ -218,24 +218,6 @@ const deletion: Kind<'delete'> = {
   rowsAfter: ({ id }) => [[id, null]],
 }
 
-const accept: Kind<'accept'> = {
-  ids: ({ edits }) => edits.map(({ id }) => id),
-  decide({ edits, origin }, state, entries) {
-    for (const { id, loggedRow, storedRow } of edits) {
-      const row = state.read(id)
-      // A plant that was changed after the edit was found has an entry of that change.
-      const isAsFound = row && storedRow ? isSame(row, storedRow) : row === storedRow
-      if (!isAsFound) continue
-      const action = storedRow ? (loggedRow ? 'replace' : 'create') : 'delete'
-      entries?.push({ action, plant: id, before: loggedRow, after: storedRow, origin })
-    }
-    return DONE
-  },
-  growth: ({ countDifference }) => countDifference,
-  hasWritten: () => true,
-  rowsAfter: () => [],
-}
-
 const KINDS: { readonly [K in KindName]: Kind<K> } = {
   create,
   createAll,
@@ -243,7 +225,6 @@ const KINDS: { readonly [K in KindName]: Kind<K> } = {
   deleteAll,
   change,
   delete: deletion,
-  accept,
 }
 
 /** True if a client requested a write. */

@@ -10,7 +10,7 @@ import {
   type Plant,
   type PlantUpdate,
 } from '../../plant/plant'
-import type { ChangeOptions, CreateOptions, Origin } from '../../plant/plants'
+import type { ChangeOptions, CreateOptions } from '../../plant/plants'
 import { toPlant, toRow, toRowId } from '../../plant/row'
 import type { Store } from '../../store'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
@@ -27,8 +27,6 @@ export const LIMITS: GroupCommitLimits = {
 
 /** The approximate size of a write without its texts. */
 export const WRITE_BYTES = 100
-
-const ACCEPTED: Origin = { token: null, address: null, request: 'accept' }
 
 const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fields)
 const sizeOfAll = (all: readonly ChangedTexts[]): number =>
@@ -51,7 +49,6 @@ export type PlantChanges = Pick<
   | 'replacePlant'
   | 'patchPlant'
   | 'deletePlant'
-  | 'accept'
 >
 
 /** The patch that replaces all texts of a plant. */
@@ -126,10 +123,6 @@ export function plantChanges(writes: GroupCommit<Write>): PlantChanges {
     async deletePlant(id, { signal, precondition = null, origin = null } = {}) {
       const write = { kind: 'delete', id: toRowId(id), precondition, origin } as const
       await writes.submit(write, WRITE_BYTES, signal)
-    },
-    async accept(edits, countDifference) {
-      const bytes = WRITE_BYTES * (1 + edits.length)
-      await writes.submit({ kind: 'accept', edits, countDifference, origin: ACCEPTED }, bytes)
     },
   }
 }

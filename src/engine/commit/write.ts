@@ -1,7 +1,6 @@
 // Writes and their outcomes, shared by every engine. Nothing here knows a database.
 
 import type { Action } from '../../change-log/change-log'
-import type { Edit } from '../../change-log/check'
 import type { ErrorName } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
@@ -25,8 +24,6 @@ type Data = {
   deleteAll: { readonly rows: readonly PlantRow[] }
   change: OfStored & { readonly patch: ChangedTexts; readonly action: ChangeAction }
   delete: OfStored
-  /** Logs edits by other programs, and adds to the recorded number of plants. Changes no plant. */
-  accept: { readonly edits: readonly Edit[]; readonly countDifference: number }
 }
 
 /** The name of a kind of write of plants; `kinds.ts` has the kinds. */
@@ -37,7 +34,7 @@ export type WriteOf<K extends KindName> = {
   [Name in K]: { readonly kind: Name; readonly origin: Origin | null } & Data[Name]
 }[K]
 
-/** A change of plants, or of what is recorded of them, requested by a user. */
+/** A change of plants, requested by a user. */
 export type PlantWrite = WriteOf<KindName>
 
 /** A write by the store itself, which changes no plant. */
@@ -83,7 +80,6 @@ export type Reports = {
   deleteAll: DeleteReport
   change: { readonly row: PlantRow }
   delete: typeof DONE
-  accept: typeof DONE
 }
 
 /** The report of any durable write. */

@@ -1,11 +1,10 @@
 // Checks a server's database: settings, schema, privileges, and every plant.
 
 import type { SQL } from 'bun'
-import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../change-log/check'
 import { messageOf, OpenError } from '../../errors'
 import type { Log } from '../../log'
 import type { Findings } from '../../store'
-import { describeForeignPart } from '../foreign-part'
+import { describeForeignPart, describeMiscount } from '../foreign-part'
 import type { Ask, Connection } from './connecting/connection'
 import { indexNamed, isLockTimeout, sqlStateOf } from './connecting/errors'
 import { LOCK_MS } from './connecting/settings'
@@ -14,7 +13,6 @@ import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
 import { readAlterations } from './schema/alterations'
 import { MIGRATION_STATEMENTS, SCHEMA_VERSION } from './schema/migrations'
-import { changeLogDifferences } from './sql/change-log'
 import { countPlants } from './sql/plants'
 import { allPlants, beginSnapshot, readAlone, requireSchema } from './sql/snapshot'
 
@@ -158,25 +156,26 @@ async function checkRetention(connection: Connection): Promise<string[]> {
   return refusals.map((refusal) => `old changes cannot be removed: ${refusal}`)
 }
 
-const ONE_ROW =
+const ONE_COUNT =
   'table plant_count must have one row; run DELETE FROM plant_count; INSERT INTO plant_count (plants) VALUES (0)'
 
-async function differencesOf(ask: Ask, plants: number, maxEdits: number): Promise<Differences> {
-  const differences = await changeLogDifferences(ask, maxEdits)
-  const plantCount = await ask(countPlants)
-  if (plantCount === null) return { ...differences, lines: [...differences.lines, ONE_ROW] }
-  return { ...differences, countDifference: plants - plantCount }
+const RECOUNT =
+  'UPDATE plant_count SET plants = (SELECT count(*) FROM plants) - (SELECT coalesce(sum(added), 0) FROM lanes)'
+const ONE_LOG = 'tables change_log and change_log_start must have one row each'
+
+async function wrongRecords(ask: Ask, plants: number): Promise<string[]> {
+  const logs = await ask((sql) => sql`SELECT FROM change_log CROSS JOIN change_log_start`)
+  const lines = logs.length === 1 ? [] : [ONE_LOG]
+  const recorded = await ask(countPlants)
+  if (recorded === null) return [...lines, ONE_COUNT]
+  return recorded === plants ? lines : [...lines, describeMiscount(recorded, plants, RECOUNT)]
 }
 
 /**
- * Reads a server's whole database, as of one moment, on one connection; finds at most this number of edits. Rejects
- * with an `OpenError` if it cannot be opened.
+ * Reads a server's whole database, as of one moment, on one connection. Rejects with an `OpenError` if it cannot be
+ * opened.
  */
-export function checkServer(
-  target: PostgresTarget,
-  maxEdits = MAX_NAMED,
-  log: Log = () => {},
-): Promise<Findings> {
+export function checkServer(target: PostgresTarget, log: Log = () => {}): Promise<Findings> {
   return readAlone(target, log, async (ask, connection) => {
     const schemaVersion = await requireSchema(ask, target)
     // An older schema differs; the daemon migrates it.
@@ -184,14 +183,15 @@ export function checkServer(
     const mayWrite = isCurrent && connection.standing.isWritable
     // First, as neither is possible in a read-only snapshot.
     const useProblems = mayWrite ? await checkUse(connection) : []
-    const emptyFindings = { schemaVersion, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
+    const emptyFindings = { schemaVersion, plants: 0, tokens: 0, wrongRecords: [] }
     if (useProblems.length > 0) return { ...emptyFindings, problems: useProblems }
     const warnings = mayWrite ? await checkRetention(connection) : []
     await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
     if (problems.length > 0) return { ...emptyFindings, problems }
-    const differences = isCurrent ? await differencesOf(ask, plants, maxEdits) : NO_DIFFERENCES
+    const wrong = isCurrent ? await wrongRecords(ask, plants) : []
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
-    return { schemaVersion, plants, tokens: Number(row?.count), problems, warnings, differences }
+    const tokens = Number(row?.count)
+    return { schemaVersion, plants, tokens, problems, warnings, wrongRecords: wrong }
   })
 }

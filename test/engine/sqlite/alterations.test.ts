@@ -83,7 +83,6 @@ test('a daemon that starts on a database with a trigger reads, and says which tr
 test.each([
   ['import', ['-', '--format', 'ndjson'], 74],
   ['token', ['create', 'phone'], 74],
-  ['accept', [], 1],
 ])(
   '%s does not write to a database with a trigger, and says which',
   async (command, args, code) => {

@@ -66,17 +66,17 @@ test('finds a wrong number of plants, which fails no backup or restore', async (
   const restored = await runProgram(['restore', copy, '--database', folder.file('new.db')])
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toStartWith(
-    `plantstore: ${database}: the recorded number of plants is 5, but 3 are stored\n`,
-  )
+  const [, recount = ''] =
+    /: the recorded number of plants is 5, but 3 are stored; to correct it, run (.*)\n/.exec(err) ??
+    []
   expect([backup.code, restored.code]).toEqual([0, 0])
-  await runProgram(['accept', '--database', database])
+  change(database, recount)
   expect((await check(database)).out).toStartWith('ok: 3 plants, ')
   change(database, 'DELETE FROM change_log')
   const without = (await check(database)).err
   const [, remedy = ''] = /table change_log must have one row; .* run (.*)\n/.exec(without) ?? []
   change(database, remedy)
-  await runProgram(['accept', '--database', database])
+  change(database, recount)
   expect((await check(database)).out).toStartWith('ok: 3 plants, ')
 })
 

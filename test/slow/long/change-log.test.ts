@@ -2,7 +2,6 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { KeepChanges } from '../../../src/change-log/change-log'
-import { describeDifferences, NO_DIFFERENCES } from '../../../src/change-log/check'
 import { creation } from '../../../src/engine/commit/kinds'
 import { DONE, type Write } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
@@ -69,38 +68,6 @@ async function makeLogged(path: string): Promise<string> {
   return cursor ?? ''
 }
 
-test('check finds a change log that does not explain the plants', async () => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  await makeLogged(path)
-  expect(await checkDatabase(path)).toMatchObject({ problems: [], plants: 2 })
-
-  const faults: [harm: string, problem: string][] = [
-    [`UPDATE changes SET after = '{"name":"x"}' WHERE number = 3`, 'plant 1 differs from its last'],
-    [
-      `UPDATE plants SET name = 'x' WHERE id = 2`,
-      'plant 2 differs from its last entry in the change log',
-    ],
-    ['DELETE FROM changes WHERE number = 2', 'lacks entries'],
-    ['DELETE FROM changes WHERE number = 3', 'lacks entries'],
-    ['UPDATE change_log SET bytes = bytes + 1', 'recorded size of the change log is wrong'],
-  ]
-  const altered = folder.file('altered.db')
-  copyFileSync(path, altered)
-  using alteredDb = new Database(altered)
-  alteredDb.run(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 3`)
-  expect((await checkDatabase(altered)).differences.unloggedEdits).toBe(1)
-  for (const [harm, problem] of faults) {
-    const harmed = folder.file('harmed.db')
-    copyFileSync(path, harmed)
-    using db = new Database(harmed)
-    db.run(harm)
-    const { problems, differences, plants } = await checkDatabase(harmed)
-    expect(problems).toEqual([])
-    expect(describeDifferences(differences, plants).join('\n')).toContain(problem)
-  }
-})
-
 test('removes more at once than was added since, and so never falls behind', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
@@ -120,8 +87,11 @@ test('removes more at once than was added since, and so never falls behind', asy
   remove(1500)
 
   expect(Number(left()?.left)).toBeLessThan(before)
-  const { differences } = await checkDatabase(path)
-  expect(differences.lines.join()).not.toContain('lacks entries')
+  const numbers = db.query<[first: bigint, count: bigint], []>(
+    'SELECT min(number), count(*) FROM changes',
+  )
+  const [[first = 0n, count] = []] = numbers.values() as [bigint, bigint][]
+  expect(count).toBe(2500n - first + 1n)
 })
 
 test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
@@ -167,7 +137,7 @@ test('refuses the cursors of an older schema, and keeps its entries', async () =
   await store.createPlant({ id: 9n, name: 'Oak' })
   expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
   await store.close()
-  expect(await checkDatabase(path)).toMatchObject({ problems: [], differences: NO_DIFFERENCES })
+  expect(await checkDatabase(path)).toMatchObject({ problems: [], wrongRecords: [] })
 })
 
 test('a backup has the change log, and its restore begins a new one with the same entries', async () => {

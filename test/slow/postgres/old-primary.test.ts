@@ -250,7 +250,6 @@ describeServers('an old primary of %s', (startServer, installation) => {
       ['export'],
       ['tags'],
       ['changes'],
-      ['accept'],
       ['token', 'list'],
       ['token', 'create', 'laptop'],
     ]) {

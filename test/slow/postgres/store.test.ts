@@ -1,6 +1,5 @@
 // The contract of a store in PostgreSQL, and several processes in one database.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { NO_DIFFERENCES } from '../../../src/change-log/check'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
 import { connect } from '../../../src/engine/postgres/connecting/hosts'
@@ -78,7 +77,7 @@ describeServers('a store in %s', (startServer, installation) => {
     expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({
       plants: plantCount + 2,
       problems: [],
-      differences: NO_DIFFERENCES,
+      wrongRecords: [],
     })
   })
 

@@ -1,6 +1,5 @@
 // Takes the steps of docs/architecture.md in a copy of the source: a field, a filter, an error and a command. Looks for
 // each everywhere.
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   existsSync,
@@ -370,22 +369,6 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     expect(readFileSync(folder.file('refused.csv'), 'utf8')).toContain(',aroid,other,')
     const unknown = await importText(header + rows, '--species-column', 'none', '--dry-run')
     expect(unknown.err).toContain('no column "none"')
-  })
-
-  test('check compares the new field with the change log', async () => {
-    expect(await command('check')).toMatchObject({ err: '', code: 0 })
-    if (database.startsWith('postgres')) {
-      await using sql = new Bun.SQL(database)
-      await sql`UPDATE plants SET species = 'tampered' WHERE id = 2`
-    } else {
-      using db = new Database(database)
-      db.run(`UPDATE plants SET species = 'tampered' WHERE id = 2`)
-    }
-
-    const { err, code } = await command('check')
-
-    expect(err).toContain('plant 2 differs from its last entry in the change log')
-    expect(code).toBe(1)
   })
 }
 

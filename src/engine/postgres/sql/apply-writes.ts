@@ -194,11 +194,7 @@ function writesOf(
   const deleted = [...net.deleted, ...reserved]
   if (net.updated.length > 0) statements.push(updateRows(sql, net.updated))
   if (deleted.length > 0) statements.push(deleteRows(sql, deleted))
-  const accepted = batch.map((write) => (write.kind === 'accept' ? write.countDifference : 0))
-  const growth = accepted.reduce(
-    (sum, difference) => sum + difference,
-    net.inserted.length - net.deleted.length,
-  )
+  const growth = net.inserted.length - net.deleted.length
   if (growth !== 0) statements.push(addPlants(laneStep, growth))
   for (const write of batch) {
     if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))

@@ -4,14 +4,6 @@
 import type { SQL } from 'bun'
 import type { ChangeLog, ChangeLogStats } from '../../../change-log/change-log'
 import {
-  createLinkCheck,
-  type Differences,
-  type FoundNumbers,
-  isWhole,
-  LACKS_ENTRIES,
-  type Link,
-} from '../../../change-log/check'
-import {
   type ChangeLogRow,
   type ChangeLogState,
   ENTRY_COLUMNS,
@@ -30,7 +22,6 @@ import {
   toCursor,
 } from '../../../change-log/entry'
 import type { EntryRange, EntryTime } from '../../../change-log/retention'
-import { TEXT_FIELDS } from '../../../plant/plant'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connecting/connection'
 import {
@@ -44,8 +35,6 @@ import { SCHEMA_VERSION } from '../schema/migrations'
 
 const REMOVED_AT_ONCE = 500
 // Limits of one query of a check.
-const LINKS_AT_ONCE = 1000
-const LINKS_BYTES = 4_000_000
 
 /** Milliseconds since 1970, by the server's clock. */
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -226,42 +215,3 @@ export const CHANGE_LOG_READS: readonly Statement[] = [
   [HISTORY_OF_PLANT, 0, 0, 0],
 ]
 export const CHANGE_LOG_REMOVAL: Statement = [REMOVE, 0, 0]
-
-const LINKS = `
-  SELECT number, plant, before, after, ${TEXT_FIELDS} FROM (
-    SELECT number, plant, before, after, sum(${LENGTH}) OVER (
-      ORDER BY plant, number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
-    FROM (
-      SELECT number, plant, before, after FROM changes
-      WHERE $1::bigint IS NULL OR (plant, number) > ($1::bigint, $2::bigint)
-      ORDER BY plant, number LIMIT ${LINKS_AT_ONCE}
-    ) AS read
-  ) AS measured LEFT JOIN plants ON id = plant
-  WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
-
-/** Compares the change log with the stored plants; stops at this number of edits. */
-export async function changeLogDifferences(ask: Ask, maxEdits: number): Promise<Differences> {
-  const states = await ask(
-    (sql) => sql<FoundNumbers[]>`
-      SELECT last, min(changes.number) AS first, max(changes.number) AS top,
-        count(changes.number) AS count
-      FROM change_log CROSS JOIN change_log_start AS start LEFT JOIN changes ON true
-      GROUP BY last, start.id`,
-  )
-  const [state] = states
-  const lines: string[] = []
-  if (!state || states.length > 1) {
-    lines.push('tables change_log and change_log_start must have one row each')
-  } else if (!isWhole(state)) lines.push(LACKS_ENTRIES)
-  const { see, end, edits, unlogged } = createLinkCheck()
-  let last: Link | undefined
-  while (edits.length < maxEdits) {
-    const place = [last?.plant ?? null, last?.number ?? null]
-    const links: Link[] = await ask((sql) => sql.unsafe<Link[]>(LINKS, place))
-    for (const link of links) see(link)
-    last = links.at(-1)
-    if (!last) break
-  }
-  end()
-  return { lines, edits: edits.slice(0, maxEdits), countDifference: 0, unloggedEdits: unlogged() }
-}

@@ -1,15 +1,14 @@
 // Verifies a database's integrity and its schema without writing.
 
 import { Database } from 'bun:sqlite'
-import { type Differences, MAX_NAMED, NO_DIFFERENCES } from '../../../change-log/check'
 import { messageOf, OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
-import { describeForeignPart } from '../../foreign-part'
+import { describeForeignPart, describeMiscount } from '../../foreign-part'
 import { connect } from '../file/connection'
 import { explainFailedRead } from '../file/errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from '../file/migrations'
 import { readDatabase } from '../read-only/read'
-import { changeLogDifferences, damagedEntries } from '../reading/change-log'
+import { damagedEntries } from '../reading/change-log'
 import { countPlants } from '../reading/plants'
 
 type SchemaEntry = {
@@ -59,7 +58,7 @@ function schemaProblems(db: Database, version: number): string[] {
   return [...faulty, ...foreign]
 }
 
-const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, differences: NO_DIFFERENCES }
+const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, wrongRecords: [] }
 
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
@@ -67,10 +66,13 @@ const count = (db: Database, table: 'plants' | 'tokens'): number =>
 const ONE_ROW =
   'table change_log must have one row; to begin a new change log, run DELETE FROM changes; DELETE FROM change_log; INSERT INTO change_log (last, bytes) VALUES (0, 0)'
 
-function differencesOf(db: Database, plants: number, maxEdits: number): Differences {
-  const plantCount = countPlants(db)
-  if (plantCount === null) return { ...NO_DIFFERENCES, lines: [ONE_ROW] }
-  return { ...changeLogDifferences(db, maxEdits), countDifference: plants - plantCount }
+const RECOUNT = 'UPDATE change_log SET plants = (SELECT count(*) FROM plants)'
+
+function wrongRecords(db: Database, plants: number): string[] {
+  const recorded = countPlants(db)
+  if (recorded === null) return [ONE_ROW]
+  const damaged = damagedEntries(db)
+  return recorded === plants ? damaged : [...damaged, describeMiscount(recorded, plants, RECOUNT)]
 }
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
@@ -81,21 +83,21 @@ const damageOf = (db: Database): string[] =>
     .map((row) => row.integrity_check)
     .filter((line) => line !== 'ok')
 
-function check(db: Database, maxEdits: number): Findings {
+function check(db: Database): Findings {
   const version = schemaVersion(db)
   const problems = [...damageOf(db), ...schemaProblems(db, version)]
   if (problems.length > 0) return { ...NOTHING, problems }
   const plants = count(db, 'plants')
-  const differences =
-    version === SCHEMA_VERSION ? differencesOf(db, plants, maxEdits) : NO_DIFFERENCES
-  return { schemaVersion: version, plants, tokens: count(db, 'tokens'), problems, differences }
+  const wrong = version === SCHEMA_VERSION ? wrongRecords(db, plants) : []
+  const tokens = count(db, 'tokens')
+  return { schemaVersion: version, plants, tokens, problems, wrongRecords: wrong }
 }
 
-/** Reads a whole database; finds at most this number of edits. Throws an `OpenError` if it cannot be opened. */
-export function checkDatabase(path: string, maxEdits = MAX_NAMED): Promise<Findings> {
+/** Reads a whole database. Throws an `OpenError` if it cannot be opened. */
+export function checkDatabase(path: string): Promise<Findings> {
   return readDatabase(path, 'repeatable', (db) => {
     try {
-      return check(db, maxEdits)
+      return check(db)
     } catch (error) {
       const reason = explainFailedRead(error, path)
       if (reason instanceof OpenError && !reason.storage) throw reason

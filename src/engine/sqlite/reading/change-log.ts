@@ -9,16 +9,6 @@ import type {
   ReadOptions,
 } from '../../../change-log/change-log'
 import {
-  createLinkCheck,
-  type Differences,
-  describeDamagedEntry,
-  type FoundNumbers,
-  isWhole,
-  LACKS_ENTRIES,
-  type Link,
-  WRONG_SIZE,
-} from '../../../change-log/check'
-import {
   type ChangeLogRow,
   ENTRY_COLUMNS,
   type EntryRow,
@@ -34,9 +24,8 @@ import {
   toCursor,
 } from '../../../change-log/entry'
 import type { EntryRange, EntryTime } from '../../../change-log/retention'
-import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
+import type { Int64 } from '../../../plant/plant'
 import { PAGE_LENGTH } from '../../page'
-import { ENTRY_BYTES } from '../file/change-log-row'
 
 /** The last entry that a batch adds: shows whether the batch was made. Its mark is in digits, as messages are JSON. */
 export type LastEntry = { readonly number: number; readonly mark: string }
@@ -145,8 +134,6 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   }
 }
 
-type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
-
 /** The line of a check that names the first entry whose fields cannot be parsed; none if all can. */
 export const damagedEntries = (db: Database): string[] =>
   db
@@ -154,29 +141,7 @@ export const damagedEntries = (db: Database): string[] =>
       'SELECT number FROM changes WHERE json_valid(before) = 0 OR json_valid(after) = 0 LIMIT 1',
     )
     .all()
-    .map(({ number }) => describeDamagedEntry(number))
-
-/** Compares the change log with the stored plants; stops at this number of edits. */
-export function changeLogDifferences(db: Database, maxEdits: number): Differences {
-  const sums = db
-    .query<Sums, []>(
-      `SELECT last, bytes, count(number) AS count, min(number) AS first, max(number) AS top,
-         CAST(ifnull(sum(${ENTRY_BYTES}), 0) AS INTEGER) AS sum
-       FROM change_log LEFT JOIN changes`,
+    .map(
+      ({ number }) =>
+        `entry ${number} of the change log is damaged; to begin a new one, restart with --keep-changes off, then with the period`,
     )
-    .get()
-  const lines = sums && isWhole(sums) ? [] : [LACKS_ENTRIES]
-  if (sums?.bytes !== sums?.sum) lines.push(WRONG_SIZE)
-  lines.push(...damagedEntries(db))
-  const links = db.query<Link, []>(
-    `SELECT number, plant, before, after, ${TEXT_FIELDS} FROM changes LEFT JOIN plants ON id = plant
-     ORDER BY plant, number`,
-  )
-  const { see, end, edits, unlogged } = createLinkCheck()
-  for (const link of links.iterate()) {
-    see(link)
-    if (edits.length >= maxEdits) break
-  }
-  if (edits.length < maxEdits) end()
-  return { lines, edits, countDifference: 0, unloggedEdits: unlogged() }
-}

@@ -1,0 +1,95 @@
+// Edits by other programs are no damage: backups have them, and later entries of the change log begin with them.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { check } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+type Entry = { action: string; id: number; before: unknown; after: unknown; request: string | null }
+
+const backup = (database: string, file: string) =>
+  runProgram(['backup', file, '--database', database])
+
+function edit(database: string, sql: string): void {
+  using db = new Database(database)
+  db.run(sql)
+}
+
+/** A daemon with the plants 1 to 4 in its change log, and 5, which was deleted again. */
+async function serve(database: string) {
+  const daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  for (const id of [1, 2, 3, 4, 5]) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+  await daemon.fetch('/plants/5', { method: 'DELETE' })
+  return daemon
+}
+
+type Served = Awaited<ReturnType<typeof serve>>
+
+const entriesOf = async (daemon: Served): Promise<Entry[]> =>
+  ((await (await daemon.fetch('/plants/changes')).json()) as { changes: Entry[] }).changes
+
+test('a backup has the edits of other programs, warns of a wrong number of plants, and is complete', async () => {
+  using folder = temporaryFolder()
+  const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
+  await using _daemon = await serve(database)
+  edit(
+    database,
+    `UPDATE plants SET name = 'Edited', tag = 'by hand' WHERE id = 2;
+     DELETE FROM plants WHERE id = 3;
+     INSERT INTO plants (id, name) VALUES (5, 'Inserted'), (6, 'Unknown'), (7, 'Unknown');`,
+  )
+
+  const { out, err, code } = await backup(database, copy)
+
+  expect({ out, code }).toEqual({ out: `backed up 6 plants to ${copy}\n`, code: 0 })
+  expect(err).toStartWith(
+    `plantstore: ${database}: the recorded number of plants is 4, but 6 are stored; `,
+  )
+  expect(err).toContain('the backup is complete')
+  const restored = folder.file('restored.db')
+  expect(await runProgram(['restore', copy, '--database', restored])).toMatchObject({ code: 0 })
+  using db = new Database(restored)
+  expect(db.query('SELECT name FROM plants WHERE id = 2').get()).toEqual({ name: 'Edited' })
+})
+
+test('the number of plants is corrected beside a daemon, with the statement that check prints', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await serve(database)
+  edit(database, 'DELETE FROM plants WHERE id = 3')
+  const { err, code } = await check(database)
+  const [, recount = ''] = /to correct it, run (.*)\n/.exec(err) ?? []
+
+  edit(database, recount)
+
+  expect(code).toBe(1)
+  await daemon.create('{"id":8,"name":"plant 8"}')
+  expect((await check(database)).out).toStartWith('ok: 4 plants, ')
+  const status = (await (await daemon.fetch('/status')).json()) as { plants: number }
+  expect(status.plants).toBe(4)
+})
+
+test('later entries have the edited values as the old ones', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await serve(database)
+  edit(database, `UPDATE plants SET name = 'Edited' || id WHERE id <= 4`)
+
+  await daemon.fetch('/plants/1', { method: 'PATCH', json: { tag: 't' } })
+  await daemon.fetch('/plants/2', { method: 'PUT', json: { name: 'put' } })
+  await daemon.fetch('/plants/3', { method: 'DELETE' })
+  await daemon.fetch('/plants/batch', {
+    method: 'PUT',
+    json: { plants: [{ id: 4, name: 'put too' }] },
+  })
+
+  expect((await entriesOf(daemon)).slice(6)).toMatchObject([
+    { before: { name: 'Edited1' }, after: { name: 'Edited1', tag: 't' } },
+    { before: { name: 'Edited2' }, after: { name: 'put' } },
+    { before: { name: 'Edited3' }, after: null },
+    { before: { name: 'Edited4' }, after: { name: 'put too' } },
+  ])
+  expect(await check(database)).toMatchObject({ err: '', code: 0 })
+  expect((await backup(database, folder.file('copy.db'))).err).toBe('')
+})
