@@ -1,10 +1,9 @@
-// Removes entries of the change log beyond the retention period. A clock that is wrong at one start must not remove
-// young entries, so an entry's age does not rest on the clock alone: it is the time that this process has seen pass,
-// plus the time between the entries after it. There, a jump of the clock cannot be told from a pause, and counts for a
-// tenth of the period, a day at most.
+// Removes entries of the change log beyond the retention period. An entry's age is the time between the entries after it,
+// each pause counted as a tenth of the period or a day at most, plus the time that this process has run: a wrong clock
+// adds little to it.
 
 const HOUR_MS = 3_600_000
-const MAX_GAP_MS = 24 * HOUR_MS
+const DAY_MS = 24 * HOUR_MS
 // The interval of checks for a change log that another process may begin.
 const CHECK_EVERY_MS = 60_000
 const MIN_CHECK_MS = 1000
@@ -33,50 +32,8 @@ export type RetainedLog = {
   remove(upTo: number): Promise<void>
 }
 
-/** Entries up to `number`, all written before the age of the change log was `end`. */
-type Mark = { number: number; readonly begin: number; end: number }
-
-/** The ages of entries, by the time that has passed in a change log. */
-class Ages {
-  #age = 0
-  #lastTime: number | null = null
-  #marks: Mark[] = []
-
-  /** The number of the last entry that was added. */
-  get last(): number {
-    return this.#marks.at(-1)?.number ?? 0
-  }
-
-  /** Adds an entry of an earlier time. */
-  addTime({ number, at }: EntryTime, keepMs: number): void {
-    const time = Number(at)
-    const gap = time - (this.#lastTime ?? time)
-    this.#lastTime = time
-    this.pass(Math.min(Math.max(gap, 0), keepMs / 10, MAX_GAP_MS))
-    this.add(Number(number), keepMs)
-  }
-
-  /** Adds all entries up to a number, as written by now. */
-  add(number: number, keepMs: number): void {
-    const mark = this.#marks.at(-1)
-    if (number <= this.last) return
-    if (mark && this.#age - mark.begin < keepMs / 100)
-      Object.assign(mark, { number, end: this.#age })
-    else this.#marks.push({ number, begin: this.#age, end: this.#age })
-  }
-
-  pass(milliseconds: number): void {
-    this.#age += milliseconds
-  }
-
-  /** The number up to which entries are at least this old; 0 if none is. */
-  olderThan(milliseconds: number): number {
-    const isOld = ({ end }: Mark) => this.#age - end >= milliseconds
-    const old = this.#marks.findLastIndex(isOld)
-    this.#marks.splice(0, old)
-    return old < 0 ? 0 : (this.#marks[0]?.number ?? 0)
-  }
-}
+/** The age of the change log when an entry was written, or a little later. */
+type Mark = { readonly number: number; readonly age: number }
 
 /** The clock of retention; tests replace it. */
 export type Clock = {
@@ -91,8 +48,10 @@ const MONOTONIC_CLOCK: Clock = { now: () => performance.now(), pause: () => Bun.
 /** Removes the old entries of one change log. */
 export class Retention {
   readonly #startedAt: number
-  #ages = new Ages()
   #checkedAt: number | null = null
+  /** The age of the oldest entry. */
+  #age = 0
+  #marks: Mark[] = []
   #isEnded = false
 
   constructor(
@@ -111,14 +70,13 @@ export class Retention {
     const wait = this.#startedAt + Math.min(HOUR_MS, keepMs) - this.clock.now()
     if (wait > 0) return Math.min(wait, CHECK_EVERY_MS)
     if (this.#checkedAt === null) await this.#readTimes(keepMs)
-    else {
-      const elapsedMs = this.clock.now() - this.#checkedAt
-      this.#checkedAt += elapsedMs
-      this.#ages.pass(elapsedMs)
-      this.#ages.add(last, keepMs)
-    }
-    const upTo = this.#ages.olderThan(keepMs)
-    await this.#remove(state, upTo)
+    const now = this.clock.now()
+    this.#age += now - (this.#checkedAt ?? now)
+    this.#checkedAt = now
+    this.#mark(last, keepMs / 100)
+    const old = this.#marks.findLastIndex(({ age }) => this.#age - age >= keepMs)
+    this.#marks.splice(0, old)
+    if (old >= 0) await this.#remove(state, this.#marks[0]?.number ?? 0)
     return Math.min(Math.max(keepMs / 10, MIN_CHECK_MS), HOUR_MS)
   }
 
@@ -126,16 +84,28 @@ export class Retention {
     this.#isEnded = true
   }
 
+  /** Marks the present age of an entry, unless the last mark is younger than `stepMs`. */
+  #mark(number: number, stepMs: number): void {
+    const mark = this.#marks.at(-1)
+    if (mark && (number <= mark.number || this.#age - mark.age < stepMs)) return
+    this.#marks.push({ number, age: this.#age })
+  }
+
   async #readTimes(keepMs: number): Promise<void> {
-    const ages = new Ages()
-    for (;;) {
-      const times = await this.log.times(ages.last, TIMES_PER_READ)
-      for (const time of times) ages.addTime(time, keepMs)
-      if (times.length < TIMES_PER_READ || this.#isEnded) break
+    this.#age = 0
+    this.#marks = []
+    for (let last: EntryTime | undefined; !this.#isEnded; ) {
+      const times = await this.log.times(Number(last?.number ?? 0), TIMES_PER_READ)
+      for (const entry of times) {
+        const pause = last ? Number(entry.at - last.at) : 0
+        this.#age += Math.min(Math.max(pause, 0), keepMs / 10, DAY_MS)
+        this.#mark(Number(entry.number), keepMs / 100)
+        last = entry
+      }
+      if (last) this.#mark(Number(last.number), 0)
+      if (times.length < TIMES_PER_READ) break
       await this.clock.pause()
     }
-    this.#ages = ages
-    this.#checkedAt = this.clock.now()
   }
 
   async #remove(state: EntryRange, upTo: number): Promise<void> {
