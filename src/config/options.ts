@@ -80,8 +80,7 @@ const duration = (example = '90d; not a date') => ({
 })
 
 const BOOLEAN = {
-  parse: (text: string) =>
-    /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : undefined,
+  parse: (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined),
   rule: 'must be true or false',
 }
 

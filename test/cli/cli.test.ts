@@ -399,7 +399,7 @@ test.each([
   ['PLANTSTORE_PORT', 'http'],
   ['PLANTSTORE_MAX_BODY_BYTES', '-1'],
   ['PLANTSTORE_STOP_SECONDS', '1s'],
-  ['PLANTSTORE_LOG_REQUESTS', 'maybe'],
+  ...['maybe', 'yes', '1', 'TRUE', 'off'].map((text) => ['PLANTSTORE_LOG_REQUESTS', text] as const),
 ])('refuses %s=%s in one line that names it', async (name, value) => {
   using folder = temporaryFolder()
 

@@ -140,7 +140,7 @@ test.each([
 })
 
 test('reads several X-Forwarded-For as one', async () => {
-  const env = { PLANTSTORE_TRUSTED_PROXIES: '127.0.0.0/8', PLANTSTORE_LOG_REQUESTS: '1' }
+  const env = { PLANTSTORE_TRUSTED_PROXIES: '127.0.0.0/8', PLANTSTORE_LOG_REQUESTS: 'true' }
   await using daemon = await startDaemon({ database: folder.file('several.db'), env })
   const connection = await connect(daemon.url)
   connection.write(
