@@ -8,7 +8,7 @@ import { cutUrls, UsageError } from '../../errors'
 import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file'
 import { EXIT_CODES } from '../../program'
 import type { Store } from '../../store'
-import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
+import { hourOf, issueToken, isTokenName, stateOf, type Token } from '../../token/token'
 import { type Command, type CommandContext, type Output, onlyArgument } from '../command'
 import { countOf } from '../count'
 import { commandLog, interactiveOptions } from '../terminal/suspend'
@@ -84,6 +84,12 @@ async function create(
   return EXIT_CODES.failure
 }
 
+// A clock that was ahead may have recorded a later hour.
+const withPastUse = (token: Token, now: number): Token => ({
+  ...token,
+  lastUsedAt: token.lastUsedAt === null ? null : Math.min(token.lastUsedAt, hourOf(now)),
+})
+
 async function readTokens(config: Config, err: Output): Promise<readonly Token[]> {
   const store = await engineOf(config.database).openReadOnly(
     config.database,
@@ -99,7 +105,7 @@ async function readTokens(config: Config, err: Output): Promise<readonly Token[]
 
 async function list({ config, out, err }: CommandContext): Promise<number> {
   const now = Date.now()
-  const tokens = await readTokens(config, err)
+  const tokens = (await readTokens(config, err)).map((token) => withPastUse(token, now))
   if (config.json) {
     const all = tokens.map((token) => tokenToJson(token, now))
     out.write(`${JSON.stringify(all, null, 2)}\n`)
