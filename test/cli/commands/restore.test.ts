@@ -349,7 +349,7 @@ test('refuses to restore while a daemon serves the database', async () => {
   const { err, code } = await restore(folder.file('copy.db'), database)
 
   expect(code).toBe(1)
-  expect(err).toContain('another plantstore serves')
+  expect(err).toContain(`another plantstore (process ${daemon.pid}) serves`)
   expect((await daemon.create('{"id":100,"name":"still here"}')).status).toBe(200)
 })
 

@@ -15,6 +15,7 @@ import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../../errors'
 import { openDescriptor } from '../../../files/descriptor'
 import { dropPageCache, isMountRoot, requireLibc, tryLock, watchInode } from '../../../files/libc'
+import { lockHolder } from '../../../files/lock-holder'
 import { giveAsRoot } from '../../../files/owner'
 import { kindAt } from '../../../files/resolve-path'
 import { syncFolder } from '../../../files/sync'
@@ -243,8 +244,10 @@ export function openFile(
   try {
     const isFree = holdsLock ? waitForLock(fd) : tryLock(fd)
     if (holdsLock && !isFree) {
+      const holder = lockHolder(fd)
+      const process = holder === null ? '' : ` (process ${holder})`
       throw new OpenError(
-        `another plantstore serves ${full}; stop it, or name another file with --database`,
+        `another plantstore${process} serves ${full}; stop it, or name another file with --database`,
       )
     }
     // The file may have been replaced between opening and locking.
