@@ -1,5 +1,7 @@
 // The program for other processes: its commit, exit codes and path, and quoting for a shell.
 
+import { readFileSync } from 'node:fs'
+
 // Defined by build.ts.
 declare const BUILD_COMMIT: string
 
@@ -11,9 +13,22 @@ export const EXIT_CODES = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
 
 /** The exit codes after the signals to stop, as a shell counts them: 128 plus the signal's number. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
-/** The signals that stop a daemon: SIGHUP does not. */
+/** The signals that stop a daemon. SIGHUP does only if its terminal has closed. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 export type StopSignal = (typeof STOP_SIGNALS)[number]
+
+// The signals that a process ignores: a mask, of which bit 0 is signal 1, SIGHUP (proc_pid_status(5)).
+const IGNORED = /^SigIgn:\s*([\da-f]+)$/m
+
+/** True if this process was started to outlive its terminal, such as by nohup(1). */
+export function ignoresHangup(): boolean {
+  try {
+    const [, mask = '0'] = IGNORED.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return (BigInt(`0x${mask}`) & 1n) === 1n
+  } catch {
+    return false
+  }
+}
 
 /** The command that starts this program again: the executable, or Bun with the source. */
 export const ownProgram = (): readonly string[] =>

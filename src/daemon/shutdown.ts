@@ -1,8 +1,15 @@
 // The signals that stop a daemon, and the time limits of a stop.
 
+import { closeSync, openSync } from 'node:fs'
 import { IN_DOUBT, messageOf } from '../errors'
 import type { Log } from '../log'
-import { EXIT_CODES, SIGNAL_EXIT_CODES, STOP_SIGNALS, type StopSignal } from '../program'
+import {
+  EXIT_CODES,
+  ignoresHangup,
+  SIGNAL_EXIT_CODES,
+  STOP_SIGNALS,
+  type StopSignal,
+} from '../program'
 
 // By default these end the process at once.
 const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
@@ -14,9 +21,25 @@ const SAME_SIGNAL_MS = 20
 const DRAIN_SHARE = 0.75
 const CLOSE_MS = 1000
 
-/** Watches for the signals to stop: `first` and `second` resolve to them. Calls `reload` at each SIGHUP. */
+// A shell may send SIGHUP just before its terminal closes.
+const HANGUP_MS = 1000
+
+/** True if this process has a terminal (tty(4)). */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Watches for the signals to stop: `first` and `second` resolve to them. A SIGHUP calls `reload`, and stops a daemon
+ * whose terminal has closed, unless nohup(1) has started it.
+ */
 export function watchSignals(reload: () => void) {
-  const first = Promise.withResolvers<StopSignal>()
+  const first = Promise.withResolvers<StopSignal | 'SIGHUP'>()
   const second = Promise.withResolvers<StopSignal>()
   let firstAt: number | undefined
   for (const signal of STOP_SIGNALS) {
@@ -26,7 +49,13 @@ export function watchSignals(reload: () => void) {
       else first.resolve(signal)
     })
   }
-  process.on('SIGHUP', reload)
+  const endsWithTerminal = hasTerminal() && !ignoresHangup()
+  process.on('SIGHUP', async () => {
+    reload()
+    if (!endsWithTerminal) return
+    if (hasTerminal()) await Bun.sleep(HANGUP_MS)
+    if (!hasTerminal()) first.resolve('SIGHUP')
+  })
   for (const signal of IGNORED) process.on(signal, () => {})
   return { first: first.promise, second: second.promise }
 }

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { quote } from '../../src/program'
+import { PATIENCE_MS, program, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { storedPlants } from '../harness/plants'
 import { until } from '../harness/until'
@@ -144,6 +145,47 @@ test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)(
     expect(daemon.events().map((line) => line.event)).toEqual(events)
   },
 )
+
+/** Starts a daemon on a terminal; `log` is its standard error. */
+function startOnTerminal(database: string, log: string, before = '') {
+  const serve = [...program, 'serve', '--port', '0', '--database', database].map(quote).join(' ')
+  const child = Bun.spawn(['sh', '-c', `${before}exec ${serve} 2> ${quote(log)}`], { terminal: {} })
+  const events = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
+  return {
+    child,
+    events,
+    listens: () => until('the daemon listens', () => events().includes('"listening"')),
+  }
+}
+
+test('stops when the terminal that started it closes', async () => {
+  using folder = temporaryFolder()
+  const { child, events, listens } = startOnTerminal(folder.file('plants.db'), folder.file('log'))
+  await listens()
+
+  process.kill(child.pid, 'SIGHUP')
+  await until('it has read again', () => events().includes('"nothing-to-reread"'))
+  await Bun.sleep(1100)
+  expect(events()).not.toContain('"stopping"')
+  child.terminal?.close()
+
+  expect(await child.exited).toBe(0)
+  expect(events()).toMatch(/"stopping","signal":"SIGHUP"}\n.*"stopped"}\n$/)
+})
+
+test('outlives its terminal if nohup has started it', async () => {
+  using folder = temporaryFolder()
+  const started = startOnTerminal(folder.file('plants.db'), folder.file('log'), "trap '' HUP; ")
+  const { child, events, listens } = started
+  await listens()
+
+  child.terminal?.close()
+  await Bun.sleep(1100)
+
+  expect(events()).not.toContain('"stopping"')
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})
 
 test('reads the token file again on SIGHUP, and keeps the old token if it cannot', async () => {
   using folder = temporaryFolder()

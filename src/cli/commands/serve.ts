@@ -14,7 +14,7 @@ export const serve: Command = {
 only "off" removes the change log.
 
 SIGTERM and SIGINT stop it: it answers the requests in flight and closes the database. A second signal ends it at
-once. SIGHUP rereads PLANTSTORE_TOKEN_FILE.
+once. SIGHUP rereads PLANTSTORE_TOKEN_FILE. A daemon that was started on a terminal stops when the terminal closes.
 
 Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended
 by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,

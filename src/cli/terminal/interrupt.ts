@@ -1,20 +1,6 @@
 // Interrupts by Ctrl-C, or by closing the terminal: the first signal ends a command cleanly, the second at once.
 
-import { readFileSync } from 'node:fs'
-import { SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
-
-// The signals that a process ignores: a mask, of which bit 0 is signal 1, SIGHUP (proc_pid_status(5)).
-const IGNORED = /^SigIgn:\s*([\da-f]+)$/m
-
-/** True if this process was started to outlive its terminal, such as by nohup(1). */
-function ignoresHangup(): boolean {
-  try {
-    const [, mask = '0'] = IGNORED.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
-    return (BigInt(`0x${mask}`) & 1n) === 1n
-  } catch {
-    return false
-  }
-}
+import { ignoresHangup, SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
 
 /** The exit code of a command that was interrupted. */
 export const interruptCode = ({ reason }: AbortSignal): number =>
