@@ -1,8 +1,9 @@
 // The README and docs/ must stay true: what they list is compared with the code.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
+import { forward } from '../src/cli/commands/forward'
 import { ERRORS } from '../src/errors'
 import { FAMILIES } from '../src/metrics'
 import { EXIT_CODES } from '../src/program'
@@ -202,6 +203,45 @@ test('docs/errors.md has every error number and no other', () => {
 
 test('pages have the options and commands of the program; else run: bun run docs', async () => {
   for (const [path, text] of await currentPages()) expect(readFileSync(path, 'utf8')).toBe(text)
+})
+
+/** The commands of pages and of help that make a secret. */
+const makingSecrets = () =>
+  [...pages.map(read), forward.help.replace(/^ {2}/gm, '')].flatMap(
+    (text) => text.match(/^.*openssl rand.*(>|install).*$/gm) ?? [],
+  )
+
+/** The files that a command makes, where openssl and sudo are these scripts. */
+async function secretsMade(command: string, openssl: string): Promise<string[]> {
+  using folder = temporaryFolder()
+  using programs = temporaryFolder()
+  for (const [name, script] of [
+    ['openssl', openssl],
+    ['sudo', '[ "$1" = chown ] || exec "$@"'],
+  ] as const) {
+    writeFileSync(programs.file(name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  }
+  const own = command.replaceAll('/etc/plantstore/', `${folder.path}/`)
+  await run(['sh', '-c', own], {
+    cwd: folder.path,
+    env: { PATH: `${programs.path}:${Bun.env.PATH}` },
+  })
+  return readdirSync(folder.path).map((name) => readFileSync(folder.file(name), 'utf8'))
+}
+
+test('a command that makes a secret writes nothing if openssl fails', async () => {
+  const commands = unique(makingSecrets())
+
+  expect(commands.length).toBeGreaterThan(3)
+  for (const command of commands) {
+    expect({ command, secrets: await secretsMade(command, 'exit 1') }).toEqual({
+      command,
+      secrets: [],
+    })
+    const [secret, ...others] = await secretsMade(command, 'echo 0123456789abcdef')
+    expect(secret).toMatch(/^(whsec_)?0123456789abcdef\n$/)
+    expect(others).toEqual([])
+  }
 })
 
 describe('docs/commands.md', () => {

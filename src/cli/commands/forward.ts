@@ -92,7 +92,9 @@ obeyed. 410 Gone ends the command, with exit code 0.
 --cursor-file and --secret-file are required. The first saves the cursor of the last delivered change, and the next
 start resumes after it. While it does not exist, forwarding starts with the oldest change, or after --after.
 
-To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
+To create a secret:
+
+  (umask 077; key=$(openssl rand -base64 32) && echo "whsec_$key" > secret)`,
   options: ['cursorFile', 'secretFile', 'after', ...SOURCE_OPTIONS],
   overrides: {
     after: { help: 'until the cursor file exists: after this one, or "now"' },

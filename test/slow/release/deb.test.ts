@@ -226,7 +226,7 @@ test.skipIf(!hasTools)(
     await inside('dpkg', '-i', '/root/newer.deb')
     const modeOf = (path: string) => statSync(join(root, path)).mode & 0o777
 
-    const [block = ''] = /^\(printf whsec_.*?(?=^```)/ms.exec(hosting) ?? []
+    const [block = ''] = /^key=\$\(openssl.*?(?=^```)/ms.exec(hosting) ?? []
     // Those that edit and start are left out. Secret files are looked at after each command.
     const commands = block.split('\n').filter((line) => line.includes('install'))
     for (const command of commands) {
