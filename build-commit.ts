@@ -13,3 +13,6 @@ export function commitOf(folder: string): string {
   const { exitCode, stdout } = Bun.spawnSync(['git', ...GIT], { cwd: folder, stderr: 'inherit' })
   return exitCode === 0 ? stdout.toString().trim() : 'unknown'
 }
+
+// Prints it: `bun build-commit.ts`.
+if (import.meta.main) console.log(commitOf(import.meta.dir))

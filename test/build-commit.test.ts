@@ -1,6 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { commitOf } from '../build-commit'
+import packageJson from '../package.json'
 import { PATIENCE_MS, root, startDaemon, temporaryFolder } from './harness/daemon'
 import { run } from './harness/process'
 
@@ -35,6 +37,22 @@ test.skipIf(!hasGit)(
     // An archive that was unpacked inside a repository.
     mkdirSync(folder.file('archive'))
     expect(commitOf(folder.file('archive'))).toBe('unknown')
+  },
+)
+
+test.skipIf(!hasGit || !existsSync(join(root, '.git')))(
+  'the version of a clone names its commit',
+  async () => {
+    using folder = temporaryFolder()
+    symlinkSync(process.execPath, folder.file('bun'))
+    const env = { PATH: `${folder.path}:${Bun.env.PATH}` }
+    const words = ['bun', 'run', '--silent', 'plantstore', '--version']
+    const { out, err } = await run(words, { cwd: root, env })
+
+    expect({ out, err }).toEqual({
+      out: `plantstore ${packageJson.version} (commit ${commitOf(root)})\n`,
+      err: '',
+    })
   },
 )
 

@@ -37,7 +37,9 @@ test('refuses to serve a file that another daemon serves, by whatever name', asy
 
   for (const { out, err, code } of await Promise.all(refusals)) {
     expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toMatch(/^plantstore: another plantstore \(process \d+\) serves .+; stop it, .*--database\n$/)
+    expect(err).toMatch(
+      /^plantstore: another plantstore \(process \d+\) serves .+; stop it, .*--database\n$/,
+    )
     expect(err).toContain(`(process ${daemon.pid})`)
   }
   expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
