@@ -80,6 +80,14 @@ export class RequestError extends Error {
   }
 }
 
+/**
+ * A change that may or may not be stored, which nobody will ever know. Its client gets no answer: an error would mean
+ * that nothing was stored. The message is for the log.
+ */
+export class InDoubtError extends Error {
+  override readonly name = 'InDoubtError'
+}
+
 /** The refusal of a request whose client disconnected before its turn. */
 export const clientGone = (): RequestError => new RequestError('busy', 'the client disconnected')
 

@@ -1,6 +1,6 @@
 // The service as the daemon makes it, with no option set and a store that is given: for tests and benchmarks.
 
-import { listen } from '../src/daemon/listening/server.ts'
+import { listen, type Server } from '../src/daemon/listening/server.ts'
 import { type AppDeps, createApp } from '../src/http/app.ts'
 import { createMetrics } from '../src/metrics.ts'
 import type { Store } from '../src/store.ts'
@@ -33,7 +33,10 @@ export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
 
 /** Serves a store on a loopback port, through the router of the daemon; 0 takes a free one. */
 export function serveStore(store: Store, more: Partial<AppDeps> = {}, port = 0) {
-  const deps = depsOf(store, more)
-  const server = listen(createApp(deps), { host: '127.0.0.1', port }, deps.log)
+  const deps = depsOf(store, {
+    timeOut: (request, seconds) => server.timeOut(request, seconds),
+    ...more,
+  })
+  const server: Server = listen(createApp(deps), { host: '127.0.0.1', port }, deps.log)
   return { url: `http://127.0.0.1:${server.port}`, end: () => server.drain(0) }
 }

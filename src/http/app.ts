@@ -1,6 +1,6 @@
 // The HTTP interface: the routes, and everything that they share.
 
-import { type ErrorName, RequestError } from '../errors'
+import { type ErrorName, InDoubtError, RequestError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
@@ -114,6 +114,12 @@ export function createApp(deps: AppDeps) {
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }
 
+  /** Never resolves: the connection is closed without an answer. On a unix socket that takes as long as for an idle one. */
+  function leaveUnanswered(request: Request): Promise<never> {
+    deps.timeOut(request, 1)
+    return new Promise(() => {})
+  }
+
   // A browser's preflight has no token, and uses a method that no path has.
   function refuseRoute(request: Request, error: ErrorName, headers = {}): Response {
     const preflight = cors?.answerPreflight(request)
@@ -138,6 +144,7 @@ export function createApp(deps: AppDeps) {
       },
     )
     .onError(async ({ request, route, token, startedAt, entry, error }) => {
+      if (error instanceof InDoubtError) return await leaveUnanswered(request)
       const refusal = toRequestError(error, log)
       if (refusal.error === 'invalid token') metrics.countFailedCredentials()
       const isRead = await discardRest(request)
