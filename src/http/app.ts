@@ -86,6 +86,12 @@ function addHeaders(
   }
 }
 
+/** Closes the connection of a request without an answer. On a unix socket, that takes as long as for an idle one. */
+function leaveUnanswered({ timeOut }: AppDeps, request: Request): Promise<never> {
+  timeOut(request, 1)
+  return new Promise(() => {})
+}
+
 /** The routes of plants and their changes. On a replica, a read may wait for a change. */
 const plantRoutes = (deps: PlantDeps & { readonly followers: Followers }) =>
   newApp().use(awaitChange(deps.store)).use(plants(deps)).use(onePlant(deps)).use(changes(deps))
@@ -114,12 +120,6 @@ export function createApp(deps: AppDeps) {
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }
 
-  /** Never resolves: the connection is closed without an answer. On a unix socket that takes as long as for an idle one. */
-  function leaveUnanswered(request: Request): Promise<never> {
-    deps.timeOut(request, 1)
-    return new Promise(() => {})
-  }
-
   // A browser's preflight has no token, and uses a method that no path has.
   function refuseRoute(request: Request, error: ErrorName, headers = {}): Response {
     const preflight = cors?.answerPreflight(request)
@@ -144,7 +144,7 @@ export function createApp(deps: AppDeps) {
       },
     )
     .onError(async ({ request, route, token, startedAt, entry, error }) => {
-      if (error instanceof InDoubtError) return await leaveUnanswered(request)
+      if (error instanceof InDoubtError) return await leaveUnanswered(deps, request)
       const refusal = toRequestError(error, log)
       if (refusal.error === 'invalid token') metrics.countFailedCredentials()
       const isRead = await discardRest(request)
