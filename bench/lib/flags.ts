@@ -29,12 +29,9 @@ export function readFlags<T extends Flags>(summary: string, flags: T): Record<ke
 
 export function numbers(list: string): number[] {
   return list.split(',').map((item) => {
-    const number = Number(item)
-    if (!Number.isFinite(number) || number < 0 || item.trim() === '') {
-      console.error(`not a number: ${item}`)
-      process.exit(2)
-    }
-    return number
+    if (/^\d+(\.\d+)?$/.test(item)) return Number(item)
+    console.error(`not a number: ${item}`)
+    return process.exit(2)
   })
 }
 

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './processes.ts'
+import { run, temporaryFolder } from './processes.ts'
 import type { Server } from './server.ts'
 
 export const project = join(import.meta.dir, '..', '..')
@@ -24,11 +24,9 @@ export function countRows(file: string): number {
 }
 
 /** An executable of plantstore as a server. */
-export function plantstoreAt(executable: string, name = 'plantstore'): Server {
+export function plantstoreAt(executable: string, name: string): Server {
   return {
     name,
-    description: 'group commit, bearer token',
-    durable: 'yes',
     command: (port, folder) => ({
       argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
       env: { PLANTSTORE_TOKEN: token },
@@ -39,23 +37,22 @@ export function plantstoreAt(executable: string, name = 'plantstore'): Server {
   }
 }
 
-/** plantstore before a database of PostgreSQL, with further options of `serve`. */
-export function plantstoreBefore(
-  url: string,
+/** The same before a database of PostgreSQL, with further options of `serve`. */
+export const beforePostgres = (
+  program: string,
   name: string,
-  { program = executable, options = [] }: { program?: string; options?: readonly string[] } = {},
-): Server {
-  return {
-    ...plantstoreAt(program, name),
-    command: (port, folder) => ({
-      argv: [program, 'serve', '--port', String(port), ...options],
-      env: { PLANTSTORE_TOKEN: token, PLANTSTORE_DATABASE: url },
-      cwd: folder,
-    }),
-  }
-}
+  url: string,
+  options: readonly string[],
+): Server => ({
+  ...plantstoreAt(program, name),
+  command: (port, folder) => ({
+    argv: [program, 'serve', '--port', String(port), ...options],
+    env: { PLANTSTORE_TOKEN: token, PLANTSTORE_DATABASE: url },
+    cwd: folder,
+  }),
+})
 
-export const plantstore = plantstoreAt(executable)
+export const plantstore = plantstoreAt(executable, 'plantstore')
 
 /** Builds the source in a folder; returns the executable. */
 export async function build(source: string): Promise<string> {
@@ -63,6 +60,15 @@ export async function build(source: string): Promise<string> {
   await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: source })
   await run({ argv: [process.execPath, 'build.ts'], cwd: source })
   return join(source, 'dist', 'plantstore')
+}
+
+/** Builds a commit in a temporary folder; returns the executable. */
+export async function buildCommit(commit: string): Promise<string> {
+  const folder = temporaryFolder()
+  const archive = join(folder, 'source.tar')
+  await run({ argv: ['git', 'archive', '--output', archive, commit], cwd: project })
+  await run({ argv: ['tar', '--extract', '--file', archive], cwd: folder })
+  return build(folder)
 }
 
 /** Builds the working tree if dist/plantstore is missing. */

@@ -62,18 +62,14 @@ export function start(command: Command, log: string): Subprocess {
   }
 }
 
-/** Seconds and CPU seconds, user and system, that a process took. */
-export type Finished = { out: string; seconds: number; cpu: number }
-
-/** Runs a process to its end, measured; throws if it fails. */
-export async function runMeasured(command: Command, input?: ReadableStream): Promise<Finished> {
-  const from = performance.now()
+/** Runs a process to its end and returns its standard output; throws if it fails. */
+export async function run(command: Command): Promise<string> {
   const child = track(
     Bun.spawn(command.argv, {
       cwd: command.cwd ?? process.cwd(),
       env: { ...process.env, ...command.env },
       detached: true,
-      stdin: input ?? 'ignore',
+      stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
     }),
@@ -83,14 +79,8 @@ export async function runMeasured(command: Command, input?: ReadableStream): Pro
     new Response(child.stderr).text(),
     child.exited,
   ])
-  const seconds = (performance.now() - from) / 1000
   if (code !== 0) throw new Error(`${command.argv.join(' ')} ended with ${code}\n${out}${err}`)
-  return { out, seconds, cpu: Number(child.resourceUsage()?.cpuTime.total) / 1e6 }
-}
-
-/** Runs a process to its end and returns its standard output; throws if it fails. */
-export async function run(command: Command, input?: ReadableStream): Promise<string> {
-  return (await runMeasured(command, input)).out
+  return out
 }
 
 /** Sends SIGTERM, and SIGKILL after `patience` milliseconds. */

@@ -5,22 +5,20 @@ import type { Subprocess } from 'bun'
 import { freePort } from '../../tools/free-port.ts'
 import { type Command, readLog, start, stop, temporaryFolder } from './processes.ts'
 
+/** The least id of the plants that are created; all ids have ten digits. */
+export const FIRST_ID = 1_000_000_000
+
 /** The request of a create, as wrk sends it; '#' in the body becomes the id. */
 type Create = { path: string; token: string; body: string }
 
 export type Server = {
   name: string
-  description: string
-  /** 'yes': a create is synced to disk before its answer. */
-  durable: 'yes' | 'no' | 'stores nothing'
-  /** It does not sync by libc: its disk cannot be slowed down. */
-  syncsByItself?: boolean
-  /** The reason that it cannot run here; undefined if it can. */
-  unavailable?: () => string | undefined
+  /** The file without which it cannot run; `bun run peers` makes it. */
+  needs?: string
   command: (port: number, folder: string) => Command
   create: (url: string) => Create | Promise<Create>
   /** The number of plants stored, once the server has stopped. */
-  rows?: (folder: string) => number | Promise<number>
+  rows?: (folder: string) => number
 }
 
 export type Running = {
@@ -51,11 +49,10 @@ function answers(port: number): Promise<boolean> {
   })
 }
 
-// A first start before a far server prepares each statement in two round trips.
-const START_MS = 120_000
+const START_MS = 60_000
 
 /** Resolves at the first answer, of any status. Throws if the process ends, or after {@link START_MS}. */
-export async function untilFirstAnswer(port: number, child: Subprocess, log: string) {
+async function untilFirstAnswer(port: number, child: Subprocess, log: string) {
   const deadline = performance.now() + START_MS
   // Not `fetch`: its failures cost CPU that the server needs to start.
   while (!(await answers(port))) {
@@ -89,4 +86,21 @@ export async function startServer(
     create: await server.create(url),
     stop: () => stop(child),
   }
+}
+
+/** Creates the first `count` plants over HTTP. */
+export async function seed({ url, create }: Running, count: number): Promise<void> {
+  let next = 0
+  async function client(): Promise<void> {
+    while (next < count) {
+      const body = create.body.replace('#', String(FIRST_ID + next++))
+      const headers = {
+        'Content-Type': 'application/json',
+        Authorization: `Bearer ${create.token}`,
+      }
+      const answer = await fetch(url + create.path, { method: 'POST', headers, body })
+      if (!answer.ok) throw new Error(`cannot create a plant: ${await answer.text()}`)
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, client))
 }

@@ -1,5 +1,5 @@
-// Medians, ranges and trends.
-export function quantile(values: number[], q: number): number {
+// Sums, medians and ranges.
+export function quantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (sorted.length - 1) * q
   const below = sorted[Math.floor(at)] ?? Number.NaN
@@ -7,27 +7,12 @@ export function quantile(values: number[], q: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-export function median(values: number[]): number {
-  return quantile(values, 0.5)
-}
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
 /** The least, the median and the most. */
-export function range(values: number[]): [least: number, middle: number, most: number] {
+export function range(values: readonly number[]): [least: number, middle: number, most: number] {
   return [quantile(values, 0), median(values), quantile(values, 1)]
 }
 
-export function sum(values: number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-type Point = { x: number; y: number }
-
-/** Slope of the least-squares line through three points or more, and its standard error. */
-export function trend(points: Point[]): { slope: number; error: number } {
-  const x = sum(points.map((p) => p.x)) / points.length
-  const y = sum(points.map((p) => p.y)) / points.length
-  const spread = sum(points.map((p) => (p.x - x) ** 2))
-  const slope = sum(points.map((p) => (p.x - x) * (p.y - y))) / spread
-  const rest = sum(points.map((p) => (p.y - y - slope * (p.x - x)) ** 2))
-  return { slope, error: Math.sqrt(rest / (points.length - 2) / spread) }
-}
+export const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0)

@@ -2,10 +2,7 @@
 function done(summary, latency, requests)
   local errors = summary.errors
   io.write(string.format(
-    '{"requests":%d,"bytes":%d,"microseconds":%d,"refused":%d,"timeouts":%d,"broken":%d,'
-      .. '"p50":%d,"p99":%d,"p999":%d,"max":%d,"counters":"%s"}\n',
-    summary.requests, summary.bytes, summary.duration, errors.status, errors.timeout,
-    errors.connect + errors.read + errors.write,
-    latency:percentile(50), latency:percentile(99), latency:percentile(99.9), latency.max,
-    counters and counters() or ''))
+    '{"requests":%d,"microseconds":%d,"refused":%d,"broken":%d,"p50":%d,"p99":%d}\n',
+    summary.requests, summary.duration, errors.status, errors.connect + errors.read + errors.write,
+    latency:percentile(50), latency:percentile(99)))
 end

@@ -1,11 +1,9 @@
-// PocketBase with its defaults and a collection of plants that any signed-in user may create.
-// PLANTS_DURABLE=1 opens its databases with synchronous=FULL. The default is NORMAL, which in WAL
-// mode answers a commit before it is synced.
+// PocketBase with synchronous=FULL, and a collection of plants that any signed-in user may create. Its default is NORMAL,
+// which in WAL mode answers a commit before it is synced.
 package main
 
 import (
 	"log"
-	"os"
 
 	"github.com/pocketbase/dbx"
 	"github.com/pocketbase/pocketbase"
@@ -19,13 +17,12 @@ const pragmas = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)" +
 	"&_pragma=foreign_keys(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32000)"
 
 func main() {
-	config := pocketbase.Config{HideStartBanner: true}
-	if os.Getenv("PLANTS_DURABLE") == "1" {
-		config.DBConnect = func(path string) (*dbx.DB, error) {
+	app := pocketbase.NewWithConfig(pocketbase.Config{
+		HideStartBanner: true,
+		DBConnect: func(path string) (*dbx.DB, error) {
 			return dbx.Open("sqlite", path+pragmas)
-		}
-	}
-	app := pocketbase.NewWithConfig(config)
+		},
+	})
 	app.OnServe().BindFunc(func(e *core.ServeEvent) error {
 		if err := createPlants(e.App); err != nil {
 			return err

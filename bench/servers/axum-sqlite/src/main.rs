@@ -1,4 +1,4 @@
-//! plantstore's create in Rust: `axum-sqlite PORT DATABASE TOKEN [--commit-each]`.
+//! plantstore's create in Rust: `axum-sqlite PORT DATABASE TOKEN`, with group commit.
 
 mod plant;
 mod store;
@@ -16,8 +16,6 @@ use sha2::{Digest, Sha256};
 use store::{Outcome, Store};
 
 const MAX_BODY_BYTES: usize = 1 << 20;
-/// plantstore's own limit of a batch.
-const MAX_BATCH: usize = 4096;
 
 #[derive(Clone)]
 struct App {
@@ -28,12 +26,11 @@ struct App {
 #[tokio::main]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [port, database, token, flags @ ..] = arguments.as_slice() else {
-        panic!("usage: axum-sqlite PORT DATABASE TOKEN [--commit-each]");
+    let [port, database, token] = arguments.as_slice() else {
+        panic!("usage: axum-sqlite PORT DATABASE TOKEN");
     };
-    let commits_each = flags.iter().any(|flag| flag == "--commit-each");
     let app = App {
-        store: Store::open(database, if commits_each { 1 } else { MAX_BATCH }).expect("a database"),
+        store: Store::open(database).expect("a database"),
         token_hash: Sha256::digest(token).into(),
     };
     let router = Router::new()

@@ -38,13 +38,16 @@ const SETUP: &str = "
     CREATE INDEX plants_by_tag ON plants (tag, id) WHERE tag IS NOT NULL;
 ";
 
+/// plantstore's own limit of a batch.
+const MAX_BATCH: usize = 4096;
+
 impl Store {
-    /// Opens a new database; at most `max_batch` creates share a commit.
-    pub fn open(path: &str, max_batch: usize) -> Result<Store> {
+    /// Opens a new database.
+    pub fn open(path: &str) -> Result<Store> {
         let database = Connection::open(path)?;
         database.execute_batch(SETUP)?;
         let (creates, waiting) = mpsc::channel();
-        thread::spawn(move || write(database, waiting, max_batch));
+        thread::spawn(move || write(database, waiting));
         Ok(Store { creates })
     }
 
@@ -58,10 +61,10 @@ impl Store {
     }
 }
 
-fn write(mut database: Connection, waiting: Receiver<Create>, max_batch: usize) {
+fn write(mut database: Connection, waiting: Receiver<Create>) {
     while let Ok(first) = waiting.recv() {
         let mut batch = vec![first];
-        batch.extend(waiting.try_iter().take(max_batch - 1));
+        batch.extend(waiting.try_iter().take(MAX_BATCH - 1));
         let outcomes =
             commit(&mut database, &batch).unwrap_or_else(|_| vec![Outcome::Failed; batch.len()]);
         for (create, outcome) in batch.into_iter().zip(outcomes) {

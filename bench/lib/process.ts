@@ -1,4 +1,4 @@
-// CPU time of another process.
+// CPU time and memory of another process.
 import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import { sum } from './statistics.ts'
@@ -15,24 +15,25 @@ export function cpuTime(pid: number): number {
   return Number(time[0]) * 1e6 + Number(time[1]) / 1e3
 }
 
-/** CPU seconds, in steps of 10 ms, of the children of a process that have ended. */
-export function cpuOfChildren(pid: number): number {
+/** CPU microseconds of a process and of its children, those that have ended in steps of 10 ms. */
+export function cpuOfTree(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // Behind the name, which may hold spaces: cutime and cstime are fields 16 and 17 (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / 100
-}
-
-/** CPU microseconds of a process and all below it, ended ones included. */
-export function cpuOfTree(pid: number): number {
+  const ended = (Number(fields[13]) + Number(fields[14])) * 10_000
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-  const below = children.filter(Boolean).map((child) => {
+  const running = children.filter(Boolean).map((child) => {
     try {
       return cpuTime(Number(child))
     } catch {
-      // It has ended since, and counts below.
       return 0
     }
   })
-  return cpuTime(pid) + sum(below) + cpuOfChildren(pid) * 1e6
+  return cpuTime(pid) + ended + sum(running)
+}
+
+/** The resident memory in bytes. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
 }
