@@ -113,9 +113,7 @@ function TableAndPanel({ console: all }: Props) {
   const { session, monitor, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
-  const isFinished =
-    list.rows.isComplete.value || (list.typedQuery.value && !list.reader.isReadingAll.value)
-  const isEmpty = isFinished && list.rows.count.value === 0
+  const isEmpty = list.rows.isComplete.value && list.rows.count.value === 0
   const form = editor.form.value
   return (
     <div class="work">
@@ -155,7 +153,7 @@ function Footer({ console: all }: Props) {
     <div class="count">
       <p>
         <span role="status" aria-busy={list.reader.isReadingAll.value && !list.typedQuery.value}>
-          {describeFound(list, monitor.latest.value?.plants != null)}
+          {describeFound(list)}
         </span>
         {/* The status is polled every few seconds, and serves as the clock. */}
         <Age list={list} now={monitor.latest.value?.readAt ?? 0} />

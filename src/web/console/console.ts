@@ -140,7 +140,7 @@ function showPlants(parts: Console): void {
     // The number of plants decides whether the page itself searches.
     if (readUrlView().query.name !== undefined) await monitor.poll()
     if (!session.hasSession.value) return
-    await list.open(readUrlView(), true)
+    void list.open(readUrlView(), true)
     editor.followUrl()
     void list.tags.read()
   }

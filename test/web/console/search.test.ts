@@ -50,7 +50,7 @@ async function openList(stored: number | undefined, query: Query = {}, sort: Sor
   return {
     list,
     names: () => list.rows.heldPlants().map(({ name }) => name),
-    said: () => describeFound(list, stored !== undefined),
+    said: () => describeFound(list),
   }
 }
 
@@ -207,26 +207,28 @@ describe('in a list that the page can hold', () => {
 })
 
 describe('in a longer list', () => {
-  test('typed text is searched among the plants read, and the service searches the rest', async () => {
+  test('typed text is searched by the service, and stays after it was typed', async () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
-    expect(await requestsOf(() => list.searchTyped({ name: '25 PLANT' }))).toEqual([])
-    expect(names()).toEqual(['plant 25', 'plant 250'])
-    expect(said()).toBe('2 plants found among the 250 read so far; press Enter to search all')
-
-    const asked = await requestsOf(() => list.show({ name: '25 PLANT' }))
-    expect(asked.every((url) => url.includes('name=25&name=PLANT'))).toBeTrue()
+    const asked = await requestsOf(() => list.searchTyped({ name: '25 PLANT' }))
+    expect(asked).toEqual(['/plants?limit=250&name=25&name=PLANT'])
     await until('the end of the list', () => {
-      list.reader.readAround(0, 30, true)
+      list.reader.readAround(30)
       return list.rows.isComplete.value
     })
     expect(names()[0]).toBe('plant 25')
     expect(said()).toMatch(/^\d+ plants found; exact spelling only$/)
+
+    expect(await requestsOf(() => list.show({ name: '25 PLANT' }))).toEqual([])
+    expect(names()[0]).toBe('plant 25')
+    await list.removeTerm('name')
+    expect(list.rows.row(0)?.id).toBe(1n)
+    expect(said()).toBe('The first 250 of 100,001 plants; a search or a filter finds any')
   })
 
   test('the service searches, as it does before the plants are counted', async () => {
     const { list, names } = await openList(undefined, { name: 'Günsel' })
     await until('the end of the list', () => {
-      list.reader.readAround(0, 30, true)
+      list.reader.readAround(30)
       return list.rows.isComplete.value
     })
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
@@ -276,16 +278,18 @@ test('plants that are being tagged are shown with the tag, even if they are read
   expect(list.rows.count.value).toBe(PLANTS)
 })
 
-test('an export of a search in the page has the plants found, in the order of ids', async () => {
+test('an export of a search in the page has the plants found, in the order of the table', async () => {
   const { list } = await openList(PLANTS, { name: 'rose' }, { by: 'name', isDescending: false })
   const names = (await list.localResults?.())?.map(({ name }) => name)
-  expect(names).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
+  expect(names).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
+  const tagged = await openList(PLANTS, { tag: 'odd' }, { by: 'name', isDescending: true })
+  expect((await tagged.list.localResults?.())?.[0]?.name).toBe('Straßenbaum')
   expect((await openList(PLANTS, { tag: 'odd' })).list.localResults).toBeNull()
 })
 
 test('an export of a search in the page fails if not all plants can be read', async () => {
   const { list } = await openList(PLANTS, { name: 'rose' })
-  for (const part of list.rows.parts.all) part.isStale = true
+  list.reader.rewind()
   const failure = { ok: false, error: 50301, status: 503, message: 'busy' } as const
   list.session.persist = async () => ({ ...failure, isRepeated: false })
 

@@ -1,15 +1,16 @@
-// The plants of the console's table, of which it keeps a part: read from a real daemon.
+// The plants of the console's table, read from a real daemon: all of them, or the first of very many.
 
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { effect } from '@preact/signals'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { Session } from '../../../src/web/console/session'
 import { BY_ID, comparatorOf, type Sort, sortInSlices } from '../../../src/web/console/sort'
+import { describeFound } from '../../../src/web/console/toolbar/describe-found'
 import { type Daemon, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
 
-// More than the table keeps.
+// More than the page sorts.
 const PLANTS = 101_000
 const BATCH = 1000
 const NAMES = ['plant 10', 'Éclair', 'plant 9', 'zebra', 'eclipse', 'Aloe'] as const
@@ -48,10 +49,9 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
     views,
     names: () => list.rows.heldPlants().map(({ name }) => name),
     /** Looks at a row until it is there. */
-    async look(row: number, isGoingToEnd = false): Promise<void> {
+    async look(row: number): Promise<void> {
       await until(`row ${row}`, () => {
-        if (!list.rows.row(row))
-          list.reader.readAround(Math.max(0, row - 15), row + 15, isGoingToEnd)
+        if (!list.rows.row(row)) list.reader.readAround(row + 15)
         return list.rows.row(row)
       })
     },
@@ -69,71 +69,47 @@ async function requestsOf(act: () => Promise<void>): Promise<number> {
 
 const LAST = PLANTS - 1
 
-test('shows a plant that was added after a part that is no longer loaded', async () => {
-  const { list, look } = await openList(daemon)
-  while (!list.rows.isComplete.value) await look(list.rows.count.value - 1)
-  expect(list.rows.row(LAST)?.id).toBe(BigInt(LAST))
-  // Until what was looked at first is the last part.
-  for (let row = 0; list.rows.row(LAST); row += 250) await look(row)
-
-  list.put({ id: BigInt(PLANTS), name: 'Lily' })
-  await daemon.create(`{"id":${PLANTS},"name":"Lily"}`)
-  await look(LAST)
-  await look(PLANTS)
-
-  expect(list.rows.count.value).toBe(PLANTS + 1)
-  expect(list.rows.row(PLANTS)?.name).toBe('Lily')
-  await daemon.fetch(`/plants/${PLANTS}`, { method: 'DELETE' })
-})
-
 describe('a list that is barely loaded', () => {
-  test('has a row for each plant that is stored, and reads its end by one request', async () => {
+  test('is read on as its end nears, without a gap, and says how many there are', async () => {
     const { list, look } = await openList(daemon)
     list.setStoredCount(PLANTS)
-    expect(list.rows.count.value).toBe(PLANTS)
+    expect(list.rows.count.value).toBe(250)
+    expect(describeFound(list)).toBe(
+      'The first 250 of 101,000 plants; a search or a filter finds any',
+    )
+    list.reader.readAround(100)
 
-    expect(await requestsOf(() => look(LAST, true))).toBe(1)
+    expect(await requestsOf(() => look(1200))).toBe(1)
 
-    expect(list.rows.row(LAST)?.id).toBe(BigInt(LAST))
-    expect(list.rows.count.value).toBe(PLANTS)
+    expect(list.rows.heldPlants().map(({ id }) => id)).toEqual(
+      Array.from({ length: 1250 }, (_, id) => BigInt(id)),
+    )
     expect(list.rows.isComplete.value).toBeFalse()
   })
 
-  test('reads its middle by one request, and continues to both sides without a gap', async () => {
+  test('reads again what comes into view after a reload', async () => {
     const { list, look } = await openList(daemon)
     list.setStoredCount(PLANTS)
-    await look(LAST, true)
-
-    expect(await requestsOf(() => look(10_000))).toBe(1)
-
-    const { id = 0n } = list.rows.row(10_000) ?? {}
-    expect(Math.abs(Number(id) - 10_000)).toBeLessThan(200)
-    for (const step of [-40, 40]) {
-      for (let row = 10_000, seen = 0; seen < 20; seen++, row += step) {
-        await look(row)
-        expect(list.rows.row(row)?.id).toBe(id + BigInt(row - 10_000))
-      }
-    }
-    expect(list.rows.count.value).toBe(PLANTS)
+    await look(3000)
+    await daemon.fetch('/plants/2900', { method: 'PATCH', json: { name: 'Lily' } })
+    list.refresh()
+    expect(list.rows.row(2900)?.name).toBe('Rose')
+    await until('what is stored now', () => {
+      list.reader.readAround(2910)
+      return list.rows.row(2900)?.name === 'Lily'
+    })
+    expect(list.rows.count.value).toBe(3250)
+    await daemon.fetch('/plants/2900', { method: 'PATCH', json: { name: 'Rose' } })
   })
 
-  test('reads the place of a plant by one request, wherever that is', async () => {
+  test('shows a plant that was added here, wherever its place is', async () => {
     const { list, look } = await openList(daemon)
     list.setStoredCount(PLANTS)
-    for (const id of [BigInt(LAST), 60_000n, 40_000n, 60_010n, 0n]) {
-      let row = -1
-      const requests = await requestsOf(async () => {
-        row = await list.reader.readAt(id)
-      })
-
-      expect(list.rows.row(row)?.id).toBe(id)
-      expect(requests).toBe(id === 60_010n || id === 0n ? 0 : 1)
-      expect(list.rows.count.value).toBe(PLANTS)
-    }
-    expect(await list.reader.readAt(BigInt(PLANTS + 7))).toBe(-1)
-    await look(59_990)
-    const before = list.rows.rowOf(60_000n)
-    expect(list.rows.row(before - 1)?.id).toBe(59_999n)
+    list.add({ id: BigInt(PLANTS), name: 'Lily' })
+    expect(list.rows.rowOf(BigInt(PLANTS))).toBe(250)
+    await look(1000)
+    expect(list.rows.row(1000)?.id).toBe(1000n)
+    expect(list.rows.rowOf(BigInt(PLANTS))).toBe(1250)
   })
 
   test('shows the newest plants first when the ids fall', async () => {
@@ -143,8 +119,8 @@ describe('a list that is barely loaded', () => {
 
     expect(views).toEqual(['id', '-id'])
     expect([list.rows.row(0)?.id, list.rows.row(1)?.id]).toEqual([BigInt(LAST), BigInt(LAST - 1)])
-    await look(LAST, true)
-    expect(list.rows.row(LAST)?.id).toBe(0n)
+    await look(400)
+    expect(list.rows.row(400)?.id).toBe(BigInt(LAST - 400))
     list.put({ id: BigInt(PLANTS + 5), name: 'Newest' })
     expect(list.rows.row(0)?.name).toBe('Newest')
   })
@@ -162,13 +138,45 @@ describe('a list that is barely loaded', () => {
   })
 })
 
-test('holds very many plants of others in parts that stay short, each with its row', async () => {
+describe('a list of at most 100,000 stored plants', () => {
+  test('is read whole after its first page, and drawn a few times meanwhile', async () => {
+    const { list } = await openList(daemon, BY_ID, { name: 'Rose' })
+    const pages = spyOn(list.rows, 'take')
+    let draws = 0
+    const stop = effect(() => {
+      list.rows.version.value
+      draws += 1
+    })
+    const started = performance.now()
+    // Some have been deleted since they were counted.
+    list.setStoredCount(60_000)
+    await until('the end', () => list.rows.byId().length > 50_000)
+    const seconds = (performance.now() - started) / 1000
+    stop()
+
+    expect(pages.mock.calls.length).toBeGreaterThan(49)
+    expect(draws).toBeLessThan(10 + 4 * seconds)
+    list.close()
+  })
+
+  test('is left to the service once it turns out to be longer', async () => {
+    const { list, said } = await openList(daemon)
+    list.setStoredCount(100_000)
+    await until('the end', () => !list.isShort)
+
+    expect(list.rows.isTooLong.value).toBeTrue()
+    expect(said).toEqual([])
+    expect(await requestsOf(() => list.show({ name: 'Lily' }))).toBe(1)
+    list.close()
+  })
+})
+
+test('holds very many plants of others, each with its row', async () => {
   const { list } = await openList(small)
   const others = Array.from({ length: 12_000 }, (_, at) => BigInt(100 + at))
   list.changeAll(new Map(others.toReversed().map((id) => [id, { name: 'Rose' }])))
   list.changeAll(new Map([[1n, null]]))
 
-  expect(Math.max(...list.rows.parts.all.map(({ count }) => count))).toBeLessThanOrEqual(5000)
   const ids = list.rows.heldPlants().map(({ id }) => id)
   expect(ids).toEqual([2n, 3n, 4n, 5n, 6n, ...others])
   expect(ids.map((id) => list.rows.rowOf(id))).toEqual([...ids.keys()])

@@ -1,7 +1,7 @@
 // The page's own search: words in any order; case and accents are ignored.
 
 import type { NewPlant } from '../../../client/client.ts'
-import type { Query } from '../query.ts'
+import { matches, type Query } from '../query.ts'
 import { yieldToBrowser } from '../yield.ts'
 
 const PLAIN = /^[\x20-\x7e]*$/
@@ -62,12 +62,9 @@ function hasWord(text: string, word: string): boolean {
   return false
 }
 
-/** Returns a predicate: a plant's name has every word of the search, and its tag matches. */
-export function matcherOf({ id, name = '', tag, isUntagged }: Query): (plant: NewPlant) => boolean {
+/** Returns a predicate: a plant's name has every word of the search, and the rest matches as in the service. */
+export function matcherOf({ name = '', ...others }: Query): (plant: NewPlant) => boolean {
   const words = fold(name).split(/\s+/).filter(Boolean)
   return (plant) =>
-    (id === undefined || id === plant.id) &&
-    (tag === undefined || tag === plant.tag) &&
-    !(isUntagged && plant.tag) &&
-    words.every((word) => hasWord(foldedName(plant), word))
+    matches(others, plant) && words.every((word) => hasWord(foldedName(plant), word))
 }

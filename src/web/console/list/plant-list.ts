@@ -1,5 +1,5 @@
-// The plants that the table shows: the search, the order, and the rows. To sort by a text, or to search in the page, it
-// holds all of them.
+// The plants that the table shows: the search, the order, and the rows. Up to 100,000 stored plants, all are read after the
+// first page: the page searches and sorts them.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
@@ -16,11 +16,9 @@ import {
   toggleSort,
 } from '../sort.ts'
 import { isSameView, type View } from '../view.ts'
-import { ASCENDING, DESCENDING } from './id-order.ts'
 import { foldInSlices, matcherOf } from './local-search.ts'
-import { PartReader, RETRY_MS, type ReadOutcome } from './part-reader.ts'
-import { PlantRows } from './plant-rows.ts'
-import type { PlantChanges } from './sorted-plants.ts'
+import { type PlantChanges, PlantRows } from './plant-rows.ts'
+import { RETRY_MS, Reader, type ReadOutcome } from './reader.ts'
 import { Tags } from './tags.ts'
 
 /** The sentence that a list is too long for an order. */
@@ -31,9 +29,9 @@ const CREATED_SHOWN_MS = 5000
 
 export class PlantList {
   readonly query = signal<Query>({})
-  /** The search being typed: it filters the plants that were read. */
+  /** The search being typed, which refines the other. */
   readonly typedQuery = signal<Query | null>(null)
-  /** The plants that the service lists: those of the search, or all of them where the page searches. */
+  /** The search that the service answers; the page itself searches the names in a list that it holds. */
   readonly serviceQuery = signal<Query>({})
   readonly sort = signal<Sort>(BY_ID)
   readonly rows = new PlantRows(
@@ -46,7 +44,7 @@ export class PlantList {
   readonly isLive = signal(false)
   /** The plant that was just created here. */
   readonly createdId = signal<bigint | null>(null)
-  readonly reader: PartReader
+  readonly reader: Reader
   readonly tags: Tags
   /** Applies the unsaved texts to a stored plant. */
   withUnsaved: (plant: NewPlant) => NewPlant = (plant) => plant
@@ -54,6 +52,7 @@ export class PlantList {
   readonly #storedCount = signal<number | undefined>(undefined)
   /** Counts the searches of the page, of which the last is shown. */
   #searches = 0
+  #readingAll: Promise<ReadOutcome> | null = null
   #createdTimer: ReturnType<typeof setTimeout> | undefined
 
   /** `onView` is called with each view; `isCorrected`: the URL requested it, or an invalid one that was replaced. */
@@ -62,7 +61,7 @@ export class PlantList {
     readonly announce: (text: string) => void,
     readonly onView: (view: View, isCorrected: boolean) => void,
   ) {
-    this.reader = new PartReader(session, this.rows, this.serviceQuery)
+    this.reader = new Reader(session, this.rows, this.serviceQuery)
     this.tags = new Tags(session)
   }
 
@@ -79,17 +78,14 @@ export class PlantList {
 
   /** True if the page itself finds the plants of the search. */
   get searchesLocally(): boolean {
-    return textOf(this.serviceQuery.value) !== textOf(this.query.value)
+    return textOf(this.serviceQuery.value) !== textOf(this.visibleQuery)
   }
 
   /** Shows a view, or reads it again if it is the current one. */
   async open(view: View, isCorrected = false): Promise<void> {
     if (this.rows.count.value > 0 && isSameView(view, this.view)) return this.refresh()
     this.onView(view, isCorrected)
-    this.reader.restart()
-    this.#reset(view)
-    await Promise.all([this.reader.readFirst(), this.#search()])
-    await this.#sortAndSearch()
+    await this.#show(view)
   }
 
   /** Shows other plants, in the same order. */
@@ -108,9 +104,10 @@ export class PlantList {
     const typedQuery = query && !isEverything(query) ? query : null
     if (textOf(typedQuery ?? {}) === textOf(this.typedQuery.value ?? {})) return
     this.typedQuery.value = typedQuery
+    if (textOf(this.#nextServiceQuery) !== textOf(this.serviceQuery.value))
+      return this.#show(this.view)
     await this.#search()
-    const isWaiting = this.needsAll && !this.rows.parts.isHeld
-    if (isWaiting && !this.reader.isReadingAll.value) await this.#sortAndSearch()
+    await this.#readIfNeeded()
   }
 
   /** Removes a part of the search. */
@@ -125,18 +122,19 @@ export class PlantList {
     await this.open({ query: this.query.value, sort: toggleSort(this.sort.value, by) })
   }
 
-  /** Reads the rows again as they come into view; until then, they stay. */
+  /** Reads the rows again; until then, they stay. */
   readonly refresh = (): void => {
     this.tags.markStale()
-    this.reader.restart()
-    this.#markRowsStale()
+    this.#supersede()
+    this.#readAgain()
     this.rows.publish()
-    void this.#sortAndSearch()
+    void this.#readIfNeeded()
   }
 
   /** Forgets everything. */
   close(): void {
-    this.reader.restart()
+    this.#supersede()
+    this.reader.stop()
     this.tags.clear()
     this.#storedCount.value = undefined
     batch(() => {
@@ -153,29 +151,34 @@ export class PlantList {
     return this.rows.isComplete.value ? this.rows.readCount.value : this.#expectedCount()
   }
 
-  /** Sets the number of stored plants, for the length of the scroll bar. */
+  /** Sets the number of stored plants, which decides who searches. */
   setStoredCount(storedCount: number | undefined): void {
-    if (storedCount !== this.#storedCount.value) this.tags.markStale()
+    if (storedCount === this.#storedCount.value) return
+    this.tags.markStale()
     this.#storedCount.value = storedCount
-    const { rows } = this
-    const expectedCount = this.#expectedCount()
-    if (expectedCount === undefined || rows.isComplete.value) return
-    if (rows.count.value !== expectedCount) rows.publish()
+    this.rows.publish()
+    // Before its first page, a list is not opened.
+    if (this.rows.readCount.value > 0) void this.#readIfNeeded()
   }
 
+  /** Reads every plant of the list, and sorts and searches them. */
   readAll(): Promise<ReadOutcome> {
-    return this.reader.whileReadingAll(() => this.reader.readAll())
+    const { generation } = this.reader
+    this.#readingAll ??= this.reader
+      .whileReadingAll(() => this.#sortAll())
+      .finally(() => {
+        if (generation === this.reader.generation) this.#readingAll = null
+      })
+    return this.#readingAll
   }
 
-  /** Returns a function that reads the results of the page's own search, in the order of ids; null if the service searches. */
+  /** Reads the plants that the table shows, in its order; null: the service lists them so. */
   get localResults(): (() => Promise<readonly NewPlant[]>) | null {
-    if (!this.searchesLocally) return null
-    const { value: query } = this.query
+    if (!this.searchesLocally && this.sort.value.by === 'id') return null
     return async () => {
-      if ((await this.readAll()) !== 'all')
-        throw new Error(this.reader.failure.value ?? 'not all plants could be read')
-      const plants = [...this.rows.parts.heldPlants()].filter(matcherOf(query))
-      return this.rows.parts.order.isDescending ? plants.reverse() : plants
+      if (!this.isLive.value) this.refresh()
+      if ((await this.readAll()) === 'all') return this.rows.heldPlants()
+      throw new Error(this.reader.failure.value ?? 'not all plants could be read')
     }
   }
 
@@ -186,7 +189,7 @@ export class PlantList {
 
   /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
   add(plant: NewPlant): boolean {
-    this.put(plant)
+    this.putAll([plant], true)
     if (!matcherOf(this.visibleQuery)(plant)) return false
     this.createdId.value = plant.id
     clearTimeout(this.#createdTimer)
@@ -197,20 +200,20 @@ export class PlantList {
   }
 
   /** Like {@link put}, for many plants. */
-  putAll(plants: readonly NewPlant[]): void {
+  putAll(plants: readonly NewPlant[], isAdded = false): void {
     const changes = new Map(plants.map((plant) => [plant.id, this.withUnsaved(plant)]))
     for (const plant of plants) {
       const visiblePlant = changes.get(plant.id)
       if (visiblePlant === plant) this.rows.clearPending(plant.id)
       else if (visiblePlant) this.rows.setPending(plant.id, visiblePlant)
     }
-    this.#setAll(changes)
+    this.rows.setAll(changes, isAdded)
   }
 
   /** Shows or hides plants as pending changes leave them, until {@link put} replaces these. */
   showPending(changes: PlantChanges): void {
     for (const [id, plant] of changes) this.rows.setPending(id, plant)
-    this.#setAll(changes)
+    this.rows.setAll(changes)
   }
 
   /** Shows changes by others, below unsaved texts, and except of plants that are being deleted here. */
@@ -221,64 +224,66 @@ export class PlantList {
       if (this.rows.isHidden(id)) continue
       visibleChanges.set(id, after && this.withUnsaved({ id, ...after }))
     }
-    this.#setAll(visibleChanges)
+    this.rows.setAll(visibleChanges)
   }
 
   /** Removes a plant that is no longer stored. */
   remove(id: bigint): void {
     this.rows.clearPending(id)
-    this.#setAll(new Map([[id, null]]))
+    this.rows.setAll(new Map([[id, null]]))
   }
 
-  #setAll(changes: PlantChanges): void {
-    if (!this.rows.setAll(changes)) void this.#sortAndSearch()
-  }
-
-  /** True if the page can hold every plant, as far as it is known. */
-  get #isShort(): boolean {
+  /** True if the page can hold every stored plant, as far as it is known. */
+  get isShort(): boolean {
     return this.#storedCount.value !== undefined && this.#storedCount.value <= MAX_SORTED
-  }
-
-  /** True if the view needs every plant. */
-  get needsAll(): boolean {
-    const isTyped = this.typedQuery.value !== null && this.#isShort
-    return this.sort.value.by !== 'id' || this.searchesLocally || isTyped
   }
 
   #expectedCount(): number | undefined {
     return isEverything(this.serviceQuery.value) ? this.#storedCount.value : undefined
   }
 
-  /** Marks every row as outdated. */
-  #markRowsStale(): void {
+  #readAgain(): void {
     this.readAt.value = performance.now()
-    for (const part of this.rows.parts.all) part.isStale = true
+    this.reader.rewind()
   }
 
-  /** The search for the service: all plants, if they are few enough for the page to search. */
-  #serviceQueryFor(query: Query): Query {
-    const { name, id } = query
-    return name !== undefined && id === undefined && this.#isShort ? {} : query
+  #supersede(): void {
+    this.reader.supersede()
+    this.#readingAll = null
+  }
+
+  /** The search to ask the service for: if the page can hold all plants, it searches the names, and what is typed. */
+  get #nextServiceQuery(): Query {
+    if (!this.isShort) return this.visibleQuery
+    const { name: _, ...others } = this.query.value
+    return others
+  }
+
+  async #show(view: View): Promise<void> {
+    this.#supersede()
+    this.#reset(view)
+    await Promise.all([this.reader.readFirst(), this.#search()])
+    await this.#readIfNeeded()
   }
 
   #reset({ query, sort }: View): void {
-    const serviceQuery = this.#serviceQueryFor(query)
-    const isOther = textOf(serviceQuery) !== textOf(this.serviceQuery.value)
     const isDescending = sort.by === 'id' && sort.isDescending
     const { rows } = this
-    const isReversed = rows.parts.order.isDescending !== isDescending
+    const isReversed = rows.isDescending !== isDescending
     batch(() => {
+      this.query.value = query
+      const serviceQuery = this.#nextServiceQuery
+      const isOther = textOf(serviceQuery) !== textOf(this.serviceQuery.value)
       if (isOther || sortText(sort) !== sortText(this.sort.value)) rows.unsort()
       this.reader.failure.value = null
-      this.query.value = query
       this.serviceQuery.value = serviceQuery
       this.sort.value = sort
       if (isOther) rows.isTooLong.value = false
       if (isOther || isReversed || (rows.count.value === 0 && !rows.isFiltered)) {
         rows.filter(null)
-        rows.parts.reset(isDescending ? DESCENDING : ASCENDING)
-        this.readAt.value = performance.now()
-      } else if (this.searchesLocally && !this.isLive.value) this.#markRowsStale()
+        rows.reset(isDescending)
+        this.#readAgain()
+      } else if (this.searchesLocally && !this.isLive.value) this.#readAgain()
       rows.publish()
     })
   }
@@ -286,51 +291,47 @@ export class PlantList {
   /** Shows the results of the page's own search, if there is one. */
   async #search(): Promise<void> {
     const search = ++this.#searches
-    const isSearching = this.searchesLocally || this.typedQuery.value !== null
-    if (isSearching) await foldInSlices(this.rows.all())
+    const isSearching = this.searchesLocally
+    if (isSearching) await foldInSlices(this.rows.byId())
     else if (!this.rows.isFiltered) return
     if (search !== this.#searches) return
     this.rows.filter(isSearching ? matcherOf(this.visibleQuery) : null)
     this.rows.publish()
   }
 
-  /**
-   * Sorts the plants as the view says, and searches them; too many stay in the order of ids, or are searched by the
-   * service. Retries after a failed read.
-   */
-  async #sortAndSearch(): Promise<void> {
-    if (!this.needsAll) return this.#search()
+  /** Reads all plants of a list that the page can hold, or that is sorted by a text. Retries after a failed read. */
+  async #readIfNeeded(): Promise<void> {
     const { generation } = this.reader
-    const isSuperseded = () => generation !== this.reader.generation
-    for (;;) {
-      const outcome = await this.reader.whileReadingAll(() => this.#sortAll())
-      if (isSuperseded() || outcome === 'all') return
-      if (outcome === 'too many') break
+    while (this.isShort || this.sort.value.by !== 'id') {
+      const outcome = await this.readAll()
+      if (generation !== this.reader.generation || outcome === 'all') return
+      if (outcome === 'too many') return this.#giveUp()
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      if (isSuperseded()) return
+      if (generation !== this.reader.generation) return
     }
-    if (this.searchesLocally) {
-      // More were stored since they were counted.
-      this.#storedCount.value = MAX_SORTED + 1
-      this.reader.restart()
-      this.#reset(this.view)
-      await Promise.all([this.reader.readFirst(), this.#search()])
-      return this.#sortAndSearch()
-    }
+  }
+
+  /** Leaves a list that turned out to be too long to the service, in the order of ids. */
+  async #giveUp(): Promise<void> {
     const { by } = this.sort.value
-    if (by === 'id') return
-    this.announce(explainTooLong(by))
-    await this.open({ query: this.query.value, sort: BY_ID }, true)
+    // More were stored since they were counted.
+    if (this.isShort) this.#storedCount.value = MAX_SORTED + 1
+    if (by !== 'id') {
+      this.announce(explainTooLong(by))
+      return this.open({ query: this.query.value, sort: BY_ID }, true)
+    }
+    if (this.searchesLocally) await this.#show(this.view)
   }
 
   async #sortAll(): Promise<ReadOutcome> {
     const { generation } = this.reader
+    const isSorted = this.reader.isDone && this.rows.isSorted
     const outcome = await this.reader.readAll()
     if (outcome !== 'all' || generation !== this.reader.generation) return outcome
     const { value: sort } = this.sort
-    if (sort.by !== 'id') {
+    if (sort.by !== 'id' && !isSorted) {
       const compare = comparatorOf(sort)
-      const sortedPlants = await sortInSlices([...this.rows.parts.heldPlants()], compare)
+      const sortedPlants = await sortInSlices(this.rows.byId(), compare)
       if (generation !== this.reader.generation) return outcome
       this.rows.sort(sortedPlants, compare)
     }

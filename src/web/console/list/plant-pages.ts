@@ -4,15 +4,18 @@ import {
   ClientError,
   ERRORS,
   type ListQuery,
+  type NewPlant,
   type PlantPage,
   type Result,
 } from '../../../client/client.ts'
 import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
-import type { IdOrder } from './id-order.ts'
-import type { Cursor } from './part.ts'
 
-const PAGE_PLANTS = 1000
+/** The start of a page: the `next` of the one before it; null: the first plant. */
+export type Cursor = string | null
+
+/** The most plants of a page. */
+export const PAGE_PLANTS = 1000
 
 /** The plant with an id as a page, which is empty if there is none. */
 async function readOne(
@@ -30,7 +33,7 @@ async function readOne(
 export function readPage(
   session: Session,
   query: Query,
-  { isDescending }: Pick<IdOrder, 'isDescending'>,
+  isDescending: boolean,
   after: Cursor,
   limit: number,
   signal?: AbortSignal,
@@ -45,19 +48,18 @@ export function readPage(
   return session.persist((client) => client.listPlants(page, { signal }), signal)
 }
 
-/** Every plant from a cursor on, a page at a time. Throws a ClientError. */
+/** Every plant, a page at a time. Throws a ClientError. */
 export async function* readPages(
   session: Session,
   query: Query,
-  order: Pick<IdOrder, 'isDescending'>,
-  after: Cursor = null,
+  isDescending: boolean,
   signal?: AbortSignal,
-): AsyncGenerator<PlantPage, void, void> {
-  for (let cursor: Cursor = after; ; ) {
-    const page = await readPage(session, query, order, cursor, PAGE_PLANTS, signal)
+): AsyncGenerator<readonly NewPlant[], void, void> {
+  let cursor: Cursor = null
+  do {
+    const page = await readPage(session, query, isDescending, cursor, PAGE_PLANTS, signal)
     if (!page.ok) throw new ClientError(page)
-    yield page.value
-    if (page.value.next === null) return
+    yield page.value.plants
     cursor = page.value.next
-  }
+  } while (cursor !== null)
 }

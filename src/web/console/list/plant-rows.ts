@@ -1,34 +1,59 @@
-// The rows of the table: in the order of ids, in parts of which some are held; or all of them sorted, or filtered by the
-// page's own search. Keeps changes made during a read.
+// The rows of the table: the plants read so far, from the first id on, in the order of the view.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
-import { type Compare, MAX_SORTED } from '../sort.ts'
-import { ASCENDING } from './id-order.ts'
-import type { Part } from './part.ts'
-import { PartList } from './part-list.ts'
-import { MAX_INSERTED, type PlantChanges, rowAmong, SortedPlants } from './sorted-plants.ts'
+import {
+  BY_ID,
+  type Compare,
+  comparatorOf,
+  insertionIndex,
+  lowerBound,
+  MAX_SORTED,
+} from '../sort.ts'
+
+/** Plants to show by their ids; null: none. */
+export type PlantChanges = ReadonlyMap<bigint, NewPlant | null>
+
+/** Sorted plants with changes applied. */
+function applyChanges(
+  plants: readonly NewPlant[],
+  changes: PlantChanges,
+  compare: Compare,
+): readonly NewPlant[] {
+  if (changes.size === 0) return plants
+  const kept = plants.filter(({ id }) => !changes.has(id))
+  const changed = [...changes.values()].filter((plant) => plant !== null).sort(compare)
+  const slices: NewPlant[][] = []
+  let from = 0
+  for (const plant of changed) {
+    const at = insertionIndex(kept, plant, compare)
+    slices.push(kept.slice(from, at), [plant])
+    from = at
+  }
+  return slices.concat([kept.slice(from)]).flat()
+}
 
 export class PlantRows {
-  readonly parts = new PartList()
   /** Increases with every change of the rows. */
   readonly version = signal(0)
-  /** The number of rows, unread ones included. */
   readonly count = signal(0)
   /** The number of plants that were read. */
   readonly readCount = signal(0)
-  /** The number of plants that are shown. */
-  readonly foundCount = signal(0)
   readonly isComplete = signal(false)
   /** True if there are more plants than the page sorts. */
   readonly isTooLong = signal(false)
-
-  /** All plants as the page sorted them; null in the order of ids. */
-  #sortedPlants: SortedPlants | null = null
-  /** The condition of the page's own search; null without one. */
+  /** True if the plants are read from the largest id on. */
+  isDescending = false
+  #compareIds = comparatorOf(BY_ID)
+  /** In the order of ids. */
+  #read: readonly NewPlant[] = []
+  /** The id up to which every plant was read; null: none. */
+  #end: bigint | null = null
+  #isWhole = false
+  #sorted: { readonly plants: readonly NewPlant[]; readonly compare: Compare } | null = null
   #matches: ((plant: NewPlant) => boolean) | null = null
-  /** The held plants that match, in the order of the table; null without a search. */
-  #foundPlants: readonly NewPlant[] | null = null
+  /** The rows since the last {@link publish}. */
+  #shown: readonly NewPlant[] = []
   /** Plants with changes that are not stored yet; null: deleted. */
   readonly #pending = new Map<bigint, NewPlant | null>()
   /** The changes since a read began, which it may have missed. */
@@ -42,38 +67,34 @@ export class PlantRows {
   ) {}
 
   get isSorted(): boolean {
-    return this.#sortedPlants !== null
+    return this.#sorted !== null
   }
 
   get isFiltered(): boolean {
     return this.#matches !== null
   }
 
-  /** The rows that are held as one list; null if they are held in parts. */
-  get #list(): readonly NewPlant[] | null {
-    return this.#foundPlants ?? this.#sortedPlants?.plants ?? null
-  }
-
   row(at: number): NewPlant | undefined {
-    return this.#list ? this.#list[at] : this.parts.row(at)
+    return this.#shown[at]
   }
 
   /** Some rows in their order; null if not all of them are held. */
   range(first: number, count: number): readonly NewPlant[] | null {
-    const plants = Array.from({ length: count }, (_, offset) => this.row(first + offset))
-    return plants.every((plant) => plant !== undefined) ? plants : null
+    const plants = this.#shown.slice(first, first + count)
+    return plants.length === count ? plants : null
   }
 
-  /** The row of a plant; -1 if it is not held. */
+  /** The row of a plant; -1 if it is not shown. */
   rowOf(id: bigint): number {
     const plant = this.plant(id)
-    if (!this.#list) return plant ? this.parts.rowOf(id) : -1
-    return rowAmong(this.#list, plant, this.#sortedPlants?.compare ?? this.parts.order.compare)
+    if (!plant) return -1
+    const at = insertionIndex(this.#shown, plant, this.#sorted?.compare ?? this.#compareIds)
+    return this.#shown[at]?.id === id ? at : this.#shown.findIndex((other) => other.id === id)
   }
 
   /** A plant that is held. */
   plant(id: bigint): NewPlant | undefined {
-    const plant = this.parts.row(this.parts.rowOf(id))
+    const plant = this.#read[this.#indexOf(id)]
     return plant?.id === id ? plant : undefined
   }
 
@@ -81,19 +102,19 @@ export class PlantRows {
   neighbours(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
     const at = this.rowOf(id)
     if (at >= 0) return [this.row(at - 1), this.row(at + 1)]
-    if (this.#list) return [undefined, undefined]
-    const next = this.parts.rowOf(id)
+    if (this.#matches || this.#sorted) return [undefined, undefined]
+    const next = this.#indexOf(id)
     return [this.row(next - 1), this.row(next)]
   }
 
-  /** The plants that are held, in the order of the table. */
+  /** The plants that are shown, in the order of the table. */
   heldPlants(): readonly NewPlant[] {
-    return this.#foundPlants ?? this.all()
+    return this.#shown
   }
 
-  /** Like {@link heldPlants}, without the filter of the page's own search. */
-  all(): readonly NewPlant[] {
-    return this.#sortedPlants?.plants ?? [...this.parts.heldPlants()]
+  /** The plants that were read, in the order of ids. */
+  byId(): readonly NewPlant[] {
+    return this.#read
   }
 
   isHidden(id: bigint): boolean {
@@ -105,24 +126,26 @@ export class PlantRows {
     this.#pending.set(id, plant)
   }
 
-  /** Drops the pending change of a plant. */
   clearPending(id: bigint): void {
     this.#pending.delete(id)
   }
 
-  /** Inserts or updates plants that belong to the list, removes others. False if the rows must be sorted again. */
-  setAll(changes: PlantChanges): boolean {
-    const changedRows = new Map<bigint, NewPlant | null>()
-    for (const [id, plant] of changes)
-      changedRows.set(id, plant && this.belongs(plant) ? plant : null)
-    if (this.#reads > 0)
-      for (const [id, plant] of changedRows) this.#changesDuringRead.set(id, plant)
-    const isInOrder = this.#applyAll(changedRows)
+  /**
+   * Inserts or updates plants that belong to the list, removes others. Plants beyond what was read will be read; one that
+   * `isAdded` is shown at once.
+   */
+  setAll(changes: PlantChanges, isAdded = false): void {
+    const rows = new Map<bigint, NewPlant | null>()
+    for (const [id, plant] of changes) {
+      if (isAdded || this.#isRead(id) || this.plant(id))
+        rows.set(id, plant && this.belongs(plant) ? plant : null)
+      if (this.#reads > 0)
+        this.#changesDuringRead.set(id, plant && this.belongs(plant) ? plant : null)
+    }
+    this.#apply(rows)
     this.publish()
-    return isInOrder
   }
 
-  /** Remembers all changes until {@link endRead}. */
   beginRead(): void {
     this.#reads += 1
   }
@@ -132,21 +155,36 @@ export class PlantRows {
     if (this.#reads === 0) this.#changesDuringRead.clear()
   }
 
-  /** Replaces a part by its parts that were read. */
-  replace(part: Part, others: readonly Part[]): void {
-    this.parts.replace(
-      part,
-      others.map((other) => this.#withPending(other)),
-    )
-    this.#reapplyChanges()
-    if (!this.#list) this.parts.forgetOldest()
+  /** Takes the plants that were read after an id, up to another one or, if that is null, the end. */
+  take(after: bigint | null, last: bigint | null, plants: readonly NewPlant[]): void {
+    const end = last === null ? this.#read.length : this.countUpTo(last)
+    const taken = plants
+      .map((plant) => (this.isHidden(plant.id) ? null : (this.#pending.get(plant.id) ?? plant)))
+      .filter((plant) => plant !== null)
+      .filter(this.belongs)
+    this.#read = [
+      ...this.#read.slice(0, after === null ? 0 : this.countUpTo(after)),
+      ...taken,
+      ...this.#read.slice(end),
+    ]
+    if (last === null) this.#isWhole = true
+    else if (!this.#isRead(last)) this.#end = last
+    this.#apply(new Map([...this.#changesDuringRead].filter(([id]) => this.#isRead(id))))
   }
 
-  /** Shows sorted plants, with the changes since they were read. */
-  sort(plants: NewPlant[], compare: Compare): void {
-    this.#sortedPlants = new SortedPlants(plants, compare)
-    this.#reapplyChanges()
+  /** The number of plants up to an id. */
+  countUpTo(id: bigint): number {
+    return lowerBound(this.#read, (plant) => this.#isBefore(id, plant.id))
+  }
+
+  /** Shows plants in another order, with what has changed while they were read and sorted. */
+  sort(plants: readonly NewPlant[], compare: Compare): void {
+    this.#sorted = { plants: applyChanges(plants, this.#changesDuringRead, compare), compare }
     this.publish()
+  }
+
+  unsort(): void {
+    this.#sorted = null
   }
 
   /** Shows only the held plants that match; null: all of them, from the next {@link publish} on. */
@@ -160,22 +198,24 @@ export class PlantRows {
     this.#reads = 0
   }
 
-  /** Returns to the order of ids. */
-  unsort(): void {
-    this.#sortedPlants = null
+  /** Holds no plant, in one of the two orders of ids. */
+  reset(isDescending: boolean): void {
+    this.isDescending = isDescending
+    this.#compareIds = comparatorOf({ by: 'id', isDescending })
+    this.#read = []
+    this.#end = null
+    this.#isWhole = false
+    this.#sorted = null
   }
 
   publish(): void {
-    const expectedCount = this.expectedCount()
-    if (expectedCount !== undefined) this.parts.resizeTo(expectedCount)
-    this.#foundPlants = this.#matches && this.all().filter(this.#matches)
+    const all = this.#sorted?.plants ?? this.#read
+    this.#shown = this.#matches ? all.filter(this.#matches) : all
     batch(() => {
-      const readParts = this.parts.all.filter(({ isRead }) => isRead)
-      this.readCount.value = readParts.reduce((sum, { count }) => sum + count, 0)
-      this.count.value = this.#list?.length ?? this.parts.total
-      this.foundCount.value = this.#list?.length ?? this.readCount.value
-      this.isComplete.value = readParts.length === this.parts.all.length
-      if (Math.max(this.readCount.value, expectedCount ?? 0) > MAX_SORTED)
+      this.readCount.value = this.#read.length
+      this.count.value = this.#shown.length
+      this.isComplete.value = this.#isWhole
+      if (Math.max(this.#read.length, this.expectedCount() ?? 0) > MAX_SORTED)
         this.isTooLong.value = true
       this.version.value += 1
     })
@@ -183,36 +223,32 @@ export class PlantRows {
 
   clear(): void {
     this.#pending.clear()
-    this.#sortedPlants = null
     this.#matches = null
-    this.parts.reset(ASCENDING)
+    this.reset(false)
     batch(() => {
       this.publish()
       this.isTooLong.value = false
-      this.count.value = 0
     })
   }
 
-  #reapplyChanges(): void {
-    const all = [...this.#changesDuringRead]
-    for (let at = 0; at < all.length; at += MAX_INSERTED) {
-      this.#applyAll(new Map(all.slice(at, at + MAX_INSERTED)))
-    }
+  #apply(rows: PlantChanges): void {
+    this.#read = applyChanges(this.#read, rows, this.#compareIds)
+    if (!this.#sorted) return
+    const { plants, compare } = this.#sorted
+    this.#sorted = { plants: applyChanges(plants, rows, compare), compare }
   }
 
-  /** Like {@link setAll}, but does not publish. */
-  #applyAll(changes: PlantChanges): boolean {
-    const isInOrder = this.#sortedPlants?.applyAll(changes, (id) => this.plant(id))
-    this.parts.applyChanges(changes)
-    return isInOrder ?? true
+  /** True if the list was read beyond an id: what has it is shown, and what is not shown does not exist. */
+  #isRead(id: bigint): boolean {
+    return this.#isWhole || (this.#end !== null && !this.#isBefore(this.#end, id))
   }
 
-  #withPending(part: Part): Part {
-    if (!part.rows || this.#pending.size === 0) return part
-    const rows = part.rows
-      .map((plant) => this.#pending.get(plant.id) ?? (this.isHidden(plant.id) ? null : plant))
-      .filter((plant) => plant !== null)
-      .filter(this.belongs)
-    return { ...part, rows, count: rows.length }
+  #isBefore(a: bigint, b: bigint): boolean {
+    return this.isDescending ? a > b : a < b
+  }
+
+  /** The index of the first plant from an id on. */
+  #indexOf(id: bigint): number {
+    return lowerBound(this.#read, (plant) => !this.#isBefore(plant.id, id))
   }
 }

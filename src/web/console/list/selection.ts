@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import type { PlantList } from './plant-list.ts'
-import { MAX_RANGE, type Range, readEverything, readRange } from './range.ts'
+import { MAX_RANGE, plantsBetween, type Range, readEverything } from './range.ts'
 
 export class Selection {
   /** The plants by id, as they were ticked. */
@@ -27,11 +27,12 @@ export class Selection {
     return this.size > 0 && this.size >= rows.count.value
   }
 
-  /** The plants as the table shows them now. */
+  /** The plants as the table shows them now, in its order; those that it no longer shows come last. */
   plants(): readonly NewPlant[] {
-    return [...this.plantsById.value.values()].map(
-      (plant) => this.list.rows.plant(plant.id) ?? plant,
-    )
+    const rest = new Map(this.plantsById.value)
+    const shown =
+      rest.size === 0 ? [] : this.list.rows.heldPlants().filter(({ id }) => rest.delete(id))
+    return [...shown, ...rest.values()]
   }
 
   has(id: bigint): boolean {
@@ -61,12 +62,13 @@ export class Selection {
   }
 
   /** Ticks or unticks a plant, or ticks a range that ends with it. */
-  async toggle(plant: NewPlant, isRange: boolean): Promise<void> {
+  toggle(plant: NewPlant, isRange: boolean): void {
     const first = this.#rangeStart
     this.#rangeStart = plant.id
     if (isRange && first !== null) {
       this.add([plant])
-      return this.#addRange(readRange(this.list, first, plant.id))
+      this.#addRange(plantsBetween(this.list, first, plant.id))
+      return
     }
     const next = new Map(this.plantsById.value)
     if (!next.delete(plant.id)) next.set(plant.id, plant)
@@ -74,14 +76,16 @@ export class Selection {
   }
 
   /** Ticks every plant that the search finds. */
-  readonly addAll = (): Promise<void> => this.#addRange(readEverything(this.list))
-
-  async #addRange(reading: Promise<Range>): Promise<void> {
+  readonly addAll = async (): Promise<void> => {
     const turn = ++this.#changes
     this.isReading.value = true
-    const plants = await reading
+    const plants = await readEverything(this.list)
     if (turn !== this.#changes) return
     this.isReading.value = false
+    this.#addRange(plants)
+  }
+
+  #addRange(plants: Range): void {
     if (plants === 'too many') {
       this.list.announce(`At most ${MAX_RANGE.toLocaleString()} plants can be selected at once`)
     } else if (plants === 'failed')

@@ -44,15 +44,6 @@ const attributesOf = (plant: NewPlant | undefined, row: number, isActive: boolea
     tabIndex: -1,
   }) as const
 
-/** A row whose plant is not read yet. */
-export const UnreadRow = ({ row, isActive }: Pick<PlantRowProps, 'row' | 'isActive'>) => (
-  <div {...attributesOf(undefined, row, isActive)}>
-    <span role="gridcell" class="waiting">
-      Loading…
-    </span>
-  </div>
-)
-
 type ActionProps = {
   readonly label: string
   readonly variant?: string

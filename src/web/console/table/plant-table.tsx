@@ -9,7 +9,7 @@ import type { Selection } from '../list/selection.ts'
 import { SORT_KEYS, type SortKey } from '../sort.ts'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
 import type { CellEditing } from './cell-editing.ts'
-import { cellId, PlantRow, type RowActions, rowId, UnreadRow } from './plant-row.tsx'
+import { cellId, PlantRow, type RowActions, rowId } from './plant-row.tsx'
 import { onTableKey } from './table-keys.ts'
 import type { TableScroll } from './table-scroll.ts'
 
@@ -179,12 +179,12 @@ function Body(props: TableProps) {
       <div
         class="track"
         role="presentation"
-        style={{ height: `${scroll.position.extent.value.track}px` }}
+        style={{ height: `${scroll.position.content.value}px` }}
       >
         <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
           {rows.map((row) => {
             const plant = list.rows.row(row)
-            if (!plant) return <UnreadRow key={row} row={row} isActive={row === active} />
+            if (!plant) return null
             return (
               <PlantRow
                 key={row}

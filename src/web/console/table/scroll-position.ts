@@ -1,35 +1,29 @@
-// The scroll position of the table in its rows, and the position of its scroll bar, which may be shorter.
+// The scroll position of the table in its rows.
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { extentOf, moveContent, toScroll } from './scroll-map.ts'
 
 // Rows drawn above and below the view, for fast scrolling.
 const SPARE_ROWS = 12
-const IDLE_MS = 150
 
 export class ScrollPosition {
   readonly rowHeight = signal(44)
   readonly #view = signal(0)
-  /** The position in the content, in pixels. */
+  /** In pixels. */
   readonly top = signal(0)
-  /** The position of the scroll bar. */
-  readonly #scroll = signal(0)
   #element: HTMLElement | undefined
-  #idle = 0
 
   constructor(readonly rows: ReadonlySignal<number>) {}
 
-  readonly extent = computed(() =>
-    extentOf(this.rows.value, this.rowHeight.value, this.#view.value),
-  )
+  /** The height of all rows. */
+  readonly content = computed(() => this.rows.value * this.rowHeight.value)
 
-  /** The rows to draw, and their distance from the top of the track. */
+  /** The rows to draw, and their distance from the first row. */
   readonly drawnRows = computed(() => {
     const height = this.rowHeight.value
     const top = this.top.value
     const first = Math.max(0, Math.floor(top / height) - SPARE_ROWS)
     const end = Math.min(this.rows.value, Math.ceil((top + this.#view.value) / height) + SPARE_ROWS)
-    return { first, end, offset: first * height - top + this.#scroll.value }
+    return { first, end, offset: first * height }
   })
 
   /** The first row in view that is not cut off. */
@@ -44,7 +38,7 @@ export class ScrollPosition {
 
   /** True if the browser has scrolled without an event so far: that must not be undone. */
   get isScrolled(): boolean {
-    return this.#element !== undefined && this.#element.scrollTop !== this.#scroll.value
+    return this.#element !== undefined && Math.abs(this.#element.scrollTop - this.top.value) > 1
   }
 
   /** Follows the size of the scrolling element, and of a probe as high as a row. Call the result to stop. */
@@ -65,24 +59,12 @@ export class ScrollPosition {
   }
 
   setTop(to: number): void {
-    const { content } = this.extent.value
-    this.top.value = Math.max(0, Math.min(to, content - this.#view.value))
-    this.#setScroll(toScroll(this.top.value, this.extent.value))
+    this.top.value = Math.max(0, Math.min(to, this.content.value - this.#view.value))
+    if (this.#element) this.#element.scrollTop = this.top.value
   }
 
-  /** Reads the position of the scroll bar; true if it moved up. */
-  onScroll(): boolean {
-    if (!this.#element) return false
-    const from = this.#scroll.value
-    const to = this.#element.scrollTop
-    this.top.value = moveContent(this.top.value, from, to, this.extent.value)
-    this.#scroll.value = to
-    clearTimeout(this.#idle)
-    // Small moves let the scroll bar drift from the position; this corrects it.
-    this.#idle = window.setTimeout(() => {
-      if (!this.isScrolled) this.#setScroll(toScroll(this.top.value, this.extent.value))
-    }, IDLE_MS)
-    return to < from
+  readonly onScroll = (): void => {
+    this.top.value = this.#element?.scrollTop ?? 0
   }
 
   /** Scrolls by as little as possible to bring a row into view. */
@@ -91,11 +73,5 @@ export class ScrollPosition {
     const below = above + this.rowHeight.value - this.#view.value
     if (above < this.top.value) this.setTop(above)
     else if (below > this.top.value) this.setTop(below)
-  }
-
-  #setScroll(to: number): void {
-    if (!this.#element) return
-    if (Math.abs(this.#element.scrollTop - to) > 0.5) this.#element.scrollTop = to
-    this.#scroll.value = this.#element.scrollTop
   }
 }

@@ -1,6 +1,6 @@
 // Keyboard and scrolling of the table: keeps the active row and the rows in view in place as rows change.
 
-import { effect, signal, untracked } from '@preact/signals'
+import { effect, untracked } from '@preact/signals'
 import { wasInTable } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { ActiveRow, markOf, type RowMark } from './active-row.ts'
@@ -9,7 +9,6 @@ import { ScrollPosition } from './scroll-position.ts'
 export class TableScroll {
   readonly position: ScrollPosition
   readonly active: ActiveRow
-  readonly isGoingToEnd = signal(false)
   /** The first rows in view: the view moves with them if rows come or go above. */
   #marks: readonly RowMark[] = []
 
@@ -34,7 +33,7 @@ export class TableScroll {
   }
 
   readonly onScroll = (): void => {
-    if (this.position.onScroll()) this.isGoingToEnd.value = false
+    this.position.onScroll()
     this.#mark()
   }
 
@@ -54,26 +53,16 @@ export class TableScroll {
       PageDown: () => this.activate(row + pageRows),
       PageUp: () => this.activate(row - pageRows),
       Home: () => this.activate(0),
-      End: () => this.#goToEnd(),
+      End: () => void this.#goToEnd(),
     }
-    const move = moves[key]
-    return (
-      move &&
-      (() => {
-        this.isGoingToEnd.value = false
-        move()
-      })
-    )
+    return moves[key]
   }
 
-  get #lastRow(): number {
-    return this.list.rows.count.value - 1
-  }
-
-  #goToEnd(): void {
-    this.isGoingToEnd.value = this.list.rows.row(this.#lastRow) === undefined
-    this.activate(this.#lastRow)
-    this.position.setTop(this.position.extent.value.content)
+  /** Goes to the last plant, or of a list that is too long to hold to the last that was read. */
+  async #goToEnd(): Promise<void> {
+    const { list } = this
+    if (list.isShort && !list.rows.isComplete.value) await list.readAll()
+    this.activate(list.rows.count.value - 1)
   }
 
   #mark(): void {
@@ -85,10 +74,9 @@ export class TableScroll {
 
   #readDrawnRows(): () => void {
     return effect(() => {
-      const { first, end } = this.position.drawnRows.value
+      const { end } = this.position.drawnRows.value
       this.list.rows.version.value
-      const isToEnd = this.isGoingToEnd.value
-      untracked(() => this.list.reader.readAround(first, end, isToEnd))
+      untracked(() => this.list.reader.readAround(end))
     })
   }
 
@@ -123,7 +111,6 @@ export class TableScroll {
       this.list.typedQuery.value
       this.list.sort.value
       untracked(() => {
-        this.isGoingToEnd.value = false
         this.active.reset()
         this.#marks = []
         this.position.setTop(0)
@@ -137,25 +124,18 @@ export class TableScroll {
     return effect(() => {
       const { value: id } = list.createdId
       if (id === null) return
-      untracked(async () => {
-        const row = await list.reader.readAt(id)
-        if (row >= 0 && list.createdId.value === id && !wasInTable()) this.activate(row)
-      })
+      const row = untracked(() => list.rows.rowOf(id))
+      if (row >= 0 && !wasInTable()) untracked(() => this.activate(row))
     })
   }
 
-  /** Corrects the scroll bar after the height of the content has changed. */
+  /** Keeps the position within rows that have become fewer. */
   #followExtent(): () => void {
     return effect(() => {
-      const { content } = this.position.extent.value
+      this.position.content.value
       this.list.rows.version.value
-      const isFollowed = this.isGoingToEnd.peek()
       queueMicrotask(() => {
-        if (this.position.isScrolled) return
-        this.position.setTop(isFollowed ? content : this.position.top.peek())
-        if (!isFollowed) return
-        this.active.set(this.#lastRow)
-        if (this.list.rows.row(this.#lastRow)) this.isGoingToEnd.value = false
+        if (!this.position.isScrolled) this.position.setTop(this.position.top.peek())
       })
     })
   }

@@ -4,46 +4,38 @@ import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { isEverything } from '../query.ts'
 
-/** The progress of reading all plants, then of sorting them. */
+/** The progress of reading all plants, which the page searches or sorts. */
 function describeReading({ rows, total }: PlantList): string {
-  const readCount = rows.readCount.value
-  if (rows.parts.isHeld) return `Sorting ${countPlants(readCount)}…`
-  const some = readCount.toLocaleString()
+  const some = rows.readCount.value.toLocaleString()
+  const of = total === undefined ? '' : ` of ${total.toLocaleString()}`
+  if (rows.isFiltered) return `${countPlants(rows.count.value)} found among the ${some} read${of}…`
   return total === undefined
     ? `Reading… ${some} so far`
     : `Reading ${some} of ${countPlants(total)}…`
 }
 
-/** The number of plants that the page itself found; in an unfinished list, among those that were read. */
-function describeLocalResults({ rows, total, needsAll }: PlantList): string {
-  const foundPlants = countPlants(rows.foundCount.value)
-  if (rows.parts.isHeld) {
-    return `${foundPlants} found; accents and word order ignored`
+/** The number of plants in a list that is read on as its end comes into view. */
+function describePart({ rows, visibleQuery, total }: PlantList): string {
+  const { value: count } = rows.count
+  if (isEverything(visibleQuery)) {
+    const of = total === undefined ? 'plants' : `of ${countPlants(total)}`
+    return `The first ${count.toLocaleString()} ${of}; a search or a filter finds any`
   }
-  const readText = rows.readCount.value.toLocaleString()
-  if (needsAll) {
-    return `${foundPlants} found among the ${readText} read${total ? ` of ${total.toLocaleString()}` : ''}…`
-  }
-  return `${foundPlants} found among the ${readText} read so far; press Enter to search all`
+  if (count === 0) return 'None found yet; still searching'
+  return `${countPlants(count)} found so far; scroll for more`
 }
 
-/** `isCounted`: true if the status line shows the number of stored plants. */
-export function describeFound(list: PlantList, isCounted: boolean): string {
-  const { rows, visibleQuery, reader } = list
+export function describeFound(list: PlantList): string {
+  const { rows, visibleQuery, reader, sort } = list
   rows.version.value
-  if (rows.isFiltered) return describeLocalResults(list)
-  // The page is about to search.
-  if (list.typedQuery.value || list.searchesLocally) return ''
-  if (reader.isReadingAll.value && !rows.isSorted) return describeReading(list)
-  const foundCount = rows.foundCount.value
-  const isAll = isEverything(visibleQuery)
-  if (!rows.isComplete.value) {
-    if (isAll && isCounted) return ''
-    if (foundCount === 0) return 'None found yet; still searching'
-    return `${countPlants(foundCount)} ${isAll ? '' : 'found '}so far; scroll for more`
-  }
-  if (isAll) return ''
-  if (visibleQuery.id !== undefined && foundCount === 1) return 'The plant with this ID'
-  const how = visibleQuery.isUntagged ? ' without a tag' : ''
-  return `${countPlants(foundCount)} found${visibleQuery.name === undefined ? how : '; exact spelling only'}`
+  const isReadingAll = reader.isReadingAll.value
+  if (list.searchesLocally && !rows.isFiltered) return ''
+  if (!rows.isComplete.value) return isReadingAll ? describeReading(list) : describePart(list)
+  const plants = countPlants(rows.count.value)
+  if (isReadingAll && sort.value.by !== 'id' && !rows.isSorted) return `Sorting ${plants}…`
+  if (isEverything(visibleQuery)) return ''
+  if (visibleQuery.id !== undefined && rows.count.value === 1) return 'The plant with this ID'
+  if (rows.isFiltered) return `${plants} found; accents and word order ignored`
+  if (visibleQuery.name !== undefined) return `${plants} found; exact spelling only`
+  return `${plants} found${visibleQuery.isUntagged ? ' without a tag' : ''}`
 }

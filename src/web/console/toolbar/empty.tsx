@@ -50,7 +50,7 @@ function FirstSteps({ list, onAdd, onSamples }: EmptyProps) {
 
 const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
   <p>
-    {list.rows.isComplete.value ? 'No plant' : 'None of the plants that were read'} has{' '}
+    No plant has{' '}
     {name === undefined ? null : (
       <>
         <bdi>{name}</bdi> in its name
@@ -62,7 +62,7 @@ const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
         the tag <bdi>{tag}</bdi>
       </>
     )}
-    .{list.rows.isComplete.value ? null : ' Press Enter to search all.'}
+    .
     {name !== undefined && !list.rows.isFiltered ? (
       <>
         <br />

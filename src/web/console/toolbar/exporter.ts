@@ -5,15 +5,10 @@ import type { NewPlant } from '../../../client/client.ts'
 import { WRITERS } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { countPlants } from '../counts.ts'
-import { ASCENDING } from '../list/id-order.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import { readPages } from '../list/plant-pages.ts'
-import type { Query } from '../query.ts'
-import type { Session } from '../session.ts'
+import { PAGE_PLANTS, readPages } from '../list/plant-pages.ts'
 import { openWorkbook } from '../workbooks/write-workbook.ts'
 import { yieldToBrowser } from '../yield.ts'
-
-const PAGE_PLANTS = 1000
 
 /** The name and the type of the file for each format. */
 const FILES = {
@@ -79,22 +74,11 @@ async function openTarget(format: ExportFormat): Promise<Target> {
   return file ? file.createWritable() : openDownload(name, type)
 }
 
-/** Reads the plants that the page itself found; null: the service lists them. */
-type PlantSource = (() => Promise<readonly NewPlant[]>) | null
+type Pages = AsyncIterable<readonly NewPlant[]>
 
-/** The plants of an export, a page at a time. */
-async function* pagesOf(
-  session: Session,
-  query: Query,
-  source: PlantSource,
-  signal: AbortSignal,
-): AsyncGenerator<readonly NewPlant[]> {
-  if (source) {
-    const plants = await source()
-    for (let at = 0; at < plants.length; at += PAGE_PLANTS) yield plants.slice(at, at + PAGE_PLANTS)
-  } else {
-    for await (const { plants } of readPages(session, query, ASCENDING, null, signal)) yield plants
-  }
+async function* inPages(read: () => Promise<readonly NewPlant[]>): Pages {
+  const plants = await read()
+  for (let at = 0; at < plants.length; at += PAGE_PLANTS) yield plants.slice(at, at + PAGE_PLANTS)
 }
 
 /** Exports plants, one file at a time. */
@@ -105,12 +89,15 @@ export class Exporter {
 
   constructor(private readonly list: PlantList) {}
 
-  /** Writes the ticked plants, or else all that the search finds, in the order of ids. */
+  /** Writes the ticked plants, or else all that the search finds, in the order of the table. */
   async start(format: ExportFormat, tickedPlants: readonly NewPlant[]): Promise<void> {
     if (this.exportedCount.value !== null) return
-    const query = this.list.query.value
-    const source = tickedPlants.length > 0 ? async () => tickedPlants : this.list.localResults
+    const { session, query, rows, localResults } = this.list
+    const read = tickedPlants.length > 0 ? async () => tickedPlants : localResults
     this.#abort = new AbortController()
+    const pages = read
+      ? inPages(read)
+      : readPages(session, query.value, rows.isDescending, this.#abort.signal)
     let target: Target
     try {
       target = await openTarget(format)
@@ -119,24 +106,19 @@ export class Exporter {
       if (error instanceof DOMException && error.name === 'AbortError') return
       return this.list.announce(`The export failed: ${messageOf(error)}`)
     }
-    await this.#write(target, format, query, source)
+    await this.#write(target, format, pages)
   }
 
   readonly stop = (): void => this.#abort.abort()
 
-  async #write(
-    target: Target,
-    format: ExportFormat,
-    query: Query,
-    source: PlantSource,
-  ): Promise<void> {
+  async #write(target: Target, format: ExportFormat, pages: Pages): Promise<void> {
     const { signal } = this.#abort
     this.exportedCount.value = 0
     const content = format === 'xlsx' ? openWorkbook(signal) : openTextContent(format)
     const pause = yieldToBrowser()
     try {
       await target.write(content.start)
-      for await (const plants of pagesOf(this.list.session, query, source, signal)) {
+      for await (const plants of pages) {
         await target.write(content.add(plants))
         this.exportedCount.value += plants.length
         await pause()

@@ -171,7 +171,7 @@ const FORMATS = [
 function describeExport(selection: Selection): string {
   const { visibleQuery, rows, total } = selection.list
   if (selection.size > 0) return `the ${countPlants(selection.size)} selected`
-  const found = rows.parts.isHeld ? rows.foundCount.value : undefined
+  const found = rows.isComplete.value ? rows.count.value : undefined
   const count = rows.isFiltered ? found : total
   if (count !== undefined) return countPlants(count)
   return isEverything(visibleQuery) ? 'all plants' : 'the plants found'
