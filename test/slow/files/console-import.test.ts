@@ -708,30 +708,6 @@ describe('the preview', () => {
     expect(console.plants()).toContainEqual([7n, 'Fern'])
   })
 
-  test('proposes the earlier choices for a file with the same header, until they are forgotten', async () => {
-    await using console = await start()
-    const { importer } = console
-    const price = (row: string) => csv(`nr;latin;german\n${row}\n`)
-
-    const first = importer.add([price('1;Hedera;Efeu')])
-    const preview = await previewOf(importer)
-    expect([preview.isRemembered, shown(preview).columns]).toEqual([false, ['nr', 'latin', null]])
-    preview.choose({ name: [2], tag: 1 })
-    preview.accept()
-    await first
-    const second = importer.add([price('2;Filix;Farn')])
-    const next = await previewOf(importer)
-    expect([next.isRemembered, shown(next).first]).toEqual([true, [[2n, 'Farn', 'Filix']]])
-    next.cancel()
-    await second
-    importer.forget()
-    const third = importer.add([price('2;Filix;Farn')])
-    const last = await previewOf(importer)
-    expect([last.isRemembered, shown(last).first]).toEqual([false, [[2n, 'Filix']]])
-    last.cancel()
-    await third
-  })
-
   test('numbers the same file as before, so that its plants are found stored', async () => {
     await using console = await start()
     const { importer } = console

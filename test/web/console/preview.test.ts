@@ -1,6 +1,6 @@
 // The questions about a file before its import, with a real daemon.
 import { expect, spyOn, test } from 'bun:test'
-import { detectFile, type Memory } from '../../../src/web/console/import/detect-file'
+import { detectFile } from '../../../src/web/console/import/detect-file'
 import { Preview } from '../../../src/web/console/import/preview'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
@@ -10,12 +10,12 @@ const { daemon } = ownDaemon()
 const { signal } = new AbortController()
 
 /** The preview of a file, and the pages of stored plants that it has read. */
-async function open(text: string, memory: Memory = new Map()) {
+async function open(text: string) {
   const { session } = await openList(daemon)
   const detection = await detectFile(new File([text], 'plants.csv'), signal)
   const fetched = spyOn(globalThis, 'fetch')
   const pages = () => fetched.mock.calls.filter(([url]) => String(url).includes('limit=1000'))
-  const preview = new Preview(detection, session, memory)
+  const preview = new Preview(detection, session, new Map())
   return { session, preview, pages, [Symbol.dispose]: () => fetched.mockRestore() }
 }
 
@@ -78,24 +78,4 @@ test('other columns replace nothing before their plants are compared', async () 
   const input = await preview.decision
   expect(input?.comparison?.storedOf(101n)?.name).toBe('Precious')
   await daemon.fetch('/plants/101', { method: 'DELETE' })
-})
-
-test('the choice for a file is proposed for the next one with its header', async () => {
-  const memory: Memory = new Map()
-  const text = 'what,kind\nFern,shade\n'
-  using first = await open(text, memory)
-  expect(await first.preview.acceptDetected(() => {})).toBeFalse()
-  await first.preview.prepare()
-  first.preview.choose({ id: null, name: [0], tag: 1, numberFrom: '20' })
-  first.preview.accept()
-  expect(await first.preview.decision).toMatchObject({ columns: { name: [0], tag: 1 } })
-
-  using second = await open('what,kind\nIvy,wall\n', memory)
-  await second.preview.prepare()
-  expect(second.preview.isRemembered).toBeTrue()
-  expect(second.preview.columns.value).toMatchObject({ id: null, name: [0], tag: 1 })
-  // The largest id is 1.
-  expect(second.preview.columns.value.numberFrom).toBe('2')
-  second.preview.cancel()
-  expect(await second.preview.decision).toBeNull()
 })

@@ -5,7 +5,7 @@ import type { Columns } from '../../../formats/columns.ts'
 import type { Format } from '../../../formats/format.ts'
 import { ListsError } from '../../../formats/json/shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
-import { type ColumnChoice, NO_PROPOSAL, type Proposal, propose } from './column-proposal.ts'
+import { NO_PROPOSAL, type Proposal, propose } from './column-proposal.ts'
 import type { Comparison } from './compare.ts'
 import { findEncoding, findFormat, openFile, type ReadableFile } from './readable-file.ts'
 
@@ -30,21 +30,9 @@ export type DetectedFile = {
   /** The paths of the lists of a JSON file that has several; the first is proposed. */
   readonly lists: readonly string[]
   readonly proposal: Proposal
-  /** Its format and header: files of one kind share remembered settings. */
-  readonly kind: string
 }
 
-/** The settings chosen for a kind of file. */
-type RememberedChoice = {
-  readonly settings: Settings
-  readonly columns: ColumnChoice
-  /** The file itself: importing it again numbers its rows as before. */
-  readonly file: string
-}
-
-/** The settings chosen in this tab, by kind of file. */
-export type Memory = Map<string, RememberedChoice>
-
+/** Identifies a file: importing it again numbers its rows as before. */
 export const fileKey = ({ name, size, lastModified }: File): string =>
   JSON.stringify([name, size, lastModified])
 
@@ -119,15 +107,14 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
   const format = await findFormat(file)
   const { encoding, problem } = await findEncoding(file, format)
   const unread = { file, format, readable: null, problem, lists: [], proposal: NO_PROPOSAL }
-  if (problem !== null) return { ...unread, settings: USUAL_SETTINGS, kind: fileKey(file) }
+  if (problem !== null) return { ...unread, settings: USUAL_SETTINGS }
   const { first, lists } = await openFirst(file, format, encoding, signal)
   const readable = format === 'xlsx' ? await findSheet(file, first, signal) : first
   const { header, sheet } = readable.table
   if (header.length === 0) throw new OpenError(await explainNothing(readable))
   const settings = { ...USUAL_SETTINGS, encoding, sheet, list: lists[0] ?? null }
   const proposal = await propose(readable.table)
-  const kind = JSON.stringify([format, header])
-  const detection = { ...unread, readable, settings, lists, proposal, kind }
+  const detection = { ...unread, readable, settings, lists, proposal }
   const { headerRow, hasHeader } = proposal
   if (headerRow !== null) {
     const below = await reopen(detection, { headerRow }, signal)

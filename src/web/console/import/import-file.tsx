@@ -17,11 +17,11 @@ async function chooseInput(
   mode: Exclude<ReadingMode, ImportInput>,
   context: ImportContext,
 ) {
-  const { session, memory, signal, update } = context
+  const { session, firstNumbers, signal, update } = context
   const original = await detectFile(file, signal)
   const detection = mode === 'pasted' ? await withoutHeader(original, signal) : original
   if (signal.aborted) return null
-  const preview = new Preview(detection, session, memory)
+  const preview = new Preview(detection, session, firstNumbers)
   signal.addEventListener('abort', preview.cancel)
   const showRows = (comparedRows: number) => update(() => ({ comparedRows }))
   if (mode !== 'ask if needed' || !(await preview.acceptDetected(showRows))) {

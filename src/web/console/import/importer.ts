@@ -4,7 +4,6 @@ import { computed, effect, signal } from '@preact/signals'
 import { NOT_LOADED } from '../controls/lazily.tsx'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
-import type { Memory } from './detect-file.ts'
 import type { ReadingMode } from './import-file.tsx'
 import { Import } from './state.ts'
 
@@ -25,7 +24,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   /** The files chosen together, up to the current one. */
   const imports = signal<readonly Import[]>([])
   const current = computed(() => imports.value.at(-1) ?? null)
-  const memory: Memory = new Map()
+  const firstNumbers = new Map<string, string>()
   const queue: QueuedFile[] = []
   let isBusy = false
   let abort = new AbortController()
@@ -42,7 +41,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
     const onDoneHere = (act: Act): void => {
       if (!ended.aborted) onDone(act)
     }
-    const context = { session, memory, signal: abort.signal, update, onDone: onDoneHere }
+    const context = { session, firstNumbers, signal: abort.signal, update, onDone: onDoneHere }
     const readers = await loadReaders()
     if (readers) await readers.importFile(file, mode, context)
     else update(() => ({ state: 'failed', reason: NOT_LOADED }))
@@ -97,7 +96,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
 
     dismiss,
 
-    /** Forgets the settings chosen for files. */
-    forget: (): void => memory.clear(),
+    /** Forgets the numbers of files. */
+    forget: (): void => firstNumbers.clear(),
   }
 }

@@ -42,9 +42,6 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         <h2 ref={heading} tabIndex={-1}>
           Import <bdi>{file.name}</bdi>
         </h2>
-        {preview.isRemembered ? (
-          <p class="hint">Set as for the last file with these columns.</p>
-        ) : null}
         {readable.value ? <ColumnChoices preview={preview} /> : null}
         {error.value === null ? (
           <>

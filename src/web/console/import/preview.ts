@@ -8,13 +8,7 @@ import { reasonOf } from './advice.ts'
 import { type Analysis, analyze } from './analyze.ts'
 import { type ColumnChoice, propose, toColumns } from './column-proposal.ts'
 import { createComparison } from './compare.ts'
-import {
-  type DetectedFile,
-  fileKey,
-  type ImportInput,
-  isCertain,
-  type Memory,
-} from './detect-file.ts'
+import { type DetectedFile, fileKey, type ImportInput, isCertain } from './detect-file.ts'
 import { openFile, type ReadableFile } from './readable-file.ts'
 
 /** The id after the largest one; '' if there is none, or it cannot be read. */
@@ -47,15 +41,14 @@ export class Preview {
     const replaces = this.replaces.value
     return columns && readable ? { readable, columns, replaces, comparison: null } : null
   })
-  /** True if the settings are those of an earlier file of this kind. */
-  isRemembered = false
   readonly #decision = Promise.withResolvers<ImportInput | null>()
   #turn = new AbortController()
 
   constructor(
     readonly detection: DetectedFile,
     readonly session: Session,
-    readonly memory: Memory,
+    /** The first number of each file so far. */
+    readonly firstNumbers: Map<string, string>,
   ) {
     this.settings = signal(detection.settings)
     this.readable = signal(detection.readable)
@@ -87,24 +80,12 @@ export class Preview {
     return isClear
   }
 
-  /** Prepares the form: with the settings of an earlier file of this kind, if there is one, and the next free id. */
+  /** Prepares the form: proposes the number that the file had before, or else the next free id. */
   async prepare(): Promise<void> {
-    const { file, kind, problem, settings } = this.detection
-    const choice = this.memory.get(kind)
-    const isSameFile = choice?.file === fileKey(file)
-    const numberFrom = isSameFile ? choice.columns.numberFrom : await nextFreeId(this.session)
+    const earlier = this.firstNumbers.get(fileKey(this.detection.file))
+    const numberFrom = earlier ?? (await nextFreeId(this.session))
     this.columns.value = { ...this.columns.value, numberFrom }
-    if (!choice) {
-      if (!this.analysis.value) void this.#analyze()
-      return
-    }
-    this.isRemembered = true
-    const isUnicode = settings.encoding === null && !problem
-    const encoding = isUnicode ? null : choice.settings.encoding
-    const isOpen = await this.#open({ ...choice.settings, encoding })
-    if (isOpen) this.choose({ ...choice.columns, numberFrom })
-    // For example, this workbook may lack the remembered sheet.
-    else if (this.error.value !== null) await this.read(settings)
+    if (!this.analysis.value) void this.#analyze()
   }
 
   readonly choose = (change: Partial<ColumnChoice>): void => {
@@ -150,10 +131,8 @@ export class Preview {
 
   /** Imports the file as it is shown. */
   accept(): void {
-    const { file, kind } = this.detection
     if (!this.isReady) return
-    const choice = { settings: this.settings.value, columns: this.columns.value }
-    this.memory.set(kind, { ...choice, file: fileKey(file) })
+    this.firstNumbers.set(fileKey(this.detection.file), this.columns.value.numberFrom)
     this.#accept()
   }
 

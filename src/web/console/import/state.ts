@@ -3,7 +3,7 @@
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
 import type { Act } from '../undo/acts.ts'
-import type { ImportInput, Memory } from './detect-file.ts'
+import type { ImportInput } from './detect-file.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 
 type ImportState = 'opening' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
@@ -46,7 +46,8 @@ export class Import {
 /** The parts of the console that an import uses. */
 export type ImportContext = {
   readonly session: Session
-  readonly memory: Memory
+  /** The first number of each file so far: importing it again numbers its rows as before. */
+  readonly firstNumbers: Map<string, string>
   readonly signal: AbortSignal
   readonly update: (change: (before: Import) => Partial<Import>) => void
   /** Called with the changes. */
