@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Check } from './controls/check.tsx'
 import { Field } from './controls/field.tsx'
 import { Leaf } from './controls/leaf.tsx'
 import { Modal } from './controls/modal.tsx'
-import { untilPause } from './controls/user-input.ts'
 import type { Session } from './session.ts'
 
 function TokenForm({ session, hint }: { readonly session: Session; readonly hint: string }) {
@@ -67,30 +66,14 @@ export function Welcome({ session }: { readonly session: Session }) {
 
 type ReconnectProps = { readonly session: Session; readonly onForget: () => void }
 
-/** Asks for another token in a dialog over the page, once nothing is typed that would go into it. */
-export function Reconnect({ session, onForget }: ReconnectProps) {
-  const isShown = useSignal(false)
-  useEffect(() => {
-    let timer = 0
-    function wait(): void {
-      const rest = untilPause()
-      if (rest === 0) isShown.value = true
-      else timer = setTimeout(wait, rest)
-    }
-    wait()
-    return () => clearTimeout(timer)
-  }, [])
-  if (!isShown.value) return null
-  return (
-    <Modal label="The token is no longer accepted">
-      <h2>The token is no longer accepted</h2>
-      <p>
-        Enter another token to continue. Nothing you typed is lost, and a running import resumes.
-      </p>
-      <TokenForm session={session} hint="Without the box below, reloading forgets it." />
-      <button type="button" class="quiet" onClick={onForget}>
-        Forget everything and start over
-      </button>
-    </Modal>
-  )
-}
+/** Asks for another token in a dialog over the page. */
+export const Reconnect = ({ session, onForget }: ReconnectProps) => (
+  <Modal label="The token is no longer accepted">
+    <h2>The token is no longer accepted</h2>
+    <p>Enter another token to continue. Nothing you typed is lost, and a running import resumes.</p>
+    <TokenForm session={session} hint="Without the box below, reloading forgets it." />
+    <button type="button" class="quiet" onClick={onForget}>
+      Forget everything and start over
+    </button>
+  </Modal>
+)

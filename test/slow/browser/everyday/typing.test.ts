@@ -185,7 +185,7 @@ await inEachBrowser((person, browser) => {
     expect(names().slice(0, 2)).toEqual(['one', 'plant 2'])
   })
 
-  test('a revoked token interrupts nobody who types, and the text of the cell stays', async () => {
+  test('a revoked token is asked for at once, and the text of the cell stays', async () => {
     const token = await createToken('typist')
     await browser().driver.open('about:blank')
     await browser().driver.open(`${daemon.url}/#token=${token}`)
@@ -196,12 +196,9 @@ await inEachBrowser((person, browser) => {
     await person.press('ArrowRight')
     await person.press('F2')
     await person.isIn('.cell-field input')
-    await revokeToken('typist')
     const letters = 'abcdefghijklmnopqrst'
-    for (const letter of letters) {
-      await person.type(letter)
-      await Bun.sleep(200)
-    }
+    await person.type(letters)
+    await revokeToken('typist')
     await person.find(labels.heading('The token is no longer accepted'))
     expect(names()[0]).toBe('plant 1')
     await person.fill(labels.token, TOKEN)
