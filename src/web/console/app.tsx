@@ -19,7 +19,6 @@ import { PlantTable } from './table/plant-table.tsx'
 import { Age } from './toolbar/age.tsx'
 import { describeFound } from './toolbar/describe-found.ts'
 import { Empty } from './toolbar/empty.tsx'
-import { preparePrinting } from './toolbar/print.tsx'
 import { Toolbar } from './toolbar/toolbar.tsx'
 import { Note } from './undo/note.tsx'
 import { deletionOf, type Step, taggingOf } from './undo/step.ts'
@@ -277,7 +276,6 @@ export function App({ console: all }: Props) {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [all])
-  useEffect(() => preparePrinting(list), [list])
   useEffect(keepFocus, [])
   useEffect(watchInput, [])
   // Loaded before they are needed: they open at once, and take what is typed.

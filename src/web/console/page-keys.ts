@@ -2,7 +2,6 @@
 
 import type { Console } from './console.ts'
 import { hasMenu } from './controls/modal.tsx'
-import { printAll } from './toolbar/print.tsx'
 
 const FIELDS = 'input:not([type="checkbox"]), textarea, select, dialog:modal'
 
@@ -30,12 +29,11 @@ function onEscape({ editor, selection }: Console): boolean {
   return true
 }
 
-/** Handles a key with Ctrl or Cmd: undo, redo or print. */
-function onChord({ key, shiftKey }: KeyboardEvent, { acts, list }: Console): boolean {
+/** Handles a key with Ctrl or Cmd: undo or redo. */
+function onChord({ key, shiftKey }: KeyboardEvent, { acts }: Console): boolean {
   const letter = key.toLowerCase()
   if (letter === 'z' && !shiftKey) acts.undo()
   else if (letter === 'z' || letter === 'y') acts.redo()
-  else if (letter === 'p') void printAll(list)
   else return false
   return true
 }

@@ -222,18 +222,6 @@ describe('right to left', () => {
     expect((await textOf(console.row(1).locator('.name'))).right).toBe((await textOf(cell)).right)
   })
 
-  test('a printed name is read from the right', async () => {
-    await using console = await openConsole(browser, daemon.url)
-    await console.row(2).waitFor()
-    await console.page.evaluate(() => dispatchEvent(new Event('beforeprint')))
-    const directions = await console.page
-      .locator('.print tr:nth-child(-n + 2) td:first-child')
-      .evaluateAll((cells) =>
-        cells.map((cell) => getComputedStyle(cell.firstElementChild ?? cell).direction),
-      )
-    expect(directions).toEqual(['ltr', 'rtl'])
-  })
-
   test('in a mirrored page, the parts of a row do not overlap', async () => {
     await using console = await openConsole(browser, daemon.url)
     await console.page.evaluate(() => {

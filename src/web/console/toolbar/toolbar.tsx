@@ -7,7 +7,6 @@ import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter, ExportFormat } from './exporter.ts'
-import { printAll } from './print.tsx'
 import { TagList } from './tag-list.tsx'
 
 // The delay from the last key to a search.
@@ -214,15 +213,6 @@ function MoreMenu({ exporter, selection, onRecent, onUndo }: MoreProps) {
           {name}
         </button>
       ))}
-      <button
-        type="button"
-        class="quiet"
-        aria-describedby="exported"
-        {...hideAttributes(MENU)}
-        onClick={() => void printAll(list)}
-      >
-        Print
-      </button>
       <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={list.refresh}>
         Reload
       </button>
