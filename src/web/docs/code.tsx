@@ -1,31 +1,6 @@
 // A code block with coloured JSON and a copy button.
-import { useSignal } from '@preact/signals'
+import { CopyButton } from '../console/controls/copy-button.tsx'
 import { indent, type Token } from './json-text'
-
-type CopyProps = { readonly text: string; readonly label: string }
-
-// Over plain HTTP, browsers allow the clipboard only on localhost.
-function Copy({ text, label }: CopyProps) {
-  const status = useSignal('Copy')
-  if (!navigator.clipboard) return null
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => {
-        status.value = 'Copied'
-        setTimeout(() => {
-          status.value = 'Copy'
-        }, 1500)
-      },
-      () => {
-        status.value = 'Cannot copy'
-      },
-    )
-  return (
-    <button type="button" class="copy" aria-label={`Copy: ${label}`} onClick={copy}>
-      {status}
-    </button>
-  )
-}
 
 type ColouredProps = {
   readonly text: string
@@ -72,7 +47,7 @@ export function Code({ text, label, scrolls = false }: Props) {
       ) : (
         coloured
       )}
-      <Copy text={visibleText} label={label} />
+      <CopyButton class="copy" label="Copy" text={visibleText} aria-label={`Copy: ${label}`} />
     </div>
   )
 }

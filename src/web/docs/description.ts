@@ -102,20 +102,15 @@ export async function loadDescription(url: URL): Promise<Description> {
   return parseExact(await answer.text()) as Description
 }
 
-const isShared = ([, { $ref }]: [string, Header]): boolean => $ref !== undefined
-
-// The shared headers that a response refers to.
+/** The shared headers that the responses refer to. */
 function sharedHeadersOf({ responses }: DescribedOperation, all: Headers = {}): Headers {
-  const referred = Object.values(responses).flatMap(({ headers = {} }) =>
-    Object.entries(headers).filter(isShared),
-  )
-  const names = new Set(referred.map(([name]) => name))
-  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)))
+  const named = Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers))
+  return Object.fromEntries(Object.entries(all).filter(([name]) => named.includes(name)))
 }
 
 /** The headers that a response describes itself. */
 export const ownHeaders = ({ headers = {} }: Response): Headers =>
-  Object.fromEntries(Object.entries(headers).filter((header) => !isShared(header)))
+  Object.fromEntries(Object.entries(headers).filter(([, { $ref }]) => $ref === undefined))
 
 function operationsOf({ paths, security = [], components }: Description): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>

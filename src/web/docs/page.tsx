@@ -7,14 +7,12 @@ import { Models } from './models'
 import { Navigation } from './navigation'
 import { OperationSection } from './operation'
 import { TokenField } from './token'
-import type { Language } from './try-it/languages'
 
 type Props = { readonly description: Description; readonly source: URL }
 
 export function Page({ description, source }: Props) {
   const base = new URL('.', source)
   const token = useSignal(keptToken(base))
-  const language = useSignal<Language>('curl')
   const { info, components, servers } = description
   const groups = groupsOf(description)
   const schemas = components?.schemas ?? {}
@@ -65,7 +63,6 @@ export function Page({ description, source }: Props) {
                   schemas={schemas}
                   server={server}
                   token={token}
-                  language={language}
                 />
               ))}
             </section>

@@ -1,6 +1,7 @@
 // The token field. The token is kept in memory, and in the tab's storage if requested.
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { Check } from '../console/controls/check.tsx'
 import { keepToken, keptToken } from '../kept-token.ts'
 
 type Props = { readonly token: Signal<string>; readonly base: URL }
@@ -34,16 +35,7 @@ export function TokenField({ token, base }: Props) {
           token.value = currentTarget.value.trim()
         }}
       />
-      <label class="token-note aside">
-        <input
-          type="checkbox"
-          checked={isKept.value}
-          onChange={({ currentTarget }) => {
-            isKept.value = currentTarget.checked
-          }}
-        />
-        Keep in this tab
-      </label>
+      <Check label="Keep in this tab" isChecked={isKept} />
     </div>
   )
 }

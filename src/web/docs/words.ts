@@ -1,20 +1,22 @@
 // The searchable words, in lower case.
-import type { Operation, Schema } from './description'
+import type { Operation, Response, Schema } from './description'
+
+// With its headers and error numbers.
+const responseWords = ({ headers = {}, content = {} }: Response): readonly string[] => [
+  ...Object.keys(headers),
+  ...Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples)),
+]
 
 /** The words of an operation, with its parameters, statuses and error numbers. */
 export function operationWords(operation: Operation): string {
   const { operationId, method, path, summary, description, parameters, responses } = operation
-  const errors = Object.values(responses).flatMap(({ content = {} }) =>
-    Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples)),
-  )
-  const names = [...parameters, ...Object.keys(operation.sharedHeaders).map((name) => ({ name }))]
-  return [operationId, method, path, summary, description]
-    .concat(
-      names.map(({ name }) => name),
-      Object.keys(responses),
-      errors,
-    )
-    .concat(Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)))
+  return [
+    ...[operationId, method, path, summary, description],
+    ...parameters.map(({ name }) => name),
+    ...Object.keys(operation.sharedHeaders),
+    ...Object.keys(responses),
+    ...Object.values(responses).flatMap(responseWords),
+  ]
     .join(' ')
     .toLowerCase()
 }

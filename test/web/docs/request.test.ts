@@ -79,7 +79,7 @@ describe('requests', () => {
       const draft = firstDraft(operation, schemas)
       const request = toRequest(operation, draft, server)
       const code = LANGUAGES.TypeScript({ operation, draft, request, server })
-      return code.includes(`await client.${operation.operationId}(`)
+      return code?.includes(`await client.${operation.operationId}(`)
     })
     const others = operations.filter((operation) => !withCall.includes(operation))
 

@@ -1,15 +1,19 @@
 import { useSignal } from '@preact/signals'
+import type { ButtonHTMLAttributes } from 'preact'
 import { copy } from './clipboard.ts'
 
 const STATUS_MS = 2000
 
-/** A button that copies a text, and shows the outcome. */
-export function CopyButton({ label, text }: { readonly label: string; readonly text: string }) {
+type Props = ButtonHTMLAttributes & { readonly label: string; readonly text: string }
+
+/** A button that copies a text, and shows the outcome; with an `aria-label`, it is not spoken. */
+export function CopyButton({ label, text, ...attributes }: Props) {
   const status = useSignal('')
   return (
     <button
       type="button"
       class="quiet"
+      {...attributes}
       onClick={async () => {
         status.value = await copy(text).then(
           () => 'Copied',
@@ -20,7 +24,9 @@ export function CopyButton({ label, text }: { readonly label: string; readonly t
         }, STATUS_MS)
       }}
     >
-      <span aria-live="polite">{status.value || label}</span>
+      <span aria-live={attributes['aria-label'] ? undefined : 'polite'}>
+        {status.value || label}
+      </span>
     </button>
   )
 }

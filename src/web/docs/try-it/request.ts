@@ -1,5 +1,5 @@
 // Builds the request of a form.
-import type { Media, Operation, Schemas } from '../description'
+import type { Media, Operation, Parameter, Schemas } from '../description'
 import { writeExact } from '../json-text'
 import { exampleOf } from '../schema'
 
@@ -45,27 +45,25 @@ export const missingIn = (operation: Operation, { values }: Draft): string[] =>
     .filter(({ name, required }) => required && !values[name])
     .map(({ name }) => name)
 
+/** The parameters of a place that have a value. */
+export const filledIn = ({ parameters }: Operation, { values }: Draft, place: Parameter['in']) =>
+  parameters
+    .filter((one) => one.in === place)
+    .flatMap((one) => (values[one.name] ? [{ ...one, value: values[one.name] ?? '' }] : []))
+
 /** The request of a draft, without the token. `server` ends with a slash. */
 export function toRequest(operation: Operation, draft: Draft, server: URL): Request {
-  const given = operation.parameters.flatMap((parameter) => {
-    const value = draft.values[parameter.name] ?? ''
-    return value === '' ? [] : [{ ...parameter, value }]
-  })
-  const inPath = new Map(
-    given.filter((parameter) => parameter.in === 'path').map(({ name, value }) => [name, value]),
-  )
   // Missing parameters are shown in capitals.
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(inPath.get(name) ?? name.toUpperCase()),
+    encodeURIComponent(draft.values[name] || name.toUpperCase()),
   )
   const url = new URL(`.${path}`, server)
-  for (const parameter of given)
-    if (parameter.in === 'query') url.searchParams.append(parameter.name, parameter.value)
-  const headers = given
-    .filter((parameter) => parameter.in === 'header')
-    .map(({ name, value }): [string, string] => [name, value])
+  for (const { name, value } of filledIn(operation, draft, 'query'))
+    url.searchParams.append(name, value)
+  const headers = filledIn(operation, draft, 'header').map(
+    ({ name, value }) => [name, value] as const,
+  )
   const hasBody = operation.requestBody !== undefined
   if (hasBody) headers.push(['Content-Type', draft.mediaType])
-  const body = hasBody ? draft.body : null
-  return { method: operation.method, url: url.href, headers, body }
+  return { method: operation.method, url: url.href, headers, body: hasBody ? draft.body : null }
 }

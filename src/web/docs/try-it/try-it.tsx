@@ -6,7 +6,6 @@ import type { Operation, Schemas } from '../description'
 import { AnswerView, StatusLine } from './answer'
 import { Draft } from './draft'
 import { Example } from './example'
-import type { Language } from './languages'
 import { firstDraft, missingIn, toRequest } from './request'
 import { HeaderError, send, type TryItResponse } from './send'
 
@@ -27,7 +26,6 @@ export type TryItProps = {
   readonly schemas: Schemas
   readonly server: URL
   readonly token: Signal<string>
-  readonly language: Signal<Language>
 }
 
 type ButtonsProps = {
@@ -77,7 +75,7 @@ function OutcomeView({ outcome, name }: { readonly outcome: Outcome; readonly na
   )
 }
 
-export function TryIt({ operation, schemas, server, token, language }: TryItProps) {
+export function TryIt({ operation, schemas, server, token }: TryItProps) {
   const draft = useSignal(firstDraft(operation, schemas))
   const missing = useSignal<readonly string[]>([])
   const outcome = useSignal<Outcome>({ kind: 'none' })
@@ -147,7 +145,7 @@ export function TryIt({ operation, schemas, server, token, language }: TryItProp
           submit.current?.focus()
         }}
       />
-      <Example filled={{ operation, draft: draft.value, request, server }} language={language} />
+      <Example filled={{ operation, draft: draft.value, request, server }} />
       <OutcomeView outcome={current} name={operationId} />
     </form>
   )
