@@ -19,7 +19,6 @@ import {
   toPutCounts,
   toStatus,
   toTagPage,
-  updateText,
 } from './json.ts'
 import {
   type CallOptions,
@@ -113,9 +112,9 @@ function plantCalls(call: Send) {
       return call('PUT', 'plants/batch', { body, read: toPutCounts, ...options })
     },
 
-    /** Changes the given fields of 1 to 1000 plants; creates those that are new and have a name: all or none. */
+    /** Changes the given fields of 1 to 1000 plants, and creates those that are new and have a name, in one commit. */
     patchPlants: async (updates: readonly PlantUpdate[], options: CallOptions = {}) => {
-      const body = batchOf(updates.map(updateText))
+      const body = batchOf(updates.map(changeText))
       return call('PATCH', 'plants/batch', { body, read: toPatched, ...options })
     },
 

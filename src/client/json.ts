@@ -182,15 +182,18 @@ export function plantText(plant: NewPlant): string {
   return `{"id":${digitsOf(plant.id)},${texts.slice(1)}`
 }
 
-/** The fields to change as JSON text, and no others. */
-export function changeText(change: PlantChange): string {
-  const texts = ['name' as const, ...OPTIONAL_TEXTS].map((name) => [name, change[name]])
-  return JSON.stringify(Object.fromEntries(texts))
-}
+// A text that is undefined in a guard must be absent from the plant. An id is sent as text, for the service to refuse.
+const guardValue = (_: string, value: unknown) =>
+  typeof value === 'bigint' ? String(value) : (value ?? null)
 
-/** A change of a plant in a batch as JSON text. */
-export function updateText({ id, was, ...change }: PlantUpdate): string {
-  const condition = was === undefined ? '' : `,"was":${changeText(was)}`
-  const texts = changeText(change).slice(1)
-  return `{"id":${digitsOf(id)}${condition}${texts === '}' ? '' : ','}${texts}`
+/** A change as JSON text. An unknown field is sent too: the service refuses it. */
+export function changeText(change: Partial<PlantUpdate>): string {
+  const { id, was, ...fields } = change
+  if ('was' in change && !was) throw new TypeError('no value for was: leave it out, or name fields')
+  const parts = [
+    id === undefined ? '' : `"id":${digitsOf(id)}`,
+    was === undefined ? '' : `"was":${JSON.stringify(was, guardValue)}`,
+    JSON.stringify(fields).slice(1, -1),
+  ]
+  return `{${parts.filter((part) => part !== '').join(',')}}`
 }

@@ -15,7 +15,7 @@ export type NewPlant = Plant & {
   readonly id: bigint
 }
 
-/** The fields of a plant to change; null removes an optional text. */
+/** The fields of a plant to change; null removes an optional text. The service refuses any other field: 40002. */
 export type PlantChange = { readonly name?: string | undefined } & {
   readonly [Name in OptionalText]?: string | null | undefined
 }
@@ -35,7 +35,7 @@ export type PutCounts = {
 /** A change of one plant in a batch. */
 export type PlantUpdate = PlantChange & {
   readonly id: bigint
-  /** The plant is changed only if it still has these fields; null: no such text. */
+  /** The plant is changed only if it still has these fields; null or undefined: no such text. If given, it has a value. */
   readonly was?: PlantChange | undefined
 }
 

@@ -45,7 +45,8 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
       Object.entries(fields).map(([key, field]) => [key, schemasToJson(field, components)]),
     )
   if (!(t.Kind in value)) return json(value)
-  const { title, error, additionalProperties, ...schema } = value as Json
+  const { title, error, unknown, additionalProperties, ...fields } = value as Json
+  const schema = additionalProperties === false ? { ...fields, additionalProperties } : fields
   if (typeof title !== 'string') return json(schema)
   components.set(title, json(schema))
   return { $ref: `#/components/schemas/${title}` }

@@ -2,17 +2,21 @@
 
 import { Kind } from '@sinclair/typebox'
 
-/** The parts of a schema used in messages: `error` is its rule for a value of the right type. */
+/** The parts of a schema used in messages. */
 type Rule = {
   readonly [Kind]?: string
   readonly type?: string | readonly string[]
+  /** The rule for a value of the right type. */
   readonly error?: unknown
-  readonly additionalProperties?: unknown
+  /** The problem of an unknown field, if the schema allows none. */
+  readonly unknown?: unknown
 }
-type SchemaError = { path: string; value: unknown; schema: Rule }
+type SchemaError = { path: string; value: unknown; schema: Rule; type?: number }
 export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MAX_FIELDS = 10
+// TypeBox's `ValueErrorType.ObjectAdditionalProperties`, whose module the console would have to load.
+const UNKNOWN_FIELD = 42
 
 // '/plants/3/name' in a body becomes 'plants[3].name (id 7)', without any other input of the client.
 function nameField(path: string, value: unknown): string {
@@ -20,7 +24,7 @@ function nameField(path: string, value: unknown): string {
     .slice(1)
     .replace(/\/(\d+)/g, '[$1]')
     .replaceAll('/', '.')
-  const index = /^\/plants\/(\d+)\//.exec(path)?.[1]
+  const index = /^\/plants\/(\d+)(?:\/|$)/.exec(path)?.[1]
   if (index === undefined) return name || 'the body'
   const plants = (value as { plants: { id?: unknown }[] }).plants
   const id = plants[Number(index)]?.id
@@ -68,16 +72,23 @@ export function expectation(rule: Rule, value: unknown): string {
 export const fieldProblem = (field: string, value: unknown, rule: Rule): string =>
   value === undefined ? `${field} is missing` : `${field}: ${expectation(rule, value)}`
 
+/** The field of an error, and its problem. The name of an unknown field comes from the client: it is not echoed. */
+function explain({ path, value, schema, type }: SchemaError, body: unknown): [string, string] {
+  if (type !== UNKNOWN_FIELD) {
+    const field = nameField(path, body)
+    return [field, fieldProblem(field, value, schema)]
+  }
+  // A query has no place to name.
+  if (schema.unknown === undefined) return ['', String(schema.error)]
+  const place = nameField(path.slice(0, path.lastIndexOf('/')), body)
+  return [place, `${place}: ${schema.unknown}`]
+}
+
 /** Lists every field that does not match its schema, with the expectation; never the value sent. */
 export function listMismatches(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
   for (const error of validator.Errors(value)) {
-    // The name of an unknown field comes from the client: it is not echoed.
-    const isUnknown = error.schema.additionalProperties === false
-    const field = isUnknown ? '' : nameField(error.path, value)
-    const problem = isUnknown
-      ? String(error.schema.error)
-      : fieldProblem(field, error.value, error.schema)
+    const [field, problem] = explain(error, value)
     if (!problems.has(field)) problems.set(field, problem)
     if (problems.size > MAX_FIELDS) break
   }

@@ -25,7 +25,8 @@ export function exactNumber(value: bigint): number | null {
 t.TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
 // `error` is the message for a mismatch: Elysia would echo the value, and throw if it contains a bigint.
-// `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
+// `additionalProperties: true`: unknown fields are ignored; `false`: they are refused, with the message `unknown`.
+// `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
 export const Int64 = t.Unsafe<bigint>({
@@ -80,8 +81,8 @@ export const FIELDS = ['id', ...TEXT_FIELDS] as const
 export type Field = (typeof FIELDS)[number]
 
 /** Words as an enumeration: "id, name and tag". */
-export const listWords = (words: readonly string[]): string =>
-  words.join(', ').replace(/, ([^,]*)$/, ' and $1')
+export const listWords = (words: readonly string[], conjunction: 'and' | 'or' = 'and'): string =>
+  words.join(', ').replace(/, ([^,]*)$/, ` ${conjunction} $1`)
 
 const TEXT_SCHEMAS = {
   name: Name,
@@ -132,39 +133,46 @@ const removable = (schema: t.TUnsafe<string>) =>
     description: String(schema.description).replace(/\.$/, '; null removes it.'),
   })
 
+/** An object without other fields: a change or a guard that is misspelt must not be dropped. */
+export const closed = <Fields extends t.TProperties>(fields: Fields, options: t.ObjectOptions) =>
+  t.Object(fields, {
+    ...options,
+    additionalProperties: false,
+    unknown: `unknown field; use ${listWords(Object.keys(fields), 'or')}`,
+  })
+
 const PATCH_SCHEMAS = {
   name: t.Optional(Name),
   ...ofOptionalTexts((name) => t.Optional(removable(OPTIONAL_SCHEMAS[name]))),
 }
 
 /** The fields changed by a patch (RFC 7396). An id must be the plant's own, or left out. */
-export const PlantPatch = t.Object(
+export const PlantPatch = closed(
   { id: t.Optional(Int64), ...PATCH_SCHEMAS },
   {
     title: 'PlantPatch',
-    description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
-    additionalProperties: true,
+    description:
+      'The fields of a plant to change. The id, if sent, must be the one in the path. An unknown field is refused.',
     error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
   },
 )
 export type PlantPatch = typeof PlantPatch.static
 
 /** The fields that a plant must still have in order to be changed. */
-const Was = t.Object(PATCH_SCHEMAS, {
+const Was = closed(PATCH_SCHEMAS, {
   title: 'StoredFields',
-  description: 'Fields that the plant must have, as they are stored; null: there is none.',
-  additionalProperties: true,
+  description:
+    'Fields that the plant must have, as they are stored; null: there is none. An unknown field is refused.',
   error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
 })
 
 /** A change of one plant in a batch: the fields to change, and those that it must still have. */
-export const PlantUpdate = t.Object(
+export const PlantUpdate = closed(
   { id: Int64, ...PATCH_SCHEMAS, was: t.Optional(Was) },
   {
     title: 'PlantUpdate',
     description:
-      'The fields of a plant to change. With `was`, it is changed only if it still has these fields.',
-    additionalProperties: true,
+      'The fields of a plant to change. With `was`, it is changed only if it still has these fields. An unknown field is refused.',
     error: `expected an object with id, and any of ${[...TEXT_FIELDS, 'was'].join(', ')}`,
   },
 )

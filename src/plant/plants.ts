@@ -106,9 +106,9 @@ export interface Plants {
    */
   putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
   /**
-   * Changes the fields that are given, in one commit: all or none. A plant that is not stored is created if it has a
-   * name and no condition. One whose stored fields differ from those in `was` is left alone. An unchanged plant is not
-   * written, and has no entry in the change log.
+   * Changes the fields that are given, in one commit. A plant that is not stored is created if it has a name and no
+   * condition. One whose stored fields differ from those in `was` is left as it is, and listed. An unchanged plant is
+   * not written, and has no entry in the change log.
    */
   patchPlants(updates: readonly PlantUpdate[], options?: CreateOptions): Promise<PatchCounts>
   /** Removes the plants that are stored with exactly these fields, in one commit; leaves those that differ. */

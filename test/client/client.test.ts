@@ -273,6 +273,33 @@ test('guards a change by the etag of what was read', async () => {
   expect(stored(50n)).toEqual({ id: 50n, name: 'b', tag: null })
 })
 
+test('drops no field of a change and no guard, whatever a program passes', async () => {
+  await client.createPlant({ id: 51n, name: 'a', tag: 't' })
+  const plant: NewPlant = { id: 51n, name: 'a' }
+  const misspelt: object = { nmae: 'b' }
+  const refusal = { ok: false, error: 40002 }
+
+  expect(await client.patchPlant(51n, misspelt)).toMatchObject(refusal)
+  expect(await client.patchPlants([{ id: 51n, ...misspelt }])).toMatchObject(refusal)
+  const wasMisspelt = { id: 51n, name: 'b', was: misspelt }
+  expect(await client.patchPlants([wasMisspelt])).toMatchObject({
+    ...refusal,
+    message: 'plants[0].was (id 51): unknown field; use name or tag',
+  })
+  expect(await client.patchPlants([{ id: 51n, name: 'b', was: plant }])).toMatchObject(refusal)
+  await expect(client.patchPlants([{ id: 51n, name: 'b', was: undefined }])).rejects.toThrow(
+    'no value for was',
+  )
+  // A plant without a tag, as it was read.
+  const was = { name: plant.name, tag: plant.tag }
+  const outcome = await client.patchPlants([{ id: 51n, name: 'b', was }])
+  expect(outcome).toMatchObject({ ok: true, value: { patched: 0, conflicts: [{ id: 51n }] } })
+  expect(stored(51n)).toEqual({ id: 51n, name: 'a', tag: 't' })
+
+  expect(await client.patchPlant(51n, { ...plant, name: 'b' })).toMatchObject({ ok: true })
+  expect(stored(51n)).toEqual({ id: 51n, name: 'b', tag: 't' })
+})
+
 /** The forms that compressing proxies give an entity tag. */
 const FORMS: [name: string, change: (tag: string) => string][] = [
   ['weak, by nginx', (tag) => `W/${tag}`],

@@ -136,9 +136,9 @@ export const changes: readonly Case[] = [
   }),
   patch('patches nothing by nothing', '{}', fern),
   patch(
-    'patches nothing by __proto__ and constructor',
+    'refuses a patch by __proto__ and constructor',
     '{"__proto__":{"name":"x"},"constructor":{"tag":"x"}}',
-    fern,
+    40002,
   ),
   patch(
     'patches by the last of two keys',
@@ -303,7 +303,7 @@ export const changes: readonly Case[] = [
   puts('refuses puts within __proto__', '{"__proto__":{"plants":[{"id":1,"name":"b"}]}}', 40002),
   patches(
     'patches the fixture under a condition',
-    plants('{"id":1.0,"tag":"b","was":{"name":"Fern","tag":"green","x":null}}'),
+    plants('{"id":1.0,"tag":"b","was":{"name":"Fern","tag":"green"}}'),
     [200, '{"created":0,"patched":1,"unchanged":0,"conflicts":[],"missing":[]}'],
     [1, 'Fern', 'b'],
   ),
@@ -316,6 +316,18 @@ export const changes: readonly Case[] = [
     ],
   ),
   patches('refuses patches that repeat an id', plants('{"id":1,"tag":"b"}', '{"id":1e0}'), 40002),
+  ...['"x":null', '"Name":"Fern"', '"__proto__":{"name":"Fern"}', '"\\ud800":1'].map((field) =>
+    patches(
+      `refuses a condition on the unknown field ${field}`,
+      plants(`{"id":1,"tag":"b","was":{"tag":"green",${field}}}`),
+      40002,
+    ),
+  ),
+  patches(
+    'refuses a condition beside its plants',
+    '{"plants":[{"id":1,"tag":"b"}],"was":{"name":"x"}}',
+    40002,
+  ),
   patches('refuses a condition of null', plants('{"id":1,"tag":"b","was":null}'), 40002),
   patches(
     'refuses a condition with a name of null',

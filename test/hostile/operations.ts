@@ -134,6 +134,8 @@ function malformed(): Operation {
     `{"plants":[${bodyOf({ ...one, was: null } as typeof one)}]}`,
     `{"plants":[${bodyOf({ ...one, was: { name: null } } as typeof one)}]}`,
     batchOf([one, { id: 100n, name: null }]),
+    `{"plants":[${bodyOf({ ...one, Was: {} } as typeof one)}]}`,
+    `{"plants":[${bodyOf({ ...one, was: { Name: 'x' } } as typeof one)}]}`,
     '{"plants":[]}',
   ])
   return { sent: { method: 'PATCH', path: '/plants/batch', body }, expected: [400, 40002] }

@@ -23,7 +23,10 @@ type Description = {
   paths: Record<string, Record<string, Operation>>
   components: {
     headers: Record<string, unknown>
-    schemas: Record<string, { description: string; properties: unknown }>
+    schemas: Record<
+      string,
+      { description: string; properties: unknown; additionalProperties?: unknown }
+    >
   }
 }
 
@@ -62,6 +65,20 @@ test('describes texts without U+0000, cursors as strings, and plants in one plac
       expect.objectContaining({ name: 'after', schema: ref('Cursor') }),
     ]),
   })
+})
+
+test('allows no other field in a patch and in its guard, and any in a plant', () => {
+  const { schemas } = describe().components
+  const isClosed = (name: string) => schemas[name]?.additionalProperties === false
+
+  const closedSchemas = Object.keys(schemas).filter(isClosed)
+  expect(closedSchemas.sort()).toEqual([
+    'PlantPatch',
+    'PlantUpdate',
+    'PlantUpdates',
+    'StoredFields',
+  ])
+  expect(text).not.toContain('"unknown"')
 })
 
 test('names the media types that each body may have, and the headers that name them', async () => {

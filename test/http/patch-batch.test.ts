@@ -7,6 +7,9 @@ const { daemon, database, stored } = ownDaemon({ args: ['--keep-changes', '1d'] 
 const patch = (body: string, type = 'application/json') =>
   daemon.fetch('/plants/batch', { method: 'PATCH', body, headers: { 'content-type': type } })
 
+const WAS = 'name or tag'
+const UPDATE = 'id, name, tag or was'
+
 type Page = { readonly changes: readonly { readonly action: string }[]; readonly next: string }
 const changesAfter = async (after: string): Promise<Page> =>
   (await (await daemon.fetch(`/plants/changes?after=${after}`)).json()) as Page
@@ -19,11 +22,11 @@ test('changes the sent fields, creates named plants, and names those it leaves',
   const { next } = await changesAfter('now')
 
   const answer = await patch(`{"plants":[
-    {"id":9007199254740993,"tag":null,"was":{"tag":"shrub"},"x":1},
+    {"id":9007199254740993,"tag":null,"was":{"tag":"shrub"}},
     {"id":2,"name":"Elm","was":{"tag":"tree"}},
     {"id":3,"name":"Fern"},
     {"id":9223372036854775807,"name":"New"},
-    {"id":-9223372036854775808,"tag":"new"}],"x":1}`)
+    {"id":-9223372036854775808,"tag":"new"}]}`)
 
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toBe('application/json')
@@ -39,11 +42,62 @@ test('changes the sent fields, creates named plants, and names those it leaves',
   expect(changes.map(({ action }) => action)).toEqual(['patch', 'create'])
 })
 
-test('accepts a merge patch, and no other type', async () => {
+test('accepts plain JSON alone: RFC 7396 does not describe a list of patches', async () => {
   const body = '{"plants":[{"id":10,"name":"Ash"}]}'
 
-  expect((await patch(body, 'application/merge-patch+json')).status).toBe(200)
-  await expectError(await patch(body, 'application/json-patch+json'), 41501)
+  for (const type of ['application/merge-patch+json', 'application/json-patch+json']) {
+    const message = await expectError(await patch(body, type), 41501)
+    expect(message).toContain('"Content-Type: application/json"')
+  }
+  expect(stored(10n)).toBeUndefined()
+  expect((await patch(body)).status).toBe(200)
+})
+
+test.each([
+  [
+    'a guard in another case',
+    '{"id":40,"name":"x","was":{"Name":"y"}}',
+    'plants[1].was (id 40)',
+    WAS,
+  ],
+  [
+    'a guard beside its field',
+    '{"id":40,"name":"x","was":{"name":"Ash","x":1}}',
+    'plants[1].was (id 40)',
+    WAS,
+  ],
+  ['a guard of an id', '{"id":40,"name":"x","was":{"id":40}}', 'plants[1].was (id 40)', WAS],
+  ['Was', '{"id":40,"name":"x","Was":{"name":"y"}}', 'plants[1] (id 40)', UPDATE],
+  ['a misspelt name', '{"id":40,"nmae":"x"}', 'plants[1] (id 40)', UPDATE],
+  [
+    '__proto__',
+    '{"id":40,"name":"x","__proto__":{"was":{"name":"y"}}}',
+    'plants[1] (id 40)',
+    UPDATE,
+  ],
+  [
+    '__proto__ in a guard',
+    '{"id":40,"name":"x","was":{"__proto__":{"name":"y"}}}',
+    'plants[1].was (id 40)',
+    WAS,
+  ],
+])('refuses %s as unknown, in a short and in a long batch', async (_, update, place, fields) => {
+  await daemon.create('{"id":40,"name":"Ash"}')
+  const before = storedPlants(database)
+
+  for (const spaces of ['', ' '.repeat(100_000)]) {
+    const answer = await patch(`{"plants":[{"id":41,"name":"Box"},${update}]${spaces}}`)
+    expect(await expectError(answer, 40002)).toBe(`${place}: unknown field; use ${fields}`)
+  }
+  expect(storedPlants(database)).toEqual(before)
+})
+
+test('refuses a guard beside the list', async () => {
+  const before = storedPlants(database)
+  const answer = await patch('{"plants":[{"id":42,"name":"Box"}],"was":{"name":"y"}}')
+
+  expect(await expectError(answer, 40002)).toBe('the body: unknown field; use plants')
+  expect(storedPlants(database)).toEqual(before)
 })
 
 test('keeps the conditions of a long batch', async () => {
@@ -51,7 +105,7 @@ test('keeps the conditions of a long batch', async () => {
   const spaces = ' '.repeat(100_000)
 
   const answer = await patch(
-    `{"plants":[{"id":15,"tag":"sun","was":{"tag":"bog","x":1}},{"id":16,"name":"Yew","was":{}}]${spaces}}`,
+    `{"plants":[{"id":15,"tag":"sun","was":{"tag":"bog"}},{"id":16,"name":"Yew","was":{}}]${spaces}}`,
   )
 
   expect(await answer.json()).toMatchObject({

@@ -40,16 +40,20 @@ test.each([
   },
 )
 
-test('uses the id of the path, exactly, and ignores unknown fields', async () => {
+test('uses the id of the path, exactly', async () => {
   const id = 9007199254740993n
   await daemon.create(`{"id":${id},"name":"Elm"}`)
 
-  const body = `{"id":${id},"tag":"tree","x":null,"__proto__":{"name":"y"}}`
+  const body = `{"id":${id},"tag":"tree"}`
   expect(await (await patch(id, body)).text()).toBe(`{"id":${id},"name":"Elm","tag":"tree"}`)
   expect(stored(id)).toEqual({ id, name: 'Elm', tag: 'tree' })
 })
 
 test.each([
+  ['{"nmae":"x"}', 40002, 'the body: unknown field; use id, name or tag'],
+  ['{"name":"x","Tag":null}', 40002, 'the body: unknown field; use id, name or tag'],
+  ['{"name":"x","was":{"name":"y"}}', 40002, 'the body: unknown field; use id, name or tag'],
+  ['{"name":"x","__proto__":{"tag":"y"}}', 40002, 'the body: unknown field; use id, name or tag'],
   ['{"name":null}', 40002, 'name: expected a string, found null'],
   ['{"name":5,"tag":5}', 40002, 'name: '],
   ['{"tag":5}', 40002, 'tag: expected a string or null, found a number'],
@@ -69,6 +73,14 @@ test.each([
 
   expect(await expectError(await patch(6n, body), error)).toStartWith(message)
   expect(stored(6n)).toEqual({ id: 6n, name: 'Bay', tag: 'laurel' })
+})
+
+test('refuses an unknown field of a long patch too', async () => {
+  await daemon.create('{"id":12,"name":"Bay"}')
+  const spaces = ' '.repeat(100_000)
+
+  await expectError(await patch(12n, `{"name":"x","y":1${spaces}}`), 40002)
+  expect(stored(12n)?.name).toBe('Bay')
 })
 
 test.each([

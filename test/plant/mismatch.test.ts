@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Kind } from '@sinclair/typebox'
+import { ValueErrorType } from '@sinclair/typebox/errors'
 import { expectation, listMismatches, listProblems } from '../../src/plant/mismatch'
 
 /** A validator that finds this many wrong fields, and counts how many were asked for. */
@@ -65,4 +66,17 @@ test.each([
   const plants = [{ id: '7' }, { id: 7n }]
 
   expect(listMismatches({ Errors: () => [error] }, { plants })).toBe(`${field}: no, found a number`)
+})
+
+test.each([
+  ['/nmae', 'the body: unknown field; use name'],
+  ['/plants/1/was/Name', 'plants[1].was (id 7): unknown field; use name'],
+  ['/plants/1/Was', 'plants[1] (id 7): unknown field; use name'],
+  ['/plants/0/a~1b', 'plants[0]: unknown field; use name'],
+])('says where an unknown field is, at %j, and never its name', (path, message) => {
+  const schema = { type: 'object', error: 'no', unknown: 'unknown field; use name' }
+  const error = { path, value: {}, schema, type: ValueErrorType.ObjectAdditionalProperties }
+  const plants = [{}, { id: 7n }]
+
+  expect(listMismatches({ Errors: () => [error] }, { plants })).toBe(message)
 })

@@ -28,14 +28,18 @@ const FIRST_BUFFER_BYTES = 16 * 1024
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
 
-/** A value with only the fields of a schema. */
-function keepFields(value: unknown, { properties, items }: TSchema): unknown {
+/** A value with only the fields of a schema; if it allows no others, with the first of these, for the refusal. */
+function keepFields(value: unknown, schema: TSchema): unknown {
+  const { properties = {}, items, additionalProperties } = schema
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return items ? value.map((item) => keepFields(item, items)) : value
-  const own = Object.keys(properties ?? {}).filter((name) => Object.hasOwn(value, name))
-  return Object.fromEntries(
-    own.map((name) => [name, keepFields(Reflect.get(value, name), properties[name])]),
-  )
+  const known = Object.keys(properties).filter((name) => Object.hasOwn(value, name))
+  const kept = known.map((name) => [name, keepFields(Reflect.get(value, name), properties[name])])
+  if (additionalProperties === false) {
+    const other = Object.keys(value).find((name) => !Object.hasOwn(properties, name))
+    if (other !== undefined) kept.push([other, null])
+  }
+  return Object.fromEntries(kept)
 }
 
 const parse = (bytes: Uint8Array, schema: TSchema): unknown =>

@@ -16,7 +16,7 @@ import type { Store } from '../../store'
 import type { App, OptionsOf } from '../access/request-context'
 import { addNextLink, answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
-import { type Bodies, MERGE_PATCH } from '../bodies/body'
+import type { Bodies } from '../bodies/body'
 import { queryOf } from '../elysia'
 import { answers } from './describe'
 import {
@@ -193,13 +193,12 @@ const patching = (deps: PlantDeps) => (app: App) =>
       return deps.answerBudget.answer(request, text)
     },
     {
-      ...deps.bodies.json(PlantUpdates, MERGE_PATCH),
+      ...deps.bodies.json(PlantUpdates),
       detail: {
         operationId: 'patchPlants',
-        summary: 'Create or change up to 1000 plants, all or none',
+        summary: 'Create or change up to 1000 plants',
         description:
-          'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left alone. Plants that stay as they are have no entry in the change log.',
-        media: MERGE_PATCH,
+          'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left as it is, and listed in `conflicts`. Plants that stay as they are have no entry in the change log.',
         answers: () =>
           answers(200, 'All changes are durable.', PatchCounts, {
             example: { created: 0, patched: 1, unchanged: 0, conflicts: [], missing: [] },
@@ -223,7 +222,7 @@ const deleting = (deps: PlantDeps) => (app: App) =>
         operationId: 'deletePlants',
         summary: 'Delete up to 1000 plants that are as they were sent',
         description:
-          'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ: no change by another client is lost. Answers once the deletions are durable.',
+          'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost. Answers once the deletions are durable.',
         answers: () =>
           answers(200, 'The plants that matched are gone.', DeleteCounts, {
             example: { deleted: 1, conflicts: [], missing: [] },

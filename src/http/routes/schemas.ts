@@ -4,10 +4,12 @@
 import * as t from '@sinclair/typebox'
 import { ACTIONS, CURSOR, NOW } from '../../change-log/change-log'
 import {
+  closed,
   INT64_MAX,
   INT64_MIN,
   Int64,
   isText,
+  listWords,
   Plant,
   PlantFields,
   PlantUpdate,
@@ -108,9 +110,7 @@ const flag = (description: string) =>
 const parameters = <Fields extends t.TProperties>(fields: Fields) =>
   t.Object(fields, {
     additionalProperties: false,
-    error: `unknown parameter; use ${Object.keys(fields)
-      .join(', ')
-      .replace(/, (\w+)$/, ' or $1')}`,
+    error: `unknown parameter; use ${listWords(Object.keys(fields), 'or')}`,
   })
 
 const tagText = (description: string) => t.Unsafe<string>({ ...Tag, description })
@@ -164,33 +164,29 @@ export const ChangeList = changeList(LogCursorOrNow)
 /** The parameters of a plant's history. */
 export const HistoryList = changeList(LogCursor)
 
-/** The body of a batch of 1 to {@link MAX_BATCH} items. */
-const batchOf = <Item extends t.TSchema>(
-  item: Item,
-  items: string,
-  schema: { readonly title: string; readonly description: string },
-) =>
-  t.Object(
-    {
-      plants: t.Array(item, {
-        minItems: 1,
-        maxItems: MAX_BATCH,
-        description: `${items}, each with its own id.`,
-        error: `expected an array of 1 to ${MAX_BATCH} plants`,
-      }),
-    },
-    { ...schema, additionalProperties: true, error: 'expected an object with plants' },
-  )
+/** The items of a batch: 1 to {@link MAX_BATCH}. */
+const itemsOf = <Item extends t.TSchema>(item: Item, items: string) => ({
+  plants: t.Array(item, {
+    minItems: 1,
+    maxItems: MAX_BATCH,
+    description: `${items}, each with its own id.`,
+    error: `expected an array of 1 to ${MAX_BATCH} plants`,
+  }),
+})
+const BATCH_RULE = 'expected an object with plants'
 
-export const PlantBatch = batchOf(Plant, 'Plants', {
+export const PlantBatch = t.Object(itemsOf(Plant, 'Plants'), {
   title: 'PlantBatch',
   description: 'Plants to store together.',
+  additionalProperties: true,
+  error: BATCH_RULE,
 })
 export type PlantBatch = typeof PlantBatch.static
 
-export const PlantUpdates = batchOf(PlantUpdate, 'Changes of plants', {
+export const PlantUpdates = closed(itemsOf(PlantUpdate, 'Changes of plants'), {
   title: 'PlantUpdates',
-  description: 'Plants to change together.',
+  description: 'Plants to change together. An unknown field is refused.',
+  error: BATCH_RULE,
 })
 export type PlantUpdates = typeof PlantUpdates.static
 
