@@ -99,7 +99,7 @@ export const FAMILIES = {
   plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
   plantstore_disk_free_bytes: 'gauge Free space where the database is.',
   plantstore_replica_lag_seconds:
-    'gauge Age of the last change of a read-only plantstore; 0 if it has every change.',
+    'gauge Age of the last change that a standby has applied; 0 if it has every change.',
   plantstore_replica_lag_bytes:
     'gauge Bytes of changes that a standby has received and not applied.',
   plantstore_commit_retries_total:

@@ -43,6 +43,7 @@ export type StoreStats = {
   readonly queuedWrites: number
   /** null if unknown, as for a server. */
   readonly databaseBytes: number | null
+  /** null for a server, and a read-only store: another process writes the log. */
   readonly walBytes: number | null
   /** Free bytes for this user on the file system of the database. */
   readonly freeBytes: number | null
@@ -54,11 +55,8 @@ export type StoreStats = {
 
 /** The lag of a replica behind its primary. */
 export type ReplicaStats = {
-  /**
-   * Age of the last change, unless the replica is known to have every change; of a file, the time since it was last
-   * written.
-   */
-  readonly lagSeconds: number
+  /** Age of the last change, or 0 if the replica is known to have every change. null: unknown, as of a file. */
+  readonly lagSeconds: number | null
   /** Bytes of the write-ahead log that were received and not applied. null: unknown, as of a file. */
   readonly lagBytes: number | null
 }

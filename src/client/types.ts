@@ -172,13 +172,15 @@ export type Status = {
   readonly database: string
   /** null if the plants cannot be read. */
   readonly plants: number | null
+  /** True if it was started with --read-only. */
+  readonly readOnly: boolean
   readonly writable: boolean
   /** The reason that changes cannot be stored; null if they can. */
   readonly problem: { readonly name: string; readonly message: string } | null
   /** Only of a read-only service. */
   readonly replica: {
-    /** 0 if it has every change. */
-    readonly lagSeconds: number
+    /** 0 if it has every change; null: unknown, as of a file. */
+    readonly lagSeconds: number | null
     /** Bytes received and not applied; null: unknown. */
     readonly lagBytes: number | null
     /** The address to send changes to; null: unknown. */

@@ -20,6 +20,7 @@ type Announcement = {
   readonly host: string
   /** A path or a URL, without its password. */
   readonly database: string
+  readonly isReadOnly: boolean
   /** True if it serves the console at `/`. */
   readonly hasConsole: boolean
   /** True if standard output is a terminal, so that it is not logged. */
@@ -97,16 +98,18 @@ export async function announce(
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { address, host, database, passwordFile } = facts
+  const { address, host, database, passwordFile, isReadOnly: readOnly } = facts
   const place = address.unix === null ? { host } : { unix: address.unix }
   const { version } = packageJson
   // The address is shown once: in the log, or on the terminal.
   if (!facts.isOnLogsTerminal) {
-    log('info', 'listening', { url: address.url, ...place, database, version, commit: COMMIT })
+    const program = { version, commit: COMMIT }
+    log('info', 'listening', { url: address.url, ...place, database, readOnly, ...program })
   }
   if (facts.isTerminal) {
     const interfaces = address.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
     out.write(`plantstore ${version} listens on ${address.unix ?? address.url}${interfaces}\n`)
+    if (readOnly) out.write('this daemon is read-only\n')
   }
   const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)

@@ -218,6 +218,7 @@ class Daemon {
       address: localAddress({ ...config, port: server.port ?? config.port }),
       host: config.host,
       database: place.name,
+      isReadOnly: config.readOnly,
       hasConsole: config.console,
       isTerminal: printsToTerminal,
       isOnLogsTerminal: printsToTerminal && logsToTerminal && config.logFormat === 'auto',

@@ -105,6 +105,7 @@ test('the types have the fields of the schemas', () => {
     engine: 'required',
     database: 'required',
     plants: 'required',
+    readOnly: 'required',
     writable: 'required',
     problem: 'required',
     replica: 'required',

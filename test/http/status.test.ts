@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
 import type { Status } from '../../src/client/types'
 import { RequestError } from '../../src/errors'
-import type { Store } from '../../src/store'
+import type { Store, StoreStats } from '../../src/store'
 import { configuredToken, serveStore } from '../../tools/service'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
@@ -31,6 +31,7 @@ test('GET /status gives any token the version, the plants and that it can write'
     engine: isServer ? 'postgresql' : 'sqlite',
     database: isServer ? 'postgres' : 'plants.db',
     plants: 1,
+    readOnly: false,
     writable: true,
     problem: null,
     replica: null,
@@ -76,19 +77,16 @@ test('GET /status has the last backup, the change log and its followers', async 
   expect(lastBackup.ageSeconds).toBeWithin(0, 60)
 })
 
-test('GET /status is answered in an outage, with the reason', async () => {
-  const stats = {
-    problem: new RequestError('disk full'),
-    isDamaged: true,
-    queuedWrites: 0,
-    databaseBytes: null,
-    walBytes: null,
-    freeBytes: null,
-  }
-  const store: Partial<Store> = {
-    stats: () => stats,
-    countPlants: () => Promise.reject(new RequestError('cannot read')),
-  }
+const NO_STATS: StoreStats = {
+  problem: null,
+  queuedWrites: 0,
+  databaseBytes: null,
+  walBytes: null,
+  freeBytes: null,
+}
+
+/** The status of a store with these facts. */
+async function statusOf(store: Partial<Store>): Promise<unknown> {
   const token = configuredToken(TOKEN)
   const { url, end } = serveStore(store as Store, { configuredToken: () => token })
   await using _ = { [Symbol.asyncDispose]: end }
@@ -96,7 +94,27 @@ test('GET /status is answered in an outage, with the reason', async () => {
   const headers = { authorization: `Bearer ${TOKEN}` }
   const answer = await fetch(`${url}/status`, { headers })
   expect(answer.status).toBe(200)
-  expect(await answer.json()).toMatchObject({
+  return await answer.json()
+}
+
+test('GET /status rounds the lag of a replica to milliseconds', async () => {
+  const replica = { lagSeconds: 1.2345678, lagBytes: 3 }
+  const stats = () => ({ ...NO_STATS, replica })
+
+  expect(await statusOf({ stats, countPlants: async () => 1 })).toMatchObject({
+    readOnly: true,
+    replica: { lagSeconds: 1.235, lagBytes: 3 },
+  })
+})
+
+test('GET /status is answered in an outage, with the reason', async () => {
+  const problem = new RequestError('disk full')
+  const status = await statusOf({
+    stats: () => ({ ...NO_STATS, problem, isDamaged: true }),
+    countPlants: () => Promise.reject(new RequestError('cannot read')),
+  })
+
+  expect(status).toMatchObject({
     plants: null,
     writable: false,
     problem: { name: 'disk full', message: 'disk full; nothing was stored' },

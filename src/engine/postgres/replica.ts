@@ -40,13 +40,16 @@ type Look = {
   readonly seconds: number
 }
 
+/** A server says how far it lags behind. */
+type Lag = ReplicaStats & { readonly lagSeconds: number }
+
 /** The lag of a server, from a look at it. */
 export function lagOf({
   isStandby,
   isFed,
   bytes,
   seconds,
-}: Omit<Look, 'version' | 'hasChangeLog'>): ReplicaStats {
+}: Omit<Look, 'version' | 'hasChangeLog'>): Lag {
   if (!isStandby || (isFed && bytes === 0)) return { lagSeconds: 0, lagBytes: 0 }
   return { lagSeconds: Math.max(0, seconds), lagBytes: bytes && Math.max(0, bytes) }
 }
@@ -55,7 +58,7 @@ export function lagOf({
 class Replica implements ConnectionPolicy {
   readonly choose = chooseReadable
   hasChangeLog = false
-  #lag: ReplicaStats = { lagSeconds: 0, lagBytes: null }
+  #lag: Lag = { lagSeconds: 0, lagBytes: null }
   #seenAt = 0
 
   constructor(
@@ -89,7 +92,7 @@ class Replica implements ConnectionPolicy {
   }
 
   /** The lag, which grows while the server is lost. */
-  lag(isLost: boolean): ReplicaStats {
+  lag(isLost: boolean): Lag {
     const { lagSeconds, lagBytes } = this.#lag
     if (!isLost) return this.#lag
     const elapsed = (performance.now() - this.#seenAt) / 1000

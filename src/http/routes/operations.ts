@@ -5,7 +5,7 @@ import packageJson from '../../../package.json'
 import { RequestError } from '../../errors'
 import type { BackupStats, Metrics, OpenFiles } from '../../metrics'
 import { COMMIT } from '../../program'
-import type { Store } from '../../store'
+import type { ReplicaStats, Store } from '../../store'
 import type { App } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
@@ -63,6 +63,7 @@ const EXAMPLE_STATUS = {
   engine: 'sqlite',
   database: 'plants.db',
   plants: 1,
+  readOnly: false,
   writable: true,
   problem: null,
   replica: null,
@@ -89,6 +90,12 @@ async function changeLogOf({ changeLog }: Store) {
   return { entries, bytes, oldest, keepSeconds: Math.round(keepMs / 1000) }
 }
 
+const replicaOf = ({ lagSeconds, lagBytes }: ReplicaStats, primary: string | null) => ({
+  lagSeconds: lagSeconds && Math.round(lagSeconds * 1000) / 1000,
+  lagBytes,
+  primary,
+})
+
 /** `GET /status`, for people and scripts: the known state. It writes nothing. */
 const status =
   ({ store, service, followers, now }: StatusDeps) =>
@@ -108,9 +115,10 @@ const status =
           engine: service.engine,
           database: service.database,
           plants,
+          readOnly: replica !== null,
           writable: problem === null && replica === null,
           problem: problem && { name: problem.error, message: problem.message },
-          replica: replica && { ...replica, primary: service.primaryUrl },
+          replica: replica && replicaOf(replica, service.primaryUrl),
           damaged: isDamaged,
           uptimeSeconds: Math.floor(performance.now() / 1000),
           lastBackup: lastBackupAt(service.backups, now()),

@@ -15,7 +15,7 @@ const EXAMPLE = {
 }
 
 /** `GET /token` returns a client's rights, so that it need not try. */
-export const ownToken = (store: Pick<Store, 'changeLog' | 'stats'>) => (app: App) =>
+export const ownToken = (store: Pick<Store, 'changeLog'>) => (app: App) =>
   app.get(
     '/token',
     ({ token }) => {
@@ -24,7 +24,7 @@ export const ownToken = (store: Pick<Store, 'changeLog' | 'stats'>) => (app: App
       const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }
       return answerJson({
         name,
-        scope: store.stats().replica ? 'read' : scope,
+        scope,
         ...expires,
         changeLog: store.changeLog !== undefined,
       })
@@ -34,7 +34,7 @@ export const ownToken = (store: Pick<Store, 'changeLog' | 'stats'>) => (app: App
         operationId: 'readToken',
         summary: 'Read the rights of the token',
         description:
-          'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read. A read-only service answers with the scope `read`.',
+          'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read. A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
         answers: () => answers(200, 'The token.', OwnToken, { example: EXAMPLE }),
       },
     },

@@ -338,6 +338,9 @@ export const Status = t.Object(
       description: 'The name of the database file, or of the database on the server.',
     }),
     plants: orNull(count(''), 'Stored plants; null if they cannot be read.'),
+    readOnly: t.Boolean({
+      description: 'True if it was started with --read-only: changes get 40302.',
+    }),
     writable: t.Boolean({ description: 'True if changes can be stored.' }),
     problem: orNull(
       t.Object({
@@ -348,11 +351,10 @@ export const Status = t.Object(
     ),
     replica: orNull(
       t.Object({
-        lagSeconds: t.Number({
-          minimum: 0,
-          description:
-            'Age of the last change, or 0 if it has every change; of a file, the time since it was written.',
-        }),
+        lagSeconds: orNull(
+          t.Number({ minimum: 0, description: '' }),
+          'Age of the last change, or 0 if it has every change; null: unknown, as of a file.',
+        ),
         lagBytes: orNull(count(''), 'Bytes of changes received and not applied; null: unknown.'),
         primary: orNull(t.String(), 'The address to send changes to; null: unknown.'),
       }),

@@ -32,7 +32,10 @@ const RecentPanel = lazily(() =>
 const RenameTag = lazily(() => import('./bulk/rename-tag.tsx').then((code) => code.RenameTag))
 const Shortcuts = lazily(() => import('./shortcuts.tsx').then((code) => code.Shortcuts))
 
+const READ_ONLY_BADGES = { token: 'Read-only token', daemon: 'This daemon is read-only' } as const
+
 function Header({ console: { session, monitor, disconnect } }: Props) {
+  const reason = session.readOnlyReason.value
   const heading = useRef<HTMLHeadingElement>(null)
   // The token field, which had the focus, has disappeared.
   useLayoutEffect(() => heading.current?.focus(), [])
@@ -44,7 +47,7 @@ function Header({ console: { session, monitor, disconnect } }: Props) {
       </h1>
       <Status monitor={monitor} />
       <nav>
-        {session.isReadOnly.value ? <span class="badge">Read-only token</span> : null}
+        {reason && <span class="badge">{READ_ONLY_BADGES[reason]}</span>}
         {/* biome-ignore lint/security/noBlankTarget: with an opener, our other page gets the token that this tab keeps. */}
         <a href="docs" target="_blank" rel="opener">
           API reference

@@ -1,6 +1,6 @@
 // The connection to the service: the token, and calls that wait until the service answers. The tab keeps the token on request.
 
-import { effect, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import {
   type Client,
   ClientError,
@@ -36,8 +36,6 @@ const CANNOT_WRITE: readonly number[] = [503, 507]
 const isRefusal = ({ error }: Failure): boolean =>
   error === ERRORS['no credentials'] || error === ERRORS['invalid token']
 
-const READ_ONLY: readonly number[] = [ERRORS['read-only token'], ERRORS['read-only service']]
-
 /** True if the page itself cancelled the call. */
 const isAborted = ({ cause }: Failure): boolean =>
   cause instanceof DOMException && cause.name === 'AbortError'
@@ -60,7 +58,9 @@ export class Session {
   /** True from the first accepted token until disconnect: the page stays while another token is entered. */
   readonly hasSession = signal(false)
   readonly isReachable = signal(true)
-  readonly isReadOnly = signal(false)
+  /** The reason that nothing can be changed; null if there is none. */
+  readonly readOnlyReason = signal<'token' | 'daemon' | null>(null)
+  readonly isReadOnly = computed(() => this.readOnlyReason.value !== null)
   /** True if there is a change log, as far as the page knows. */
   readonly hasChangeLog = signal(false)
   /** True if the tab keeps the token, across reloads too. */
@@ -102,7 +102,8 @@ export class Session {
     if (ended.aborted) return SIGNED_OUT
     if (result.ok || isAborted(result)) return result
     if (isSilence(result)) this.isReachable.value = false
-    if (READ_ONLY.includes(result.error)) this.isReadOnly.value = true
+    if (result.error === ERRORS['read-only token']) this.readOnlyReason.value = 'token'
+    if (result.error === ERRORS['read-only service']) this.readOnlyReason.value = 'daemon'
     if (result.error === ERRORS['no change log']) this.hasChangeLog.value = false
     // The browser's message names no cause.
     if (result.status === 0) return { ...result, message: SILENCE }
@@ -149,7 +150,7 @@ export class Session {
       this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
       return
     }
-    const result = await candidate.readToken()
+    const [result, status] = await Promise.all([candidate.readToken(), candidate.readStatus()])
     if (attempt !== this.#attempts) return
     if (!result.ok) {
       if (isSilence(result)) this.isReachable.value = false
@@ -158,7 +159,9 @@ export class Session {
     }
     keepToken(this.base, this.keepsToken.value ? token : '')
     this.#client = candidate
-    this.isReadOnly.value = result.value.scope === 'read'
+    const isDaemonReadOnly = status.ok && status.value.readOnly
+    const tokenReason = result.value.scope === 'read' ? 'token' : null
+    this.readOnlyReason.value = isDaemonReadOnly ? 'daemon' : tokenReason
     this.hasChangeLog.value = result.value.changeLog
     this.isReachable.value = true
     this.hasSession.value = true

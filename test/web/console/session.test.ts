@@ -1,10 +1,10 @@
 // The session of the console, with a real daemon.
 import { describe, expect, spyOn, test } from 'bun:test'
 import { Session } from '../../../src/web/console/session'
-import { TOKEN } from '../../harness/daemon'
+import { startDaemon, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
-const { daemon } = ownDaemon()
+const { daemon, database, createToken } = ownDaemon()
 
 test('does not connect with a token that was forgotten before the service answered', async () => {
   const session = new Session(new URL(`${daemon.url}/`))
@@ -48,6 +48,25 @@ test('says that a text is too short for a token, and sends nothing', async () =>
     'too short: a token has at least 16 characters, and most begin with pst_',
   )
   expect(sent).not.toHaveBeenCalled()
+})
+
+test('says whether the token or the daemon is read-only, also once a change is refused', async () => {
+  const connect = async (url: string, token = TOKEN) => {
+    const session = new Session(new URL(`${url}/`))
+    await session.connect(token)
+    return session
+  }
+  const reader = await createToken('reader', '--scope', 'read')
+  await using copy = await startDaemon({ database, args: ['--read-only'] })
+
+  expect((await connect(daemon.url)).readOnlyReason.value).toBeNull()
+  expect((await connect(daemon.url, reader)).readOnlyReason.value).toBe('token')
+  expect((await connect(copy.url)).readOnlyReason.value).toBe('daemon')
+  expect((await connect(copy.url, reader)).readOnlyReason.value).toBe('daemon')
+  const session = await connect(copy.url)
+  session.readOnlyReason.value = null
+  await session.call((client) => client.createPlant({ id: 1n, name: 'Fern' }))
+  expect(session.isReadOnly.value).toBeTrue()
 })
 
 describe('a call that waits', () => {

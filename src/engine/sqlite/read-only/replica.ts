@@ -2,7 +2,7 @@
 // anew for the reads of each turn of the event loop, as of that moment, and nothing is written to it or beside it.
 
 import type { Database } from 'bun:sqlite'
-import { realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { OpenError, RequestError } from '../../../errors'
 import type { Store } from '../../../store'
 import { createWrites } from '../../commit/plant-writes'
@@ -13,20 +13,15 @@ import { readWhenChanged } from '../reading/latest-page'
 import { createReads, prepareReader, type Reader, type Snapshots } from '../reading/reads'
 import { readDatabase } from './read'
 
-const modifiedAt = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-
-/** Looks at the files of a database, which may be replaced, removed, or behind a link that is switched to others. */
+/** Finds the file of a database, which may be replaced, or behind a link that is switched; the last one if it is gone. */
 function createLook(database: string) {
   let path = realpathSync(database)
-  let writtenAt = 0
 
   return () => {
     try {
       path = realpathSync(database)
     } catch {}
-    // While there is no file, the one that was read grows older.
-    writtenAt = Math.max(modifiedAt(path), modifiedAt(`${path}-wal`)) || writtenAt
-    return { path, ageSeconds: Math.max(0, (Date.now() - writtenAt) / 1000) }
+    return path
   }
 }
 
@@ -136,14 +131,15 @@ export async function openReplica(
       return 'ok'
     },
     stats() {
-      const { path, ageSeconds } = look()
+      const path = look()
       return {
         problem: state.problem(),
         queuedWrites: 0,
         databaseBytes: fileSize(path),
-        walBytes: fileSize(`${path}-wal`),
+        walBytes: null,
         freeBytes: freeBytes(path),
-        replica: { lagSeconds: ageSeconds, lagBytes: null },
+        // A file does not say which changes it lacks: beside a quiet daemon, its age would only grow.
+        replica: { lagSeconds: null, lagBytes: null },
       }
     },
     close: async () => state.close(),

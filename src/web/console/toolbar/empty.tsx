@@ -72,7 +72,13 @@ const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
   </p>
 )
 
+const READ_ONLY_ADVICE = {
+  token: 'This token is read-only. Connect with a write token to add some.',
+  daemon: 'This daemon is read-only. Add plants at its primary.',
+} as const
+
 function Content(props: EmptyProps) {
+  const reason = props.list.session.readOnlyReason.value
   const { list } = props
   const { id, name, tag, isUntagged } = list.visibleQuery
   if (id !== undefined) {
@@ -91,11 +97,7 @@ function Content(props: EmptyProps) {
   return (
     <>
       <h2>No plants yet</h2>
-      {list.session.isReadOnly.value ? (
-        <p>This token is read-only. Connect with a write token to add some.</p>
-      ) : (
-        <FirstSteps {...props} />
-      )}
+      {reason ? <p>{READ_ONLY_ADVICE[reason]}</p> : <FirstSteps {...props} />}
     </>
   )
 }
