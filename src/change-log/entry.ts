@@ -102,8 +102,8 @@ export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLo
   return { name, start: { number: startNumber, mark: row.start_mark }, last, mark }
 }
 
-/** Maximum number of entries per read, which blocks the event loop for a few milliseconds. */
-export const MAX_ENTRIES = 500
+/** Maximum number of entries per read, which blocks the event loop for some milliseconds: the longest page. */
+export const MAX_ENTRIES = 1000
 
 /** A random name for a new change log: 64 bits. */
 export const newChangeLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)

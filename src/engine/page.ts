@@ -70,12 +70,15 @@ export function compileFilter(
 
 // In a URL, up to 9 kB of the 16 that a request may have.
 const MAX_PLACE = 1000
+// Places after the empty tag: the first needs no escape in a URL, nothing but U+0001 itself is before the second.
+const PLACES_AFTER_EMPTY = ['!', '\u0001']
 
 /**
- * The `next` of a page of tags: its last tag; of one that no URL could have, a shorter text between it and the following
- * tag, if there is one.
+ * The `next` of a page of tags: its last tag. Instead of a tag that no URL could have, and of the empty one, which would
+ * end a loop that tests for a value: another text between it and the following tag, if there is one.
  */
 export function placeAfter(last: string, following: string): string {
+  if (last === '') return PLACES_AFTER_EMPTY.find((place) => place < following) ?? ''
   if (last.length <= MAX_PLACE) return last
   const others = [...following]
   const points = [...last]

@@ -16,8 +16,16 @@ type Json = { readonly [key: string]: unknown }
 
 // The errors of routes with a body, of reads, and of changes.
 const BODY = ['not JSON', 'invalid', 'too large', 'unsupported type'] as const
-const READING = ['no credentials', 'invalid token', 'too many requests', 'cannot write'] as const
-const WRITING = [...READING, 'read-only token', 'read-only service', 'busy', 'disk full'] as const
+const ANY = ['no credentials', 'invalid token', 'too many requests'] as const
+const READING = [...ANY, 'cannot read'] as const
+const WRITING = [
+  ...ANY,
+  'read-only token',
+  'read-only service',
+  'busy',
+  'cannot write',
+  'disk full',
+] as const
 
 const TAGS = [
   {
@@ -125,18 +133,29 @@ function refusalsOf(route: DescribedRoute) {
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
+// A read never stores anything.
+const messageTo = (method: string, error: ErrorName): string => {
+  const { message } = ERRORS[error]
+  return method === 'GET' ? message.replace('; nothing was stored', '') : message
+}
+
 /** The answer to the refusals of one status. `accepts`: the headers of a 415. */
-function refusal(errors: readonly ErrorName[], accepts: Readonly<Record<string, string>>): Json {
+function refusal(
+  method: string,
+  errors: readonly ErrorName[],
+  accepts: Readonly<Record<string, string>>,
+): Json {
   const headersOfAll = errors.map((error) =>
     error === 'unsupported type' ? accepts : ERROR_HEADERS[error],
   )
   const examples = errors.map((error) => {
-    const { number, message } = ERRORS[error]
+    const { number } = ERRORS[error]
+    const message = messageTo(method, error)
     return [number, { summary: message, value: { error: number, message } }]
   })
   return {
     description: errors
-      .map((error) => `${ERRORS[error].number}: ${ERRORS[error].message}`)
+      .map((error) => `${ERRORS[error].number}: ${messageTo(method, error)}`)
       .join('; '),
     headers: headers(Object.assign({}, ...headersOfAll)),
     content: {
@@ -147,10 +166,14 @@ function refusal(errors: readonly ErrorName[], accepts: Readonly<Record<string, 
 
 // The answers of a route, with the headers that options add.
 function answersOf(route: DescribedRoute): Json {
-  const { answers, media } = route.detail
+  const { method, detail } = route
+  const { answers, media } = detail
   const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
   const byStatus = Map.groupBy(refusalsOf(route), statusOf)
-  const refusals = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
+  const refusals = [...byStatus].map(([status, errors]) => [
+    status,
+    refusal(method, errors, accepts),
+  ])
   const all = { ...answers?.(), ...Object.fromEntries(refusals) }
   const responses = Object.entries<Json>(all).map(([status, answer]) => [
     status,
@@ -158,7 +181,7 @@ function answersOf(route: DescribedRoute): Json {
       ...answer,
       headers: {
         ...Object(answer.headers),
-        ...(route.method !== 'GET' && status.startsWith('2') ? CHANGE_HEADER : {}),
+        ...(method !== 'GET' && status.startsWith('2') ? CHANGE_HEADER : {}),
         ...SHARED_HEADERS,
       },
     },

@@ -41,7 +41,8 @@ export type TagCount = { readonly tag: string; readonly plants: number }
 
 /**
  * Tags in the order of their code points; the next page begins after `next`, null on the last page: the last tag, or
- * instead of a very long one a shorter text before the following tag.
+ * another text before the following tag if the last one is very long or empty. It is empty only between the tag U+0001
+ * and the empty one.
  */
 export type TagPage = { readonly tags: readonly TagCount[]; readonly next: string | null }
 

@@ -329,6 +329,22 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
     expect(page.entries).toHaveLength(1)
     expect(page.next).toBe(page.entries[0]?.cursor ?? '')
   })
+
+  test('reads a page of 1000 entries, if they are short', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlants(range(0, 1000))
+    await store.createPlant({ id: 1000n, name: 'Oak' })
+
+    const page = await changeLogOf(store).read({ limit: 1000 })
+    expect(page.entries).toHaveLength(1000)
+    expect((await changeLogOf(store).read({ limit: 1000, after: page.next })).entries).toHaveLength(
+      1,
+    )
+    const newest = await changeLogOf(store).history(null, { limit: 1000 })
+    expect(newest.entries).toHaveLength(1000)
+    expect(newest.entries[0]?.id).toBe(1000n)
+  })
 }
 
 function testHistories(make: () => Promise<ChangeLogDatabase>): void {

@@ -161,6 +161,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
       expect(page.plants.length).toBeLessThanOrEqual(query.limit)
       found.push(...page.plants)
       after = page.next
+      expect(after).not.toBe('')
       pages += 1
     } while (after !== null)
     return { found, pages }
@@ -289,6 +290,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
       expect(page.tags.length).toBeLessThanOrEqual(limit)
       found.push(...page.tags)
       after = page.next
+      expect(after).not.toBe('')
       pages += 1
     } while (after !== null)
     return { found, pages }

@@ -142,7 +142,10 @@ export class Model {
       .filter(({ tag }) => after === undefined || compareTexts(tag, after) > 0)
       .sort((a, b) => compareTexts(a.tag, b.tag))
     const tags = rest.slice(0, limit)
-    const next = rest.length > limit ? tags.at(-1)?.tag : null
+    const [last, following = ''] = [tags.at(-1)?.tag, rest[limit]?.tag]
+    // Never empty.
+    const place = last === '' ? (following > '!' ? '!' : '\u0001') : last
+    const next = rest.length > limit ? place : null
     return [200, JSON.stringify({ tags, next })]
   }
 }

@@ -201,6 +201,23 @@ test('describes 50301 for every read whose answer may exceed the budget', () => 
   expect(reads.map(([path]) => path).sort()).toEqual(['/metrics', ...PLANT_READS])
 })
 
+test('says of a read that it failed, and only of a change that nothing was stored', () => {
+  const found = Object.entries(describe().paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { responses }]) => {
+      const refusal = JSON.stringify(responses['503'] ?? {})
+      const isRead = method === 'get'
+      const saysStored = refusal.includes('nothing was stored')
+      const saysRead = refusal.includes('cannot read from the database')
+      return { path, method, isRight: isRead ? !saysStored : saysStored && !saysRead, saysRead }
+    }),
+  )
+
+  expect(found.filter(({ isRight }) => !isRight)).toEqual([])
+  expect(found.filter(({ saysRead }) => saysRead).map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['/plants', '/plants/{id}', '/tags', '/plants/changes', '/status']),
+  )
+})
+
 test('describes 41001 for every read that may wait for a change', () => {
   const { paths } = describe()
   const reads = Object.entries(paths).filter(([, { get }]) =>

@@ -1,6 +1,8 @@
 // GET /tags: the tags of all plants, page by page.
 
 import { beforeAll, expect, test } from 'bun:test'
+import { startDaemon } from '../harness/daemon'
+import { temporaryFolder } from '../harness/folder'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
@@ -55,6 +57,30 @@ test.each(['next', 'link'] as const)(
     expect(found.map((page) => page.length)).toEqual([3, 3, 2])
   },
 )
+
+test('has no empty `next`, even after the empty tag, and leaves no tag out', async () => {
+  using folder = temporaryFolder()
+  await using other = await startDaemon({ database: folder.file('plants.db') })
+  const orders = [['', 'aroid'], ['', '!', 'a'], ['', ' ', 'a'], ['', '\u0001', '\u0001a'], ['']]
+
+  for (const order of orders) {
+    const plants = order.map((tag, id) => ({ id, name: '', tag }))
+    await other.fetch('/plants/batch', { method: 'POST', json: { plants } })
+    const found: string[] = []
+    // As in any language whose empty text is false.
+    for (let after: string | null = null, isFirst = true; isFirst || after; isFirst = false) {
+      const query = after === null ? '' : `&after=${encodeURIComponent(after)}`
+      const page = (await (await other.fetch(`/tags?limit=1${query}`)).json()) as Page
+      expect(page.next).not.toBe('')
+      // There is no text between the empty tag and this one.
+      expect(page.tags).toHaveLength(page.tags[1]?.tag === '\u0001' ? 2 : 1)
+      found.push(...page.tags.map(({ tag }) => tag))
+      after = page.next
+    }
+    expect(found).toEqual(order)
+    await other.fetch('/plants/batch-delete', { method: 'POST', json: { plants } })
+  }
+})
 
 test('begins after the empty tag if `after` is empty', async () => {
   const page = (await (await daemon.fetch('/tags?after=')).json()) as Page

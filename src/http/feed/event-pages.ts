@@ -1,12 +1,12 @@
 // Pages of the change log as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
+import { MAX_ENTRIES } from '../../change-log/entry'
 import { toJson } from '../../plant/json'
 
 /** The media type of a stream of events. */
 export const EVENTS = 'text/event-stream'
 
-const CHANGES_PER_PAGE = 1000
 const KEPT_PAGES = 8
 const UTF8 = new TextEncoder()
 
@@ -25,7 +25,7 @@ export async function readEvents(
   after: string | undefined,
   signal?: AbortSignal,
 ): Promise<EventPage> {
-  const options = { limit: CHANGES_PER_PAGE, after, ...(signal ? { signal } : {}) }
+  const options = { limit: MAX_ENTRIES, after, ...(signal ? { signal } : {}) }
   const { entries, next } = await changeLog.read(options)
   return { events: entries.length > 0 ? UTF8.encode(entries.map(toEvent).join('')) : null, next }
 }

@@ -216,7 +216,7 @@ export const TagPage = t.Object(
       }),
       { description: 'Tags in the order of their code points.' },
     ),
-    next: orNull(t.String(), NEXT),
+    next: orNull(t.String({ minLength: 1 }), NEXT),
   },
   { title: 'TagPage', description: 'A page of tags.' },
 )
