@@ -23,8 +23,8 @@ async function timelineOf(sql: SQL): Promise<string> {
 }
 
 /**
- * Renames the change log if commits may have been lost, so that its cursors expire: the caller knows of the loss, or
- * this is another server. Even without a lost commit, it may lack entries that a reader has seen.
+ * Renames the change log if commits may have been lost, so that every cursor expires: the caller knows of the loss, or
+ * this is another server. Marks in cursors would not do: a client with an older cursor may have listed lost plants.
  */
 export async function renameChangeLog(sql: SQL, hasLost: boolean): Promise<void> {
   await sql.unsafe(

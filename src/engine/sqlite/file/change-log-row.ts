@@ -35,7 +35,10 @@ export function keepChanges(db: Database, keep: KeepChanges): number | null {
   return change.immediate()
 }
 
-/** Renames the change log, so that its old cursors expire. */
+/**
+ * Renames the change log at a restore, so that every cursor expires. Marks in cursors would not do: a client may have
+ * taken its cursor before the backup, then listed plants that the backup lacks; it would follow on, and keep them.
+ */
 export function renameChangeLog(db: Database): void {
   if (!db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get()) return
   db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newChangeLogName()])
