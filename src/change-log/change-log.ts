@@ -48,6 +48,8 @@ export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 /** The cursor of the end of the change log. */
 export const NOW = 'now'
 
+export type ChangeListener = (end?: string) => void
+
 /**
  * The change log of a store: the changes that took effect, in the order of their commits. A change is in it from the
  * moment it is durable, exactly once; no new entry appears before one that was read.
@@ -69,9 +71,10 @@ export interface ChangeLog {
   history(id: Int64 | null, options: ReadOptions & Cancellable): Promise<HistoryPage>
   /**
    * Calls `listener` when there may be new entries: at once after commits of this process, within half a second after
-   * others. Returns a function that ends it.
+   * others, with the cursor of the last entry if it is known: a reader that has it has read all of them. Returns a
+   * function that ends it.
    */
-  watch(listener: () => void): () => void
+  watch(listener: ChangeListener): () => void
   stats(): Promise<ChangeLogStats>
   /** The cursor of the last change of this process, or a later one; undefined if it is unknown. */
   lastCursor?(): string | undefined

@@ -32,6 +32,25 @@ test('polls the end of the change log four times a second, only while it has lis
   expect(end.reads).toBe(reads)
 })
 
+test('polls never overlap: while one waits for a lost server, no other begins', async () => {
+  let reads = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { watch } = createChangeLogWatch(async () => {
+    reads += 1
+    if (reads === 1) await promise
+    return { entries: [], next: 'a' }
+  })
+  const ends: (string | undefined)[] = []
+  const stop = watch((end) => ends.push(end))
+  await Bun.sleep(900)
+  expect([reads, ends]).toEqual([1, []])
+
+  resolve()
+  await until('another poll', () => reads > 1)
+  stop()
+  expect(ends).toEqual(['a'])
+})
+
 test('notifies each listener once of new entries, and of a failure', async () => {
   const end = createEnd()
   const { watch } = createChangeLogWatch(end.read)

@@ -12,6 +12,7 @@ import { PATIENCE_MS } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { aroundTests, own } from '../harness/own'
 import { ownFolder } from '../harness/own-folder'
+import { until } from '../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 const folder = ownFolder()
@@ -62,6 +63,23 @@ const open = async (followers: ReturnType<typeof create>) => {
   await events.next()
   return events
 }
+
+test('a follower is woken once a commit: by it, and not by the poll that finds it', async () => {
+  const followers = create()
+  const events = await open(followers)
+  await until('the first poll', async () => {
+    reads = 0
+    await Bun.sleep(600)
+    return reads === 0
+  })
+  await store.createPlant({ id: 900n, name: 'a' })
+  await take(events, 1)
+  await Bun.sleep(700)
+
+  // Once for the change, once for what may come after it.
+  expect(reads).toBe(2)
+  await events.return()
+})
 
 test('a change is read once, however many follow', async () => {
   const followers = create()

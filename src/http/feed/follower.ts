@@ -32,6 +32,11 @@ export class Follower {
     this.#deps = deps
   }
 
+  /** The cursor of the last event that it has sent. */
+  get cursor(): string {
+    return this.#cursor
+  }
+
   get isEnded(): boolean {
     return this.#isEnded
   }

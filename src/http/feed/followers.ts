@@ -43,6 +43,8 @@ export class Followers {
   readonly #followers = new Set<Follower>()
   #wokenAt = 0
   #isWaking = false
+  /** The cursor of the last entry, if it is known: a follower that has sent it need not be woken. */
+  #end: string | undefined
   #isChecking = false
   #endWatch: (() => void) | undefined
 
@@ -100,7 +102,7 @@ export class Followers {
 
   /** Serves the followers while there are any. Returns the function that stops it. */
   #watch(changeLog: ChangeLog): () => void {
-    const unwatch = changeLog.watch(() => this.#wakeSoon())
+    const unwatch = changeLog.watch((end) => this.#wakeSoon(end))
     const check = setInterval(() => {
       for (const follower of this.#followers) follower.wakeIfQuiet()
       this.#endRefused()
@@ -111,7 +113,9 @@ export class Followers {
     }
   }
 
-  #wakeSoon(): void {
+  #wakeSoon(end: string | undefined): void {
+    const isKnown = !this.#isWaking || this.#end !== undefined
+    this.#end = isKnown ? end : undefined
     if (this.#isWaking) return
     this.#isWaking = true
     const wakeAt = this.#wokenAt + WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER
@@ -122,7 +126,9 @@ export class Followers {
     this.#isWaking = false
     this.#wokenAt = performance.now()
     this.#pages.clear()
-    for (const follower of this.#followers) follower.wake()
+    for (const follower of this.#followers) {
+      if (this.#end === undefined || follower.cursor !== this.#end) follower.wake()
+    }
   }
 
   /** Ends the streams whose token is refused. A store that does not answer may delay this. */
