@@ -54,7 +54,10 @@ const UPDATE_LISTS = fc.uniqueArray(UPDATES, {
 })
 const ENTITY_TAGS = fc.oneof(
   fc.constant('*' as const),
-  fc.array(PLANTS.map(entityTagOf), { minLength: 1 }),
+  fc.array(
+    PLANTS.map((plant) => entityTagOf(plant)),
+    { minLength: 1 },
+  ),
 )
 const ORIGIN = { token: 'a "b"', address: '::1', request: null }
 const OPTIONS = fc.oneof(
