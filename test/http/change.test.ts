@@ -67,7 +67,9 @@ test.each([
 })
 
 test('does not replace a missing plant', async () => {
-  await expectError(await put(5n, '{"name":"Box"}'), 40402)
+  expect(await expectError(await put(5n, '{"name":"Box"}'), 40402)).toBe(
+    'no plant has this id; send If-None-Match: * to create it',
+  )
   expect(stored(5n)).toBeUndefined()
 })
 

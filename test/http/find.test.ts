@@ -104,7 +104,7 @@ test.each([
   ['tagged=yes', 'tagged: expected true or false'],
   ['tagged=', 'tagged: expected true or false'],
   ['tagged=true&tagged=false', 'given more than once: tagged'],
-  ['tag=odd&tagged=true', 'tagged: expected without tag'],
+  ['tag=odd&tagged=true', 'send tag or tagged, not both'],
 ])('refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
 })

@@ -3,6 +3,7 @@ import { startDaemon } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 
 type Operation = {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
   readonly summary: string
   readonly description: string
   readonly requestBody?: { readonly content: Record<string, unknown> }
@@ -79,6 +80,28 @@ test('allows no other field in a patch and in its guard, and any in a plant', ()
     'StoredFields',
   ])
   expect(text).not.toContain('"unknown"')
+})
+
+test('has the parameters that docs/api.md and README name', async () => {
+  const parametersOf = (operation: Operation | undefined) =>
+    (operation?.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name)
+  const withParameters = Object.entries(describe().paths)
+    .map(([path, { get }]) => [path, parametersOf(get)] as const)
+    .filter(([, names]) => names.length > 0)
+  const docs = await Bun.file('docs/api.md').text()
+  const rows = [...docs.matchAll(/^\| `GET (\S+)` \| (`.*`) \|$/gm)]
+  const named = rows.map(([, path = '', names = '']) => [
+    path,
+    names.replaceAll('`', '').split(', '),
+  ])
+  const readme = await Bun.file('README.md').text()
+
+  expect(Object.fromEntries(named)).toEqual(Object.fromEntries(withParameters))
+  for (const [path, names] of withParameters) {
+    const [, query] = readme.match(RegExp(`\`GET ${path}\\?(\\S+)\``)) ?? []
+    if (query !== undefined) expect(query).toBe(names.map((name) => `${name}=`).join('&'))
+  }
+  expect(readme).toContain('`GET /plants?limit=')
 })
 
 test('names the media types that each body may have, and the headers that name them', async () => {

@@ -33,10 +33,17 @@ function requireSameId(bodyId: Int64 | undefined, id: Int64): void {
 const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
   ifMatch === undefined && ifNoneMatch === '*'
 
+const MISSING = 'no plant has this id; send If-None-Match: * to create it'
+
 // The client required absence: 412, not 409.
 function refuseTaken(error: unknown): never {
   const isTaken = error instanceof RequestError && ['stored already', 'taken'].includes(error.error)
   throw isTaken ? new RequestError('precondition failed') : error
+}
+
+function refuseMissing(error: unknown): never {
+  const isMissing = error instanceof RequestError && error.error === 'no such plant'
+  throw isMissing ? new RequestError('no such plant', MISSING) : error
 }
 
 function conditionally(
@@ -114,7 +121,8 @@ const replacing = (deps: PlantDeps) => (app: App) =>
       const plant = toNewPlant(id, body)
       const options = conditionally(deps, headers, { request, token, entry })
       if (isForNew(options.precondition)) return createNew(deps, request, plant, options)
-      await deps.answerBudget.change(plant, () => deps.store.replacePlant(plant, options))
+      const replace = () => deps.store.replacePlant(plant, options)
+      await deps.answerBudget.change(plant, replace).catch(refuseMissing)
       return answerPlant(deps, request, plant)
     },
     {

@@ -53,7 +53,7 @@ const NEXT_PAGE_LINK = {
 
 function filterOf({ name: names, ...filter }: Omit<PlantList, 'limit' | 'after'>) {
   if (filter.tag !== undefined && filter.tagged !== undefined)
-    throw new RequestError('invalid', 'tagged: expected without tag')
+    throw new RequestError('invalid', 'send tag or tagged, not both')
   return { ...filter, names }
 }
 
