@@ -40,9 +40,8 @@ export const ENTRY_COLUMNS =
   'number, at, action, plant, before, after, token, address, request, mark'
 
 /** The fields of a plant as an entry has them; null: no plant. */
-export const rowToJson = (row: PlantRow | null): string | null =>
-  row && JSON.stringify(fieldsOf(row))
-export const fromJson = (text: string | null): PlantFields | null =>
+const rowToJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
+const fromJson = (text: string | null): PlantFields | null =>
   text === null ? null : JSON.parse(text)
 
 /** The values of an entry from `action` on. */

@@ -197,10 +197,6 @@ export function toNewPlant(id: Int64, fields: ChangedTexts & { readonly name: st
   return plant
 }
 
-/** True if two plants have the same texts. */
-export const hasSameTexts = (a: PlantFields, b: PlantFields): boolean =>
-  TEXT_FIELDS.every((name) => a[name] === b[name])
-
 /** The characters of all texts. */
 export function charactersOf(texts: ChangedTexts): number {
   let characters = 0

@@ -62,7 +62,7 @@ export type CreateOptions = {
 }
 
 /** Counts of a batch: plants that were new, that differed, and that were stored already. */
-export type PutCounts = {
+type PutCounts = {
   readonly created: number
   readonly replaced: number
   readonly unchanged: number
