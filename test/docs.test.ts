@@ -249,6 +249,49 @@ describe('docs/commands.md', () => {
   })
 })
 
+test('every way to run a daemon unattended starts it again after exit code 74', () => {
+  const unit = read('deploy/plantstore.service')
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
+
+  // By default, systemd gives up after five starts in ten seconds.
+  const settings = ['Restart', 'RestartSec', 'StartLimitIntervalSec'].map(setting)
+  expect(settings).toEqual(['on-failure', '1', '0'])
+  expect(setting('RestartPreventExitStatus')?.split(' ')).toEqual([String(EXIT_CODES.usage)])
+  const runs = pages.flatMap((page) => read(page).match(/docker run .*plantstore$/gm) ?? [])
+  expect(runs).not.toBeEmpty()
+  for (const line of runs) expect(line).toContain(' --restart unless-stopped ')
+  for (const file of ['compose.yaml', 'compose.scaling.yaml']) {
+    const { services } = Bun.YAML.parse(read(`deploy/${file}`)) as { services: object }
+    const own = Object.entries(services).filter(([name]) => name.startsWith('plantstore'))
+    expect(own).not.toBeEmpty()
+    for (const [, service] of own) expect(service).toMatchObject({ restart: 'unless-stopped' })
+  }
+})
+
+test('the line for cron finds a daemon with any address, by the options that its page names', async () => {
+  const [, line = ''] = /^\*\/5 \* \* \* \* plantstore \/usr\/bin\/(plantstore health .*)$/m.exec(
+    read('docs/operating.md'),
+  ) ?? []
+  const [, , advice = ''] = /\n(cron does not read )([^]*?)\n\n/.exec(read('docs/operating.md')) ?? []
+  using folder = temporaryFolder()
+  const socket = folder.file('plants.sock')
+  const other = folder.file('other.db')
+  await using onPort = await startDaemon({ database: folder.file('plants.db') })
+  await using _onSocket = await startDaemon({ database: other, args: ['--unix', socket] })
+  const options = codeOf(advice)
+  const cron = (option: string) => printedBy(`${line} ${option}`, folder.path)
+
+  expect(options.map((option) => option.split(' ')[0])).toEqual([
+    '--port',
+    '--host',
+    '--tls-cert',
+    '--unix',
+  ])
+  expect(await cron(`--port ${onPort.port}`)).toBe('')
+  expect(await cron(`--unix ${socket}`)).toBe('')
+  expect(await cron('--port 1')).toContain('nothing is listening')
+})
+
 describe('docs/operating.md', () => {
   const page = 'docs/operating.md'
 

@@ -22,6 +22,7 @@ import { watchOpenFiles } from './listening/open-files'
 import type { Server } from './listening/server'
 import { createLogWriter } from './log-writer'
 import { shutDown, watchSignals } from './shutdown'
+import { requireWritableFolders } from './writable-folders'
 
 const STDOUT = 1
 const STDERR = 2
@@ -97,6 +98,7 @@ async function prepare(startOptions: StartOptions) {
   for (const unknown of unknownVariables) log('warn', 'variable-unknown', unknown)
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
+  requireWritableFolders(config, place.files)
   const tls = await openTls(config, log)
   const backups = await openBackups(config, log)
   const metrics = createMetrics({

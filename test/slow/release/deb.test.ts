@@ -270,7 +270,7 @@ test.skipIf(!isBootable)(
       (await system.request('', '/health', undefined, port)).endsWith(' 200')
     const pid = () => system.property('MainPID')
 
-    await system.run('dpkg', '-i', '/root/older.deb')
+    expect(await system.run('dpkg', '-i', '/root/older.deb')).toContain('the service runs')
     await system.until('the daemon is healthy', () => isUp())
     expect(await system.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
     const changeLog = await system.run('journalctl', '-u', 'plantstore', '-o', 'cat')
@@ -337,20 +337,43 @@ test.skipIf(!isBootable)(
     await system.run('systemctl', 'restart', 'plantstore')
     await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
     expect(await system.property('ExecMainStatus')).toBe('2')
+    const reinstalled = await system.run('dpkg', '-i', '/root/newer.deb')
+    expect(reinstalled).toContain('does not run')
+    expect(reinstalled).toContain('PLANTSTORE_PORT must be a whole number')
+    // This one ends with 1, and is started again each second.
+    await system.run('sed', '-i', '$s/.*/PLANTSTORE_HOST=203.0.113.1/', `/${settings}`)
+    const again = await system.run('dpkg', '-i', '/root/newer.deb')
+    expect(again).toContain('does not run')
+    expect(again).toContain('203.0.113.1 is not an address of this machine')
+    await system.run('systemctl', 'disable', '--now', 'plantstore')
+    expect(await system.run('dpkg', '-i', '/root/newer.deb')).toContain('is disabled')
+    await system.run('systemctl', 'enable', 'plantstore')
+    await system.run('sed', '-i', '$s/.*/PLANTSTORE_BACKUP_FOLDER=\\/srv\\/backups/', `/${settings}`)
+    await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
+    await system.run('systemctl', 'restart', 'plantstore')
+    await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
+    expect(await system.property('ExecMainStatus')).toBe('2')
+    expect(await system.run('journalctl', '-u', 'plantstore', '-n', '5', '-o', 'cat')).toContain(
+      'ReadWritePaths=/srv/backups',
+    )
 
     const [, dropIn = ''] = /```ini\n(.*?)```/s.exec(hosting) ?? []
     const folderOfUnit = join(root, 'etc/systemd/system/plantstore.service.d')
     mkdirSync(folderOfUnit)
     writeFileSync(join(folderOfUnit, 'override.conf'), dropIn)
-    await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
-    await system.run('sed', '-i', '$s/none/443/', `/${settings}`)
+    appendFileSync(join(root, settings), 'PLANTSTORE_PORT=443\n')
     await system.run('systemctl', 'daemon-reload')
     await system.run('systemctl', 'restart', 'plantstore')
     await system.until('it serves on port 443', () => isUp(443))
+    await system.until(
+      'a backup',
+      async () => (await system.run('ls', '/srv/backups')) !== '',
+    )
     rmSync(folderOfUnit, { recursive: true })
     await system.run('systemctl', 'daemon-reload')
 
-    await system.run('sed', '-i', '$d', `/${settings}`)
+    await system.run('sed', '-i', '-e', '$d', `/${settings}`)
+    await system.run('sed', '-i', '-e', '$d', `/${settings}`)
     await system.run('systemctl', 'restart', 'plantstore')
     await system.until('it is healthy again', () => isUp())
 

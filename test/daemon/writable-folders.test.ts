@@ -1,0 +1,39 @@
+// Folders on a read-only file system, as in the sandbox of the systemd unit.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const inNamespace = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c']
+const canMount =
+  Bun.spawnSync([...inNamespace, 'mount -t tmpfs -o ro tmpfs /mnt']).exitCode === 0
+
+test.skipIf(!canMount).each([
+  ['a folder for backups', ['--backup-folder', 'FOLDER'], 2],
+  ['a unix socket', ['--unix', 'FOLDER/plants.sock'], 2],
+  // The file system may be repaired, and a start then succeeds.
+  ['a database', ['--database', 'FOLDER/plants.db'], 1],
+])('refuses %s on a read-only file system, and says how to allow it', async (_, args, code) => {
+  using folder = temporaryFolder()
+  using readOnly = temporaryFolder()
+  const words = args.map((word) => word.replace('FOLDER', readOnly.path))
+  const under = [...inNamespace, 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"', readOnly.path]
+
+  const result = await runProgram(['serve', ...words], { cwd: folder.path, under })
+
+  expect(result.err).toMatch(/^plantstore: cannot write to folder .+\n$/)
+  expect(result.err).toContain(`add the lines [Service] and ReadWritePaths=${readOnly.path}`)
+  expect(result.code).toBe(code)
+})
+
+test.skipIf(!canMount)('serves a copy on a read-only file system with --read-only', async () => {
+  using folder = temporaryFolder()
+  await runProgram(['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')], {
+    stdin: '{"id":1,"name":"Rose"}',
+  })
+  const under = [...inNamespace, 'mount --bind -o ro "$0" "$0" && exec "$@"', folder.path]
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: ['--read-only'], under, cwd: '/' })
+
+  expect(await (await daemon.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Rose' })
+})
