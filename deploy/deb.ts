@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { manualPage } from './man'
+import { releasePages } from './pages'
 import { run } from './run'
 import { sumsOf } from './sums'
 
@@ -42,8 +43,6 @@ ${options.homepage === null ? '' : `Homepage: ${options.homepage}\n`}Description
  One executable with its database inside: creates, reads, replaces and deletes
  plants over HTTP, and answers only after they are on the disk.
 `
-
-const inRepository = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(repository)]
 
 // The changes are in CHANGELOG.md; Debian requires an entry that names the release.
 const changelog = ({ version, maintainer, epoch }: DebOptions): string => {
@@ -113,8 +112,8 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     for (const [name, text] of Object.entries(options.texts)) {
       await add(join(doc, `${name}.gz`), gzip(text))
     }
-    for (const path of ['*.md', 'docs/*'].flatMap(inRepository)) {
-      await add(join(doc, path), Bun.file(join(repository, path)))
+    for (const [path, page] of Object.entries(await releasePages([]))) {
+      await add(join(doc, path), page)
     }
     await add('usr/share/lintian/overrides/plantstore', Bun.file(join(here, 'debian/overrides')))
     await add('usr/share/man/man1/plantstore.1.gz', gzip(await manualPage(options.epoch)))

@@ -1,6 +1,6 @@
-// Makes all files of a release in dist/: `bun run release [--sign-key FILE] [--maintainer 'NAME <ADDRESS>'] [--homepage URL] [--commit COMMIT]`.
+// Makes all files of a release in dist/release/: `bun run release [--sign-key FILE] [--maintainer 'NAME <ADDRESS>'] [--homepage URL] [--commit COMMIT]`.
 // docs/hosting.md says how to verify them.
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
@@ -9,6 +9,7 @@ import { releaseCompose, releaseDockerfile } from './container'
 import { FOR_OPERATORS, makeDeb, UNITS } from './deb'
 import { listLicenses } from './licenses'
 import { manualPage } from './man'
+import { releasePages } from './pages'
 import { listParts } from './parts'
 import { run } from './run'
 import { makeSbom } from './sbom'
@@ -16,7 +17,7 @@ import { sumsOf } from './sums'
 import { makeTarball } from './tarball'
 
 const root = join(import.meta.dir, '..')
-const dist = join(root, 'dist')
+const dist = join(root, 'dist/release')
 const { name, version, description, license } = packageJson
 
 const TARGETS = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
@@ -44,16 +45,15 @@ const homepage = values.homepage ?? null
 const made: string[] = []
 const add = (file: string): string => {
   made.push(file)
-  console.log(`dist/${file}`)
+  console.log(`dist/release/${file}`)
   return join(dist, file)
 }
 
+// The folder has the release alone.
+rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist, { recursive: true })
-for (const file of readdirSync(dist)) {
-  if (/^(plantstore[-_]|SHA256SUMS)/.test(file)) rmSync(join(dist, file))
-}
 
-const work = mkdtempSync(join(dist, '.release-'))
+const work = mkdtempSync(join(root, 'dist/.release-'))
 try {
   const metafile = join(work, 'meta.json')
   for (const target of TARGETS) {
@@ -106,12 +106,12 @@ try {
   for (const target of ['x64', 'arm64']) {
     const base = `${name}-${version}-linux-${target}`
     const files = {
-      plantstore: join(dist, base),
-      LICENSE: join(root, 'LICENSE'),
-      'README.md': join(root, 'README.md'),
-      'plantstore.1': join(dist, `${name}.1`),
-      'plantstore.env': join(root, 'deploy/plantstore.env'),
-      'plantstore.service': join(root, 'deploy/plantstore.service'),
+      plantstore: Bun.file(join(dist, base)),
+      LICENSE: Bun.file(join(root, 'LICENSE')),
+      ...(await releasePages(['LICENSE'])),
+      'plantstore.1': Bun.file(join(dist, `${name}.1`)),
+      'plantstore.env': Bun.file(join(root, 'deploy/plantstore.env')),
+      'plantstore.service': Bun.file(join(root, 'deploy/plantstore.service')),
     }
     await makeTarball(add(`${base}.tar.gz`), files, epoch)
   }

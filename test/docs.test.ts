@@ -1,7 +1,16 @@
 // The README and docs/ must stay true: what they list is compared with the code.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { releasePages } from '../deploy/pages'
 import packageJson from '../package.json'
 import { forward } from '../src/cli/commands/forward'
 import { ERRORS } from '../src/errors'
@@ -74,6 +83,10 @@ describe('the README', () => {
     for (const script of ['start', 'test']) {
       expect(read('README.md')).toContain(`\nnpx --yes bun@${version} run ${script} `)
     }
+  })
+
+  test('needs no Bun but that of npx', () => {
+    expect(read('README.md').match(/^.*(?<!npx --yes )\bbun(@[\d.]+)? run.*$/gm)).toBeNull()
   })
 
   test('names only scripts of package.json', () => {
@@ -269,10 +282,11 @@ test('every way to run a daemon unattended starts it again after exit code 74', 
 })
 
 test('the line for cron finds a daemon with any address, by the options that its page names', async () => {
-  const [, line = ''] = /^\*\/5 \* \* \* \* plantstore \/usr\/bin\/(plantstore health .*)$/m.exec(
-    read('docs/operating.md'),
-  ) ?? []
-  const [, , advice = ''] = /\n(cron does not read )([^]*?)\n\n/.exec(read('docs/operating.md')) ?? []
+  const [, line = ''] =
+    /^\*\/5 \* \* \* \* plantstore \/usr\/bin\/(plantstore health .*)$/m.exec(
+      read('docs/operating.md'),
+    ) ?? []
+  const [, advice = ''] = /\ncron does not read (.*?)\n\n/s.exec(read('docs/operating.md')) ?? []
   using folder = temporaryFolder()
   const socket = folder.file('plants.sock')
   const other = folder.file('other.db')
@@ -387,6 +401,38 @@ test.skipIf(!Bun.which('curl'))('docs/start.md shows what its commands print', a
   }
 
   expect(examples.length).toBe(2)
+})
+
+test("docs/start.md makes a clone's command known to the shell", async () => {
+  const [line = 'none'] = /^plantstore\(\) .*$/m.exec(read('docs/start.md')) ?? []
+  using folder = temporaryFolder()
+  // Instead of the download by npx.
+  const npx = `npx() { [ "$2" = ${packageJson.packageManager} ] && shift 2 && bun "$@"; }`
+  symlinkSync(process.execPath, folder.file('bun'))
+  const env = { PATH: `${folder.path}:${Bun.env.PATH}` }
+  const command = `plantstore token create 'a b$c' --database ${folder.file('plants.db')}`
+
+  const { err } = await run(['sh', '-c', `${npx}\n${line}\n${command}`], { cwd: root, env })
+
+  // The words of a command line arrive as they are.
+  expect(err).toBe(
+    'plantstore: name: 1–64 letters, digits, spaces or ._@-; starts with a letter or digit; see "plantstore token --help"\n',
+  )
+})
+
+test("a release's pages have no link to a file that it lacks", async () => {
+  const files = await releasePages(['LICENSE'])
+  const links = Object.entries(files).flatMap(([page, text]) =>
+    typeof text !== 'string'
+      ? []
+      : [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, link = '']) => ({ page, link })),
+  )
+  const paths = links.filter(({ link }) => !/^https?:/.test(link))
+  const isThere = ({ page, link }: { page: string; link: string }) =>
+    ['LICENSE', ...Object.keys(files)].includes(join(page, '..', link))
+
+  expect(paths.length).toBeGreaterThan(100)
+  expect(paths.filter((path) => !isThere(path))).toEqual([])
 })
 
 test.skipIf(!Bun.which('curl'))('each curl line of docs/api.md works as pasted', async () => {

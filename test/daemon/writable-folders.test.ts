@@ -5,8 +5,7 @@ import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harnes
 setDefaultTimeout(PATIENCE_MS)
 
 const inNamespace = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c']
-const canMount =
-  Bun.spawnSync([...inNamespace, 'mount -t tmpfs -o ro tmpfs /mnt']).exitCode === 0
+const canMount = Bun.spawnSync([...inNamespace, 'mount -t tmpfs -o ro tmpfs /mnt']).exitCode === 0
 
 test.skipIf(!canMount).each([
   ['a folder for backups', ['--backup-folder', 'FOLDER'], 2],

@@ -348,7 +348,12 @@ test.skipIf(!isBootable)(
     await system.run('systemctl', 'disable', '--now', 'plantstore')
     expect(await system.run('dpkg', '-i', '/root/newer.deb')).toContain('is disabled')
     await system.run('systemctl', 'enable', 'plantstore')
-    await system.run('sed', '-i', '$s/.*/PLANTSTORE_BACKUP_FOLDER=\\/srv\\/backups/', `/${settings}`)
+    await system.run(
+      'sed',
+      '-i',
+      '$s/.*/PLANTSTORE_BACKUP_FOLDER=\\/srv\\/backups/',
+      `/${settings}`,
+    )
     await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
     await system.run('systemctl', 'restart', 'plantstore')
     await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
@@ -365,10 +370,7 @@ test.skipIf(!isBootable)(
     await system.run('systemctl', 'daemon-reload')
     await system.run('systemctl', 'restart', 'plantstore')
     await system.until('it serves on port 443', () => isUp(443))
-    await system.until(
-      'a backup',
-      async () => (await system.run('ls', '/srv/backups')) !== '',
-    )
+    await system.until('a backup', async () => (await system.run('ls', '/srv/backups')) !== '')
     rmSync(folderOfUnit, { recursive: true })
     await system.run('systemctl', 'daemon-reload')
 

@@ -1,6 +1,14 @@
 // The files of a release: reproducible, listed, signed. `bun run test:release` makes them first.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
@@ -54,11 +62,33 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     `plantstore_${version}_amd64.deb`,
     `plantstore_${version}_arm64.deb`,
   ])
-  await sh(['sh', '-c', `cd ${root}/dist && sha256sum --check --strict SHA256SUMS`])
+  await sh(['sh', '-c', `cd ${root}/dist/release && sha256sum --check --strict SHA256SUMS`])
 })
 
 test('a release of the same commit has the same bytes, in whatever folder it is made', () => {
-  expect(readFileSync(join(copy, 'dist/SHA256SUMS'), 'utf8')).toBe(sums)
+  expect(readFileSync(join(copy, 'dist/release/SHA256SUMS'), 'utf8')).toBe(sums)
+})
+
+test('the folder of the release has its files alone', () => {
+  const listed = [...(sums.match(/\S+$/gm) ?? []), 'SHA256SUMS']
+
+  expect(readdirSync(released('')).toSorted()).toEqual(listed.toSorted())
+})
+
+test('the tarball and the package have every file that their pages link to', async () => {
+  const unpacked = folder.file('pages')
+  mkdirSync(unpacked)
+  await sh(['tar', '-C', unpacked, '-xf', released(`plantstore-${version}-linux-x64.tar.gz`)])
+  await sh(['dpkg-deb', '--extract', released(`plantstore_${version}_amd64.deb`), unpacked])
+  const pages = [...new Bun.Glob('**/*.md').scanSync(unpacked)]
+  const links = pages.flatMap((page) =>
+    [...readFileSync(join(unpacked, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
+      .filter(([, link = '']) => !/^https?:/.test(link))
+      .map(([, link = '']) => join(unpacked, page, '..', link)),
+  )
+
+  expect(links.length).toBeGreaterThan(100)
+  expect(links.filter((link) => !existsSync(link))).toEqual([])
 })
 
 test('the tarball is verified, unpacked and started as docs/hosting.md says', async () => {
@@ -77,7 +107,7 @@ test('the tarball is verified, unpacked and started as docs/hosting.md says', as
 })
 
 test.skipIf(!hasSsh)('the signature verifies, and not for a list that was changed', async () => {
-  const list = join(copy, 'dist/SHA256SUMS')
+  const list = join(copy, 'dist/release/SHA256SUMS')
   const signers = folder.file('allowed_signers')
   writeFileSync(signers, `plantstore ${readFileSync(`${key}.pub`, 'utf8')}`)
   const verify = async () => {

@@ -10,8 +10,8 @@ import { need } from '../faults/lab'
 
 export const { version } = packageJson
 
-/** A file of the release in dist/. */
-export const released = (name: string): string => join(root, 'dist', name)
+/** A file of the release in dist/release/. */
+export const released = (name: string): string => join(root, 'dist/release', name)
 
 /** An executable of the release, by its target. */
 export const executable = (target: string): string =>
