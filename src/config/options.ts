@@ -209,11 +209,7 @@ const ONE_RUN = {
   headerRow: optional(LINE, 'N', 'the row of the header; rows above it are ignored'),
   list: optional(NON_EMPTY, 'PATH', 'the list of a JSON file, such as beds.plants'),
   sheet: optional(NON_EMPTY, 'NAME', 'the sheet of a workbook; default: the first'),
-  delimiter: optional(
-    DELIMITER,
-    'CHARACTER',
-    'CSV separator, such as ";" or "tab"; default: detected',
-  ),
+  delimiter: optional(DELIMITER, 'CHARACTER', 'CSV separator, as ";" or "tab"; default: detected'),
   encoding: optional(ENCODING, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
   refused: optional(NEW_FILE, 'FILE', 'write refused rows to this file, with the reason'),

@@ -17,6 +17,7 @@ import { migrate } from '../../src/engine/sqlite/file/migrations'
 import { entityTagOf } from '../../src/plant/entity-tag'
 import { type PlantRecord, type PlantRow, type RowId, toPlant, toRow } from '../../src/plant/row'
 import { PATIENCE_MS } from '../harness/daemon'
+import { OTHER_TEXTS } from '../harness/fields'
 import { temporaryFolder } from '../harness/folder'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -25,7 +26,7 @@ setDefaultTimeout(PATIENCE_MS)
 const id = fc.constantFrom<RowId>(1, 2, 3, '-9007199254740993')
 const name = fc.constantFrom('a', 'b', '')
 const tag = fc.constantFrom(null, 'x', '')
-const row: fc.Arbitrary<PlantRow> = fc.tuple(id, name, tag)
+const row: fc.Arbitrary<PlantRow> = fc.tuple(id, name, tag, ...OTHER_TEXTS.map(() => tag))
 const entityTag = fc.oneof(
   row.map((each) => [entityTagOf(toPlant(each))]),
   fc.constant<'*'>('*'),

@@ -8,6 +8,7 @@ import type { Line } from '../../src/formats/row'
 import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { cpuTime } from '../harness/cpu-time'
+import { PLANT_WORDS } from '../harness/fields'
 import { cut } from './reading'
 
 /** Opens a document, `length` bytes at a time. */
@@ -351,10 +352,7 @@ describe('JSON that is one level deeper', () => {
     ],
     ['["id","name"]\n[1,"Fern"]', 'arrays one after another; save them as one array, or as CSV'],
     ['[[1,"Fern"]]', 'no plant in it; line 1: expected one plant object per line, found an array'],
-    [
-      '[1]',
-      'no plant in it; line 1: expected an object with id, name and an optional tag, found a number',
-    ],
+    ['[1]', `no plant in it; line 1: expected an object with ${PLANT_WORDS}, found a number`],
   ])('is refused in a sentence where its rows are not certain: %s', async (text, message) => {
     expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)
   })

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { read, utils } from '@e965/xlsx'
 import { writeWorkbook } from '../../src/formats/workbook/write'
+import { OTHER_TEXTS } from '../harness/fields'
 
 const sheetOf = (bytes: Uint8Array) => {
   const { Sheets, SheetNames } = read(bytes, { type: 'array', cellStyles: true })
@@ -31,11 +32,12 @@ test('writes every field as a text cell, with exact ids and texts', () => {
 test('makes each column as wide as its widest cell, up to a limit', () => {
   const widthsOf = (name: string) =>
     sheetOf(writeWorkbook([{ id: -(2n ** 63n), name }]))['!cols']?.map(({ wch }) => wch)
+  const others = OTHER_TEXTS.map((text) => text.length + 1)
 
-  expect(widthsOf('Monstera deliciosa')).toEqual([21, 19, 4])
+  expect(widthsOf('Monstera deliciosa')).toEqual([21, 19, 4, ...others])
   // Full-width characters take the space of two.
-  expect(widthsOf('ツバキ')).toEqual([21, 7, 4])
-  expect(widthsOf('long '.repeat(100))).toEqual([21, 61, 4])
+  expect(widthsOf('ツバキ')).toEqual([21, 7, 4, ...others])
+  expect(widthsOf('long '.repeat(100))).toEqual([21, 61, 4, ...others])
 })
 
 test('refuses a text that is too long for a cell, and names its plant', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { PLANT_WORDS } from '../harness/fields'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
@@ -114,7 +115,7 @@ test.each([
   ['[{"id":200,"name":"a"}]', 'an array'],
 ])('refuses %s, which is not an object', async (body, found) => {
   expect(await expectRefused(body, 40002)).toBe(
-    `the body: expected an object with id, name and an optional tag, found ${found}`,
+    `the body: expected an object with ${PLANT_WORDS}, found ${found}`,
   )
 })
 

@@ -1,5 +1,6 @@
 // PATCH of a plant, as JSON Merge Patch (RFC 7396).
 import { expect, test } from 'bun:test'
+import { TEXT_FIELDS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
@@ -64,7 +65,7 @@ test.each([
   ['{"id":"6","name":"a"}', 40002, 'id: '],
   ['{"id":null,"name":"a"}', 40002, 'id: '],
   ['[{"op":"remove","path":"/tag"}]', 40002, 'the body: '],
-  ['null', 40002, 'the body: expected an object with any of name, tag, found null'],
+  ['null', 40002, `the body: expected an object with any of ${TEXT_FIELDS.join(', ')}, found null`],
   ['"a"', 40002, 'the body: '],
   ['{"name":', 40001, 'the body '],
   ['', 40001, 'the body '],

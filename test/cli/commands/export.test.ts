@@ -8,6 +8,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
+import { CSV_HEADER, OTHER_CELLS } from '../../harness/fields'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -90,7 +91,7 @@ test('writes to standard output for the name "-", and creates no file', async ()
 
   const { out, code } = await runProgram(['export', '-', ...args], { cwd: folder.path })
 
-  expect({ out, code }).toEqual({ out: 'id,name,tag\n0,plant 0,\n', code: 0 })
+  expect({ out, code }).toEqual({ out: `${CSV_HEADER}\n0,plant 0,${OTHER_CELLS}\n`, code: 0 })
   expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
 })
 
@@ -163,8 +164,8 @@ test('prefixes formulas with an apostrophe if --escape-formulas is given', async
   const none = await runProgram(['export', '--format', 'ndjson', '--escape-formulas', ...args])
 
   const cells = ["'=1+1", "'+1", "'-1", "'@A1", "'\t=1", '"\'\r=1"', "'＝1", 'a=1', "'=1", '""']
-  const lines = cells.map((cell, n) => `${n - 1},${cell},${cell}\n`)
-  expect({ out, code }).toEqual({ out: `id,name,tag\n${lines.join('')}`, code: 0 })
+  const lines = cells.map((cell, n) => `${n - 1},${cell},${cell}${OTHER_CELLS}\n`)
+  expect({ out, code }).toEqual({ out: `${CSV_HEADER}\n${lines.join('')}`, code: 0 })
   expect(none.code).toBe(2)
   expect(none.err).toStartWith('plantstore: --escape-formulas is for CSV; ')
 })

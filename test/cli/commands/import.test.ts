@@ -10,6 +10,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
+import { keptNote } from '../../harness/fields'
 import type { Folder } from '../../harness/folder'
 import { plantsCounted, storedPlants } from '../../harness/plants'
 import { unprivileged } from '../../harness/unprivileged'
@@ -132,7 +133,7 @@ test('replaces plants that differ with --replace', async () => {
   })
 
   expect({ out, code }).toEqual({
-    out: 'created 0, skipped 1, replaced 1, refused 0; 2 rows read\n',
+    out: `created 0, skipped 1, replaced 1, refused 0; 2 rows read${keptNote(2, 'tag')}\n`,
     code: 0,
   })
   expect(storedPlants(folder.file('plants.db'))).toEqual([
@@ -190,7 +191,7 @@ test.each([
     const { out, code } = await runProgram([...args, format], { stdin })
 
     expect(code).toBe(0)
-    const note = kept === null ? '' : `; ${kept} keep their tag: the file has no column for it`
+    const note = kept === null ? keptNote(2, 'tag') : keptNote(kept)
     expect(out).toEndWith(` read${note}\n`)
     expect(storedPlants(folder.file('plants.db')).map(({ name, tag }) => [name, tag])).toEqual([
       ['a', tags[0] ?? null],
@@ -206,7 +207,7 @@ test('imports with --replace up to the first wrong row with --strict', async () 
   const stdin = 'id,name\n1,a\n1,b\nx,c\n2,d\n'
 
   expect((await runProgram(['import', '-', ...args], { stdin })).out).toBe(
-    'created 1, skipped 0, replaced 1, refused 1; 3 rows read; 1 keeps its tag: the file has no column for it; not read: what follows the first refused row (--strict)\n',
+    `created 1, skipped 0, replaced 1, refused 1; 3 rows read${keptNote(1)}; not read: what follows the first refused row (--strict)\n`,
   )
   expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'b', tag: null }])
 })
@@ -228,7 +229,7 @@ test('adds to the change log only what --replace has changed, a commit for each 
   const { out } = await runProgram(words, { stdin: `${stdin}{"id":2000,"name":"new"}\n` })
 
   expect(out).toBe(
-    'created 1, skipped 1996, replaced 4, refused 0; 2001 rows read; 2000 keep their tag: the file has no column for it\n',
+    `created 1, skipped 1996, replaced 4, refused 0; 2001 rows read${keptNote(2000)}\n`,
   )
   const { changes } = await changesAfter(next)
   const brief = changes.map(({ action, id, request }) => [action, Number(id), request])

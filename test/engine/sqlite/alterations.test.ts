@@ -11,6 +11,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
+import { OTHER_COLUMNS } from '../../harness/fields'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
@@ -148,7 +149,7 @@ test("a change that another program's constraint discards is not reported as mad
     database,
     `ALTER TABLE plants RENAME TO old;
      CREATE TABLE plants (
-       id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE, tag TEXT
+       id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE, tag TEXT${OTHER_COLUMNS}
      ) STRICT;
      INSERT INTO plants SELECT * FROM old;
      DROP TABLE old;`,
@@ -188,7 +189,7 @@ test.each([
     change(
       database,
       `ALTER TABLE plants RENAME TO old;
-     CREATE TABLE plants (id INTEGER PRIMARY KEY, ${columns});
+     CREATE TABLE plants (id INTEGER PRIMARY KEY, ${columns}${OTHER_COLUMNS});
      INSERT INTO plants SELECT * FROM old;
      DROP TABLE old;`,
     )

@@ -26,6 +26,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
+import { OTHER_COLUMNS } from '../../harness/fields'
 import { storedPlants } from '../../harness/plants'
 import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
 
@@ -174,7 +175,7 @@ test('makes a database that only its owner can read and any SQLite tool can', as
   const { sql } = db.query<{ sql: string }, [string]>(SCHEMA).get('plants') ?? { sql: '' }
   db.close(true)
   expect(sql).toBe(
-    'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
+    `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT${OTHER_COLUMNS}) STRICT`,
   )
 })
 const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE name = ?'

@@ -12,6 +12,7 @@ import { exampleOf, limitsOf, typeText } from '../../../src/web/docs/schema'
 import { LANGUAGES } from '../../../src/web/docs/try-it/languages'
 import { firstDraft, missingIn, toRequest } from '../../../src/web/docs/try-it/request'
 import { TOKEN } from '../../harness/daemon'
+import { OTHER_TEXTS } from '../../harness/fields'
 import { ownDaemon } from '../../harness/own-daemon'
 
 const { daemon } = ownDaemon()
@@ -198,7 +199,8 @@ describe('schemas', () => {
   })
 
   test('have examples of their fields', () => {
-    const plant = { id: 1, name: 'Monstera deliciosa', tag: 'aroid' }
+    const others = Object.fromEntries(OTHER_TEXTS.map((name) => [name, expect.any(String)]))
+    const plant = { id: 1, name: 'Monstera deliciosa', tag: 'aroid', ...others }
 
     expect(exampleOf({ $ref: '#/components/schemas/NewPlant' }, schemas)).toEqual(plant)
     expect(exampleOf(schemas.PlantBatch ?? {}, schemas)).toEqual({ plants: [plant] })
