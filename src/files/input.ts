@@ -4,7 +4,7 @@ import { accessSync, constants, createReadStream, readSync, statSync } from 'nod
 import { inputError, messageOf, OpenError, UsageError } from '../errors'
 import { openDescriptor } from './descriptor'
 
-// Bun reads files in chunks of 512 KB. They are split, as parsing a part needs many times its size.
+// Parsing a part needs many times its size.
 const PART_BYTES = 64 * 1024
 
 // Four times a usual bundle of certificates. A device may have no end.
@@ -52,44 +52,36 @@ export function readSecret(variable: string, path: string): string {
 
 const CHANGED_MESSAGE = 'the file changed while it was read; import it again'
 
-/** A stream to read, and its length; null: not known. */
+/** A stream to read, in short parts, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
+
+/** Reads a file, which is opened with its first part. */
+async function* partsOf(path: string, options: { fd?: number; end?: number }) {
+  yield* createReadStream(path, { ...options, highWaterMark: PART_BYTES })
+}
 
 /** Opens a file, or standard input for `-`. Throws an `OpenError` if it cannot be read. */
 export function openInput(path: string): Input {
-  if (path === '-') return { stream: Bun.stdin.stream(), bytes: null }
+  if (path === '-') return { stream: partsOf('', { fd: 0 }), bytes: null }
   try {
     const stat = statSync(path)
     if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
     accessSync(path, constants.R_OK)
-    // Bun cannot poll some devices, /dev/null among them.
-    const isDevice = stat.isCharacterDevice() || stat.isBlockDevice()
-    const stream = isDevice ? createReadStream(path) : Bun.file(path).stream()
     // The files of /proc have no length.
-    return { stream, bytes: stat.isFile() && stat.size > 0 ? stat.size : null }
+    if (!stat.isFile() || stat.size === 0) return { stream: partsOf(path, {}), bytes: null }
+    return { stream: partsOf(path, { end: stat.size - 1 }), bytes: stat.size }
   } catch (error) {
     throw error instanceof UsageError ? error : inputError(error, path)
   }
 }
 
-/** True if a file has another length than when it was opened. `isOver`: nothing follows what was read. */
-function hasChanged(
-  path: string,
-  bytes: number | null,
-  bytesRead: number,
-  isOver: boolean,
-): boolean {
-  if (bytes === null) return false
-  if (!isOver) return bytesRead > bytes
-  // A file that was removed meanwhile has been read whole.
-  const { size = bytes } = statSync(path, { throwIfNoEntry: false }) ?? {}
-  return bytesRead !== bytes || size !== bytes
-}
+/** The length of a file that has been read; of one that was removed meanwhile, that of its part that was read. */
+const lengthOf = (path: string, bytesRead: number): number =>
+  statSync(path, { throwIfNoEntry: false })?.size ?? bytesRead
 
 /**
- * The bytes of an input, in short parts, until `signal` is aborted, even while waiting for more. Throws an
- * `OpenError` if it cannot be read, or if a file has another length at its end than when it was opened: its last line
- * may be half written.
+ * The bytes of an input until `signal` is aborted, even while waiting for more. Throws an `OpenError` if it cannot be
+ * read, or if a file has another length at its end than when it was opened: its last line may be half written.
  */
 export async function* readInput(
   { stream, bytes }: Input,
@@ -110,13 +102,13 @@ export async function* readInput(
   while (!signal.aborted) {
     const chunk = await readNext()
     if (chunk === null || signal.aborted) return
-    bytesRead += chunk.value?.byteLength ?? 0
-    if (hasChanged(path, bytes, bytesRead, chunk.done === true))
+    if (chunk.done) {
+      const isWhole = bytes === null || (bytesRead === bytes && lengthOf(path, bytes) === bytes)
+      if (isWhole) return
       throw new OpenError(CHANGED_MESSAGE)
-    if (chunk.done) return
-    onBytes(chunk.value.byteLength)
-    for (let start = 0; start < chunk.value.byteLength; start += PART_BYTES) {
-      yield chunk.value.subarray(start, start + PART_BYTES)
     }
+    bytesRead += chunk.value.byteLength
+    onBytes(chunk.value.byteLength)
+    yield chunk.value
   }
 }

@@ -31,7 +31,6 @@ const F_WRLCK = 1
 const F_UNLCK = 2
 // Called by number: musl has no function for it (renameat2(2), since Linux 3.15).
 const SYS_RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
-const RENAME_NOREPLACE = 1
 const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
 const STATX_INO = 0x100
@@ -130,10 +129,6 @@ function renameat2(oldPath: string, newPath: string, flags: number): boolean {
   return libc().syscall(...args) === 0n
 }
 
-/** Renames a file without replacing another; false if the name is taken, or the file system cannot guarantee that. */
-export const renameWithoutReplacing = (oldPath: string, newPath: string): boolean =>
-  renameat2(oldPath, newPath, RENAME_NOREPLACE)
-
 /** Exchanges the names of two files atomically; false if the file system cannot. */
 export const exchangeFiles = (one: string, other: string): boolean =>
   renameat2(one, other, RENAME_EXCHANGE)
@@ -154,20 +149,28 @@ export const writeBack = (fd: number, offset: number, bytes: number): boolean =>
   libc().sync_file_range(fd, offset, bytes, WRITE_AND_WAIT) === 0
 
 /**
- * Returns a function that identifies the current inode at a path; null if there is none (statx(2)). Throws if the file
- * system does not show it. Only the inode's number is requested: a file whose times were requested gets new ones at its
- * next write (multigrain timestamps, since Linux 6.13), so each fsync would have to write the inode too, and take half
- * as long again.
+ * Returns a function that looks at a path (statx(2)); null if nothing is there. Only the inode's number is requested: a
+ * file whose times were requested gets new ones at its next write (multigrain timestamps, since Linux 6.13), so each
+ * fsync would have to write the inode too, and take half as long again.
  */
-export function watchInode(path: string): () => string | null {
+function openStatx(path: string): () => DataView | null {
   const name = Buffer.from(`${path}\0`)
   const answer = new DataView(new ArrayBuffer(256))
   const bytes = new Uint8Array(answer.buffer)
+  return () => (libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0 ? answer : null)
+}
+
+/**
+ * Returns a function that identifies the current inode at a path; null if there is none. Throws if the file system does
+ * not show it.
+ */
+export function watchInode(path: string): () => string | null {
+  const statx = openStatx(path)
   return () => {
+    const answer = statx()
     // stx_ino, stx_dev_major and stx_dev_minor; the same layout on every machine.
-    if (libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0) {
+    if (answer)
       return `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
-    }
     // There is no file, or an error: errno does not survive an FFI call.
     if (statSync(path, { throwIfNoEntry: false }))
       throw new Error(`${path} changed while it was being checked`)
@@ -175,14 +178,10 @@ export function watchInode(path: string): () => string | null {
   }
 }
 
-/** True if the file at a path is a mount (statx(2), since Linux 5.8): its name is in another folder than the file. */
-export function isMountRoot(path: string): boolean {
-  const answer = new DataView(new ArrayBuffer(256))
-  const bytes = new Uint8Array(answer.buffer)
-  const exists = libc().statx(AT_FDCWD, Buffer.from(`${path}\0`), 0, STATX_INO, bytes) === 0
+/** True if the file at a path is a mount (since Linux 5.8): its name is in another folder than the file. */
+export const isMountRoot = (path: string): boolean =>
   // stx_attributes; the same layout on every machine.
-  return exists && (answer.getBigUint64(8, true) & STATX_ATTR_MOUNT_ROOT) !== 0n
-}
+  ((openStatx(path)()?.getBigUint64(8, true) ?? 0n) & STATX_ATTR_MOUNT_ROOT) !== 0n
 
 /**
  * Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. Returns if

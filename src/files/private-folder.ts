@@ -1,65 +1,38 @@
 // A folder for unfinished files: private to this user, with a random name, locked while in use.
 
-import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs'
+import { constants, fstatSync, mkdtempSync, statSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openDescriptor } from './descriptor'
 import { tryLock } from './libc'
 
 const PREFIX = '.plantstore-'
-const TRIES = 10
-
-type LockedFolder = { readonly path: string; readonly fd: number }
-
-/** Locks a folder; null if a running process uses it, or it is gone. */
-function lockFolder(path: string): LockedFolder | null {
-  let fd: number
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  } catch {
-    return null
-  }
-  try {
-    // The folder may have been removed between opening and locking.
-    if (tryLock(fd) && statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(fd).ino) {
-      return { path, fd }
-    }
-  } catch {
-    // On a file system without locks, the use of the folder is unknown.
-  }
-  closeSync(fd)
-  return null
-}
+const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
-async function removeLockedFolder({ path, fd }: LockedFolder): Promise<void> {
-  // Failures are left to the next process.
-  await rm(path, { recursive: true, force: true }).catch(() => {})
-  closeSync(fd)
-}
+const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
-/** Removes private folders left behind by killed processes. Never rejects. */
+/** Removes private folders left behind by killed processes. Never rejects: a failure is left to the next process. */
 export async function removeLeftovers(parent: string): Promise<void> {
-  try {
-    const names = (await readdir(parent)).filter((name) => name.startsWith(PREFIX))
-    for (const path of names.map((name) => join(parent, name))) {
-      const leftover = lockFolder(path)
-      if (!leftover) continue
-      if (fstatSync(leftover.fd).uid === process.getuid?.()) await removeLockedFolder(leftover)
-      else closeSync(leftover.fd)
+  const names = await readdir(parent).catch(() => [])
+  for (const name of names.filter((each) => each.startsWith(PREFIX))) {
+    try {
+      using folder = openDescriptor(join(parent, name), FLAGS)
+      const isOwn = fstatSync(folder.fd).uid === process.getuid?.()
+      if (isOwn && tryLock(folder.fd)) await removeFolder(join(parent, name))
+    } catch {
+      // It is gone or unreadable, or on a file system without locks: its use is unknown.
     }
-  } catch {
-    // The folder is unreadable.
   }
 }
 
-function createLockedFolder(parent: string): LockedFolder {
-  for (let tries = 1; ; tries++) {
-    const path = mkdtempSync(join(parent, PREFIX))
-    const folder = lockFolder(path)
-    if (folder) return folder
-    // Another process removed it as a leftover; or there are no locks here.
-    if (tries < TRIES) rmSync(path, { recursive: true, force: true })
-    else return { path, fd: openSync(path, 'r') }
+/** Locks an open folder; false if another process removes it as a leftover. */
+function lockFolder(path: string, fd: number): boolean {
+  try {
+    return tryLock(fd) && statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // Without locks, no process removes leftovers.
+    return true
   }
 }
 
@@ -68,6 +41,18 @@ export async function makePrivateFolder(
   parent: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {
   await removeLeftovers(parent)
-  const folder = createLockedFolder(parent)
-  return { path: folder.path, [Symbol.asyncDispose]: () => removeLockedFolder(folder) }
+  const path = mkdtempSync(join(parent, PREFIX))
+  const folder = openDescriptor(path, FLAGS)
+  const isLocked = lockFolder(path, folder.fd)
+  if (isLocked) {
+    return {
+      path,
+      async [Symbol.asyncDispose]() {
+        await removeFolder(path).catch(() => {})
+        folder[Symbol.dispose]()
+      },
+    }
+  }
+  folder[Symbol.dispose]()
+  return makePrivateFolder(parent)
 }

@@ -1,10 +1,9 @@
 // Produces files atomically: no process sees a partial file under the final name, even after a loss of power. The
 // target is checked before anything is read: a rename would replace a device or a pipe as readily as a file.
 
-import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError, reasonOf } from '../errors'
-import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
 import {
   checkFolder,
@@ -12,6 +11,7 @@ import {
   explainFailedWrite,
   requireRegular,
   requireUnused,
+  statOf,
   targetOf,
 } from './resolve-path'
 import { syncFile, syncFolder } from './sync'
@@ -21,10 +21,15 @@ type Existing = 'replace' | 'refuse'
 
 /** Renames a file. Throws an `OpenError` if the name is taken. */
 export function placeNew(tempPath: string, path: string): void {
-  if (renameWithoutReplacing(tempPath, path)) return
-  if (existsSync(path)) throw new OpenError(`${path} already exists`)
-  // The file system cannot rename without replacing.
-  renameSync(tempPath, path)
+  try {
+    linkSync(tempPath, path)
+    unlinkSync(tempPath)
+  } catch (error) {
+    if (statOf(path, lstatSync)) throw new OpenError(`${path} already exists`)
+    // The file system has no hard links.
+    if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/.test(codeOf(error))) throw error
+    renameSync(tempPath, path)
+  }
 }
 
 /** A file under a temporary name. Disposing removes it, unless it was placed. */
@@ -44,22 +49,11 @@ function explainRefusal(error: unknown, path: string): unknown {
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
 }
 
-/** True if a path has a file or a link. Throws an `OpenError` if its folder cannot be searched. */
-function isTaken(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    // Bun throws ENOTDIR for a path below a file: checkFolder() names that file.
-    if (codeOf(error) === 'ENOTDIR') return false
-    throw explainRefusal(error, resolve(path))
-  }
-}
-
 /**
  * Returns the final path, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there.
  */
 function checkTarget(path: string, existing: Existing, otherFiles: readonly string[]): string {
-  const exists = isTaken(path)
+  const exists = statOf(resolve(path), lstatSync, 'write') !== undefined
   requireUnused(path, otherFiles)
   const target = targetOf(path)
   if (existing === 'replace') requireRegular(path)

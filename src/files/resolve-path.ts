@@ -26,22 +26,14 @@ export const isPlanted = (file: Stats, folder: Stats): boolean =>
   file.uid !== folder.uid &&
   file.uid !== process.getuid?.()
 
-/** The result of stat() or lstat(); undefined if nothing exists. Bun throws ENOTDIR for a path below a file. */
-function statOf(stat: typeof statSync, path: string): Stats | undefined {
+/** The result of stat() or lstat(); undefined if nothing exists. Throws an `OpenError` if the path cannot be searched. */
+export function statOf(path: string, stat = statSync, purpose = 'open'): Stats | undefined {
   try {
     return stat(path, { throwIfNoEntry: false })
   } catch (error) {
+    // Bun throws ENOTDIR for a path below a file.
     if (codeOf(error) === 'ENOTDIR') return undefined
-    throw error
-  }
-}
-
-/** Like {@link statOf}; throws an `OpenError`, for a path that will be read or written. */
-function readStat(stat: typeof statSync, path: string): Stats | undefined {
-  try {
-    return statOf(stat, path)
-  } catch (error) {
-    throw new OpenError(`cannot open ${path}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
+    throw new OpenError(`cannot ${purpose} ${path}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
   }
 }
 
@@ -64,7 +56,7 @@ export function targetOf(path: string, links = 0): string {
   if (parent === full) return full
   const folder = targetOf(parent, links)
   const location = join(folder, basename(full))
-  const stat = readStat(lstatSync, location)
+  const stat = statOf(location, lstatSync)
   if (!stat?.isSymbolicLink() || OPEN_FILE.test(location)) return location
   if (isPlanted(stat, lstatSync(folder))) {
     throw new OpenError(
@@ -77,7 +69,7 @@ export function targetOf(path: string, links = 0): string {
 
 /** The kind of file at a path, such as 'a device'; null for a regular file, or none. Opens nothing. */
 export function kindAt(path: string): string | null {
-  const stat = statOf(statSync, path)
+  const stat = statOf(path)
   if (!stat || stat.isFile()) return null
   if (stat.isDirectory()) return 'a folder'
   if (stat.isFIFO()) return 'a pipe'
@@ -93,7 +85,7 @@ export function requireRegular(path: string): void {
 
 /** True if two paths name one file, by links or hard links too. */
 export function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map((name) => readStat(statSync, name))
+  const [one, two] = [statOf(path), statOf(other)]
   const isSameInode = one !== undefined && one.ino === two?.ino && one.dev === two.dev
   return isSameInode || targetOf(path) === targetOf(other)
 }
@@ -104,28 +96,26 @@ export function requireUnused(path: string, files: readonly string[]): void {
     throw new UsageError(`${path} is in use by this command; name another file`)
 }
 
+/** Throws an `OpenError` if no file can be created in a folder. */
+export function checkFolder(folder: string): void {
+  const stat = statOf(folder)
+  if (!stat) throw new OpenError(`folder ${folder} does not exist`)
+  if (!stat.isDirectory()) throw new OpenError(`${folder} is not a folder`)
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw new OpenError(`cannot write to folder ${folder}: ${reasonOf(error)}`)
+  }
+}
+
 /** Throws an `OpenError` for another user's file in a sticky folder, which rename(2) may not replace. */
 export function checkOwner(path: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
+  const stat = statOf(path, lstatSync)
   const folder = statSync(dirname(path))
   const user = process.getuid?.()
   if (!stat || (folder.mode & STICKY) === 0) return
   if (user === 0 || user === stat.uid || user === folder.uid) return
   throw new OpenError(`${path} belongs to user ${stat.uid}, in a shared folder; name another file`)
-}
-
-/** Throws an `OpenError` if no file can be created in a folder. */
-export function checkFolder(folder: string): void {
-  try {
-    accessSync(folder, constants.W_OK)
-    if (statSync(folder).isDirectory()) return
-  } catch (error) {
-    const code = codeOf(error)
-    if (code === 'ENOENT') throw new OpenError(`folder ${folder} does not exist`)
-    if (code !== 'ENOTDIR')
-      throw new OpenError(`cannot write to folder ${folder}: ${reasonOf(error)}`)
-  }
-  throw new OpenError(`${folder} is not a folder`)
 }
 
 /** An error if the file system of a path is out of inodes, which the system reports as a full disk; null if not. */
