@@ -1,5 +1,5 @@
 // Bytes -> their encoding, if it is certain. A detector tells the scripts of the world apart. Encodings of Latin letters,
-// Macintosh and DOS included, are told apart by how readable the text is.
+// Macintosh included, are told apart by how readable the text is.
 
 import { showText } from '../row'
 import { guessEncoding, type Loader } from './chardetng'
@@ -22,9 +22,9 @@ const LATIN_ENCODINGS = [
   'windows-1258',
   'macintosh',
   'cp850',
-  'cp437',
-  'cp852',
 ] as const
+/** Never proposed, as few files have it; but where it is as plausible, Macintosh is not certain. */
+const DOS = 'cp850'
 /** The encodings that a guess may stand for: they differ in capitals and a few letters, or read a text in capitals. */
 const RIVALS: Readonly<Record<string, readonly string[]>> = {
   'windows-1251': ['x-mac-cyrillic'],
@@ -39,8 +39,6 @@ const MIN_LETTERS: Readonly<Record<string, number>> = {
   'windows-1255': 20,
   'iso-8859-8': 20,
 }
-/** Curly quotes, dashes and `ê` of Windows, as cp852 reads them. */
-const RARE_IN_CP852 = /^[\p{ASCII}ĺľŕ]*$/iu
 /** The last character of the sample may be cut off. */
 const UNFINISHED = { stream: true }
 const MAX_READINGS = 2
@@ -51,7 +49,6 @@ type Candidate = Readability & { readonly encoding: string; readonly text: strin
 function decodeAs(bytes: Uint8Array, encoding: string): Candidate | null {
   try {
     const text = createDecoder(encoding, true).decode(bytes, UNFINISHED)
-    if (encoding === 'cp852' && RARE_IN_CP852.test(text)) return null
     return { encoding, text, ...assessReadability(text) }
   } catch {
     return null
@@ -109,7 +106,9 @@ export async function detectEncoding(
   { sample, earlier }: EncodingSample,
   load: Loader,
 ): Promise<Detection> {
-  const candidates = await candidatesOf(sample, load)
+  const all = await candidatesOf(sample, load)
+  const isRival = all.every(({ encoding }) => encoding === DOS || encoding === 'macintosh')
+  const candidates = isRival ? all : all.filter(({ encoding }) => encoding !== DOS)
   const [first] = candidates
   const readings = candidates.slice(0, MAX_READINGS).map(({ encoding, text }) => {
     const [line = ''] = text.split(/[\r\n]/, 1)
@@ -118,6 +117,6 @@ export async function detectEncoding(
   const isMixed =
     first !== undefined &&
     [earlier, sample].some((bytes) => linesOf(bytes).some(createUtf8Test(first.encoding)))
-  const isOnly = first !== undefined && candidates.length === 1 && !isMixed
+  const isOnly = first && first.encoding !== DOS && candidates.length === 1 && !isMixed
   return { encoding: isOnly && isCertain(first) ? first.encoding : null, readings, isMixed }
 }

@@ -41,6 +41,8 @@ const SIGN = /[\p{Pi}\p{Pf}\p{Pd}\p{Zs}¡¿„‚•…·×°§№™®©²³½�
 const CURRENCY = /[€£¥]/
 /** Forms of letters that end a word. */
 const FINAL = /[ךםןףץς]/
+/** A long vowel of Latvian, before which no other vowel stands. */
+const LONG_VOWEL = /[āēīōū]/i
 /** Signs that stand between letters. */
 const INNER = /[’‘\p{Pd}\p{Zs}·×ー・]/u
 
@@ -52,6 +54,7 @@ function isFault(before: string, character: string, after: string): boolean {
     return LETTER.test(before) && LETTER.test(after) && !INNER.test(character)
   }
   if (FINAL.test(character) && LETTER.test(after)) return true
+  if (LONG_VOWEL.test(character) && /[aeiou]/i.test(after)) return true
   if (!CASED.test(character)) return /[a-z]/.test(before + after)
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return true
   if (/\p{Ll}/u.test(character) && /\p{Lu}/u.test(after)) return true
