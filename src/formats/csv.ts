@@ -53,7 +53,7 @@ function findLineEnd(text: string, start: number): number {
 
 /**
  * Reads a row, with its line end; null if it may continue after the text. `isLiteral`: a quote is a character unless it is closed
- * in its line, right before a delimiter or the line's end, as in tab-separated files.
+ * in its line, right before a delimiter or the line's end.
  */
 function readRow(
   text: string,
@@ -105,48 +105,46 @@ const isBlank = (cells: Cells): boolean =>
 /** Parses the next part of a text into the rows that end in it, without empty rows. No row follows a stop. */
 type CsvReader = (part: string, isWhole: boolean) => Line[]
 
-// The maximum length of a quoted cell in a tab-separated file: beyond it, the quote was a character.
+/** The delimiters of files whose quotes are mostly characters. */
+const LITERAL = ['\t', '|']
+// The maximum length of a quoted cell in such a file: beyond it, the quote was a character.
 const MAX_QUOTED = 65_536
 
-/** Reads a row of a tab-separated file, with quotes as spreadsheets write them; null if it may continue after the text. */
-function readQuotedRow(text: string, start: number, isWhole: boolean): RowMatch | null {
-  const window = text.slice(start, start + MAX_QUOTED)
-  const match = readRow(window, 0, isWhole || window.length === MAX_QUOTED, '\t', false)
-  return match && { ...match, end: start + match.end }
-}
-
-/** True if the last cell of a line begins with a quote that is closed in a later line, before any tab. */
-function hasOpenEnd(text: string, start: number): boolean | null {
+/** True if the last cell of a line begins with a quote that is closed in a later line, before any delimiter. */
+function hasOpenEnd(text: string, start: number, delimiter: string): boolean | null {
   const lineEnd = findLineEnd(text, start)
-  const cell = Math.max(text.lastIndexOf('\t', lineEnd - 1) + 1, start)
+  const cell = Math.max(text.lastIndexOf(delimiter, lineEnd - 1) + 1, start)
   if (text[cell] !== '"') return false
   const close = findClosingQuote(text, cell + 1)
   if (close >= 0 && close < lineEnd) return false
-  const tab = text.indexOf('\t', lineEnd)
-  if (close < 0) return tab < 0 && text.length - cell < MAX_QUOTED ? null : false
-  return (tab < 0 || close < tab) && close - cell < MAX_QUOTED
+  const next = text.indexOf(delimiter, lineEnd)
+  if (close < 0) return next < 0 && text.length - cell < MAX_QUOTED ? null : false
+  return (next < 0 || close < next) && close - cell < MAX_QUOTED
 }
 
 /**
- * Reads a row of a tab-separated file. Quotes are characters, unless the row has too few cells otherwise, or its last cell
- * continues in lines without tabs. `width`: the expected number of cells.
+ * Reads a row between tabs or bars. Quotes are characters, unless the row has too few cells otherwise, or its last cell
+ * continues in lines without delimiters. `width`: the expected number of cells.
  */
-function readTabbedRow(
+function readLiteralRow(
   text: string,
   start: number,
   isWhole: boolean,
+  delimiter: string,
   width: number,
 ): RowMatch | null {
-  const literal = readRow(text, start, isWhole, '\t', true)
+  const literal = readRow(text, start, isWhole, delimiter, true)
   if (!literal?.cells || width < 2) return literal
   if (literal.cells.length > width) return literal
   if (literal.cells.length === width) {
-    const isOpen = hasOpenEnd(text, start)
+    const isOpen = hasOpenEnd(text, start, delimiter)
     if (isOpen === null && !isWhole) return null
     if (!isOpen) return literal
   }
-  const quotedRow = readQuotedRow(text, start, isWhole)
-  return quotedRow === null || quotedRow.cells?.length === width ? quotedRow : literal
+  const window = text.slice(start, start + MAX_QUOTED)
+  const quotedRow = readRow(window, 0, isWhole || window.length === MAX_QUOTED, delimiter, false)
+  if (quotedRow === null) return null
+  return quotedRow.cells?.length === width ? { ...quotedRow, end: start + quotedRow.end } : literal
 }
 
 /** Reads rows of at most `limit` characters. `delimiter`: one character. */
@@ -158,8 +156,8 @@ export function createCsvReader(limit: number, delimiter: string): CsvReader {
   let width = 0
 
   const read = (text: string, start: number, isWhole: boolean): RowMatch | null =>
-    delimiter === '\t'
-      ? readTabbedRow(text, start, isWhole, width)
+    LITERAL.includes(delimiter)
+      ? readLiteralRow(text, start, isWhole, delimiter, width)
       : readRow(text, start, isWhole, delimiter, false)
 
   return (part, isWhole) => {
