@@ -55,8 +55,12 @@ function withoutDrawings(xml: string): string {
   return output + xml.slice(start)
 }
 
+/** A space at the end of a text of OpenDocument, which SheetJS drops. */
+const LAST_SPACE = / <\/text:p>/g
+
 const repairOpenDocument = (xml: string): string =>
   withoutDrawings(xml)
+    .replace(LAST_SPACE, '<text:s/></text:p>')
     .replace(ODF_ERROR, knownError)
     .replace(ODF_WITHOUT_TEXT, addEmptyText)
     .replace(ODF_SECONDS, roundSeconds)

@@ -23,16 +23,16 @@ export function createTrimmer(width: number) {
       return own.some(isFilled) ? { ...row, cells: own } : null
     },
 
-    /** The notice about the columns that were not read; null: all were. */
-    explain(): string | null {
+    /** The notice about the columns that were not read; empty: all were. */
+    explain(): string[] {
       const all = [...columns].toSorted((a, b) => a - b)
       const more = all.length - MAX_NAMED
       const names = all.slice(0, MAX_NAMED).map((column) => String(column + 1))
       const list = listWords(more > 0 ? [...names, `${more} more`] : names)
-      if (all.length === 0) return null
+      if (all.length === 0) return []
       return all.length === 1
-        ? `column ${list} was not read: it has no heading`
-        : `columns ${list} were not read: they have no heading`
+        ? [`column ${list} was not read: it has no heading`]
+        : [`columns ${list} were not read: they have no heading`]
     },
   }
 }

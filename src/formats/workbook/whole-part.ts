@@ -1,11 +1,5 @@
 // Detects parts of a workbook that are cut off, which SheetJS would read without an error.
 
-/** The records that end a binary sheet and binary texts: BrtEndSheet and BrtEndSst ([MS-XLSB] 2.3.2). */
-const LAST_RECORDS = [
-  [/worksheets\/[^/]*\.bin$/i, '130,1,0'],
-  [/sharedStrings\.bin$/i, '160,1,0'],
-] as const
-
 const ENDS_BYTES = 4096
 const NOT_ELEMENTS = /<!--.*?-->|<\?.*?\?>|<![^>]*>/gs
 
@@ -30,9 +24,6 @@ function isWholeXml(part: Uint8Array): boolean {
   return root !== undefined && (closingTag === root || isEmpty)
 }
 
-/** True if a part of a workbook ends as parts of this name do; only XML and some binary parts are checked. */
-export function isWholePart(name: string, part: Uint8Array): boolean {
-  if (/\.(xml|rels)$/i.test(name)) return isWholeXml(part)
-  const end = part.subarray(-3).join()
-  return LAST_RECORDS.every(([names, last]) => !names.test(name) || end === last)
-}
+/** True if a part of a workbook ends as parts of this name do; only XML is checked. */
+export const isWholePart = (name: string, part: Uint8Array): boolean =>
+  !/\.(xml|rels)$/i.test(name) || isWholeXml(part)

@@ -57,6 +57,8 @@ const NO_CELLS =
   /(^|\/)(media|drawings|charts|customXml|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
 
 const UTF8 = new TextDecoder()
+const STYLES = 'styles.xml'
+const NO_STYLES = new TextEncoder().encode('<office:document-styles/>')
 
 /** The number of filled rows that a filter or the user hides in a table of OpenDocument. */
 function countHiddenRows(table: string): number {
@@ -112,11 +114,11 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
   for (const [name, part] of parts) {
     if (!isWholePart(name, part)) throw new OpenError(`the workbook is damaged: ${name} is cut off`)
   }
-  return readSheet(
-    new Map([...parts].map(([name, part]) => [name, repairPart(name, part)])),
-    sheet,
-    hiddenParts(parts.get('content.xml')),
-  )
+  const content = parts.get('content.xml')
+  const repaired = new Map([...parts].map(([name, part]) => [name, repairPart(name, part)]))
+  // SheetJS fails on OpenDocument without styles.
+  if (content && !repaired.has(STYLES)) repaired.set(STYLES, NO_STYLES)
+  return readSheet(repaired, sheet, hiddenParts(content))
 }
 
 /** The reason that SheetJS cannot read a workbook. */
