@@ -204,6 +204,14 @@ const ONE_RUN = {
     isList: true as const,
   },
   ...ofColumnOptions((name) => optional(NON_EMPTY, 'COLUMN', `the ${name} column`)),
+  null: {
+    ...optional(
+      COLUMN,
+      'TEXT',
+      'a text that marks an empty cell, such as NA; repeat it for several',
+    ),
+    isList: true as const,
+  },
   numberFrom: optional(ID, 'ID', 'number the rows from this id instead'),
   header: option(BOOLEAN, null, 'no header row; refer to columns by number', true),
   headerRow: optional(LINE, 'N', 'the row of the header; rows above it are ignored'),

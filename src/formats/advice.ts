@@ -3,6 +3,8 @@
 export type Advice = {
   /** To number the rows. */
   readonly numbering: string
+  /** To leave out cells with a text that marks missing values. */
+  readonly missing: (text: string) => string
   /** To choose another encoding; null: there is no guess. */
   readonly encoding: (guess: string | null) => string
   /** To rename a workbook. `ending`: the one of its kind. */
@@ -13,9 +15,13 @@ export type Advice = {
   readonly reading: string
 }
 
+// A shell would drop the backslash of \N.
+const quoteMark = (text: string): string => (text.includes('\\') ? `'${text}'` : text)
+
 export const COMMAND_ADVICE: Advice = {
   reading: 'name its list with --list, or save it to a file and import that',
   numbering: 'use --number-from to number the rows',
+  missing: (text) => `use --null ${quoteMark(text)} to leave it out`,
   encoding: (guess) =>
     guess === null
       ? 'name its encoding with --encoding'

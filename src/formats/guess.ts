@@ -2,10 +2,22 @@
 
 import { readInt64 } from '../plant/json'
 import { type OptionalText, ofOptionalTexts } from '../plant/plant'
-import { type ColumnOptions, cellsOf, columnReference, normalize, ofColumnOptions } from './header'
+import {
+  type ColumnOptions,
+  cellsOf,
+  columnReference,
+  columnsOfRows,
+  hasCells,
+  isObject,
+  lastKey,
+  normalize,
+  ofColumnOptions,
+  soleText,
+  valueAt,
+} from './header'
 import { isHeadingOf, isKnownHeading, isMeaning, type Meaning } from './headings'
 import { KEY } from './json/rows'
-import type { FileRow } from './row'
+import { type FileRow, isRounded } from './row'
 
 /** Options that name the columns as a user would write them. */
 export type Guess = ColumnOptions & {
@@ -13,21 +25,22 @@ export type Guess = ColumnOptions & {
   readonly header: boolean
   /** The line of the header, if it is not the first row. */
   readonly headerRow: number | null
+  /** The path of a list within the rows of JSON, if that has the plants. */
+  readonly list?: string
 }
 
-// Limits the cost of a guess for wide and long files.
+// Limits the cost of a guess for wide files.
 const MAX_COLUMNS = 300
-const MAX_ROWS = 100
 const MAX_HEADER_ROW = 30
 /** The share of a column's values that must fit. */
 const MIN_SHARE = 0.7
 
 /** The text of a cell, for a guess. */
-function textOf(cell: unknown): string {
+function textOf(value: unknown): string {
+  const cell = soleText(value)
   if (typeof cell === 'object' && cell !== null) return 'number' in cell ? String(cell.number) : ''
   return cell === null || cell === undefined ? '' : String(cell).slice(0, 300).trim()
 }
-
 // Texts that are never a plant's name, nor a tag.
 const NO_TEXT: readonly RegExp[] = [
   /^(https?|ftp|urn|mailto|file):|^www\./i,
@@ -63,12 +76,10 @@ const isFamily = (text: string): boolean => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.
 
 /** True if most values of a column are integers, without repeats. Totals and headings among the rows may have none. */
 function isIdColumn(values: readonly string[]): boolean {
-  const ids = values.map(readInt64).filter((id) => id !== null)
-  const isFilled = ids.length >= values.length / 2
+  const isId = (text: string) => readInt64(text) !== null && !isRounded(text)
+  const ids = values.filter(isId).map(readInt64)
   return (
-    isFilled &&
-    mostFit(values, (text) => readInt64(text) !== null) &&
-    new Set(ids).size === ids.length
+    ids.length >= values.length / 2 && mostFit(values, isId) && new Set(ids).size === ids.length
   )
 }
 
@@ -81,19 +92,26 @@ type SampleColumns = {
   readonly header: readonly string[]
   readonly values: readonly (readonly string[])[]
   readonly isEmpty: boolean
-  /** False for JSON. */
+  /** False if the rows are objects of JSON. */
   readonly isTable: boolean
+  /** True if all rows have equally many cells. */
+  readonly isEven: boolean
 }
 
-function sampleOf(header: readonly string[], rows: readonly FileRow[]): SampleColumns {
+type Texts = readonly (readonly string[])[]
+
+const textsOf = (header: readonly string[], sample: readonly FileRow[]): Texts =>
+  sample.map((row) => cellsOf(row, header).slice(0, MAX_COLUMNS).map(textOf))
+
+function columnsOfTexts(header: readonly string[], rows: Texts, isTable: boolean): SampleColumns {
   const visibleHeader = header.slice(0, MAX_COLUMNS)
-  const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, visibleHeader))
-  const values = visibleHeader.map((_, column) => cells.map((row) => textOf(row[column])))
-  const isTable = rows.every((row) => Array.isArray(row.cells))
-  const headings = isTable
-    ? visibleHeader
-    : visibleHeader.map((column) => column.slice(column.lastIndexOf('.') + 1))
-  return { header: headings, values, isEmpty: rows.length === 0, isTable }
+  return {
+    header: isTable ? visibleHeader : visibleHeader.map(lastKey),
+    values: visibleHeader.map((_, column) => rows.map((row) => row[column] ?? '')),
+    isEmpty: rows.length === 0,
+    isTable,
+    isEven: rows.every(({ length }) => length === rows[0]?.length),
+  }
 }
 
 /** The first column with such a heading, whose values fit. */
@@ -115,14 +133,15 @@ function findColumn(
   return null
 }
 
+const findGenus = (sampleColumns: SampleColumns, usedColumns: readonly (number | null)[]) =>
+  findColumn(sampleColumns, ['genus'], usedColumns, (column) => mostFit(column, isGenus))
+
 /** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
 function findNameParts(
   sampleColumns: SampleColumns,
   usedColumns: readonly (number | null)[],
 ): number[] | null {
-  const genus = findColumn(sampleColumns, ['genus'], usedColumns, (column) =>
-    mostFit(column, isGenus),
-  )
+  const genus = findGenus(sampleColumns, usedColumns)
   const epithet = findColumn(sampleColumns, ['epithet'], usedColumns, (column) =>
     mostFit(column, isEpithet),
   )
@@ -149,10 +168,11 @@ function findName(
   sampleColumns: SampleColumns,
   usedColumns: readonly (number | null)[],
 ): number[] | null {
-  const exact = sampleColumns.header.findIndex((heading) => normalize(heading) === 'name')
-  const isExact =
-    exact >= 0 && (sampleColumns.isEmpty || mostFit(sampleColumns.values[exact] ?? [], isText))
-  if (isExact) return [exact]
+  const { header, values, isEmpty } = sampleColumns
+  const exact = header.findIndex((heading) => normalize(heading) === 'name')
+  // Pairs of a name and a value describe one thing in several rows.
+  if (exact >= 0 && header.some((heading) => normalize(heading) === 'value')) return null
+  if (exact >= 0 && (isEmpty || mostFit(values[exact] ?? [], isText))) return [exact]
   const whole = findColumn(sampleColumns, ['scientific', 'name'], usedColumns)
   if (whole !== null) return [whole]
   const parts = findNameParts(sampleColumns, usedColumns)
@@ -160,33 +180,38 @@ function findName(
   // A species of several words is a whole name.
   const isWhole = (column: readonly string[]) =>
     mostFit(column, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
-  const species = sampleColumns.isEmpty
-    ? null
-    : findColumn(sampleColumns, ['epithet'], usedColumns, isWhole)
+  const species = isEmpty ? null : findColumn(sampleColumns, ['epithet'], usedColumns, isWhole)
+  const hasSpecies = header.some((heading) => isHeadingOf('epithet', heading))
   const column =
     species ??
     findColumn(sampleColumns, ['common'], usedColumns) ??
-    findKeyColumn(sampleColumns, usedColumns)
+    findKeyColumn(sampleColumns, usedColumns) ??
+    (hasSpecies ? null : findGenus(sampleColumns, usedColumns))
   return column === null ? null : [column]
 }
 
-/** True for numbers that rise from row to row: two of them may rise by chance. */
+/** True for numbers that count from 1, or rise from row to row: two of them may rise by chance. */
 const areRising = (values: readonly string[]): boolean =>
-  values.length > 2 &&
-  values.every((text, row) => row === 0 || Number(text) > Number(values[row - 1]))
+  values.every((text, row) => Number(text) === row + 1) ||
+  (values.length > 2 &&
+    values.every((text, row) => row === 0 || Number(text) > Number(values[row - 1])))
 
 /**
- * The columns of a table without headings: the name is the only text, but for the family of a plant; ids rise before
- * it.
+ * The columns of a table without headings: the name is the only text, but for the family of a plant, or beside ids the only
+ * one that each row has; ids rise before it.
  */
-function findUnnamed({ values }: SampleColumns) {
-  const texts = [...values.keys()].filter((column) => mostFit(values[column] ?? [], isText))
-  const families = texts.filter((column) => mostFit(values[column] ?? [], isFamily))
+function findUnnamed({ values, isEven }: SampleColumns) {
+  const valuesOf = (column: number): readonly string[] => values[column] ?? []
+  const texts = [...values.keys()].filter((column) => mostFit(valuesOf(column), isText))
+  const families = texts.filter((column) => mostFit(valuesOf(column), isFamily))
   const names = texts.filter((column) => !families.includes(column))
-  const name = names.length === 1 && !values.some(areHeadings) ? names : null
-  const first = values[0] ?? []
-  const id = isIdColumn(first) && areRising(first) ? 0 : null
-  return { id, name, ...ofOptionalTexts(() => null), tag: families[0] ?? null }
+  const id = isIdColumn(valuesOf(0)) && areRising(valuesOf(0)) ? 0 : null
+  const filled = names.filter((column) => !valuesOf(column).includes(''))
+  const isBesideTag = id !== null && isEven && values.length === 3 && filled.length === 1
+  const name = isBesideTag ? filled : names
+  const tag = families[0] ?? (isBesideTag ? names.find((column) => !name.includes(column)) : null)
+  const isName = name.length === 1 && !values.some(areHeadings)
+  return { id, name: isName ? name : null, ...ofOptionalTexts(() => null), tag: tag ?? null }
 }
 
 /** The column of an optional text: by its known headings, or by its own name. */
@@ -210,7 +235,8 @@ const isPartOfName = ({ header, isTable }: SampleColumns): boolean =>
 function findNamed(sampleColumns: SampleColumns) {
   const id = findColumn(sampleColumns, ['id'], [], isIdColumn)
   const name = isPartOfName(sampleColumns) ? null : findName(sampleColumns, [id])
-  const usedColumns = [id, ...(name ?? [])]
+  // A genus may be the name that is not certain.
+  const usedColumns = [id, ...(name ?? [findGenus(sampleColumns, [id])])]
   const optional = ofOptionalTexts((text) => {
     const column = findOptionalText(sampleColumns, text, usedColumns)
     usedColumns.push(column)
@@ -219,13 +245,13 @@ function findNamed(sampleColumns: SampleColumns) {
   return { id, name, ...optional }
 }
 
-/** Guesses the columns. A field without a convincing column is null. */
-export function guessColumns(
+function guessTexts(
   header: readonly string[],
-  sample: readonly FileRow[],
+  rows: Texts,
+  isTable: boolean,
   isNamed: boolean,
 ): Guess {
-  const sampleColumns = sampleOf(header, sample)
+  const sampleColumns = columnsOfTexts(header, rows, isTable)
   const show = (column: number) => columnReference(header, column, isNamed)
   const { id, name, ...optional } = isNamed ? findNamed(sampleColumns) : findUnnamed(sampleColumns)
   return {
@@ -238,62 +264,127 @@ export function guessColumns(
   }
 }
 
-/** A header that is a row of data: one of its cells is a number. */
-const isData = (header: readonly string[]): boolean =>
-  header.some((text) => /^\s*-?[\d.,]*\d\s*$/.test(text))
+/** Guesses the columns. A field without a convincing column is null. */
+export const guessColumns = (
+  header: readonly string[],
+  sample: readonly FileRow[],
+  isNamed: boolean,
+): Guess =>
+  guessTexts(header, textsOf(header.slice(0, MAX_COLUMNS), sample), hasCells(sample), isNamed)
 
-const countFilled = (texts: readonly string[]): number =>
-  texts.filter((text) => normalize(text) !== '').length
+const YEAR = /^(1[5-9]|20)\d\d$/
+
+/** A header that is a row of data: one of its cells is a number, but for a year. */
+const isData = (header: readonly string[]): boolean =>
+  header.some((text) => /^\s*-?[\d.,]*\d\s*$/.test(text) && !YEAR.test(text.trim()))
 
 const MAX_TITLES = 5
 /** Comments, and labels of a text beside them. */
 const COMMENT = /^\s*#\s*\p{L}|:\s*$/u
-const YEAR = /^\d{4}$/
 const MAX_WORDS = 5
+const PAIR = 2
 
 /** True for a year or a sentence, which names no plant. */
 const isNoPlant = (text: string): boolean =>
   text.split(/\s+/).length > MAX_WORDS || text.split(/\W+/).some((word) => YEAR.test(word))
 
-/** True if rows are titles or comments: a plant above a header would be lost. `isSure`: only if they name no plant. */
-function areTitles(rows: readonly (readonly string[])[], isSure: boolean): boolean {
-  const texts = rows.map((row) => row.filter((text) => normalize(text) !== ''))
-  const titles = texts.filter(([first = '']) => first !== '' && !COMMENT.test(first))
+const filledOf = (texts: readonly string[]): readonly string[] =>
+  texts.filter((text) => normalize(text) !== '')
+
+/** True for headings of groups of columns: they stand above some of the columns. */
+const areGroups = (row: readonly string[], header: readonly string[]): boolean =>
+  filledOf(row).length > 1 &&
+  filledOf(row).every(isText) &&
+  header.some((heading, column) => heading !== '' && normalize(row[column] ?? '') === '')
+
+/** True for a label and its text, such as a date, where the table has more columns. */
+const isLabel = (texts: readonly string[], header: readonly string[]): boolean =>
+  texts.length === PAIR && isText(texts[0] ?? '') && filledOf(header).length > PAIR
+
+/**
+ * True if the rows above a header are titles or comments: a plant above it would be lost. `isKnown`: the header has known
+ * headings; without them, a title may be no plant's name.
+ */
+function areTitles(rows: Texts, header: readonly string[], isKnown: boolean): boolean {
+  const lastRow = rows.at(-1) ?? []
+  const others = isKnown && areGroups(lastRow, header) ? rows.slice(0, -1) : rows
+  const titles = others.map(filledOf).filter(([first = '']) => first !== '' && !COMMENT.test(first))
+  const pairs = titles.filter(({ length }) => length > 1)
+  // A plant has no date for a tag.
+  const areLabels =
+    isKnown &&
+    pairs.every((pair) => isLabel(pair, header)) &&
+    pairs.some(([, text = '']) => !isText(text) && !isData([text]))
   const unsure = titles.filter(([title = '']) => !isNoPlant(title))
-  return titles.every(({ length }) => length === 1) && unsure.length <= (isSure ? 0 : MAX_TITLES)
+  return (pairs.length === 0 || areLabels) && unsure.length <= (isKnown ? MAX_TITLES : 0)
 }
 
 /** The index of the header's row below titles or comments; null: it is the first row, or not certain. */
-function findHeader(
-  rows: readonly (readonly string[])[],
-  guesses: readonly Guess[],
-): number | null {
+function findHeader(rows: Texts, guesses: readonly Guess[]): number | null {
   const namedIndex = guesses.findIndex(({ nameColumn: name }) => name !== null)
   // Without known headings, the header is the first of the widest rows, after narrower ones.
-  const widest = Math.max(...rows.map(countFilled))
-  const index = namedIndex >= 0 ? namedIndex : rows.findIndex((row) => countFilled(row) === widest)
+  const widths = rows.map((row) => filledOf(row).length)
+  const index = namedIndex >= 0 ? namedIndex : widths.indexOf(Math.max(...widths))
   const header = rows[index] ?? []
-  if (index < 1 || countFilled(header) < 2 || isData(header)) return null
+  if (index < 1 || filledOf(header).length < 2 || isData(header)) return null
   // A word such as "common" may be a part of a name.
   const isKnown = header.filter(isKnownHeading).length > 1
-  return areTitles(rows.slice(0, index), !isKnown) ? index : null
+  return areTitles(rows.slice(0, index), header, isKnown) ? index : null
 }
 
-/** Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none. */
+/** The guess at the header's row; null: there is none below the first. */
+function guessHeader(
+  header: readonly string[],
+  sample: readonly FileRow[],
+  own: Guess,
+): Guess | null {
+  const all = textsOf(header, sample)
+  const rows = all.slice(0, MAX_HEADER_ROW)
+  const guesses = rows.map((row, index) =>
+    row.some(isKnownHeading) ? guessTexts(row, all.slice(index + 1), true, true) : own,
+  )
+  const index = findHeader([header.slice(0, MAX_COLUMNS), ...rows], [own, ...guesses])
+  if (index === null) return null
+  const line = sample[index - 1]?.line ?? 0
+  // The rows of JSON may share a line.
+  const isAlone = sample.filter((row) => row.line === line).length === 1
+  return isAlone
+    ? { ...guessTexts(rows[index - 1] ?? [], all.slice(index), true, true), headerRow: line }
+    : null
+}
+
+/** A list within the rows of JSON that has plants, where the rows have none. */
+function guessList(
+  header: readonly string[],
+  sample: readonly FileRow[],
+  own: Guess,
+): Guess | null {
+  for (const list of header.slice(0, MAX_COLUMNS)) {
+    const rows = sample.flatMap(({ line, cells }) => {
+      const value = valueAt(cells, list)
+      return Array.isArray(value) ? value.filter(isObject).map((cells) => ({ line, cells })) : []
+    })
+    const inner = guessColumns(columnsOfRows(rows), rows, true)
+    const isBetter = own.nameColumn === null || (own.idColumn === null && inner.idColumn !== null)
+    if (inner.nameColumn !== null && isBetter) return { ...own, list }
+  }
+  return null
+}
+
+/**
+ * Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none,
+ * or the rows have a list of the plants.
+ */
 export function guessTable(
   header: readonly string[],
   sample: readonly FileRow[],
   isNamed: boolean,
 ): Guess {
   const own = guessColumns(header, sample, isNamed)
-  const isTable = sample.every(({ cells }) => Array.isArray(cells))
-  if (!isNamed || own.nameColumn !== null || !isTable) return own
-  const rows = sample.slice(0, MAX_HEADER_ROW)
-  const texts = rows.map((row) => cellsOf(row, header).slice(0, MAX_COLUMNS).map(textOf))
-  const guesses = texts.map((header, index) => guessColumns(header, sample.slice(index + 1), true))
-  const index = findHeader([[...header], ...texts], [own, ...guesses])
-  const [guess, row] = index === null ? [] : [guesses[index - 1], rows[index - 1]]
-  if (guess && row) return { ...guess, headerRow: row.line }
+  if (!hasCells(sample)) return guessList(header, sample, own) ?? own
+  if (!isNamed || own.nameColumn !== null) return own
+  const below = guessHeader(header, sample, own)
+  if (below) return below
   if (!isData(header)) return own
   return guessColumns(header, [{ line: 1, cells: header }, ...sample], false)
 }

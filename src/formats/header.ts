@@ -55,7 +55,11 @@ export function cellsOf({ cells }: FileRow, header: readonly string[]): readonly
   return header.map((key) => valueAt(cells, key))
 }
 
-const isObject = (value: unknown): value is object =>
+/** True if rows have cells by position; rows of JSON may be objects. */
+export const hasCells = (rows: readonly FileRow[]): boolean =>
+  rows.every(({ cells }) => Array.isArray(cells))
+
+export const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value of a JSON column, which is a key, or keys joined by dots. */
@@ -79,6 +83,18 @@ export const columnsOf = (cells: object, depth = 1): string[] =>
     const inner = depth < MAX_DEPTH && isObject(value) ? columnsOf(value, depth + 1) : []
     return inner.length === 0 ? [key] : inner.map((column) => `${key}.${column}`)
   })
+
+/** The columns of objects, in order of appearance. */
+export const columnsOfRows = (rows: readonly FileRow[]): string[] => [
+  ...new Set(rows.flatMap(({ cells }) => columnsOf(cells))),
+]
+
+/** The last key of a JSON column. */
+export const lastKey = (column: string): string => column.slice(column.lastIndexOf('.') + 1)
+
+/** The text of a JSON list that has no other value; any other value unchanged. */
+export const soleText = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 1 && typeof value[0] === 'string' ? value[0] : value
 
 /** A column as options name it: by its heading, or by its number if the heading is not unique. */
 export function columnReference(

@@ -12,8 +12,7 @@ export type Meaning =
   | 'cultivar'
   | 'tag'
 
-// A line a language, phrases between commas: English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech,
-// Swedish, Danish and Norwegian, Finnish, Hungarian, Russian, Japanese, Chinese.
+// A line a language, phrases between commas: English, German, French, Spanish, Italian, Portuguese.
 const PHRASES: Readonly<Record<Meaning, string>> = {
   id: `
     id, id no, id number, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number,
@@ -24,34 +23,14 @@ const PHRASES: Readonly<Record<Meaning, string>> = {
     numéro, n°, no article, numéro article, référence, id plante, identifiant
     número, núm, n.º, id planta, código, número de inventario
     numero, n., numero articolo, id pianta, codice
-    número do artigo
-    nummer, artikelnummer, plantnummer
-    numer, lp, nr katalogowy, identyfikator
-    číslo, kód
-    nummer, artikelnummer, växtnummer
-    nummer, varenummer, plantenummer
-    numero, tunnus
-    szám, sorszám, azonosító
-    номер, №, код, идентификатор, № п п
-    番号, 植物番号, 商品番号, 品番
-    编号, 編號, 序号, 序號, 植物编号`,
+    número do artigo`,
   name: `
     name, plant, plant name, full name, name of plant
-    name, pflanze, pflanzenname, bezeichnung, artikelbezeichnung, artikelname
+    name, pflanze, pflanzenname, pflanzenart, baumart, bezeichnung, artikelbezeichnung, artikelname
     nom, plante, nom de la plante, désignation
     nombre, planta, nombre de la planta, denominación
     nome, pianta, nome della pianta, denominazione
-    nome, planta, nome da planta
-    naam, plant, plantnaam, naam van de plant
-    nazwa, roślina, nazwa rośliny
-    název, rostlina, název rostliny
-    namn, växt, växtnamn
-    navn, plante, plantenavn
-    nimi, kasvi, kasvin nimi
-    név, növény, növény neve
-    название, растение, название растения, наименование
-    名前, 植物名, 植物, 品名, 名称
-    名称, 名稱, 植物名称, 植物名稱`,
+    nome, planta, nome da planta`,
   scientific: `
     scientific name, latin name, botanical name, accepted name, taxon name, species name, binomial, binomial name, latin,
     scientific, botanical, taxon, accepted scientific name, full scientific name
@@ -59,101 +38,42 @@ const PHRASES: Readonly<Record<Meaning, string>> = {
     nom scientifique, nom latin, nom botanique, latin, espèce nom scientifique
     nombre científico, nombre latino, nombre botánico, latín
     nome scientifico, nome latino, nome botanico, latino
-    nome científico, nome latino, nome botânico, latim
-    wetenschappelijke naam, latijnse naam, botanische naam, latijn
-    nazwa naukowa, nazwa łacińska, nazwa botaniczna, łacina
-    vědecký název, latinský název, botanický název, latinsky
-    vetenskapligt namn, latinskt namn, botaniskt namn
-    videnskabeligt navn, latinsk navn, botanisk navn, vitenskapelig navn
-    tieteellinen nimi, latinankielinen nimi
-    tudományos név, latin név
-    научное название, латинское название, ботаническое название, латынь
-    学名, ラテン名
-    学名, 學名, 拉丁名, 拉丁学名, 拉丁學名`,
+    nome científico, nome latino, nome botânico, latim`,
   common: `
     common name, common, vernacular name, vernacular, english name, popular name, trivial name, everyday name
     deutscher name, trivialname, volksname, gebräuchlicher name, deutsch
     nom commun, nom vernaculaire, nom français, nom courant, nom usuel
     nombre común, nombre vulgar, nombre popular, nombre vernáculo
     nome comune, nome volgare, nome italiano
-    nome comum, nome popular, nome vulgar
-    nederlandse naam, gewone naam, volksnaam, nederlands
-    nazwa polska, nazwa zwyczajowa, nazwa pospolita
-    český název, lidový název
-    svenskt namn, vardagligt namn
-    dansk navn, norsk navn
-    suomenkielinen nimi, suomalainen nimi
-    magyar név, köznapi név
-    русское название, народное название
-    和名, 一般名, 英名
-    中文名, 俗名, 中文名称, 常用名`,
+    nome comum, nome popular, nome vulgar`,
   genus: `
     genus, genus name, genera
     gattung, gattungsname
     genre
     género
     genere
-    gênero, género
-    geslacht, geslachtsnaam
-    rodzaj
-    rod
-    släkte
-    slægt, slekt
-    suku
-    nemzetség
-    род
-    属, 属名
-    属, 屬, 属名, 屬名`,
+    gênero, género`,
   epithet: `
     species, specific epithet, epithet, species epithet
     art, artepitheton, epitheton, spezies
     espèce, épithète
     especie, epíteto
     specie, epiteto
-    espécie, epíteto
-    soort, soortnaam, soortaanduiding
-    gatunek
-    druh
-    art, artepitet
-    laji
-    faj
-    вид, видовой эпитет
-    種, 種小名
-    种, 種, 种名, 种加词`,
+    espécie, epíteto`,
   cultivar: `
     cultivar, cultivar name, cultivar epithet, cv
     sorte, sortenname
     cultivar, variété
     cultivar, variedad
     cultivar, varietà
-    cultivar, variedade
-    cultivar, ras
-    odmiana
-    odrůda
-    sort
-    sort
-    lajike
-    fajta
-    сорт
-    品種, 品種名, 園芸品種
-    品种, 品種, 栽培品种`,
+    cultivar, variedade`,
   tag: `
-    tag, family, family name, category, group, plant group, plant type, type, kind, genus
-    familie, pflanzenfamilie, kategorie, gruppe, warengruppe, typ, gattung
-    famille, catégorie, groupe, type, genre
-    familia, categoría, grupo, tipo, género
-    famiglia, categoria, gruppo, tipo, genere
-    família, categoria, grupo, tipo
-    familie, categorie, groep, plantengroep
-    rodzina, kategoria, grupa, typ
-    čeleď, kategorie, skupina, typ
-    familj, kategori, grupp, typ
-    familie, kategori, gruppe, type
-    heimo, luokka, ryhmä
-    család, kategória, csoport, típus
-    семейство, категория, группа, тип
-    科, 科名, 分類, 種類, カテゴリ
-    科, 科名, 分类, 分類, 类别, 類別`,
+    tag, family, family name, category, group, plant group, plant type, genus
+    familie, pflanzenfamilie, kategorie, gruppe, warengruppe, gattung
+    famille, catégorie, groupe, genre
+    familia, categoría, grupo, género
+    famiglia, categoria, gruppo, genere
+    família, categoria, grupo`,
 }
 
 /** The words of a heading, also of one in camel case or with signs between them: lower case, without accents. */
@@ -163,7 +83,7 @@ const wordsOf = (heading: string): string =>
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
-    .replace(/[^\p{L}\p{N}№°]+/gu, ' ')
+    .replace(/[^\p{L}\p{N}°]+/gu, ' ')
     .trim()
 
 /** `name (latin)` and `name_latin` are latin names: the words of a name may have any order. */

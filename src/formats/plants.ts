@@ -17,12 +17,13 @@ import {
   toNewPlant,
 } from '../plant/plant'
 import type { Advice } from './advice'
-import type { Columns } from './columns'
-import { normalize, valueAt } from './header'
+import { type Columns, usedColumns } from './columns'
+import { normalize, soleText, valueAt } from './header'
 import {
   type Entry,
   type ErrorCell,
   type FileRow,
+  isRounded,
   type Line,
   type NumberCell,
   showText,
@@ -55,12 +56,15 @@ const ONE_TO_NINE = /^[1-9]/
 const THOUSANDS = /^\s*(-?\d{1,3})\.000\s*$/
 const NO_DIGITS = /^\s*$/
 
+const explainRounded = (number: string): string =>
+  `${number} may have been rounded: format the column as text, and enter the id again`
+
 /** The exact number of a cell, or the problem with it. */
 function readNumber({ number }: NumberCell): Int64 | string {
   const id = readInt64(number)
   if (id === null) return `${number} is not a whole number`
-  if (id <= Number.MAX_SAFE_INTEGER && id >= Number.MIN_SAFE_INTEGER) return id
-  return `${number} may have been rounded: format the column as text, and enter the id again`
+  const isExact = id <= Number.MAX_SAFE_INTEGER && id >= Number.MIN_SAFE_INTEGER
+  return isExact ? id : explainRounded(number)
 }
 
 const isObject = (cell: unknown): cell is object => typeof cell === 'object' && cell !== null
@@ -75,23 +79,21 @@ function toText(cell: unknown): unknown {
 }
 
 /** A table, and the columns of its plants. */
-type Source = Pick<Table, 'header' | 'isNamed' | 'format'> & {
+type Source = Pick<Table, 'header' | 'isNamed' | 'format' | 'nullTexts'> & {
   readonly columns: Columns
   readonly isJson: boolean
   /** The optional texts without a column that a later object of JSON may have. */
   readonly lateTexts: readonly OptionalText[]
 }
 
-function sourceOf(
-  { header, isNamed, format }: Pick<Table, 'header' | 'isNamed' | 'format'>,
-  columns: Columns,
-): Source {
+function sourceOf(table: Omit<Table, 'lines'>, columns: Columns): Source {
+  const { header, format } = table
   const isJson = format === 'json' || format === 'ndjson'
   const names = header.map(normalize)
   const lateTexts = isJson
     ? OPTIONAL_TEXTS.filter((name) => columns[name] === null && !names.includes(name))
     : []
-  return { header, isNamed, format, columns, isJson, lateTexts }
+  return { ...table, columns, isJson, lateTexts }
 }
 
 function nameOf({ header, isNamed }: Source, column: number): string {
@@ -105,9 +107,10 @@ const inColumn = (source: Source, column: number | undefined): string =>
 const ownValue = (cells: object, key: string): unknown =>
   Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
 
-/** The value of a column. */
-function cellOf({ header }: Source, { cells }: FileRow, column: number): unknown {
-  return Array.isArray(cells) ? cells[column] : valueAt(cells, header[column] ?? '')
+/** The value of a column; null if its text marks an empty cell. */
+function cellOf({ header, nullTexts }: Source, { cells }: FileRow, column: number): unknown {
+  const cell = Array.isArray(cells) ? cells[column] : soleText(valueAt(cells, header[column] ?? ''))
+  return nullTexts?.includes(cell) ? null : cell
 }
 
 /** The id in a column: a bigint, or the invalid value; undefined: the cell is empty. */
@@ -117,7 +120,7 @@ function idOf(source: Source, row: FileRow, column: number): unknown {
   if (typeof cell !== 'string') {
     return !source.isJson && isNumberCell(cell) ? readNumber(cell) : (cell ?? undefined)
   }
-  if (cell.includes('.000') && THOUSANDS.test(cell)) return cell.trim()
+  if ((cell.includes('.000') && THOUSANDS.test(cell)) || isRounded(cell)) return cell.trim()
   return (
     readInt64(cell) ?? readInt64(cell.trim()) ?? (NO_DIGITS.test(cell) ? undefined : cell.trim())
   )
@@ -185,6 +188,7 @@ function explainId(
   const { columns, isJson } = source
   if (!isJson && columns.id !== null && isNumberCell(cellOf(source, row, columns.id)))
     return `id: ${id}`
+  if (isRounded(id)) return `id: ${explainRounded(id)}`
   const [, thousands] = THOUSANDS.exec(id) ?? []
   if (thousands !== undefined)
     return `id: ${showText(id)} may be ${thousands} or ${thousands}000; write it without the dot`
@@ -234,18 +238,6 @@ function explainZeros(source: Source, row: FileRow): string | null {
   return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
 }
 
-const EXPONENT = /\d[eE]/
-
-/** Finds an id with an exponent, in which spreadsheets keep few digits of a long number. */
-function explainExponent(source: Source, row: FileRow): string | null {
-  const { columns } = source
-  const cell = columns.id === null ? null : cellOf(source, row, columns.id)
-  if (typeof cell !== 'string' || !EXPONENT.test(cell)) return null
-  const id = readInt64(cell.trim())
-  if (id === null) return null
-  return `line ${row.line}: ${cell.trim()} becomes ${id}; a spreadsheet may have rounded it`
-}
-
 /** Finds a text with space around it. */
 function explainSpace(_: Source, { line }: FileRow, values: Values): string | null {
   for (const name of TEXT_FIELDS) {
@@ -263,7 +255,7 @@ function createKeyWatch({ header, lateTexts }: Source) {
     ...lateTexts,
   ])
   return (_: Source, { cells, line }: FileRow): string | null => {
-    for (const key in cells) {
+    for (const key in Array.isArray(cells) ? {} : cells) {
       if (!knownKeys.has(key)) {
         return `line ${line}: the key ${showText(key)} comes first here; it is not used`
       }
@@ -272,9 +264,9 @@ function createKeyWatch({ header, lateTexts }: Source) {
   }
 }
 
-/** Reports notices about the whole file, each kind once. */
+/** Reports notices about the rows, each kind once. */
 function createNotices(source: Source, onNotice: (notice: string) => void) {
-  let searches = [explainZeros, explainExponent, explainSpace]
+  let searches = [explainZeros, explainSpace]
   if (source.isJson) searches.push(createKeyWatch(source))
   return (row: FileRow, values: Values): void => {
     for (const search of searches) {
@@ -286,25 +278,85 @@ function createNotices(source: Source, onNotice: (notice: string) => void) {
   }
 }
 
+/** Whole cells that mark missing values in the files of R, MySQL and spreadsheets. */
+const MISSING = /^(NA|N\/A|NULL|\\N)$/
+
+/** Counts the texts that may mark missing values. */
+function createMissing({ missing }: Pick<Advice, 'missing'>) {
+  const counts = new Map<string, number>()
+  return {
+    add(values: Values): void {
+      for (const name of TEXT_FIELDS) {
+        const text = values[name]
+        if (typeof text === 'string' && text.length < 5 && MISSING.test(text))
+          counts.set(text, (counts.get(text) ?? 0) + 1)
+      }
+    },
+    explain: (): string[] =>
+      [...counts].map(
+        ([text, count]) =>
+          `${text} is stored as text in ${count} ${count === 1 ? 'cell' : 'cells'}; ${missing(text)}`,
+      ),
+  }
+}
+
+/** Skips the rows of cells that have no plant: nothing in the columns that are read, or the header again. */
+function createSkipper(source: Source) {
+  const { header, isNamed, columns } = source
+  const used = [...usedColumns(columns)].filter((column) => column !== null)
+  const names = header.map(normalize)
+  let count = 0
+  let firstLine = 0
+
+  function isSkipped(row: FileRow): boolean {
+    const { cells } = row
+    if (!Array.isArray(cells)) return false
+    const isEmpty = used.every((column) => {
+      const text = toText(cellOf(source, row, column))
+      return text === undefined || (typeof text === 'string' && text.trim() === '')
+    })
+    return (
+      isEmpty ||
+      (isNamed && names.every((name, column) => normalize(String(cells[column] ?? '')) === name))
+    )
+  }
+
+  return {
+    skips(row: FileRow): boolean {
+      const skips = isSkipped(row)
+      if (skips && count++ === 0) firstLine = row.line
+      return skips
+    },
+    explain: (): string[] =>
+      count === 0
+        ? []
+        : count === 1
+          ? [`1 row without a plant was skipped: line ${firstLine}`]
+          : [`${count} rows without a plant were skipped, the first in line ${firstLine}`],
+  }
+}
+
 /**
  * Reads the plants of a table, an array per part. `onNotice` gets notices about the file as a whole, each kind once.
  */
 export async function* readPlants(
-  table: Pick<Table, 'header' | 'isNamed' | 'format' | 'lines'>,
+  table: Omit<Table, 'lines'> & { readonly lines: AsyncIterable<readonly Line[]> },
   columns: Columns,
-  advice: Pick<Advice, 'numbering'>,
+  advice: Pick<Advice, 'numbering' | 'missing'>,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const source = sourceOf(table, columns)
   const { id: idColumn, numberFrom } = columns
   const notice = createNotices(source, onNotice)
   const isSheet = table.format === 'xlsx' && table.isNamed
-  const { trim, explain: explainTrimmed } = createTrimmer(table.header.length)
+  const trimmer = createTrimmer(table.header.length)
+  const skipper = createSkipper(source)
+  const missing = createMissing(advice)
   let rowCount = 0
 
   function toEntry(input: Line): Entry | null {
-    const line = isSheet && 'cells' in input ? trim(input) : input
-    if (line === null) return null
+    const line = isSheet && 'cells' in input ? trimmer.trim(input) : input
+    if (line === null || ('cells' in line && skipper.skips(line))) return null
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
     }
@@ -319,6 +371,7 @@ export async function* readPlants(
     const id = idColumn === null ? numberedId : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
     notice(line, values)
+    missing.add(values)
     if (isPlant(values)) return { ...row, plant: toNewPlant(values.id, values), source: line }
     return { ...row, problem: explain(source, line, values, advice), source: line }
   }
@@ -326,8 +379,8 @@ export async function* readPlants(
   for await (const part of table.lines) {
     yield part.map(toEntry).filter((entry) => entry !== null)
   }
-  const trimmedNotice = explainTrimmed()
-  if (trimmedNotice !== null) onNotice(trimmedNotice)
+  for (const text of [...skipper.explain(), ...missing.explain(), ...trimmer.explain()])
+    onNotice(text)
 }
 
 // The store queues no more than 8 million characters.

@@ -44,13 +44,18 @@ export function createRefusedWriter(
   const numberOf = (rowIndex: number) => (numberFrom === null ? 0n : numberFrom + BigInt(rowIndex))
 
   if (format === 'json' || format === 'ndjson') {
+    const nameOf = (column: number) => header[column] || `column ${column + 1}`
+    const toObject = (cells: object): object =>
+      Array.isArray(cells)
+        ? Object.fromEntries(cells.map((cell, column) => [nameOf(column), cell]))
+        : cells
     return {
       format: 'ndjson',
       header: '',
       idColumn,
-      nameOf: (column) => header[column] ?? '',
+      nameOf,
       row(source, reason, rowIndex) {
-        const own = 'cells' in source ? source.cells : { text: source.text }
+        const own = 'cells' in source ? toObject(source.cells) : { text: source.text }
         const id = idColumn === null ? {} : { [idColumn]: numberOf(rowIndex) }
         return `${JSON.stringify({ ...id, ...own, [reasonColumn]: reason }, replaceBigInt)}\n`
       },

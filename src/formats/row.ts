@@ -39,6 +39,16 @@ export type RowEntry =
   | (Row & { readonly plant: Plant; readonly source: FileRow })
   | (Row & { readonly problem: string; readonly source: FileRow | Unreadable })
 
+const EXPONENT = /^\s*[+-]?\d+(?:[.,](\d*))?[eE]\+?(\d+)\s*$/
+/** Spreadsheets show whole numbers of more digits with an exponent. */
+const MAX_DIGITS = 11
+
+/** True for a number with an exponent of which a spreadsheet may have dropped digits, such as 4.00638E+12. */
+export function isRounded(text: string): boolean {
+  const [, fraction = '', exponent = '0'] = EXPONENT.exec(text) ?? []
+  return Number(exponent) >= MAX_DIGITS || (fraction !== '' && Number(exponent) > fraction.length)
+}
+
 /** A row, or the reason that reading stops. */
 export type Entry = RowEntry | Stop
 

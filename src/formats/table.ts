@@ -6,7 +6,7 @@ import type { Advice } from './advice'
 import { readCsv } from './csv'
 import { checkText, decodeText, joinFirst } from './encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
-import { columnsOf } from './header'
+import { columnsOfRows, hasCells } from './header'
 import { openJson } from './json/json'
 import type { Cell, FileRow, Line } from './row'
 import { type Opener, replaySource, type Source } from './source'
@@ -23,6 +23,8 @@ export type Settings = {
   readonly headerRow: number | null
   /** The path of the list of plants in JSON: keys joined by dots, `*` for any key. */
   readonly list: string | null
+  /** Texts that mark an empty cell, such as NA. */
+  readonly nullTexts: readonly string[] | null
 }
 
 export const USUAL_SETTINGS: Settings = {
@@ -32,6 +34,7 @@ export const USUAL_SETTINGS: Settings = {
   hasHeader: true,
   headerRow: null,
   list: null,
+  nullTexts: null,
 }
 
 export type Table = {
@@ -53,6 +56,7 @@ export type Table = {
   readonly hiddenRows: number
   /** The path of the list in JSON; null: the document is a list, or one value after another. */
   readonly list: string | null
+  readonly nullTexts: readonly string[] | null
 }
 
 // A plant's row is about as long as the body that created it.
@@ -85,13 +89,12 @@ async function readSample(lines: AsyncGenerator<readonly Line[]>) {
 
 const isRow = (line: Line): line is FileRow => 'cells' in line
 
-const textOf = (cell: Cell): string =>
-  cell === null ? '' : typeof cell === 'string' ? cell : 'error' in cell ? cell.error : cell.text
-
-/** The columns of objects, in order of appearance. */
-const columnsOfAll = (rows: readonly FileRow[]): string[] => [
-  ...new Set(rows.flatMap(({ cells }) => columnsOf(cells))),
-]
+/** The text of a cell of a header; those of JSON may be of any type. */
+function textOf(cell: unknown): string {
+  if (cell === null || cell === undefined) return ''
+  if (typeof cell !== 'object') return String(cell)
+  return 'error' in cell ? String(cell.error) : 'text' in cell ? String(cell.text) : ''
+}
 
 /** Skips the first row, the header. */
 async function* skipFirstRow(
@@ -169,7 +172,7 @@ export async function checkFile(
 
 /** Names the columns of a table by its first row. */
 function tableOf(
-  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format'>,
+  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts'>,
   { first, all }: Awaited<ReturnType<typeof readSample>>,
   hasHeader: boolean,
 ): Table {
@@ -196,6 +199,18 @@ function tableOf(
   return { ...rowSource, header: Array(width).fill(''), isNamed: false, sample: rows, lines: all() }
 }
 
+/** Names the columns of objects by their keys. */
+function keyedTable(
+  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts'>,
+  { first, all }: Awaited<ReturnType<typeof readSample>>,
+  { hasHeader, headerRow }: Settings,
+): Table {
+  const sample = first.filter(isRow)
+  if (!hasHeader || headerRow !== null)
+    throw new OpenError('the keys of its objects name the columns; it has no header row')
+  return { ...rowSource, header: columnsOfRows(sample), isNamed: true, sample, lines: all() }
+}
+
 /** Opens a file. Throws an `OpenError` that says what to do if it is of another kind, in another encoding, or damaged. */
 export async function openTable(
   format: Format,
@@ -207,27 +222,26 @@ export async function openTable(
   const { open, release } = replaySource(source, MAX_ROW, advice)
   const head = await headOf(open)
   checkSignature(format, head ?? new Uint8Array(), advice)
-  if (format === 'json' || format === 'ndjson') {
-    const { list, lines } = await openJson(format, open, settings, MAX_ROW, advice)
-    release()
-    const { first, all } = await readSample(lines)
-    const sample = first.filter(isRow)
-    const [other] = first
-    // A line of NDJSON is refused alone.
-    if (format === 'json' && sample.length === 0 && other && !isRow(other)) {
-      const problem = 'stop' in other ? other.stop : other.problem
-      throw new OpenError(`no plant in it; line ${other.line}: ${problem}`)
-    }
-    const header = columnsOfAll(sample)
-    return { ...NO_PARTS, format, list, header, isNamed: true, sample, lines: all() }
-  }
+  const isJson = format === 'json' || format === 'ndjson'
+  const json = isJson ? await openJson(format, open, settings, MAX_ROW, advice) : null
   release()
-  const rowSource =
-    format === 'csv'
+  const { lines, ...parts }: RowSource = json
+    ? { ...NO_PARTS, ...json }
+    : format === 'csv'
       ? await openCsv(open('read'), settings, advice)
       : await openWorkbook(open('read'), settings, readBook)
-  const { headerRow, hasHeader } = settings
-  const { lines, ...rest } = rowSource
+  const { headerRow, hasHeader, nullTexts } = settings
   const beginning = await readSample(headerRow === null ? lines : skipRowsAbove(lines, headerRow))
-  return tableOf({ ...rest, format }, beginning, hasHeader)
+  const rowSource = { ...parts, format, nullTexts }
+  const [top] = beginning.first
+  const rows = beginning.first.filter(isRow)
+  // A line of NDJSON is refused alone.
+  if (format === 'json' && rows.length === 0 && top && !isRow(top)) {
+    const problem = 'stop' in top ? top.stop : top.problem
+    throw new OpenError(`no plant in it; line ${top.line}: ${problem}`)
+  }
+  const isKeyed = isJson && !(rows[0] && hasCells([rows[0]]))
+  return isKeyed
+    ? keyedTable(rowSource, beginning, settings)
+    : tableOf(rowSource, beginning, hasHeader)
 }

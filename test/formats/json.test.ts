@@ -9,7 +9,7 @@ import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { cpuTime } from '../harness/cpu-time'
 import { PLANT_WORDS } from '../harness/fields'
-import { cut } from './reading'
+import { cut, read as readEntries } from './reading'
 
 /** Opens a document, `length` bytes at a time. */
 const open = (
@@ -315,10 +315,63 @@ describe('JSON that is one level deeper', () => {
 
     expect(header).toEqual(['id', 'name'])
     expect(rows).toEqual([
-      { line: 1, cells: { id: 9007199254740993n, name: 'Fern' } },
-      { line: 1, cells: { id: 2 } },
-      { line: 1, problem: '3 values; the header has 2', text: '[3,"a","b"]' },
+      { line: 1, cells: [9007199254740993n, 'Fern'] },
+      { line: 1, cells: [2] },
+      { line: 1, cells: [3, 'a', 'b'] },
       { line: 1, cells: { id: 4 } },
+    ])
+  })
+
+  test('refuses an array with more values than the header, and an array among objects', async () => {
+    const arrays = '[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4,"name":"Ivy"}]'
+    const objects = '[{"id":1,"name":"Fern"},[2,"Ivy"]]'
+
+    expect((await readEntries('json', arrays)).entries).toEqual([
+      { line: 1, plant: { id: 9007199254740993n, name: 'Fern' } },
+      { line: 1, problem: 'name is missing' },
+      { line: 1, problem: '3 fields; the header has 2' },
+      { line: 1, plant: { id: 4n, name: 'Ivy' } },
+    ])
+    expect((await readEntries('json', objects)).entries).toEqual([
+      { line: 1, plant: { id: 1n, name: 'Fern' } },
+      { line: 1, problem: 'expected one plant object per line, found an array' },
+    ])
+  })
+
+  test.each([
+    ['[["id","name"],[1,"Fern"]]', ['id', 'name'], [[1, 'Fern']]],
+    ['[1,"Fern"]\n[2,"Ivy"]', ['1', 'Fern'], [[2, 'Ivy']]],
+    ['["id","name"]\n[1,"Fern"]', ['id', 'name'], [[1, 'Fern']]],
+    ['{"rows":[[1,"Fern"]],"columns":["id","name"]}', ['id', 'name'], [[1, 'Fern']]],
+    ['{"columns":["id","name"],"index":[0],"data":[[1,"Fern"]]}', ['id', 'name'], [[1, 'Fern']]],
+  ])('may have arrays as rows: %s', async (text, header, cells) => {
+    const table = await tableOf(text)
+
+    expect(table.header).toEqual(header)
+    expect(table.rows.map((row) => 'cells' in row && row.cells)).toEqual(cells)
+  })
+
+  test('names a number that JSON has not', async () => {
+    const text = '[{"id":1,"name":"NaN","tag":NaN},\n{"id":2,"name":"Ivy","tag":-Infinity}]'
+
+    expect(
+      (await readEntries('json', `[{"id":0,"name":"a","tag":"b"},${text.slice(1)}`)).entries,
+    ).toMatchObject([
+      {},
+      { line: 1, problem: 'not JSON: NaN; write null instead' },
+      { line: 2, problem: 'not JSON: -Infinity; write null instead' },
+    ])
+  })
+
+  test('may have a list of one text as a name', async () => {
+    const { entries } = await readEntries(
+      'json',
+      '[{"id":1,"name":["Abies alba"]},{"id":2,"name":["a","b"]}]',
+    )
+
+    expect(entries).toEqual([
+      { line: 1, plant: { id: 1n, name: 'Abies alba' } },
+      { line: 1, problem: 'name: expected a string, found an array' },
     ])
   })
 
@@ -343,15 +396,13 @@ describe('JSON that is one level deeper', () => {
       'an object with texts: "flowers" (2); name one with --list',
     ],
     [
-      '{"beds":{"shade":{"a":{"id":1},"b":{"id":2}},"sun":{"a":{"id":3},"b":{"id":4}}}}',
-      'objects within objects: "beds.*.*" (4), "beds.*" (2); name one with --list',
+      '{"fields":[{"name":"OBJECTID","type":"oid"},{"name":"Species"}],"features":[{"attributes":{"OBJECTID":1,"Species":"Acer rubrum"}}]}',
+      'an object with 2 lists of objects: "fields" (2), "features" (1); name one with --list',
     ],
     [
-      '{"id":[10,20],"name":["Fern","Ivy"]}',
-      'a list for each column; save it as one object for each row, or as CSV',
+      '{"plants":[{"id":1}],"edges":[["a","b"]]}',
+      `an object with 2 lists of rows: "plants" (1), "edges" (1); name one with --list, or read all of them with --list '*'`,
     ],
-    ['["id","name"]\n[1,"Fern"]', 'arrays one after another; save them as one array, or as CSV'],
-    ['[[1,"Fern"]]', 'no plant in it; line 1: expected one plant object per line, found an array'],
     ['[1]', `no plant in it; line 1: expected an object with ${PLANT_WORDS}, found a number`],
   ])('is refused in a sentence where its rows are not certain: %s', async (text, message) => {
     expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)

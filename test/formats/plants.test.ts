@@ -149,11 +149,66 @@ test('says once that leading zeros do not count', async () => {
   expect(notices).toEqual(['leading zeros are dropped: 001 becomes 1'])
 })
 
-test('says once that an id may have been rounded', async () => {
-  const { notices } = await read('csv', 'id,name\n7,a\n1.23457E+12,b\n2e3,c\n')
+test('refuses an id that a spreadsheet may have rounded', async () => {
+  const ids = ['7', '1.23457E+12', '1E+12', '1.2e2', '2e3', '1.5e1', ' 1e1 ']
+  const rounded = 'may have been rounded: format the column as text, and enter the id again'
 
+  expect(await idsOf('csv', `id,name\n${ids.map((id) => `${id},a\n`).join('')}`)).toEqual([
+    7n,
+    `id: 1.23457E+12 ${rounded}`,
+    `id: 1E+12 ${rounded}`,
+    `id: 1.2e2 ${rounded}`,
+    2000n,
+    15n,
+    10n,
+  ])
+})
+
+test.each([
+  [
+    'id,name,done\n1,Fern,TRUE\n,,FALSE\n,,FALSE\n',
+    '2 rows without a plant were skipped, the first in line 3',
+  ],
+  ['id,name\n1,Fern\n\ufeffID,Name\n', '1 row without a plant was skipped: line 3'],
+])('skips rows without a plant, and says so once: %j', async (text, notice) => {
+  const { notices, entries } = await read('csv', text)
+
+  expect(entries).toEqual([{ line: 2, plant: { id: 1n, name: 'Fern' } }])
+  expect(notices).toEqual([notice])
+})
+
+test('refuses a row with an id or a name alone, and keeps a plant that is called like a heading', async () => {
+  const { notices, entries } = await read('csv', 'id,name,tag\n7,,\n,Ivy,\n2,name,tag\n')
+
+  expect(entries).toEqual([
+    { line: 2, problem: 'name is missing' },
+    { line: 3, problem: 'id is missing' },
+    { line: 4, plant: { id: 2n, name: 'name', tag: 'tag' } },
+  ])
+  expect(notices).toEqual([])
+})
+
+test('stores the marks of missing values as they are, and counts them', async () => {
+  const text = 'id,name,tag\n1,Fern,NA\n2,NA,NULL\n3,Ivy,NAN\n4,NAN,\\N\n'
+  const { notices, entries } = await read('csv', text)
+  const without = await read('csv', text, { nullTexts: ['NA', 'NULL'] })
+
+  expect(entries.map((entry) => 'plant' in entry && entry.plant.tag)).toEqual([
+    'NA',
+    'NULL',
+    'NAN',
+    '\\N',
+  ])
   expect(notices).toEqual([
-    'line 3: 1.23457E+12 becomes 1234570000000; a spreadsheet may have rounded it',
+    'NA is stored as text in 2 cells; use --null NA to leave it out',
+    'NULL is stored as text in 1 cell; use --null NULL to leave it out',
+    "\\N is stored as text in 1 cell; use --null '\\N' to leave it out",
+  ])
+  expect(without.entries).toEqual([
+    { line: 2, plant: { id: 1n, name: 'Fern' } },
+    { line: 3, problem: 'name is missing' },
+    { line: 4, plant: { id: 3n, name: 'Ivy', tag: 'NAN' } },
+    { line: 5, plant: { id: 4n, name: 'NAN', tag: '\\N' } },
   ])
 })
 

@@ -38,8 +38,7 @@ export async function read(format: Format, text: string | Uint8Array, options: O
   const choice = { ...USUAL_COLUMNS, ...options }
   const columns = resolveColumns(table.header, table.sample, choice, table.isNamed)
   const notices: string[] = []
-  const words = { numbering: 'use --number-from to number the rows' }
-  const parts = readPlants(table, columns, words, (notice) => notices.push(notice))
+  const parts = readPlants(table, columns, COMMAND_ADVICE, (notice) => notices.push(notice))
   const entries = (await Array.fromAsync(parts)).flat().map((entry) => {
     if ('stop' in entry) return entry
     const { source: _, rowIndex: __, ...rest } = entry

@@ -21,6 +21,7 @@ export const READING_OPTIONS = [
   'headerRow',
   'delimiter',
   'encoding',
+  'null',
 ] as const
 export const COLUMN_OPTIONS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
@@ -140,6 +141,7 @@ export function refusedImportCommand(
       const column = columns[name]
       return column !== null && config[optionOf(name)] ? nameOf(column) : null
     }),
+    null: config.null,
     ...storingOptions(config),
     refused: null,
   }

@@ -71,9 +71,12 @@ function findColumns(path: string, table: Table, config: Config): Columns {
     return resolveColumns(table.header, table.sample, config, table.isNamed, describe(table))
   } catch (error) {
     if (!(error instanceof ColumnsError)) throw error
-    throw new OpenError(
-      `${error.message}; try: ${importCommand(path, config, guessOptions(error.guess, config, table.header))}`,
-    )
+    const { guess } = error
+    const options =
+      guess.list === undefined
+        ? guessOptions(guess, config, table.header)
+        : { list: [table.list ?? [], guess.list].flat().join('.') }
+    throw new OpenError(`${error.message}; try: ${importCommand(path, config, options)}`)
   }
 }
 
@@ -117,7 +120,7 @@ async function openColumns(
   const readBook: WorkbookReader = (book, sheet) => readWorkbookInThread(book, sheet, signal)
   const advice = adviceFor(path, config)
   try {
-    const settings = { ...config, hasHeader: config.header }
+    const settings = { ...config, hasHeader: config.header, nullTexts: config.null }
     if (typeof source === 'function') await checkFile(format, source, config.encoding, advice)
     const table = await openTable(format, source, settings, advice, readBook)
     // The plants may well be in another one.
@@ -164,10 +167,6 @@ export function checkOptions(config: Config, format: Format): void {
   if (config.sheet && format !== 'xlsx') throw new UsageError('--sheet is for workbooks (.xlsx)')
   if (config.encoding && format === 'xlsx') {
     throw new UsageError('--encoding is for text, not for workbooks')
-  }
-  if (!config.header && isJson) throw new UsageError('--no-header is for CSV and workbooks')
-  if (config.headerRow !== null && isJson) {
-    throw new UsageError('--header-row is for CSV and workbooks')
   }
   if (config.headerRow !== null && !config.header) {
     throw new UsageError('give --header-row or --no-header, not both')

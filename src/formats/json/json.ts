@@ -6,9 +6,9 @@ import { decodeText, prepend } from '../encoding/encoding'
 import type { Format } from '../format'
 import { type Line, showText } from '../row'
 import type { Opener } from '../source'
-import { createRowReader, toBoundedRow, toRow } from './rows'
+import { createRowReader } from './rows'
 import { JsonScanner } from './scanner'
-import { findShape, matchesPath, type Shape } from './shape'
+import { createPathTest, findShape, type Shape } from './shape'
 
 const MAX_NAMED = 12
 const NO_SPACE = /[^ \t\r]/
@@ -19,6 +19,7 @@ async function* readLines(
   limit: number,
   firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
+  const readRow = createRowReader('lines')
   let line = firstLine - 1
   // The beginning of a line, and its length; if it is too long, only the length.
   let pieces: string[] = []
@@ -35,7 +36,7 @@ async function* readLines(
       line += 1
       if (isTooLong && index === 0)
         rows.push({ line, problem: `longer than ${limit} characters`, text: '' })
-      else if (NO_SPACE.test(text)) rows.push(toRow(line, text))
+      else if (NO_SPACE.test(text)) rows.push(readRow(line, text, null))
     }
     pieces = []
     length = 0
@@ -60,17 +61,19 @@ async function* readValues(
   limit: number,
   firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
-  let rows: Line[] = []
+  // The names of the columns may be elsewhere in the document.
+  const header = shape === 'values' ? null : shape.header
+  let rows: Line[] = header ? [{ line: firstLine, cells: header }] : []
   let isFound = shape === 'values'
+  const isOfList = shape === 'values' ? null : createPathTest(shape.list)
   const lists = new Set<string>()
   let isStopped = false
-  const readRow = shape === 'values' ? toBoundedRow : createRowReader()
+  const readRow = createRowReader(shape)
   const scanner = new JsonScanner(
     {
       isRows(path, isArray) {
-        if (shape === 'values') return path.length === 0
-        const isList =
-          shape.list === '' ? isArray && path.length === 0 : matchesPath(path, shape.list)
+        if (shape === 'values' || !isOfList) return path.length === 0
+        const isList = shape.list === '' ? isArray && path.length === 0 : isOfList(path)
         isFound ||= isList
         if (!isFound && isArray && lists.size < MAX_NAMED) lists.add(path.join('.'))
         return isList
@@ -78,8 +81,8 @@ async function* readValues(
       isSeries: true,
       onRow(line, value, key) {
         const row = readRow(line, value, key)
-        if (row !== null && !isStopped) rows.push(row)
-        isStopped ||= row !== null && 'stop' in row
+        if (!isStopped) rows.push(row)
+        isStopped ||= 'stop' in row
       },
     },
     limit,
@@ -141,7 +144,9 @@ export async function openJson(
     yield* (await openText('inspect'))?.text ?? []
   }
   const shape: Shape =
-    list === null ? await findShape(format, first, reopen, line, limit, advice) : { list }
+    list === null
+      ? await findShape(format, first, reopen, line, limit, advice)
+      : { list, header: null }
   if (shape === 'lines') return { list: null, lines: readLines(text, limit, line) }
   const lines = readValues(text, shape, limit, line)
   return { list: shape === 'values' || shape.list === '' ? null : shape.list, lines }

@@ -1,17 +1,16 @@
-// Values -> rows: objects, the features of a map, arrays below their header, or texts, which are names.
+// Values -> rows: objects, the features of a map, arrays of cells, or texts, which are names.
 
 import { parseExactly } from '../../plant/json'
 import { expectation } from '../../plant/mismatch'
 import { Plant } from '../../plant/plant'
-import type { Line } from '../row'
+import { isObject } from '../header'
+import type { FileRow, Line, Unreadable } from '../row'
+import type { Shape } from './shape'
 
 const ARRAY = 'expected one plant object per line, found an array'
 const NOT_JSON = 'not JSON'
 /** The column of the key that leads to an object. */
 export const KEY = 'key'
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The columns of an object; for a feature of a map (GeoJSON, RFC 7946), its properties. */
 function cellsOf(value: object): object {
@@ -42,74 +41,46 @@ function isBounded(text: string): boolean {
   return true
 }
 
-/** The row of one of several values; a stop if the value is broken and its end is uncertain. */
-export function toBoundedRow(line: number, text: string): Line {
-  const row = toRow(line, text)
-  if (!('problem' in row) || row.problem !== NOT_JSON || isBounded(text)) return row
-  return { line, stop: 'not JSON; a quote may be missing' }
+/** A number that Python writes, and JSON has not. */
+const NO_NUMBER = /-?\b(NaN|Infinity)\b/
+const ANY_TEXT = /"(?:[^"\\]|\\.)*"/g
+
+function explainBroken(text: string): string {
+  const [number] = NO_NUMBER.exec(text.replace(ANY_TEXT, '""')) ?? []
+  return number === undefined ? NOT_JSON : `${NOT_JSON}: ${number}; write null instead`
 }
 
-/** The row of a line's text. */
-export function toRow(line: number, text: string): Line {
+/** The row of a value's text. */
+function toRow(line: number, text: string): FileRow | Unreadable {
   let value: unknown
   try {
     value = parseExactly(text)
   } catch {
-    return { line, problem: NOT_JSON, text }
+    return { line, problem: explainBroken(text), text }
   }
+  if (Array.isArray(value)) return { line, cells: value }
   if (isObject(value)) return { line, cells: cellsOf(value) }
-  const problem = Array.isArray(value) ? ARRAY : expectation(Plant, value)
-  return { line, problem, text }
+  return { line, problem: expectation(Plant, value), text }
 }
 
-/** True for texts that can be names of columns: distinct and not empty. */
-const isHeader = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every((cell) => typeof cell === 'string' && cell !== '') &&
-  new Set(value).size === value.length
+/**
+ * Returns a function that reads values as rows: objects, or arrays if the first is one. `key`: the key of a value in an
+ * object.
+ */
+export function createRowReader(shape: Shape) {
+  let areCells: boolean | null = null
 
-/** The row of an array below a header. */
-function toTableRow(line: number, text: string, header: readonly string[]): Line {
-  const row = toRow(line, text)
-  if (!('problem' in row) || row.problem !== ARRAY) return row
-  const values: unknown = parseExactly(text)
-  if (!Array.isArray(values)) return row
-  if (values.length > header.length) {
-    return { line, problem: `${values.length} values; the header has ${header.length}`, text }
-  }
-  return { line, cells: Object.fromEntries(values.map((value, index) => [header[index], value])) }
-}
-
-/** Returns a function that reads the values of a list. `key`: the key of a value in an object. */
-export function createRowReader() {
-  let header: readonly string[] | null = null
-  let isFirst = true
-
-  return (line: number, text: string, key: string | null): Line | null => {
-    if (text.startsWith('"')) {
-      const row = toRow(line, `{"name":${text}}`)
-      return 'cells' in row ? row : { line, problem: NOT_JSON, text }
+  return (line: number, text: string, key: string | null): Line => {
+    const isName = typeof shape === 'object' && text.startsWith('"')
+    const row = toRow(line, isName ? `{"name":${text}}` : text)
+    if ('problem' in row) {
+      const isBroken = row.problem.startsWith(NOT_JSON) && shape !== 'lines' && !isName
+      if (isBroken && !isBounded(text)) return { line, stop: 'not JSON; a quote may be missing' }
+      return { ...row, text }
     }
-    if (isFirst && text.startsWith('[')) {
-      isFirst = false
-      const firstValue = tryParse(text)
-      if (isHeader(firstValue)) {
-        header = firstValue
-        return null
-      }
-    }
-    isFirst = false
-    if (header && text.startsWith('[')) return toTableRow(line, text, header)
-    const row = toBoundedRow(line, text)
-    return key === null || !('cells' in row) ? row : { line, cells: { [KEY]: key, ...row.cells } }
-  }
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
+    const isArray = Array.isArray(row.cells)
+    areCells ??= isArray
+    if (isArray && !areCells) return { line, problem: ARRAY, text }
+    return key === null || isArray ? row : { line, cells: { [KEY]: key, ...row.cells } }
   }
 }

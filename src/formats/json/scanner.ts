@@ -1,18 +1,18 @@
 // Cuts JSON, which arrives in parts, into values, and finds those that are rows by their paths. It parses keys only.
 
-/** The keys that lead to a value; null: an array is among them. */
-type Path = readonly string[] | null
+/** The keys that lead to a value, through arrays too. */
+type Path = readonly string[]
 
 /** The receivers of what the scanner finds. */
 type Receiver = {
   /** True if each value of this array, or this object as a whole, is a row. The path of the document is empty. */
-  readonly isRows: (path: readonly string[], isArray: boolean) => boolean
+  readonly isRows: (path: Path, isArray: boolean) => boolean
   /** True if documents of the same kind may follow the first: arrays an array, objects an object. */
   readonly isSeries?: boolean
   /** A row: its text, the line where it begins, and its key if it is a member of an object. */
   readonly onRow: (line: number, text: string, key: string | null) => void
-  /** A member of an object that is not within an array; `first`: the first character of its value. */
-  readonly onMember?: (path: readonly string[], key: string, first: string) => void
+  /** A member of an object outside of rows; `first`: the first character of its value. */
+  readonly onMember?: (path: Path, key: string, first: string) => void
   /** An outermost value has ended in this line. */
   readonly onEnd?: (line: number) => void
 }
@@ -190,17 +190,15 @@ export class JsonScanner {
     if (!frame && !isSequence && !isNext && this.values > 0) {
       return { line: this.line, stop: `${JSON.stringify(character)} after the ${this.#document}` }
     }
-    if (frame?.path && !frame.isArray)
-      this.receiver.onMember?.(frame.path, this.#key ?? '', character)
+    if (frame && !frame.isArray) this.receiver.onMember?.(frame.path, this.#key ?? '', character)
     const isContainer = code === OPEN_OBJECT || code === OPEN_ARRAY
-    const path = this.#pathOf(frame)
+    const path = isContainer ? this.#pathOf(frame) : []
     const isArray = code === OPEN_ARRAY
-    const isRows = isContainer && path !== null && this.receiver.isRows(path, isArray)
+    const isRows = isContainer && !frame?.isRows && this.receiver.isRows(path, isArray)
     if (this.#frames.length === MAX_DEPTH) {
       return { line: this.line, stop: `nested more than ${MAX_DEPTH} levels deep` }
     }
-    if (frame?.isRows || (isRows && !isArray) || (isSequence && !isContainer))
-      this.#beginSpan('row')
+    if (frame?.isRows || (isRows && !isArray) || isSequence) this.#beginSpan('row')
     else if (!isContainer) this.#beginSpan('other')
     else {
       if (!frame) this.#document = isArray ? 'array' : 'object'
@@ -213,7 +211,7 @@ export class JsonScanner {
   /** The path of a value within a frame. */
   #pathOf(frame: Frame | undefined): Path {
     if (!frame) return []
-    return frame.isArray || frame.path === null ? null : [...frame.path, this.#key ?? '']
+    return frame.isArray ? frame.path : [...frame.path, this.#key ?? '']
   }
 
   #closeContainer(): null {

@@ -1,8 +1,10 @@
-// The shape of a JSON document, by its first value and its lists of objects.
+// The shape of a JSON document, by its first value and the lists in it.
 
 import { OpenError } from '../../errors'
+import { parseExactly } from '../../plant/json'
 import type { Advice } from '../advice'
 import type { Format } from '../format'
+import { columnsOf, isObject, lastKey } from '../header'
 import { isKnownHeading } from '../headings'
 import { showText } from '../row'
 import { JsonScanner } from './scanner'
@@ -11,8 +13,13 @@ import { JsonScanner } from './scanner'
 type Kind = 'objects' | 'arrays' | 'texts'
 const KINDS: Readonly<Record<string, Kind>> = { '{': 'objects', '[': 'arrays', '"': 'texts' }
 
-/** A list within a document: the keys that lead to it, and the number of its values of this kind. */
-type List = { readonly path: readonly string[]; readonly kind: Kind; count: number }
+/** A list within a document: the keys that lead to it, the number of its values of this kind, and the first of them. */
+type List = {
+  readonly path: readonly string[]
+  readonly kind: Kind
+  readonly sample: unknown[]
+  count: number
+}
 
 /** An object within a document: the keys that lead to it, and its members. */
 type Group = { readonly path: readonly string[]; count: number; areObjects: boolean }
@@ -26,7 +33,9 @@ type Survey = {
   /** The line in which a second value begins; null: there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
-  /** The only array outside of others, if it and the keys that lead to it are all that the document has, but for null. */
+  /** The number of arrays outside of others. */
+  readonly arrayCount: number
+  /** The last of them, if it and the keys that lead to it are all that the document has, but for null. */
   readonly soleArray: readonly string[] | null
   /** The objects that are not within arrays; the outermost comes first. */
   readonly groups: readonly Group[]
@@ -45,24 +54,37 @@ export class ListsError extends OpenError {
   }
 }
 
+/** A list of rows by its path. `header`: the names of the columns of arrays, if they are elsewhere in the document. */
+type ListShape = { readonly list: string; readonly header: readonly string[] | null }
+
 /** The shape of a document: one value a line, values one after another, or the elements of lists. */
-export type Shape = 'lines' | 'values' | { readonly list: string }
+export type Shape = 'lines' | 'values' | ListShape
 
 const MAX_LISTS = 1000
 const MAX_KEYS = 1000
 const MAX_GROUPS = 1000
 const MAX_NAMED = 12
+/** The characters of the first values of all lists that are looked at. */
+const SAMPLE_CHARACTERS = 1_000_000
 
 /** A path as `--list` takes it. */
 const showPath = (path: readonly string[]): string => path.join('.')
 
-/** True if a path of keys matches a pattern: keys joined by dots, with `*` for any key. */
-export function matchesPath(path: readonly string[], pattern: string): boolean {
-  if (showPath(path) === pattern) return true
+/** Returns a test for paths of keys that match a pattern: keys joined by dots, with `*` for any key. */
+export function createPathTest(pattern: string): (path: readonly string[]) => boolean {
   const keys = pattern.split('.')
-  return (
-    keys.length === path.length && keys.every((key, index) => key === '*' || key === path[index])
-  )
+  return (path) =>
+    (path.length === keys.length &&
+      keys.every((key, index) => key === '*' || key === path[index])) ||
+    showPath(path) === pattern
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    return null
+  }
 }
 
 /** Reads a document up to its second value. `text` begins in `line`. */
@@ -72,8 +94,10 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   const groups = new Map<readonly string[], Group>()
   const keys = new Map<string, string>()
   let members = 0
-  let lastArray: readonly string[] | null = null
+  let arrayCount = 0
+  let remaining = SAMPLE_CHARACTERS
   let path: readonly string[] = []
+  let lastArray: readonly string[] | null = null
   let list: List | null = null
   let endLine = line
   const scanner = new JsonScanner(
@@ -81,17 +105,22 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
       isRows(newPath, isArray) {
         path = newPath
         list = null
-        if (isArray) lastArray = newPath
+        if (isArray) {
+          lastArray = newPath
+          arrayCount += 1
+        }
         return isArray
       },
       onRow(_, row) {
         const kind = KINDS[row[0] ?? '']
         if (!kind || (list && list.kind !== kind)) return
         if (!list) {
-          list = { path, kind, count: 0 }
+          list = { path, kind, sample: [], count: 0 }
           if (lists.length < MAX_LISTS) lists.push(list)
         }
         list.count += 1
+        remaining -= row.length
+        if (remaining > 0) list.sample.push(tryParse(row))
       },
       onMember(memberPath, key, first) {
         if (first !== 'n') members += 1
@@ -113,6 +142,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
     endLine,
     nextLine,
     lists,
+    arrayCount,
     soleArray: lastArray !== null && members === lastArray.length ? lastArray : null,
     groups: [...groups.values()],
     keys,
@@ -126,11 +156,11 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   return resultOf(fault ? `line ${fault.line}: ${fault.stop}` : null, null)
 }
 
-/** True for an array whose first value is a text. */
-async function beginsWithText(text: AsyncIterable<string>): Promise<boolean> {
+/** True for an array whose first value is neither an array nor an object. */
+async function beginsWithScalar(text: AsyncIterable<string>): Promise<boolean> {
   for await (const part of text) {
     const [value] = part.replace(/^\s*\[/, '').trimStart()
-    if (value !== undefined) return value === '"'
+    if (value !== undefined) return !'[{]'.includes(value)
   }
   return false
 }
@@ -138,7 +168,7 @@ async function beginsWithText(text: AsyncIterable<string>): Promise<boolean> {
 /** The pattern that matches several paths, with `*` where their keys differ; null: they are not equally deep. */
 function patternOf(paths: readonly (readonly string[])[]): string | null {
   const [first = []] = paths
-  if (paths.some(({ length }) => length !== first.length)) return null
+  if (paths.length < 2 || paths.some(({ length }) => length !== first.length)) return null
   return showPath(
     first.map((key, index) => (paths.every((path) => path[index] === key) ? key : '*')),
   )
@@ -152,58 +182,83 @@ function listLists(lists: readonly List[]): string {
   return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
 }
 
-/** Refuses a document with several lists, or with one that may not be of plants. */
-function refuseLists(what: string, lists: readonly List[], advice: Advice): never {
-  const all = lists.length > 1 ? patternOf(lists.map(({ path }) => path)) : null
-  const paths = lists.map(({ path }) => showPath(path))
+/** Refuses a document with several lists, or with one that may not be of plants. `likely`: those that may. */
+function refuseLists(
+  what: string,
+  lists: readonly List[],
+  advice: Advice,
+  likely: readonly List[] = lists,
+): never {
+  const all = patternOf(likely.map(({ path }) => path))
+  const paths = likely.map(({ path }) => showPath(path))
   throw new ListsError(`${what}: ${listLists(lists)}; ${advice.lists(paths, all)}`, paths, all)
 }
 
+/** The columns of arrays, from a list of as many texts; null: there is none. */
+function headerOf({ kind, sample }: List, lists: readonly List[]): readonly string[] | null {
+  const [first] = sample
+  if (kind !== 'arrays' || !Array.isArray(first)) return null
+  const names = lists.find(
+    (list) =>
+      list.kind === 'texts' && list.sample.length === first.length && list.count === first.length,
+  )
+  return (names?.sample as readonly string[] | undefined) ?? null
+}
+
+/** True if a list describes the columns of another one: it has their names. */
+function isDescription({ sample }: List, { sample: [row] }: List): boolean {
+  const values = sample.flatMap((value) => (isObject(value) ? Object.values(value) : []))
+  return isObject(row) && columnsOf(row).filter((key) => values.includes(lastKey(key))).length > 1
+}
+
+/** True for a list that may have rows: objects, or arrays that have texts. */
+const isTable = ({ kind, sample: [first] }: List): boolean =>
+  kind === 'objects' ||
+  (kind === 'arrays' && Array.isArray(first) && first.some((cell) => typeof cell === 'string'))
+
 /** The shape of a document that is one object. */
-function shapeOfObject(document: Survey, format: Format, advice: Advice): Shape {
-  const { groups, keys, soleArray } = document
-  const ofKind = (kind: Kind) => document.lists.filter((list) => list.kind === kind)
-  const objects = ofKind('objects')
+function shapeOfObject(
+  { groups, keys, lists, arrayCount, soleArray }: Survey,
+  advice: Advice,
+): Shape {
   const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
-  if (format === 'ndjson') return 'values'
-  const [list] = objects
-  if (list && objects.length === 1 && !isPlant) return { list: showPath(list.path) }
-  if (list) {
+  const shapeOf = (list: List): Shape => ({
+    list: showPath(list.path),
+    header: headerOf(list, lists),
+  })
+  const tables = lists.filter(isTable)
+  const areObjects = tables.some(({ kind }) => kind === 'objects')
+  const withHeader = tables.filter((list) => headerOf(list, lists) !== null)
+  const [headed, other] = withHeader
+  if (headed && !other && !isPlant) return shapeOf(headed)
+  if (areObjects) {
+    const likely = tables.filter((list) => !tables.some((row) => isDescription(list, row)))
+    const [list] = likely
+    if (list && tables.length === 1 && !isPlant) return shapeOf(list)
     const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
-    const many = objects.length === 1 ? 'a list' : `${objects.length} lists`
-    return refuseLists(`${what} ${many} of objects`, objects, advice)
+    const many = tables.length === 1 ? 'a list' : `${tables.length} lists`
+    refuseLists(
+      `${what} ${many} of ${tables.every(({ kind }) => kind === 'objects') ? 'objects' : 'rows'}`,
+      tables,
+      advice,
+      likely.length > 0 ? likely : tables,
+    )
   }
   const map = groups.find(({ areObjects, count }) => areObjects && count > 1)
   if (map) {
-    const depth = map.path.length
-    const members = groups.filter(
-      ({ path }) => path.length === depth + 1 && map.path.every((key, at) => path[at] === key),
-    )
-    // Either may be the plants: an object of them for each bed, or their parts.
-    if (members.length > 0 && members.every(({ areObjects }) => areObjects)) {
-      const inner = members.reduce((sum, { count }) => sum + count, 0)
-      const listOf = (path: readonly string[], count: number) =>
-        ({ path: [...map.path, ...path], kind: 'objects', count }) as const
-      const lists = [listOf(['*', '*'], inner), listOf(['*'], map.count)]
-      return refuseLists('objects within objects', lists, advice)
-    }
     const all = showPath([...map.path, '*'])
     throw new ListsError(`an object of ${map.count} objects; ${advice.lists([], all)}`, [], all)
   }
   // The lists of a plant are its other names or uses.
   if (isPlant || [...keys].some(([key, first]) => first === '"' && isKnownHeading(key)))
     return 'values'
-  const [table, other] = ofKind('arrays')
-  if (table && !other) return { list: showPath(table.path) }
-  // A list of texts would lose what belongs to them in the others.
-  const columns = [...keys].filter(([key, first]) => first === '[' && isKnownHeading(key))
-  if (columns.length > 1) {
-    throw new OpenError('a list for each column; save it as one object for each row, or as CSV')
-  }
-  const texts = ofKind('texts')
-  if (texts.length > 0) return refuseLists('an object with texts', texts, advice)
+  const [table, another] = tables
+  if (table && !another) return shapeOf(table)
+  // A list of texts would lose what belongs to them in other lists.
+  const texts = lists.filter(({ kind }) => kind === 'texts')
+  if (texts.length > 0 && arrayCount === 1) refuseLists('an object with texts', texts, advice)
   // Such as {"plants":[],"next":null}, the answer of a store without plants.
-  return soleArray === null ? 'values' : { list: showPath(soleArray) }
+  return soleArray === null ? 'values' : { list: showPath(soleArray), header: null }
 }
 
 /**
@@ -219,11 +274,9 @@ export async function findShape(
   advice: Advice,
 ): Promise<Shape> {
   if (first === '[') {
-    const isTexts = await beginsWithText(text())
-    if (isTexts && (await survey(text(), line, limit)).nextLine !== null) {
-      throw new OpenError('arrays one after another; save them as one array, or as CSV')
-    }
-    return { list: '' }
+    const isRow = await beginsWithScalar(text())
+    const areRows = isRow && (await survey(text(), line, limit)).nextLine !== null
+    return areRows ? 'values' : { list: '', header: null }
   }
   if (first !== '{') {
     if (format === 'ndjson') return 'lines'
@@ -235,6 +288,6 @@ export async function findShape(
     if (format === 'ndjson' && problem.startsWith(`line ${line}:`)) return 'lines'
     throw new OpenError(`not JSON: ${problem}`)
   }
-  if (nextLine === null) return shapeOfObject(document, format, advice)
+  if (nextLine === null) return format === 'ndjson' ? 'values' : shapeOfObject(document, advice)
   return endLine === line && nextLine > endLine ? 'lines' : 'values'
 }

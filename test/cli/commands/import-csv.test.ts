@@ -108,6 +108,22 @@ test.each([
   expect(storedPlants(folder.file('plants.db'))).toEqual(stored)
 })
 
+test.each([['--no-header'], ['--header-row', '1']])(
+  'refuses %s for JSON whose rows are objects',
+  async (...flags) => {
+    using folder = temporaryFolder()
+    const words = ['import', '-', '--format', 'json', '--database', folder.file('plants.db')]
+
+    const { err, code } = await runProgram([...words, ...flags], {
+      stdin: '[{"id":1,\n"name":"Fern"}]',
+    })
+
+    expect(code).toBe(1)
+    expect(err).toEndWith('the keys of its objects name the columns; it has no header row\n')
+    expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  },
+)
+
 test('obeys --delimiter even if the header fits another', async () => {
   using folder = temporaryFolder()
 
@@ -129,8 +145,6 @@ test.each([
     ['--encoding', 'klingon'],
     '--encoding must be an encoding, such as windows-1252, macintosh or utf-16le',
   ],
-  [['--no-header', '--format', 'json'], '--no-header is for CSV and workbooks'],
-  [['--header-row', '2', '--format', 'json'], '--header-row is for CSV and workbooks'],
   [['--header-row', '2', '--no-header'], 'give --header-row or --no-header, not both'],
   [['--header-row', '0'], '--header-row must be a whole number from 1 to 1000000000'],
   [['--list', 'plants'], '--list is for JSON'],

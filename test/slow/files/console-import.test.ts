@@ -9,6 +9,7 @@ import { Session } from '../../../src/web/console/session'
 import { PATIENCE_MS, root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
+import { WANTED_FILES } from './wanted-files'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -463,8 +464,42 @@ describe('a real-world file such as', () => {
     expect(console.plants()).toEqual([[2n, 'Fern']])
   })
 
+  test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
+    '%s becomes what is wanted, by the proposal that is shown',
+    async (name, { plants, inConsole = plants, refused = 0, err, notices }) => {
+      await using console = await start()
+      const { importer } = console
+
+      const adding = importer.add([fileOf(name)])
+      await until('the question, or the end', () => {
+        const { form, state } = importer.current.value ?? {}
+        return form !== null || state === 'done' || state === 'failed'
+      })
+      if (importer.current.value?.form) {
+        const preview = await previewOf(importer)
+        if (!preview.isReady) {
+          expect(inConsole).toEqual([])
+          preview.cancel()
+          await adding
+          return
+        }
+        preview.accept()
+      }
+      await adding
+
+      expect(console.plants()).toEqual(inConsole as (bigint | string)[][])
+      const { state, notices: shownNotices } = importer.current.value ?? {}
+      expect([state, shownNotices]).toEqual([
+        'done',
+        notices ?? err?.split('\n').filter((line) => line !== '' && !line.startsWith('reading')),
+      ])
+      expect(importer.current.value?.refused).toBe(inConsole === plants ? refused : 0)
+    },
+  )
+
   test('each of test/real-world has a test in this file', () => {
-    const text = readFileSync(import.meta.path, 'utf8')
+    const text =
+      readFileSync(import.meta.path, 'utf8') + WANTED_FILES.map(({ file }) => `'${file}`).join()
     const all = readdirSync(files).filter((name) => !/^README.md$|^large.py$/.test(name))
 
     expect(all.filter((name) => !text.includes(`'${name}`))).toEqual([])

@@ -8,6 +8,7 @@ import { quote } from '../../../src/program'
 import { openDocument } from '../../formats/workbook'
 import { PATIENCE_MS, root, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
+import { WANTED_FILES } from './wanted-files'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -367,6 +368,37 @@ describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' 
   })
 })
 
+test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
+  '%s becomes what is wanted, by the lines that messages propose',
+  async (file, { words = [], plants, err, proposed, refused = 0 }) => {
+    using folder = temporaryFolder()
+    let found = await importFile(folder, file, ...words)
+    let line: string | undefined
+    for (let tries = 0; tries < 3; tries++) {
+      const [, options] = /try: plantstore import \S+ (.*) --database/.exec(found.err) ?? []
+      if (options === undefined) break
+      line = options
+      if (/COLUMN|ENCODING/.test(options)) break
+      expect(found.plants).toBeNull()
+      const pasted = options.match(/'[^']*'|\S+/g)?.map((word) => word.replace(/^'|'$/g, '')) ?? []
+      found = await importFile(folder, file, ...pasted)
+    }
+
+    expect(line).toBe(proposed)
+    if (err === null) {
+      expect(found.plants).toBeNull()
+      return
+    }
+    const count = plants.length + refused
+    expect(found).toEqual({
+      out: `created ${plants.length}, skipped 0, replaced 0, refused ${refused}; ${count} ${count === 1 ? 'row' : 'rows'} read\n`,
+      err,
+      code: refused > 0 ? 1 : 0,
+      plants: plants as (bigint | string)[][],
+    })
+  },
+)
+
 test('a workbook is imported, and a formula without a stored value is named by its cell', async () => {
   using folder = temporaryFolder()
   const words = [
@@ -543,7 +575,8 @@ test('an import that stops after many refused rows says so', async () => {
 })
 
 test('every file of test/real-world has its test here', () => {
-  const text = readFileSync(import.meta.path, 'utf8')
+  const text =
+    readFileSync(import.meta.path, 'utf8') + WANTED_FILES.map(({ file }) => `'${file}'`).join()
   const all = readdirSync(files).filter((name) => !/^README.md$|^large.py$/.test(name))
 
   expect(all.length).toBeGreaterThan(15)
