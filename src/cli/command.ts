@@ -4,10 +4,10 @@ import type { Config, UnknownVariable } from '../config/config'
 import type { OptionName, OptionOverrides } from '../config/options'
 import { UsageError } from '../errors'
 
-/** An output of a command: text to a stream of the process. */
+/** An output of a command: a stream of the process. */
 export type Output = {
   /** Returns false if the reader has closed it. Throws an `OpenError` if writing fails (a full disk). */
-  write(text: string): boolean
+  write(output: string | Uint8Array): boolean
   readonly isTTY: boolean
   /** True if it is /dev/null, which also replaces a closed stream. */
   readonly isDiscarded: boolean

@@ -7,9 +7,14 @@ import type { Advice } from './advice'
 export const FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** The formats that are written. */
+/** The formats of text that are written. */
 export const WRITTEN_FORMATS = ['ndjson', 'csv'] as const
 export type WrittenFormat = (typeof WRITTEN_FORMATS)[number]
+/** The formats that all plants are exported in. */
+export const EXPORT_FORMATS = [...WRITTEN_FORMATS, 'xlsx'] as const
+/** Plants that a workbook is written of: they take some seconds and 450 MB. */
+export const MAX_WORKBOOK_PLANTS = 100_000
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 const ENDINGS: readonly (readonly [ending: RegExp, Format])[] = [
   [/\.(csv|tsv|tab|psv|txt)$/i, 'csv'],
@@ -33,9 +38,9 @@ export function checkName(name: string): void {
 }
 
 /** The format of a file to write, by its name; null if the name has no known ending. */
-export function formatToWrite(name: string): WrittenFormat | null {
+export function formatToWrite(name: string): ExportFormat | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson'
-  return /\.csv$/i.test(name) ? 'csv' : null
+  return /\.csv$/i.test(name) ? 'csv' : /\.xlsx$/i.test(name) ? 'xlsx' : null
 }
 
 /** Number of leading bytes that {@link checkSignature} needs. */

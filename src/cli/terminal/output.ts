@@ -8,9 +8,9 @@ const PAUSE_MS = 1
 // Major number 1, minor number 3 (null(4)). Bun opens it in place of a closed stream.
 const NULL_DEVICE = 0x103
 
-/** Writes a text to an open file, pipe or terminal; false if its reader has closed it. Throws if writing fails. */
-export function writeAll(fd: number, text: string): boolean {
-  const bytes = Buffer.from(text)
+/** Writes to an open file, pipe or terminal; false if its reader has closed it. Throws if writing fails. */
+export function writeAll(fd: number, output: string | Uint8Array): boolean {
+  const bytes = typeof output === 'string' ? Buffer.from(output) : output
   for (let offset = 0; offset < bytes.length; ) {
     try {
       offset += writeSync(fd, bytes, offset)
@@ -34,9 +34,9 @@ function createOutput(fd: number, onError: (error: unknown) => void): Output {
     // A terminal is a character device. So is /dev/null, where the difference does not matter.
     isTTY: fstatSync(fd).isCharacterDevice(),
     isDiscarded: isNullDevice(fd),
-    write(text) {
+    write(output) {
       try {
-        return writeAll(fd, text)
+        return writeAll(fd, output)
       } catch (error) {
         onError(error)
         return true

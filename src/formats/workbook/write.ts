@@ -1,6 +1,7 @@
 // Plants -> a workbook (.xlsx). Loaded only if one is written.
 
 import { utils, write } from '@e965/xlsx'
+import { OpenError } from '../../errors'
 import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
 import type { PlantToWrite } from '../write'
 
@@ -19,9 +20,17 @@ const rowOf = (plant: PlantToWrite): (string | null)[] => [
     const text = plant[name]
     if (text === undefined) return null
     if (text.length <= MAX_CHARACTERS) return escapeText(text)
-    throw new Error(`the ${name} of plant ${plant.id} is too long for a cell; export CSV`)
+    throw new OpenError(`the ${name} of plant ${plant.id} is too long for a cell; export CSV`)
   }),
 ]
+
+/** True if an import reads a text of a workbook as it was: not an empty one, nor a carriage return. */
+const isKept = (text: string | undefined): boolean =>
+  text === undefined || (text !== '' && !text.includes('\r'))
+
+/** The plants that do not come back from a workbook as they are. */
+export const changedPlants = <P extends PlantToWrite>(plants: readonly P[]): readonly P[] =>
+  plants.filter((plant) => !TEXT_FIELDS.every((name) => isKept(plant[name])))
 
 // Characters that take the width of two.
 const WIDE = /[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g

@@ -1,5 +1,5 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { hasScript, importLines, lines, onTerminal } from '../../harness/commands'
 import {
   PATIENCE_MS,
@@ -9,6 +9,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { CSV_HEADER, OTHER_CELLS } from '../../harness/fields'
+import { storedPlants } from '../../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -168,4 +169,95 @@ test('prefixes formulas with an apostrophe if --escape-formulas is given', async
   expect({ out, code }).toEqual({ out: `${CSV_HEADER}\n${lines.join('')}`, code: 0 })
   expect(none.code).toBe(2)
   expect(none.err).toStartWith('plantstore: --escape-formulas is for CSV; ')
+})
+
+describe('a workbook', () => {
+  const PLANTS = [
+    { id: 9007199254740993n, name: '000107', tag: '3/4' },
+    { id: 9223372036854775807n, name: '=1+1' },
+    { id: -(2n ** 63n), name: '-x', tag: '1e5' },
+    { id: 1n, name: 'two\nlines', tag: ' space ' },
+    { id: 2n, name: '_x0041_\u0001', tag: 'NA' },
+    { id: 3n, name: 'TRUE', tag: '2026-05-01' },
+  ]
+  const stdinOf = (plants: readonly object[]) =>
+    plants.map((plant) => JSON.stringify(plant, replaceBigInt)).join('\n')
+  const replaceBigInt = (_: string, value: unknown) =>
+    typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
+
+  async function exportBook(folder: { file(name: string): string }, plants: readonly object[]) {
+    const database = folder.file('plants.db')
+    const imported = ['import', '-', '--format', 'ndjson', '--database', database]
+    await runProgram(imported, { stdin: stdinOf(plants) })
+    const list = folder.file('list.xlsx')
+    return { database, list, ...(await runProgram(['export', list, '--database', database])) }
+  }
+
+  test('has every plant as text, and changes none when it is imported with --replace', async () => {
+    using folder = temporaryFolder()
+    const { database, list, err, code } = await exportBook(folder, PLANTS)
+    const before = storedPlants(database)
+
+    const { out } = await runProgram(['import', list, '--replace', '--database', database])
+    const other = folder.file('other.db')
+    await runProgram(['import', list, '--database', other])
+
+    expect({ err, code }).toEqual({ err: 'exported 6 plants\n', code: 0 })
+    expect(out).toBe('created 0, skipped 6, replaced 0, refused 0; 6 rows read\n')
+    expect(before).toHaveLength(6)
+    expect(storedPlants(other)).toEqual(before)
+  })
+
+  test('says which texts it cannot keep', async () => {
+    using folder = temporaryFolder()
+    const { err, code } = await exportBook(folder, [
+      { id: 1, name: 'Fern' },
+      { id: 2, name: 'Ivy', tag: '' },
+      { id: 3, name: 'two\r\nlines' },
+    ])
+
+    expect({ err, code }).toEqual({
+      err: '2 plants will not come back as they were: a cell keeps no empty text and no carriage return (first: 2); NDJSON keeps both\nexported 3 plants\n',
+      code: 0,
+    })
+  })
+
+  test('goes to a pipe, to a device, and to no folder or full disk', async () => {
+    using folder = temporaryFolder()
+    const { database, list } = await exportBook(folder, PLANTS)
+    const words = ['export', '--database', database]
+    const run = (...more: string[]) => runProgram([...words, ...more], { cwd: folder.path })
+    const toPipe = await runProgram([...words, '--format', 'xlsx'], {
+      cwd: folder.path,
+      under: inShell('| cat > piped.xlsx'),
+    })
+    const folderGiven = await run(folder.path, '--format', 'xlsx')
+    const toNull = await run('/dev/null', '--format', 'xlsx')
+    const toFull = await run('/dev/full', '--format', 'xlsx')
+    const misspelt = await run('list.xlxs')
+
+    expect(toPipe.code).toBe(0)
+    expect(readFileSync(folder.file('piped.xlsx')).length).toBe(readFileSync(list).length)
+    expect(folderGiven.code).not.toBe(0)
+    expect(toNull.code).toBe(0)
+    expect(lstatSync('/dev/null').isCharacterDevice()).toBeTrue()
+    expect([toFull.code, toFull.err]).toEqual([
+      74,
+      'plantstore: cannot write /dev/full: disk full\n',
+    ])
+    expect([misspelt.code, misspelt.err]).toEqual([
+      2,
+      'plantstore: unknown format; add --format ndjson, csv or xlsx; see "plantstore export --help"\n',
+    ])
+    expect(readdirSync(folder.path).filter((name) => name.includes('xlxs'))).toEqual([])
+  })
+
+  test('of a text that is too long for a cell is refused, and the file stays as it was', async () => {
+    using folder = temporaryFolder()
+    const { err, code, list } = await exportBook(folder, [{ id: 1, name: 'x'.repeat(32_768) }])
+
+    expect(code).not.toBe(0)
+    expect(err).toContain('the name of plant 1 is too long for a cell; export CSV')
+    expect(existsSync(list)).toBeFalse()
+  })
 })

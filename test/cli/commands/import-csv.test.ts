@@ -108,9 +108,9 @@ test.each([
   expect(storedPlants(folder.file('plants.db'))).toEqual(stored)
 })
 
-test.each([['--no-header'], ['--header-row', '1']])(
-  'refuses %s for JSON whose rows are objects',
-  async (...flags) => {
+test.each([[['--no-header']], [['--header-row', '1']]])(
+  'refuses %p for JSON whose rows are objects',
+  async (flags) => {
     using folder = temporaryFolder()
     const words = ['import', '-', '--format', 'json', '--database', folder.file('plants.db')]
 

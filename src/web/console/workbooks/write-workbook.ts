@@ -1,11 +1,9 @@
 // Writes a workbook in a thread, as SheetJS takes one long call.
 
+import { MAX_WORKBOOK_PLANTS } from '../../../formats/format.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
 import { countPlants } from '../counts.ts'
 import { startThread, type WriteResult } from './thread.ts'
-
-/** This many plants take about a second and 200 MB. */
-const MAX_PLANTS = 100_000
 
 /** Starts to write a workbook, until `signal` is aborted. Nothing can be saved before its end. */
 export function openWorkbook(signal: AbortSignal) {
@@ -27,8 +25,10 @@ export function openWorkbook(signal: AbortSignal) {
 
     add(plants: readonly PlantToWrite[]): '' {
       count += plants.length
-      if (count > MAX_PLANTS)
-        throw new Error(`a workbook is written of up to ${countPlants(MAX_PLANTS)}; export CSV`)
+      if (count > MAX_WORKBOOK_PLANTS)
+        throw new Error(
+          `a workbook is written of up to ${countPlants(MAX_WORKBOOK_PLANTS)}; export CSV`,
+        )
       thread.postMessage({ plants })
       return ''
     },
