@@ -18,6 +18,7 @@ import {
 import { isHeadingOf, isKnownHeading, isMeaning, type Meaning } from './headings'
 import { KEY } from './json/rows'
 import { type FileRow, isRounded } from './row'
+import type { Settings, Table } from './table'
 
 /** Options that name the columns as a user would write them. */
 export type Guess = ColumnOptions & {
@@ -27,6 +28,16 @@ export type Guess = ColumnOptions & {
   readonly headerRow: number | null
   /** The path of a list within the rows of JSON, if that has the plants. */
   readonly list?: string
+}
+
+/** The settings of a guess that differ from those of its table. */
+export function settingsOf(
+  { header, headerRow, list }: Guess,
+  table: Pick<Table, 'isNamed' | 'list'>,
+): Partial<Settings> {
+  if (list !== undefined) return { list: table.list === null ? list : `${table.list}.${list}` }
+  if (headerRow !== null) return { headerRow }
+  return header === table.isNamed ? {} : { hasHeader: header }
 }
 
 // Limits the cost of a guess for wide files.

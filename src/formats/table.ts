@@ -6,7 +6,7 @@ import type { Advice } from './advice'
 import { readCsv } from './csv'
 import { checkText, decodeText, joinFirst } from './encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
-import { columnsOfRows, hasCells } from './header'
+import { columnsOfRows } from './header'
 import { openJson } from './json/json'
 import type { Cell, FileRow, Line } from './row'
 import { type Opener, replaySource, type Source } from './source'
@@ -43,6 +43,8 @@ export type Table = {
   readonly header: readonly string[]
   /** True if the columns have names. */
   readonly isNamed: boolean
+  /** True if the rows are objects of JSON. */
+  readonly isKeyed: boolean
   /** The first rows, for a guess and a preview. */
   readonly sample: readonly FileRow[]
   /** All rows, in arrays; they can be read once. */
@@ -172,7 +174,7 @@ export async function checkFile(
 
 /** Names the columns of a table by its first row. */
 function tableOf(
-  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts'>,
+  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts' | 'isKeyed'>,
   { first, all }: Awaited<ReturnType<typeof readSample>>,
   hasHeader: boolean,
 ): Table {
@@ -201,7 +203,7 @@ function tableOf(
 
 /** Names the columns of objects by their keys. */
 function keyedTable(
-  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts'>,
+  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts' | 'isKeyed'>,
   { first, all }: Awaited<ReturnType<typeof readSample>>,
   { hasHeader, headerRow }: Settings,
 ): Table {
@@ -232,7 +234,6 @@ export async function openTable(
       : await openWorkbook(open('read'), settings, readBook)
   const { headerRow, hasHeader, nullTexts } = settings
   const beginning = await readSample(headerRow === null ? lines : skipRowsAbove(lines, headerRow))
-  const rowSource = { ...parts, format, nullTexts }
   const [top] = beginning.first
   const rows = beginning.first.filter(isRow)
   // A line of NDJSON is refused alone.
@@ -240,7 +241,8 @@ export async function openTable(
     const problem = 'stop' in top ? top.stop : top.problem
     throw new OpenError(`no plant in it; line ${top.line}: ${problem}`)
   }
-  const isKeyed = isJson && !(rows[0] && hasCells([rows[0]]))
+  const isKeyed = isJson && !Array.isArray(rows[0]?.cells)
+  const rowSource = { ...parts, format, nullTexts, isKeyed }
   return isKeyed
     ? keyedTable(rowSource, beginning, settings)
     : tableOf(rowSource, beginning, hasHeader)

@@ -7,6 +7,7 @@ import { type Advice, COMMAND_ADVICE } from '../../formats/advice'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
 import { EncodingError, explainEncoding } from '../../formats/encoding/encoding'
 import { checkName, checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
+import { settingsOf } from '../../formats/guess'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import { checkFile, openTable, type Table } from '../../formats/table'
@@ -75,7 +76,7 @@ function findColumns(path: string, table: Table, config: Config): Columns {
     const options =
       guess.list === undefined
         ? guessOptions(guess, config, table.header)
-        : { list: [table.list ?? [], guess.list].flat().join('.') }
+        : settingsOf(guess, table)
     throw new OpenError(`${error.message}; try: ${importCommand(path, config, options)}`)
   }
 }

@@ -1,10 +1,10 @@
 // Proposes columns for the id and the texts, from the header and the first rows.
 
 import { type Columns, ColumnsError, resolveColumns } from '../../../formats/columns.ts'
-import { type Guess, guessColumns } from '../../../formats/guess.ts'
+import { type Guess, guessColumns, settingsOf } from '../../../formats/guess.ts'
 import { type ColumnOptions, ofColumnOptions } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
-import type { Table } from '../../../formats/table.ts'
+import type { Settings, Table } from '../../../formats/table.ts'
 import { type OptionalText, ofOptionalTexts, parseInt64 } from '../../../plant/plant.ts'
 import { FORM_ADVICE } from './advice.ts'
 
@@ -38,17 +38,6 @@ export function toColumns({ id, name, numberFrom, ...optional }: ColumnChoice): 
 
 type Header = Omit<Table, 'lines'>
 
-/** The columns by their usual headings; a guess if they have others; null: no column looks like a name. */
-function resolve({ header, sample, isNamed }: Header): Columns | Guess | null {
-  try {
-    return resolveColumns(header, sample, USUAL, isNamed)
-  } catch (error) {
-    if (!(error instanceof ColumnsError)) throw error
-    const { nameColumn, headerRow } = error.guess
-    return nameColumn === null && headerRow === null ? null : error.guess
-  }
-}
-
 /** True if a row of the sample makes a plant. */
 async function hasValidRow(table: Header, columns: Columns): Promise<boolean> {
   const lines = (async function* () {
@@ -64,39 +53,35 @@ export type Proposal = {
   readonly columns: Omit<ColumnChoice, 'numberFrom'>
   /** True if the columns have their usual names. */
   readonly isUsual: boolean
-  /** True if the first row names the columns. */
-  readonly hasHeader: boolean
-  /** The line of the header, if it is another row. */
-  readonly headerRow: number | null
+  /** Other settings to open the file with, before its columns can be proposed. */
+  readonly settings: Partial<Settings>
 }
 
-export const NO_PROPOSAL: Proposal = {
-  columns: NOTHING,
-  isUsual: false,
-  hasHeader: true,
-  headerRow: null,
-}
+export const NO_PROPOSAL: Proposal = { columns: NOTHING, isUsual: false, settings: {} }
 
-/** Proposes columns for a table. */
+/** Proposes columns for a table, or other settings. */
 export async function propose(table: Header): Promise<Proposal> {
   const { header, sample, isNamed } = table
-  const resolution = resolve(table)
-  if (resolution === null) return { ...NO_PROPOSAL, hasHeader: isNamed }
-  const withoutNumber = ({ numberFrom: _, ...columns }: Columns) => columns
-  const fromGuess = (guess: Guess): Proposal => ({
-    columns:
-      guess.headerRow === null
-        ? withoutNumber(resolveColumns(header, sample, guess, guess.header))
-        : NOTHING,
-    isUsual: false,
-    hasHeader: guess.header,
-    headerRow: guess.headerRow,
+  const usual = ({ numberFrom: _, ...columns }: Columns): Proposal => ({
+    columns,
+    isUsual: true,
+    settings: {},
   })
-  if ('header' in resolution) return fromGuess(resolution)
-  // A column named "id" may hold texts.
-  if (sample.length > 0 && !(await hasValidRow(table, resolution))) {
-    const guess = guessColumns(header, sample, isNamed)
-    if (guess.idColumn === null && guess.nameColumn !== null) return fromGuess(guess)
+  function fromGuess(guess: Guess): Proposal {
+    const settings = settingsOf(guess, table)
+    if ('list' in settings || 'headerRow' in settings) return { ...NO_PROPOSAL, settings }
+    if (guess.nameColumn === null) return NO_PROPOSAL
+    const columns = resolveColumns(header, sample, guess, guess.header)
+    return { ...usual(columns), isUsual: false, settings }
   }
-  return { columns: withoutNumber(resolution), isUsual: true, hasHeader: isNamed, headerRow: null }
+  try {
+    const columns = resolveColumns(header, sample, USUAL, isNamed)
+    // A column named "id" may hold texts.
+    const areValid = sample.length === 0 || (await hasValidRow(table, columns))
+    const guess = areValid ? null : guessColumns(header, sample, isNamed)
+    return guess?.nameColumn && guess.idColumn === null ? fromGuess(guess) : usual(columns)
+  } catch (error) {
+    if (!(error instanceof ColumnsError)) throw error
+    return fromGuess(error.guess)
+  }
 }

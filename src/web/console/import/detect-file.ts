@@ -36,9 +36,11 @@ export type DetectedFile = {
 export const fileKey = ({ name, size, lastModified }: File): string =>
   JSON.stringify([name, size, lastModified])
 
+const hasChange = ({ settings }: Proposal): boolean => Object.keys(settings).length > 0
+
 async function hasNames({ table }: ReadableFile): Promise<boolean> {
-  const { columns, headerRow } = await propose(table)
-  return columns.name.length > 0 || headerRow !== null
+  const proposal = await propose(table)
+  return proposal.columns.name.length > 0 || hasChange(proposal)
 }
 
 // Reading a sheet needs the whole workbook.
@@ -88,7 +90,7 @@ async function openFirst(
   }
 }
 
-/** A file that is opened again with other settings. */
+/** A file that is opened again with other settings, and another proposal. */
 export async function reopen(
   detection: DetectedFile,
   change: Partial<Settings>,
@@ -96,7 +98,8 @@ export async function reopen(
 ): Promise<DetectedFile & { readonly readable: ReadableFile }> {
   const settings = { ...detection.settings, ...change }
   const readable = await openFile(detection.file, detection.format, settings, signal)
-  return { ...detection, readable, settings }
+  const proposal = { ...(await propose(readable.table)), isUsual: false }
+  return { ...detection, readable, settings, proposal }
 }
 
 /**
@@ -114,14 +117,11 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
   if (header.length === 0) throw new OpenError(await explainNothing(readable))
   const settings = { ...USUAL_SETTINGS, encoding, sheet, list: lists[0] ?? null }
   const proposal = await propose(readable.table)
-  const detection = { ...unread, readable, settings, lists, proposal }
-  const { headerRow, hasHeader } = proposal
-  if (headerRow !== null) {
-    const below = await reopen(detection, { headerRow }, signal)
-    return { ...below, proposal: { ...(await propose(below.readable.table)), isUsual: false } }
-  }
-  const isTable = format === 'csv' || format === 'xlsx'
-  return isTable && !hasHeader ? reopen(detection, { hasHeader }, signal) : detection
+  let detection: DetectedFile = { ...unread, readable, settings, lists, proposal }
+  // Other rows may need further settings.
+  while (hasChange(detection.proposal))
+    detection = await reopen(detection, detection.proposal.settings, signal)
+  return detection
 }
 
 /** True if nothing about the reading of a file is open: usual columns, UTF-8, one sheet or list, no hidden row. */

@@ -2,7 +2,7 @@
 
 import { isKnownHeading } from '../../../formats/headings.ts'
 import { parseInt64 } from '../../../plant/plant.ts'
-import { type Proposal, propose } from './column-proposal.ts'
+import type { Proposal } from './column-proposal.ts'
 import { type DetectedFile, reopen } from './detect-file.ts'
 import type { ReadableFile } from './readable-file.ts'
 
@@ -31,6 +31,5 @@ export async function withoutHeader(
   if (!readable || format === 'json' || format === 'ndjson') return detection
   if (readable.table.header.some(isKnownHeading)) return detection
   const below = await reopen(detection, { hasHeader: false, headerRow: null }, signal)
-  const proposal = proposeUnnamed(below.readable, await propose(below.readable.table))
-  return { ...below, proposal: { ...proposal, isUsual: false } }
+  return { ...below, proposal: proposeUnnamed(below.readable, below.proposal) }
 }

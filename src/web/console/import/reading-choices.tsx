@@ -76,7 +76,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   const table = readable.value?.table
   const needsEncoding = problem !== null && encoding === null
   const isText = format !== 'xlsx'
-  const isTable = format === 'csv' || format === 'xlsx'
+  const isTable = format === 'csv' || format === 'xlsx' || table?.isKeyed === false
   const delimiter = settings.value.delimiter ?? table?.delimiter ?? ','
   const isListed = encoding === null || ENCODINGS.some(([name]) => name === encoding)
   const other = isListed ? [] : [[encoding, encoding] as const]
@@ -114,6 +114,18 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           onChoose={(name) => void read({ encoding: name === UNICODE ? null : name })}
         />
       ) : null}
+      <div class="field">
+        <label for="import-null">Text of empty cells</label>
+        <input
+          id="import-null"
+          autoComplete="off"
+          placeholder="none"
+          value={settings.value.nullTexts?.[0] ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            void read({ nullTexts: value === '' ? null : [value] })
+          }
+        />
+      </div>
       {isTable && hasHeader ? (
         <div class="field">
           <label for="import-header-row">Header row</label>
