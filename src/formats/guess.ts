@@ -1,7 +1,7 @@
 // Rows -> a guess at their columns, from the headings and the values of some rows. A doubtful column is left out.
 
 import { readInt64 } from '../plant/json'
-import { type OptionalText, ofOptionalTexts } from '../plant/plant'
+import { ofOptionalTexts } from '../plant/plant'
 import {
   type ColumnOptions,
   cellsOf,
@@ -52,6 +52,7 @@ function textOf(value: unknown): string {
   if (typeof cell === 'object' && cell !== null) return 'number' in cell ? String(cell.number) : ''
   return cell === null || cell === undefined ? '' : String(cell).slice(0, 300).trim()
 }
+
 // Texts that are never a plant's name, nor a tag.
 const NO_TEXT: readonly RegExp[] = [
   /^(https?|ftp|urn|mailto|file):|^www\./i,
@@ -75,185 +76,151 @@ const DIGIT = /\d/
 const isText = (text: string): boolean =>
   !NO_TEXT.some((pattern) => pattern.test(text)) && !(DIGIT.test(text) && CODE.test(text))
 
-/** True if most non-empty values of a column fit. */
-function mostFit(values: readonly string[], fits: (text: string) => boolean): boolean {
-  const nonEmpty = values.filter((text) => text !== '')
-  return nonEmpty.length > 0 && nonEmpty.filter(fits).length >= MIN_SHARE * nonEmpty.length
-}
+type Fits = (values: readonly string[]) => boolean
 
-const isEpithet = (text: string): boolean => /^[\p{Ll}×][\p{Ll}-]*( [\p{Ll}-]+)?\.?$/u.test(text)
-const isGenus = (text: string): boolean => /^[×x]? ?\p{Lu}[\p{Ll}-]+\.?$/u.test(text)
-const isFamily = (text: string): boolean => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.test(text)
+/** A test that most non-empty values of a column fit. A table without rows is known by its headings. */
+const most =
+  (fits: (text: string) => boolean): Fits =>
+  (values) => {
+    const filled = values.filter((text) => text !== '')
+    const count = filled.filter(fits).length
+    return values.length === 0 || (count > 0 && count >= MIN_SHARE * filled.length)
+  }
 
-/** True if most values of a column are integers, without repeats. Totals and headings among the rows may have none. */
-function isIdColumn(values: readonly string[]): boolean {
-  const isId = (text: string) => readInt64(text) !== null && !isRounded(text)
+const areTexts = most(isText)
+const areEpithets = most((text) => /^[\p{Ll}×][\p{Ll}-]*( [\p{Ll}-]+)?\.?$/u.test(text))
+const areGenera = most((text) => /^[×x]? ?\p{Lu}[\p{Ll}-]+\.?$/u.test(text))
+const areFamilies = most((text) => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.test(text))
+/** A species of several words is a whole name. */
+const areWholeNames = most((text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
+
+const isId = (text: string): boolean => readInt64(text) !== null && !isRounded(text)
+
+/** True if most values are integers, without repeats. Totals and headings among the rows may have none. */
+function areIds(values: readonly string[]): boolean {
   const ids = values.filter(isId).map(readInt64)
-  return (
-    ids.length >= values.length / 2 && mostFit(values, isId) && new Set(ids).size === ids.length
-  )
+  return ids.length >= values.length / 2 && most(isId)(values) && new Set(ids).size === ids.length
 }
+
+/** True for ids that count from 1, or rise from row to row: two of them may rise by chance. */
+const areRising = (ids: readonly string[]): boolean =>
+  ids.every((text, row) => Number(text) === row + 1) ||
+  (ids.length > 2 && ids.every((text, row) => row === 0 || Number(text) > Number(ids[row - 1])))
 
 /** True for names of columns: the table has columns where others have rows. */
-const areHeadings = (values: readonly string[]): boolean => values.filter(isKnownHeading).length > 1
-
-/** The part of a table that a guess is based on. */
-type SampleColumns = {
-  /** For JSON, the last key of each column. */
-  readonly header: readonly string[]
-  readonly values: readonly (readonly string[])[]
-  readonly isEmpty: boolean
-  /** False if the rows are objects of JSON. */
-  readonly isTable: boolean
-  /** True if all rows have equally many cells. */
-  readonly isEven: boolean
-}
+const areHeadings: Fits = (values) => values.filter(isKnownHeading).length > 1
 
 type Texts = readonly (readonly string[])[]
 
-const textsOf = (header: readonly string[], sample: readonly FileRow[]): Texts =>
-  sample.map((row) => cellsOf(row, header).slice(0, MAX_COLUMNS).map(textOf))
+/** The rows of a table that a guess is based on. Each column belongs to one field. */
+class Sample {
+  /** For JSON, the last key of each column. */
+  readonly header: readonly string[]
+  readonly used = new Set<number | null>()
 
-function columnsOfTexts(header: readonly string[], rows: Texts, isTable: boolean): SampleColumns {
-  const visibleHeader = header.slice(0, MAX_COLUMNS)
-  return {
-    header: isTable ? visibleHeader : visibleHeader.map(lastKey),
-    values: visibleHeader.map((_, column) => rows.map((row) => row[column] ?? '')),
-    isEmpty: rows.length === 0,
-    isTable,
-    isEven: rows.every(({ length }) => length === rows[0]?.length),
+  /** `isTable`: false if the rows are objects of JSON. */
+  constructor(
+    header: readonly string[],
+    readonly rows: Texts,
+    readonly isTable: boolean,
+  ) {
+    const visible = header.slice(0, MAX_COLUMNS)
+    this.header = isTable ? visible : visible.map(lastKey)
   }
-}
 
-/** The first column with such a heading, whose values fit. */
-function findColumn(
-  { header, values, isEmpty }: SampleColumns,
-  meanings: readonly Meaning[],
-  usedColumns: readonly (number | null)[],
-  fits: (values: readonly string[]) => boolean = (column) => mostFit(column, isText),
-): number | null {
-  for (const meaning of meanings) {
-    const column = header.findIndex(
-      (heading, index) =>
-        isHeadingOf(meaning, heading) &&
-        !usedColumns.includes(index) &&
-        (isEmpty || fits(values[index] ?? [])),
+  values(column: number): readonly string[] {
+    return this.rows.map((row) => row[column] ?? '')
+  }
+
+  /** The first unused column whose heading and values fit. */
+  #find(matches: (heading: string) => boolean, fits: Fits): number | null {
+    const column = this.header.findIndex(
+      (heading, at) => matches(heading) && !this.used.has(at) && fits(this.values(at)),
     )
-    if (column >= 0) return column
+    return column < 0 ? null : column
   }
-  return null
-}
 
-const findGenus = (sampleColumns: SampleColumns, usedColumns: readonly (number | null)[]) =>
-  findColumn(sampleColumns, ['genus'], usedColumns, (column) => mostFit(column, isGenus))
+  find(meaning: Meaning, fits: Fits = areTexts): number | null {
+    return this.#find((heading) => isHeadingOf(meaning, heading), fits)
+  }
+
+  findNamed(name: string, fits: Fits = () => true): number | null {
+    return this.#find((heading) => normalize(heading) === name, fits)
+  }
+}
 
 /** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
-function findNameParts(
-  sampleColumns: SampleColumns,
-  usedColumns: readonly (number | null)[],
-): number[] | null {
-  const genus = findGenus(sampleColumns, usedColumns)
-  const epithet = findColumn(sampleColumns, ['epithet'], usedColumns, (column) =>
-    mostFit(column, isEpithet),
-  )
-  if (genus === null || epithet === null) return null
-  const cultivar = findColumn(sampleColumns, ['cultivar'], usedColumns)
-  return cultivar === null ? [genus, epithet] : [genus, epithet, cultivar]
+function findNameParts(sample: Sample): number[] | null {
+  const parts = [sample.find('genus', areGenera), sample.find('epithet', areEpithets)]
+  return parts.includes(null)
+    ? null
+    : [...parts, sample.find('cultivar')].filter((column) => column !== null)
 }
 
 /** The column of the keys that lead to the rows of JSON, if they are names. */
-function findKeyColumn(
-  { header, values, isTable }: SampleColumns,
-  usedColumns: readonly (number | null)[],
-) {
-  const column = isTable ? -1 : header.indexOf(KEY)
-  const keys = values[column] ?? []
-  const others = header.filter((_, index) => index !== column)
+function findKeys(sample: Sample): number | null {
+  const column = sample.isTable ? null : sample.findNamed(KEY, areTexts)
+  const others = sample.header.filter((_, index) => index !== column)
   // The keys of columns, whose rows are numbered.
   const areNumbers = others.length > 0 && others.every((key) => /^\d+$/.test(key))
-  const areColumns = areNumbers || areHeadings(keys)
-  return !areColumns && !usedColumns.includes(column) && mostFit(keys, isText) ? column : null
+  return column === null || areNumbers || areHeadings(sample.values(column)) ? null : column
 }
 
-function findName(
-  sampleColumns: SampleColumns,
-  usedColumns: readonly (number | null)[],
-): number[] | null {
-  const { header, values, isEmpty } = sampleColumns
-  const exact = header.findIndex((heading) => normalize(heading) === 'name')
+function findName(sample: Sample): readonly number[] | null {
+  const { header, isTable } = sample
+  const known = header.filter(isKnownHeading).map(normalize)
+  // "Holly, common": the word may be a part of a name.
+  if (isTable && header.length > 1 && known.join() === 'common') return null
+  const exact = sample.findNamed('name', areTexts)
   // Pairs of a name and a value describe one thing in several rows.
-  if (exact >= 0 && header.some((heading) => normalize(heading) === 'value')) return null
-  if (exact >= 0 && (isEmpty || mostFit(values[exact] ?? [], isText))) return [exact]
-  const whole = findColumn(sampleColumns, ['scientific', 'name'], usedColumns)
-  if (whole !== null) return [whole]
-  const parts = findNameParts(sampleColumns, usedColumns)
-  if (parts !== null) return parts
-  // A species of several words is a whole name.
-  const isWhole = (column: readonly string[]) =>
-    mostFit(column, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
-  const species = isEmpty ? null : findColumn(sampleColumns, ['epithet'], usedColumns, isWhole)
-  const hasSpecies = header.some((heading) => isHeadingOf('epithet', heading))
+  if (exact !== null) return sample.findNamed('value') === null ? [exact] : null
+  const whole = sample.find('scientific') ?? sample.find('name')
+  const parts = whole === null ? findNameParts(sample) : [whole]
+  if (parts) return parts
+  const isAlone = !header.some((heading) => isHeadingOf('epithet', heading))
   const column =
-    species ??
-    findColumn(sampleColumns, ['common'], usedColumns) ??
-    findKeyColumn(sampleColumns, usedColumns) ??
-    (hasSpecies ? null : findGenus(sampleColumns, usedColumns))
+    sample.find('epithet', areWholeNames) ??
+    sample.find('common') ??
+    findKeys(sample) ??
+    (isAlone ? sample.find('genus', areGenera) : null)
   return column === null ? null : [column]
 }
 
-/** True for numbers that count from 1, or rise from row to row: two of them may rise by chance. */
-const areRising = (values: readonly string[]): boolean =>
-  values.every((text, row) => Number(text) === row + 1) ||
-  (values.length > 2 &&
-    values.every((text, row) => row === 0 || Number(text) > Number(values[row - 1])))
+/** The columns of a table with headings. */
+function findNamed(sample: Sample) {
+  const use = (column: number | null) => {
+    sample.used.add(column)
+    return column
+  }
+  const id = use(sample.find('id', areIds))
+  const name = findName(sample)
+  // A genus may be the name that is not certain.
+  for (const column of name ?? [sample.find('genus', areGenera)]) use(column)
+  const optional = ofOptionalTexts((text) =>
+    use(isMeaning(text) ? sample.find(text) : sample.findNamed(text)),
+  )
+  return { id, name, ...optional }
+}
 
 /**
  * The columns of a table without headings: the name is the only text, but for the family of a plant, or beside ids the only
  * one that each row has; ids rise before it.
  */
-function findUnnamed({ values, isEven }: SampleColumns) {
-  const valuesOf = (column: number): readonly string[] => values[column] ?? []
-  const texts = [...values.keys()].filter((column) => mostFit(valuesOf(column), isText))
-  const families = texts.filter((column) => mostFit(valuesOf(column), isFamily))
+function findUnnamed(sample: Sample) {
+  const { rows, header } = sample
+  const columns = [...header.keys()]
+  const texts = columns.filter((column) => areTexts(sample.values(column)))
+  const families = texts.filter((column) => areFamilies(sample.values(column)))
   const names = texts.filter((column) => !families.includes(column))
-  const id = isIdColumn(valuesOf(0)) && areRising(valuesOf(0)) ? 0 : null
-  const filled = names.filter((column) => !valuesOf(column).includes(''))
-  const isBesideTag = id !== null && isEven && values.length === 3 && filled.length === 1
+  const ids = sample.values(0)
+  const id = areIds(ids) && areRising(ids) ? 0 : null
+  const filled = names.filter((column) => !sample.values(column).includes(''))
+  // The cells of three columns in each row: a comma in a name makes rows of different lengths.
+  const isBesideTag = id !== null && filled.length === 1 && rows.every(({ length }) => length === 3)
   const name = isBesideTag ? filled : names
   const tag = families[0] ?? (isBesideTag ? names.find((column) => !name.includes(column)) : null)
-  const isName = name.length === 1 && !values.some(areHeadings)
+  const isName = name.length === 1 && !columns.some((column) => areHeadings(sample.values(column)))
   return { id, name: isName ? name : null, ...ofOptionalTexts(() => null), tag: tag ?? null }
-}
-
-/** The column of an optional text: by its known headings, or by its own name. */
-function findOptionalText(
-  sampleColumns: SampleColumns,
-  text: OptionalText,
-  usedColumns: readonly (number | null)[],
-) {
-  if (isMeaning(text)) return findColumn(sampleColumns, [text], usedColumns)
-  const column = sampleColumns.header.findIndex(
-    (heading, index) => normalize(heading) === text && !usedColumns.includes(index),
-  )
-  return column < 0 ? null : column
-}
-
-/** True if the only known heading is a word that may be a part of a name, as in "Holly, common". */
-const isPartOfName = ({ header, isTable }: SampleColumns): boolean =>
-  isTable && header.length > 1 && header.filter(isKnownHeading).map(normalize).join() === 'common'
-
-/** The columns of a table with headings. */
-function findNamed(sampleColumns: SampleColumns) {
-  const id = findColumn(sampleColumns, ['id'], [], isIdColumn)
-  const name = isPartOfName(sampleColumns) ? null : findName(sampleColumns, [id])
-  // A genus may be the name that is not certain.
-  const usedColumns = [id, ...(name ?? [findGenus(sampleColumns, [id])])]
-  const optional = ofOptionalTexts((text) => {
-    const column = findOptionalText(sampleColumns, text, usedColumns)
-    usedColumns.push(column)
-    return column
-  })
-  return { id, name, ...optional }
 }
 
 function guessTexts(
@@ -262,9 +229,9 @@ function guessTexts(
   isTable: boolean,
   isNamed: boolean,
 ): Guess {
-  const sampleColumns = columnsOfTexts(header, rows, isTable)
+  const sample = new Sample(header, rows, isTable)
   const show = (column: number) => columnReference(header, column, isNamed)
-  const { id, name, ...optional } = isNamed ? findNamed(sampleColumns) : findUnnamed(sampleColumns)
+  const { id, name, ...optional } = isNamed ? findNamed(sample) : findUnnamed(sample)
   return {
     header: isNamed,
     headerRow: null,
@@ -275,13 +242,15 @@ function guessTexts(
   }
 }
 
+const textsOf = (header: readonly string[], rows: readonly FileRow[]): Texts =>
+  rows.map((row) => cellsOf(row, header.slice(0, MAX_COLUMNS)).slice(0, MAX_COLUMNS).map(textOf))
+
 /** Guesses the columns. A field without a convincing column is null. */
 export const guessColumns = (
   header: readonly string[],
-  sample: readonly FileRow[],
+  rows: readonly FileRow[],
   isNamed: boolean,
-): Guess =>
-  guessTexts(header, textsOf(header.slice(0, MAX_COLUMNS), sample), hasCells(sample), isNamed)
+): Guess => guessTexts(header, textsOf(header, rows), hasCells(rows), isNamed)
 
 const YEAR = /^(1[5-9]|20)\d\d$/
 
@@ -293,7 +262,6 @@ const MAX_TITLES = 5
 /** Comments, and labels of a text beside them. */
 const COMMENT = /^\s*#\s*\p{L}|:\s*$/u
 const MAX_WORDS = 5
-const PAIR = 2
 
 /** True for a year or a sentence, which names no plant. */
 const isNoPlant = (text: string): boolean =>
@@ -308,23 +276,19 @@ const areGroups = (row: readonly string[], header: readonly string[]): boolean =
   filledOf(row).every(isText) &&
   header.some((heading, column) => heading !== '' && normalize(row[column] ?? '') === '')
 
-/** True for a label and its text, such as a date, where the table has more columns. */
-const isLabel = (texts: readonly string[], header: readonly string[]): boolean =>
-  texts.length === PAIR && isText(texts[0] ?? '') && filledOf(header).length > PAIR
-
 /**
  * True if the rows above a header are titles or comments: a plant above it would be lost. `isKnown`: the header has known
  * headings; without them, a title may be no plant's name.
  */
 function areTitles(rows: Texts, header: readonly string[], isKnown: boolean): boolean {
-  const lastRow = rows.at(-1) ?? []
-  const others = isKnown && areGroups(lastRow, header) ? rows.slice(0, -1) : rows
+  const others = isKnown && areGroups(rows.at(-1) ?? [], header) ? rows.slice(0, -1) : rows
   const titles = others.map(filledOf).filter(([first = '']) => first !== '' && !COMMENT.test(first))
   const pairs = titles.filter(({ length }) => length > 1)
-  // A plant has no date for a tag.
+  // Labels and their texts, where the table has more columns: no plant has a date for a tag.
   const areLabels =
     isKnown &&
-    pairs.every((pair) => isLabel(pair, header)) &&
+    filledOf(header).length > 2 &&
+    pairs.every(({ length, 0: label = '' }) => length === 2 && isText(label)) &&
     pairs.some(([, text = '']) => !isText(text) && !isData([text]))
   const unsure = titles.filter(([title = '']) => !isNoPlant(title))
   return (pairs.length === 0 || areLabels) && unsure.length <= (isKnown ? MAX_TITLES : 0)
@@ -332,10 +296,10 @@ function areTitles(rows: Texts, header: readonly string[], isKnown: boolean): bo
 
 /** The index of the header's row below titles or comments; null: it is the first row, or not certain. */
 function findHeader(rows: Texts, guesses: readonly Guess[]): number | null {
-  const namedIndex = guesses.findIndex(({ nameColumn: name }) => name !== null)
+  const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
   // Without known headings, the header is the first of the widest rows, after narrower ones.
   const widths = rows.map((row) => filledOf(row).length)
-  const index = namedIndex >= 0 ? namedIndex : widths.indexOf(Math.max(...widths))
+  const index = named >= 0 ? named : widths.indexOf(Math.max(...widths))
   const header = rows[index] ?? []
   if (index < 1 || filledOf(header).length < 2 || isData(header)) return null
   // A word such as "common" may be a part of a name.
@@ -343,41 +307,35 @@ function findHeader(rows: Texts, guesses: readonly Guess[]): number | null {
   return areTitles(rows.slice(0, index), header, isKnown) ? index : null
 }
 
-/** The guess at the header's row; null: there is none below the first. */
+/** The guess with the header's row; null: there is none below the first. */
 function guessHeader(
   header: readonly string[],
-  sample: readonly FileRow[],
+  rows: readonly FileRow[],
   own: Guess,
 ): Guess | null {
-  const all = textsOf(header, sample)
-  const rows = all.slice(0, MAX_HEADER_ROW)
-  const guesses = rows.map((row, index) =>
-    row.some(isKnownHeading) ? guessTexts(row, all.slice(index + 1), true, true) : own,
-  )
-  const index = findHeader([header.slice(0, MAX_COLUMNS), ...rows], [own, ...guesses])
+  const texts = textsOf(header, rows)
+  const first = texts.slice(0, MAX_HEADER_ROW)
+  const guessAt = (at: number) => guessTexts(first[at] ?? [], texts.slice(at + 1), true, true)
+  const guesses = first.map((row, at) => (row.some(isKnownHeading) ? guessAt(at) : own))
+  const index = findHeader([header.slice(0, MAX_COLUMNS), ...first], [own, ...guesses])
   if (index === null) return null
-  const line = sample[index - 1]?.line ?? 0
-  // The rows of JSON may share a line.
-  const isAlone = sample.filter((row) => row.line === line).length === 1
-  return isAlone
-    ? { ...guessTexts(rows[index - 1] ?? [], all.slice(index), true, true), headerRow: line }
-    : null
+  const headerRow = rows[index - 1]?.line ?? 0
+  // Rows of JSON may share a line.
+  const isAlone = rows.filter(({ line }) => line === headerRow).length === 1
+  return isAlone ? { ...guessAt(index - 1), headerRow } : null
 }
 
 /** A list within the rows of JSON that has plants, where the rows have none. */
-function guessList(
-  header: readonly string[],
-  sample: readonly FileRow[],
-  own: Guess,
-): Guess | null {
+function guessList(header: readonly string[], rows: readonly FileRow[], own: Guess): Guess | null {
   for (const list of header.slice(0, MAX_COLUMNS)) {
-    const rows = sample.flatMap(({ line, cells }) => {
-      const value = valueAt(cells, list)
-      return Array.isArray(value) ? value.filter(isObject).map((cells) => ({ line, cells })) : []
-    })
-    const inner = guessColumns(columnsOfRows(rows), rows, true)
-    const isBetter = own.nameColumn === null || (own.idColumn === null && inner.idColumn !== null)
-    if (inner.nameColumn !== null && isBetter) return { ...own, list }
+    const inner = rows.flatMap(({ line, cells }) =>
+      [valueAt(cells, list)]
+        .filter(Array.isArray)
+        .flatMap((values) => values.filter(isObject).map((cells) => ({ line, cells }))),
+    )
+    const { nameColumn, idColumn } = guessColumns(columnsOfRows(inner), inner, true)
+    const isBetter = own.nameColumn === null || (own.idColumn === null && idColumn !== null)
+    if (nameColumn !== null && isBetter) return { ...own, list }
   }
   return null
 }
@@ -388,14 +346,13 @@ function guessList(
  */
 export function guessTable(
   header: readonly string[],
-  sample: readonly FileRow[],
+  rows: readonly FileRow[],
   isNamed: boolean,
 ): Guess {
-  const own = guessColumns(header, sample, isNamed)
-  if (!hasCells(sample)) return guessList(header, sample, own) ?? own
+  const own = guessColumns(header, rows, isNamed)
+  if (!hasCells(rows)) return guessList(header, rows, own) ?? own
   if (!isNamed || own.nameColumn !== null) return own
-  const below = guessHeader(header, sample, own)
-  if (below) return below
-  if (!isData(header)) return own
-  return guessColumns(header, [{ line: 1, cells: header }, ...sample], false)
+  const below = guessHeader(header, rows, own)
+  if (below || !isData(header)) return below ?? own
+  return guessColumns(header, [{ line: 1, cells: header }, ...rows], false)
 }

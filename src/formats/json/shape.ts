@@ -13,10 +13,10 @@ import { JsonScanner } from './scanner'
 type Kind = 'objects' | 'arrays' | 'texts'
 const KINDS: Readonly<Record<string, Kind>> = { '{': 'objects', '[': 'arrays', '"': 'texts' }
 
-/** A list within a document: the keys that lead to it, the number of its values of this kind, and the first of them. */
+/** An array that is in no other: the keys that lead to it, the number of its values of this kind, and the first of them. */
 type List = {
   readonly path: readonly string[]
-  readonly kind: Kind
+  kind: Kind | undefined
   readonly sample: unknown[]
   count: number
 }
@@ -33,11 +33,9 @@ type Survey = {
   /** The line in which a second value begins; null: there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
-  /** The number of arrays outside of others. */
-  readonly arrayCount: number
-  /** The last of them, if it and the keys that lead to it are all that the document has, but for null. */
-  readonly soleArray: readonly string[] | null
-  /** The objects that are not within arrays; the outermost comes first. */
+  /** The number of members that are not null. */
+  readonly members: number
+  /** The objects that are in no array; the outermost comes first. */
   readonly groups: readonly Group[]
   /** The keys of the first value, and the first character of the value of each. */
   readonly keys: ReadonlyMap<string, string>
@@ -60,9 +58,8 @@ type ListShape = { readonly list: string; readonly header: readonly string[] | n
 /** The shape of a document: one value a line, values one after another, or the elements of lists. */
 export type Shape = 'lines' | 'values' | ListShape
 
-const MAX_LISTS = 1000
-const MAX_KEYS = 1000
-const MAX_GROUPS = 1000
+/** The maximum number of lists, keys and objects that are looked at. */
+const MAX_PARTS = 1000
 const MAX_NAMED = 12
 /** The characters of the first values of all lists that are looked at. */
 const SAMPLE_CHARACTERS = 1_000_000
@@ -94,39 +91,31 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   const groups = new Map<readonly string[], Group>()
   const keys = new Map<string, string>()
   let members = 0
-  let arrayCount = 0
   let remaining = SAMPLE_CHARACTERS
-  let path: readonly string[] = []
-  let lastArray: readonly string[] | null = null
   let list: List | null = null
   let endLine = line
   const scanner = new JsonScanner(
     {
-      isRows(newPath, isArray) {
-        path = newPath
-        list = null
-        if (isArray) {
-          lastArray = newPath
-          arrayCount += 1
-        }
-        return isArray
+      isRows(path, isArray) {
+        if (!isArray) return false
+        list = { path, kind: undefined, sample: [], count: 0 }
+        if (lists.length < MAX_PARTS) lists.push(list)
+        return true
       },
       onRow(_, row) {
         const kind = KINDS[row[0] ?? '']
-        if (!kind || (list && list.kind !== kind)) return
-        if (!list) {
-          list = { path, kind, sample: [], count: 0 }
-          if (lists.length < MAX_LISTS) lists.push(list)
-        }
+        if (!list || !kind) return
+        list.kind ??= kind
+        if (list.kind !== kind) return
         list.count += 1
         remaining -= row.length
         if (remaining > 0) list.sample.push(tryParse(row))
       },
-      onMember(memberPath, key, first) {
+      onMember(path, key, first) {
         if (first !== 'n') members += 1
-        if (memberPath.length === 0 && keys.size < MAX_KEYS) keys.set(key, first)
-        const group = groups.get(memberPath) ?? { path: memberPath, count: 0, areObjects: true }
-        if (group.count === 0 && groups.size < MAX_GROUPS) groups.set(memberPath, group)
+        if (path.length === 0 && keys.size < MAX_PARTS) keys.set(key, first)
+        const group = groups.get(path) ?? { path, count: 0, areObjects: true }
+        if (group.count === 0 && groups.size < MAX_PARTS) groups.set(path, group)
         group.count += 1
         group.areObjects &&= first === '{'
       },
@@ -142,8 +131,7 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
     endLine,
     nextLine,
     lists,
-    arrayCount,
-    soleArray: lastArray !== null && members === lastArray.length ? lastArray : null,
+    members,
     groups: [...groups.values()],
     keys,
   })
@@ -189,19 +177,16 @@ function refuseLists(
   advice: Advice,
   likely: readonly List[] = lists,
 ): never {
-  const all = patternOf(likely.map(({ path }) => path))
-  const paths = likely.map(({ path }) => showPath(path))
+  const chosen = likely.length > 0 ? likely : lists
+  const all = patternOf(chosen.map(({ path }) => path))
+  const paths = chosen.map(({ path }) => showPath(path))
   throw new ListsError(`${what}: ${listLists(lists)}; ${advice.lists(paths, all)}`, paths, all)
 }
 
-/** The columns of arrays, from a list of as many texts; null: there is none. */
-function headerOf({ kind, sample }: List, lists: readonly List[]): readonly string[] | null {
-  const [first] = sample
+/** The columns of a list of arrays, from a list of as many texts; null: there is none. */
+function headerOf({ kind, sample: [first] }: List, lists: readonly List[]) {
   if (kind !== 'arrays' || !Array.isArray(first)) return null
-  const names = lists.find(
-    (list) =>
-      list.kind === 'texts' && list.sample.length === first.length && list.count === first.length,
-  )
+  const names = lists.find(({ kind, count }) => kind === 'texts' && count === first.length)
   return (names?.sample as readonly string[] | undefined) ?? null
 }
 
@@ -217,32 +202,21 @@ const isTable = ({ kind, sample: [first] }: List): boolean =>
   (kind === 'arrays' && Array.isArray(first) && first.some((cell) => typeof cell === 'string'))
 
 /** The shape of a document that is one object. */
-function shapeOfObject(
-  { groups, keys, lists, arrayCount, soleArray }: Survey,
-  advice: Advice,
-): Shape {
+function shapeOfObject({ groups, keys, lists, members }: Survey, advice: Advice): Shape {
   const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
-  const shapeOf = (list: List): Shape => ({
-    list: showPath(list.path),
-    header: headerOf(list, lists),
-  })
+  const shapeOf = (list: List) => ({ list: showPath(list.path), header: headerOf(list, lists) })
   const tables = lists.filter(isTable)
-  const areObjects = tables.some(({ kind }) => kind === 'objects')
-  const withHeader = tables.filter((list) => headerOf(list, lists) !== null)
-  const [headed, other] = withHeader
-  if (headed && !other && !isPlant) return shapeOf(headed)
-  if (areObjects) {
-    const likely = tables.filter((list) => !tables.some((row) => isDescription(list, row)))
-    const [list] = likely
-    if (list && tables.length === 1 && !isPlant) return shapeOf(list)
+  const [headed, otherHeaded] = tables.filter((list) => headerOf(list, lists))
+  if (headed && !otherHeaded && !isPlant) return shapeOf(headed)
+  const [table, otherTable] = tables
+  const objects = tables.filter(({ kind }) => kind === 'objects')
+  if (table && objects.length > 0) {
+    if (!otherTable && !isPlant) return shapeOf(table)
     const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
-    const many = tables.length === 1 ? 'a list' : `${tables.length} lists`
-    refuseLists(
-      `${what} ${many} of ${tables.every(({ kind }) => kind === 'objects') ? 'objects' : 'rows'}`,
-      tables,
-      advice,
-      likely.length > 0 ? likely : tables,
-    )
+    const many = otherTable ? `${tables.length} lists` : 'a list'
+    const ofWhat = objects.length === tables.length ? 'objects' : 'rows'
+    const likely = tables.filter((list) => !tables.some((row) => isDescription(list, row)))
+    refuseLists(`${what} ${many} of ${ofWhat}`, tables, advice, likely)
   }
   const map = groups.find(({ areObjects, count }) => areObjects && count > 1)
   if (map) {
@@ -252,13 +226,13 @@ function shapeOfObject(
   // The lists of a plant are its other names or uses.
   if (isPlant || [...keys].some(([key, first]) => first === '"' && isKnownHeading(key)))
     return 'values'
-  const [table, another] = tables
-  if (table && !another) return shapeOf(table)
+  if (table && !otherTable) return shapeOf(table)
   // A list of texts would lose what belongs to them in other lists.
-  const texts = lists.filter(({ kind }) => kind === 'texts')
-  if (texts.length > 0 && arrayCount === 1) refuseLists('an object with texts', texts, advice)
+  const [list, otherList] = lists
+  if (!list || otherList) return 'values'
+  if (list.kind === 'texts') refuseLists('an object with texts', lists, advice)
   // Such as {"plants":[],"next":null}, the answer of a store without plants.
-  return soleArray === null ? 'values' : { list: showPath(soleArray), header: null }
+  return members === list.path.length ? shapeOf(list) : 'values'
 }
 
 /**

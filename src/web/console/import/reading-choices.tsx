@@ -68,6 +68,33 @@ function SheetChoice({
   )
 }
 
+function TextChoice({
+  id,
+  label,
+  placeholder,
+  value,
+  onChoose,
+}: {
+  readonly id: string
+  readonly label: string
+  readonly placeholder: string
+  readonly value: string
+  readonly onChoose: (text: string) => void
+}) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        autoComplete="off"
+        placeholder={placeholder}
+        value={value}
+        onChange={(event) => onChoose(event.currentTarget.value)}
+      />
+    </div>
+  )
+}
+
 /** The detected settings, which are nearly always right. */
 export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   const { settings, readable, read } = preview
@@ -114,30 +141,21 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           onChoose={(name) => void read({ encoding: name === UNICODE ? null : name })}
         />
       ) : null}
-      <div class="field">
-        <label for="import-null">Text of empty cells</label>
-        <input
-          id="import-null"
-          autoComplete="off"
-          placeholder="none"
-          value={settings.value.nullTexts?.[0] ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            void read({ nullTexts: value === '' ? null : [value] })
-          }
-        />
-      </div>
+      <TextChoice
+        id="import-null"
+        label="Text of empty cells"
+        placeholder="none"
+        value={settings.value.nullTexts?.[0] ?? ''}
+        onChoose={(text) => void read({ nullTexts: text === '' ? null : [text] })}
+      />
       {isTable && hasHeader ? (
-        <div class="field">
-          <label for="import-header-row">Header row</label>
-          <input
-            id="import-header-row"
-            inputMode="numeric"
-            autoComplete="off"
-            placeholder="the first"
-            value={headerRow ?? ''}
-            onChange={(event) => void read({ headerRow: toRow(event.currentTarget.value) })}
-          />
-        </div>
+        <TextChoice
+          id="import-header-row"
+          label="Header row"
+          placeholder="the first"
+          value={String(headerRow ?? '')}
+          onChoose={(text) => void read({ headerRow: toRow(text) })}
+        />
       ) : null}
       {isTable ? (
         <label class="check">
