@@ -9,8 +9,8 @@ setDefaultTimeout(PATIENCE_MS)
 
 const ENTRIES = [
   'main.ts',
-  'engine/sqlite/committing/worker.ts',
-  'engine/sqlite/copies/check-worker.ts',
+  'engine/sqlite/thread.ts',
+  'engine/sqlite/backup-thread.ts',
   'cli/import/workbook-worker.ts',
   'web/console/workbooks/workbook-worker.ts',
   'web/console/main.tsx',
@@ -78,7 +78,7 @@ describe('in the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/access/auth')
-    expect(imports.map(show)).toContain('engine/sqlite/file/connection.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('engine/sqlite/connection.ts imports bun:sqlite')
   })
 
   test.each([

@@ -51,9 +51,7 @@ test.skipIf(!isBuilt)('reads no setting or module from the working folder', asyn
   expect(await daemon.stop()).toBe(0)
 
   expect(existsSync(folder.file('ran'))).toBeFalse()
-  expect(readdirSync(folder.path).sort()).toEqual(
-    [...folder.names, 'plants.db', 'plants.db.reserve'].sort(),
-  )
+  expect(readdirSync(folder.path).sort()).toEqual([...folder.names, 'plants.db'].sort())
   expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'Rose', tag: null }])
 })
 

@@ -1,6 +1,6 @@
 // The entries of the change log, and their cursors; for every engine. The life of an entry:
 // - add: the commit of a change adds its entry, so that neither exists without the other
-// (sqlite/committing/change-log-writer.ts, postgres/sql/change-log.ts).
+// (sqlite/change-log.ts, postgres/sql/change-log.ts).
 // - watch: listeners are notified of new entries (watch.ts).
 // - read: pages of entries after a cursor, or of the history of one plant before a cursor.
 // - remove: entries older than the retention period are removed, oldest first (retention.ts). Their cursors expire.

@@ -9,10 +9,12 @@ import { engineOf, openStore } from '../engine/engine'
 import { storeOwner, storeReader } from '../engine/store-user'
 import { UsageError } from '../errors'
 import { isReadByOthers } from '../files/input'
+import { exitAtOnce } from '../files/libc'
 import { createCors } from '../http/access/cors'
 import { createApp } from '../http/app'
 import { createLog, formatEvent, type Log } from '../log'
-import { createMetrics, type Metrics } from '../metrics'
+import { createMetrics } from '../metrics'
+import { EXIT_CODES } from '../program'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
@@ -77,10 +79,19 @@ function warnOfReaders({ tokenFile, databasePasswordFile }: Config, log: Log): v
 }
 
 /** The policy of a daemon towards its store. */
-function storeUserOf(config: Config, log: Log, { countCommit }: Metrics, stopping: AbortSignal) {
+function storeUserOf(
+  { config, log, lines, metrics, logsToTerminal }: Parts,
+  stopping: AbortSignal,
+) {
   const { readOnly, primaryUrl, keepChanges } = config
-  if (!readOnly) return storeOwner(log, countCommit, keepChanges, stopping)
-  return storeReader({ primaryUrl, log, stopping })
+  if (readOnly) return storeReader({ primaryUrl, log, stopping })
+  const endAtOnce = async (detail: string) => {
+    if (logsToTerminal)
+      lines.write(`plantstore: the disk failed (${detail}); start plantstore again\n`)
+    await lines.flush(LAST_LINES_MS)
+    exitAtOnce(EXIT_CODES.storage)
+  }
+  return storeOwner(log, metrics.countCommit, keepChanges, stopping, endAtOnce)
 }
 
 function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {
@@ -124,8 +135,8 @@ class Daemon {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    const { config, log, metrics } = parts
-    const storeUser = storeUserOf(config, log, metrics, this.#stop.signal)
+    const { config } = parts
+    const storeUser = storeUserOf(parts, this.#stop.signal)
     this.#opening = openStore(config.database, storeUser, config)
   }
 

@@ -7,13 +7,13 @@ import type { Log } from '../log'
 import type { Plant } from '../plant/plant'
 import type { Findings, ReadOnlyStore, Store } from '../store'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
-import { copyDatabase } from './sqlite/copies/backup'
-import { checkDatabase } from './sqlite/copies/check'
-import { restoreDatabase } from './sqlite/copies/restore'
-import { filesOf } from './sqlite/file/sidecars'
-import { type ReadMode, readDatabase } from './sqlite/read-only/read'
-import { openReadOnly } from './sqlite/read-only/store'
-import { allPlants } from './sqlite/reading/plants'
+import { copyDatabase } from './sqlite/backup'
+import { checkDatabase } from './sqlite/check'
+import { filesOf } from './sqlite/files'
+import { allPlants } from './sqlite/plants'
+import { openForCommand } from './sqlite/reader'
+import { restoreDatabase } from './sqlite/restore'
+import { readDatabase } from './sqlite/snapshot'
 import { openSqlite } from './sqlite/store'
 import type { StoreUser } from './store-user'
 
@@ -43,11 +43,11 @@ type Engine = {
   openReadOnly(database: string, secrets: DatabaseSecrets, log: Log): Promise<ReadOnlyStore>
   /** Reads a whole store without writing. */
   check(database: string, secrets: DatabaseSecrets, log?: Log): Promise<Findings>
-  /** Lets `read` read a store as of one moment, without writing. */
+  /** Lets `read` read a store as of one moment, without writing; from the start again unless it can read only `once`. */
   readAll<T>(
     database: string,
     secrets: DatabaseSecrets,
-    mode: ReadMode,
+    mode: 'once' | 'repeatable',
     log: Log,
     read: (plants: PlantParts) => Promise<T>,
   ): Promise<T>
@@ -64,10 +64,10 @@ const sqlite: Engine = {
     return { name, baseName: basename(name), files: filesOf(name), isNew }
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
-  openReadOnly: async (database) => openReadOnly(database),
+  openReadOnly: async (database) => openForCommand(database),
   check: checkDatabase,
   readAll: (database, _, mode, __, read) =>
-    readDatabase(database, mode, (db) => read(allPlants(db))),
+    readDatabase(database, (db) => read(allPlants(db)), mode === 'once'),
   backup: copyDatabase,
   restore: restoreDatabase,
 }

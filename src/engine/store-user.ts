@@ -3,7 +3,9 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import { RequestError } from '../errors'
+import { exitAtOnce } from '../files/libc'
 import type { Log } from '../log'
+import { EXIT_CODES } from '../program'
 import { hasWritten } from './commit/kinds'
 import type { Outcome, Write } from './commit/write'
 
@@ -20,8 +22,6 @@ export type StoreUser = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to recover. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
-  /** Opens a database on a full disk with the space that is reserved for revocations. */
-  readonly usesReserve: boolean
   /** Begins or ends the change log of the store. */
   readonly keepChanges: KeepChanges
   /** Aborted when the process is told to stop. A store that is still opening then rejects. */
@@ -31,6 +31,8 @@ export type StoreUser = {
   readonly deferSuspend: <T>(commit: () => Promise<T>) => Promise<T>
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
+  /** Ends a daemon whose disk has failed, at once: only a new start reads what the disk has stored. */
+  readonly onDiskFailure: (detail: string) => void
 }
 
 /** A user without rights and duties, whose Ctrl-C ends the process at once. */
@@ -39,12 +41,12 @@ const BYSTANDER: StoreUser = {
   holdsLock: false,
   makesDatabase: false,
   outlivesOutages: false,
-  usesReserve: false,
   keepChanges: null,
   stopping: new AbortController().signal,
   log: () => {},
   deferSuspend: (commit) => commit(),
   onCommit: () => {},
+  onDiskFailure: () => exitAtOnce(EXIT_CODES.storage),
 }
 
 /** A process that serves a store to clients for as long as it runs. */
@@ -53,6 +55,7 @@ export const storeOwner = (
   onCommit: StoreUser['onCommit'],
   keepChanges: KeepChanges = null,
   stopping = BYSTANDER.stopping,
+  onDiskFailure = BYSTANDER.onDiskFailure,
 ): StoreUser => ({
   ...BYSTANDER,
   holdsLock: true,
@@ -62,10 +65,10 @@ export const storeOwner = (
   stopping,
   log,
   onCommit,
+  onDiskFailure,
 })
 
-type Guest = Pick<StoreUser, 'makesDatabase'> &
-  Partial<Pick<StoreUser, 'deferSuspend' | 'log' | 'usesReserve'>>
+type Guest = Pick<StoreUser, 'makesDatabase'> & Partial<Pick<StoreUser, 'deferSuspend' | 'log'>>
 
 /** A process that uses a store briefly, and does not interfere with a daemon. */
 export const storeGuest = (guest: Guest): StoreUser => ({ ...BYSTANDER, ...guest })

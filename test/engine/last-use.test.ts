@@ -2,7 +2,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { createUseRecorder } from '../../src/engine/commit/last-use'
 import { openStore } from '../../src/engine/engine'
-import { WorkerClient } from '../../src/engine/sqlite/committing/worker-client'
+import { Writer } from '../../src/engine/sqlite/writer'
 import { storeOwner } from '../../src/engine/store-user'
 import { RequestError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
@@ -28,7 +28,7 @@ async function startService() {
     now: () => clock.now,
     configuredToken: () => token,
   })
-  const commits = spyOn(WorkerClient.prototype, 'commit')
+  const commits = spyOn(Writer.prototype, 'commit')
   return {
     store,
     clock,

@@ -31,6 +31,21 @@ export function testTokens(open: () => Promise<TestedStore>): void {
     expect(await reopened.listTokens()).toEqual([guest, laptop])
   })
 
+  test('shows a revocation to the next lookup of a token that was just found', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const laptop = token('laptop')
+    expect(await store.findToken(laptop.hash)).toBeNull()
+    await store.createToken(laptop)
+    for (let lookups = 0; lookups < 3; lookups++)
+      expect(await store.findToken(laptop.hash)).toEqual(laptop)
+
+    await store.revokeToken('laptop', 5)
+    expect(await store.findToken(laptop.hash)).toEqual({ ...laptop, revokedAt: 5 })
+    await store.pruneTokens(5)
+    expect(await store.findToken(laptop.hash)).toBeNull()
+  })
+
   test('has at most one valid token of a name', async () => {
     await using tested = await open()
     const { store } = tested

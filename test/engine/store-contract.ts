@@ -433,6 +433,24 @@ function testOrder(open: () => Promise<TestedStore>): void {
     )
   })
 
+  test('shows an answered change to a read in the turn of earlier reads', async () => {
+    await using tested = await open()
+    const { store } = tested
+    for (const plant of range(0, 50)) {
+      let isAnswered = false
+      const found = store.createPlant(plant).then(() => {
+        isAnswered = true
+        return store.readPlant(plant.id)
+      })
+      while (!isAnswered) {
+        // The commit ends while this turn reads.
+        await Promise.all([store.readPlant(-1n), Bun.sleepSync(1)])
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      expect(await found).toEqual(plant)
+    }
+  })
+
   test('fails one change of many alone', async () => {
     await using tested = await open()
     const { store } = tested

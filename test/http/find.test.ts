@@ -1,8 +1,4 @@
-// GET /plants?name=PART: plants by a part of their names. test/engine/store-contract-lists.ts has what every engine
-// finds.
-import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
-import { startDaemon, temporaryFolder } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
@@ -130,23 +126,4 @@ test('searches for up to 200 characters, of one or two UTF-16 units each', async
   const name = '🌱'.repeat(200)
   await daemon.fetch('/plants', { json: { id: 91_000, name } })
   expect((await list(`name=${encodeURIComponent(name)}&after=90999`)).ids).toEqual([91_000])
-})
-
-test('drops the index of names that a database of an earlier version has', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await (await startDaemon({ database })).stop()
-  const indexes = (db: Database) =>
-    db.query("SELECT name FROM sqlite_schema WHERE name = 'plants_by_name'").all()
-  {
-    using db = new Database(database)
-    db.run('CREATE INDEX plants_by_name ON plants (name)')
-    db.run('DROP TABLE changes; DROP TABLE change_log')
-    db.run('PRAGMA user_version = 3')
-    expect(indexes(db)).toHaveLength(1)
-  }
-  await (await startDaemon({ database })).stop()
-
-  using db = new Database(database)
-  expect(indexes(db)).toEqual([])
 })

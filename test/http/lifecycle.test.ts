@@ -24,7 +24,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
     expect(await daemon.stop(signal)).toBe(0)
 
-    expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
+    expect(readdirSync(folder.path).sort()).toEqual(['plants.db'])
     expect(storedPlants(folder.file('plants.db'))).toHaveLength(1)
     expect(daemon.events().map((line) => line.event)).toEqual(['listening', 'stopping', 'stopped'])
     expect(daemon.events()[1]).toMatchObject({ signal })

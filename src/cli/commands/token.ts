@@ -203,7 +203,6 @@ reused; prune removes such tokens from the list. If none is left, the next start
       config.database,
       storeGuest({
         makesDatabase: false,
-        usesReserve: change === revoke,
         ...interactiveOptions(context.err),
       }),
       config,

@@ -38,9 +38,6 @@ export type State = {
   allOrNone<T extends Report>(act: (state: State) => Refusal | T): Refusal | T
 }
 
-/** The row of a plant after a write; null: it was removed. */
-type RowAfter = readonly [id: RowId, row: PlantRow | null]
-
 /** One kind of write. */
 type Kind<K extends KindName> = {
   /** The ids of the rows that it reads or writes. */
@@ -51,13 +48,10 @@ type Kind<K extends KindName> = {
   growth(write: WriteOf<K>, report: Reports[K]): number
   /** True if it wrote something. */
   hasWritten(report: Reports[K]): boolean
-  /** The rows after the write; may include unchanged ones. */
-  rowsAfter(write: WriteOf<K>, report: Reports[K]): readonly RowAfter[]
 }
 
 const idsOfRows = ({ rows }: { readonly rows: readonly PlantRow[] }): RowId[] =>
   rows.map(([id]) => id)
-const rowAfter = (row: PlantRow): RowAfter => [row[0], row]
 
 /** The refusal of a row whose id is taken by a stored row. */
 export const refuseCreate = (row: PlantRow, storedRow: PlantRow | null): Refusal => ({
@@ -94,7 +88,6 @@ const create: Kind<'create'> = {
   },
   growth: () => 1,
   hasWritten: () => true,
-  rowsAfter: ({ row }) => [rowAfter(row)],
 }
 
 function refuseAt(index: number, row: PlantRow, storedRow: PlantRow | null): Refusal {
@@ -118,7 +111,6 @@ const createAll: Kind<'createAll'> = {
     }),
   growth: ({ rows }) => rows.length,
   hasWritten: () => true,
-  rowsAfter: ({ rows }) => rows.map(rowAfter),
 }
 
 const changeAll: Kind<'changeAll'> = {
@@ -150,7 +142,6 @@ const changeAll: Kind<'changeAll'> = {
     }),
   growth: (_, { created }) => created,
   hasWritten: ({ writtenRows }) => writtenRows.length > 0,
-  rowsAfter: (_, { writtenRows }) => writtenRows.map(rowAfter),
 }
 
 const deleteAll: Kind<'deleteAll'> = {
@@ -173,7 +164,6 @@ const deleteAll: Kind<'deleteAll'> = {
     }),
   growth: (_, { deleted }) => -deleted.length,
   hasWritten: ({ deleted }) => deleted.length > 0,
-  rowsAfter: (_, { deleted }) => deleted.map((id) => [id, null]),
 }
 
 /** The stored row of a plant to change; or a refusal if there is none, or it does not meet the precondition. */
@@ -200,7 +190,6 @@ const change: Kind<'change'> = {
   },
   growth: () => 0,
   hasWritten: () => true,
-  rowsAfter: (_, { row }) => [rowAfter(row)],
 }
 
 const deletion: Kind<'delete'> = {
@@ -215,7 +204,6 @@ const deletion: Kind<'delete'> = {
   },
   growth: () => -1,
   hasWritten: () => true,
-  rowsAfter: ({ id }) => [[id, null]],
 }
 
 const KINDS: { readonly [K in KindName]: Kind<K> } = {
@@ -259,19 +247,4 @@ export function countDelta(write: Write, outcome: Outcome): number {
 export function hasWritten(write: Write, outcome: Outcome | undefined): boolean {
   const effect = effectOf(write, outcome)
   return effect?.kind.hasWritten(effect.report) ?? false
-}
-
-/** The rows changed by a committed batch, by id; null for a removed plant. */
-export function netEffect(
-  batch: readonly Write[],
-  outcomes: readonly Outcome[],
-): Map<RowId, PlantRow | null> {
-  const rows = new Map<RowId, PlantRow | null>()
-  for (const [index, write] of batch.entries()) {
-    const effect = effectOf(write, outcomes[index])
-    if (!effect) continue
-    const { kind, report } = effect
-    for (const [id, row] of kind.rowsAfter(effect.write, report)) rows.set(id, row)
-  }
-  return rows
 }

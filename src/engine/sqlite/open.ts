@@ -1,46 +1,254 @@
-// Opens the first connection to a file. Waits for locks as long as SQLite would, but without blocking the thread, so
-// that signals are handled.
+// Opening the file of a database: its names, its header, its lock, and its pages in the page cache.
 
 import type { Database } from 'bun:sqlite'
-import { closeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
-import { unlock, watchInode } from '../../files/libc'
+import { openDescriptor } from '../../files/descriptor'
+import {
+  dropPageCache,
+  isMountRoot,
+  requireLibc,
+  tryLock,
+  unlock,
+  watchInode,
+} from '../../files/libc'
+import { lockHolder } from '../../files/lock-holder'
+import { giveAsRoot } from '../../files/owner'
+import { kindAt } from '../../files/resolve-path'
+import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
-import { keepChanges } from './file/change-log-row'
-import { connect, LOCK_PATIENCE_MS, prepareOrClose } from './file/connection'
-import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
-import { explainFailedOpen } from './file/errors'
-import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
-import { requireSidecars } from './file/sidecars'
+import { keepChanges } from './change-log'
+import { connect, LOCK_PATIENCE_MS, prepareOrClose } from './connection'
+import { explainFailedOpen } from './errors'
+import { fileSize, filesOf, requireSidecars, SIDECAR_SUFFIXES } from './files'
+import { APPLICATION_ID, createSchema, requireKnown, schemaVersion } from './schema'
 
-const LOCK_PAUSE_MS = 20
+// The header of a WAL, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
+const WAL_HEADER_BYTES = 32
+const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
 
-/** Migrates the schema, and begins or ends the change log. Throws SQLITE_BUSY if another program locks the database. */
-function prepare(db: Database, { path, isLocked }: OpenedFile, storeUser: StoreUser): void {
-  if (!isLocked && isOld(schemaVersion(db))) {
-    throw new OpenError(
-      `an older plantstore is serving ${path}; restart it with this version first`,
-    )
-  }
-  const isMigrated = migrate(db) !== SCHEMA_VERSION
-  db.run('PRAGMA journal_mode = WAL')
-  // SQLite creates the WAL at the next read. It must exist to be watched.
-  schemaVersion(db)
-  // Copies migrations into the file at once, so that older programs see the schema version in its header.
-  if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  const entries = keepChanges(db, storeUser.keepChanges)
-  if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })
+// True if a rollback journal belongs to a transaction that began with an empty file: SQLite undoes it by truncating the
+// file.
+function beganEmpty(rollbackJournal: string): boolean {
+  if (!existsSync(rollbackJournal)) return false
+  using file = openDescriptor(rollbackJournal, 'r')
+  const header = Buffer.alloc(20)
+  readSync(file.fd, header, 0, 20, 0)
+  return header.toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC && header.readUInt32BE(16) === 0
 }
 
-function connectAtOnce(file: OpenedFile, storeUser: StoreUser): Database {
-  const db = connect(file.path, 0)
+// Reads the header (SQLite file format, section 1.3) before SQLite may write anything.
+function checkHeader(fd: number, path: string): void {
+  const header = Buffer.alloc(100)
+  const size = fstatSync(fd).size
+  const walBytes = fileSize(`${path}-wal`)
+  // SQLite would remove the WAL of an empty file.
+  if (size === 0 && walBytes > WAL_HEADER_BYTES) {
+    throw new OpenError(
+      `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,
+      true,
+    )
+  }
+  if (size === 0) return
+  readSync(fd, header, 0, 100, 0)
+  // Power was lost during the first start: the header lacks its last field, which SQLite always sets. The rollback
+  // journal undoes that.
+  if (header.readUInt32BE(96) === 0 && beganEmpty(`${path}-journal`)) return
+  if (size < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0')
+    throw new OpenError(`${path} is not a database; name another file with --database`)
+  if (header.readUInt32BE(68) !== APPLICATION_ID) {
+    throw new OpenError(
+      `${path} is a database of another program; name another file with --database`,
+    )
+  }
+  requireKnown(header.readUInt32BE(60), path)
+  const missing = header.readUInt32BE(28) * header.readUInt16BE(16) - size
+  // With a WAL, a file may lack pages that the WAL still holds.
+  if (missing > 0 && !existsSync(`${path}-journal`) && walBytes === 0) {
+    throw new OpenError(
+      `${path} is damaged: ${missing} bytes are missing at its end; restore a backup with "plantstore restore"`,
+      true,
+    )
+  }
+}
+
+/**
+ * Throws an {@link OpenError} for a path that cannot be a database's: it ends in white space, which Bun's SQLite trims,
+ * or is that of a file which SQLite keeps beside a database.
+ */
+export function requireDatabaseName(path: string): void {
+  if (path !== path.trimEnd())
+    throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
+  const suffix = SIDECAR_SUFFIXES.find((end) => path.endsWith(end))
+  const database = suffix && path.slice(0, -suffix.length)
+  if (database && existsSync(database) && kindAt(database) === null)
+    throw new OpenError(`${path} is a part of the database ${database}; name that`)
+}
+
+/** The name under which an interrupted restore keeps a database, as another link beside it; null if there is none. */
+export function keptByRestore(path: string, fd: number): string | null {
+  const { ino } = fstatSync(fd)
+  const prefix = `${basename(path)}.replaced-`
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix))
+  const kept = names.find((name) => statSync(join(dirname(path), name)).ino === ino)
+  return kept === undefined ? null : join(dirname(path), kept)
+}
+
+// SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
+function requireOneName(fd: number, path: string, isReplaced: boolean): void {
+  const mounted = filesOf(path).find(isMountRoot)
+  if (mounted !== undefined) {
+    throw new OpenError(
+      `${mounted} is mounted as a single file, but a database and its write-ahead log, which has the newest plants, belong together; mount the folder that it is in`,
+    )
+  }
+  const { nlink } = fstatSync(fd)
+  const isInterrupted = nlink > 1 && keptByRestore(path, fd) !== null
+  if (nlink <= 1 || (isInterrupted && isReplaced)) return
+  throw new OpenError(
+    isInterrupted
+      ? `a restore of ${path} was interrupted; run "plantstore restore" again`
+      : `${path} has ${nlink} hard links, and only one of them has the write-ahead log with the newest plants; remove the others: find DIR -samefile ${path}`,
+  )
+}
+
+/**
+ * Syncs the unsynced writes of a killed process, so that they can be trusted; and drops the page cache, so that failed
+ * writes are not read back. This process must have no connection open.
+ */
+export function distrustPageCache(path: string): void {
+  for (const each of [path, `${path}-wal`]) {
+    if (!existsSync(each)) continue
+    using file = openDescriptor(each, 'r+')
+    fsyncSync(file.fd)
+    dropPageCache(file.fd)
+  }
+}
+
+/** A database file that this process has opened. */
+export type OpenedFile = {
+  readonly path: string
+  readonly fd: number
+  /** True if this process holds the file's lock. */
+  readonly isLocked: boolean
+}
+
+const LOCK_TRIES = 50
+const PAUSE_MS = 20
+
+// A command holds the lock while it opens the database: a starting daemon waits for it.
+function waitForLock(fd: number, path: string): boolean {
+  for (let tries = 1; !tryLock(fd); tries++) {
+    if (tries === LOCK_TRIES) {
+      const holder = lockHolder(fd)
+      const process = holder === null ? '' : ` (process ${holder})`
+      throw new OpenError(
+        `another plantstore${process} serves ${path}; stop it, or name another file with --database`,
+      )
+    }
+    Bun.sleepSync(PAUSE_MS)
+  }
+  return true
+}
+
+// Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
+function makeFile(path: string): void {
+  const isNew = fileSize(path) === 0
+  try {
+    using file = openDescriptor(path, 'ax', 0o600)
+    giveAsRoot(file.fd, statSync(dirname(path)))
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    // A link may lead to a file that does not exist yet.
+    closeSync(openSync(path, 'a+', 0o600))
+  }
+  if (isNew) syncFolder(dirname(realpathSync(path)))
+}
+
+/** What a process may do with the file that it opens. */
+type Access = {
+  /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
+  readonly holdsLock?: boolean
+  readonly makesDatabase?: boolean
+  /** True for a file that a restore is about to replace, whatever its content. */
+  readonly isReplaced?: boolean
+  /** True for a reader, which needs no lock. */
+  readonly isRead?: boolean
+}
+
+function openPath(path: string, { makesDatabase = false, isRead = false }: Access): OpenedFile {
+  // Checked before opening: opening a pipe would wait for a writer.
+  const kind = kindAt(path)
+  if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
+  if (makesDatabase) makeFile(path)
+  const full = realpathSync(path)
+  if (!isRead) requireDatabaseName(full)
+  return { path: full, fd: openSync(full, isRead ? 'r' : 'r+'), isLocked: false }
+}
+
+/**
+ * Opens or creates the file of a database, at its path with links resolved, where SQLite keeps the WAL. Closing any
+ * descriptor of a file drops all POSIX locks of this process on it, SQLite's too (fcntl(2)): so this one is opened
+ * before SQLite opens the file, and closed after.
+ */
+export function openFile(path: string, access: Access): OpenedFile {
+  const { isReplaced = false, isRead = false } = access
+  const full = resolve(path)
+  if (!isRead) requireDatabaseName(full)
+  // Before a file is created.
+  requireLibc()
+  let file: OpenedFile | undefined
+  try {
+    file = openPath(full, access)
+    const { fd, path } = file
+    const isLocked = !isRead && (access.holdsLock ? waitForLock(fd, path) : tryLock(fd))
+    // The file may have been replaced between opening and locking.
+    const { ino, dev } = fstatSync(fd)
+    const pathStat = statSync(path, { throwIfNoEntry: false })
+    if (pathStat?.ino !== ino || pathStat.dev !== dev)
+      throw new OpenError(`${path} was just replaced; try again`)
+    requireOneName(fd, path, isReplaced)
+    if (isRead && fstatSync(fd).size === 0)
+      throw new OpenError(`${path} is empty; name another file`)
+    if (!isReplaced) checkHeader(fd, path)
+    return { ...file, isLocked }
+  } catch (error) {
+    if (file) closeSync(file.fd)
+    if (codeOf(error) === 'ENOENT' && !access.makesDatabase) {
+      const advice = isRead ? 'check the path' : 'name it with --database'
+      throw new OpenError(`no database at ${full}; ${advice}`)
+    }
+    throw explainFailedOpen(error, file?.path ?? full, isRead ? 'read' : 'write')
+  }
+}
+
+/** Creates the schema of a new database, and begins or ends the change log. Throws SQLITE_BUSY if it is locked. */
+function connectAtOnce({ path }: OpenedFile, storeUser: StoreUser): Database {
+  const db = connect(path, 0)
   return prepareOrClose(db, () => {
-    prepare(db, file, storeUser)
+    createSchema(db)
+    db.run('PRAGMA journal_mode = WAL')
+    const entries = keepChanges(db, storeUser.keepChanges)
+    if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })
+    // SQLite creates the WAL at the next read. It must exist to be watched.
+    schemaVersion(db)
     db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
     return db
   })
 }
 
+// Waits for locks as long as SQLite would, but without blocking the thread, so that signals are handled.
 async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
   const end = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
@@ -49,37 +257,32 @@ async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > end) throw error
     }
-    await Bun.sleep(LOCK_PAUSE_MS)
+    await Bun.sleep(PAUSE_MS)
     storeUser.stopping.throwIfAborted()
   }
 }
 
-/** The first connection to a file, and the inode of the file. */
-export type OpenedDatabase = { readonly db: Database; readonly inode: string | null }
-
 /**
- * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
- * process serves it, and has already done so. Rejects with an `OpenError` if that fails, and closes the file.
+ * Opens the first connection to a file. First drops the page cache of the file, unless another process serves it, and
+ * has already done so. Rejects with an `OpenError` if that fails, and closes the file.
  */
-export async function openDatabase(
-  file: OpenedFile,
-  storeUser: StoreUser,
-): Promise<OpenedDatabase> {
+export async function openDatabase(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
+  const { path, fd, isLocked } = file
   try {
-    const inodeAt = watchInode(file.path)
+    const inodeAt = watchInode(path)
     const inode = inodeAt()
-    if (file.isLocked) distrustPageCache(file.path)
-    await requireSidecars(file.path, file.fd)
+    if (isLocked) distrustPageCache(path)
+    await requireSidecars(file)
     const db = await connectUnlocked(file, storeUser)
-    if (inodeAt() === inode) return { db, inode }
+    if (inodeAt() === inode) return db
     // A restore may have held the lock.
     db.close(true)
-    throw new OpenError(`${file.path} was replaced while it was being opened; run it again`)
+    throw new OpenError(`${path} was replaced while it was being opened; run it again`)
   } catch (error) {
-    closeSync(file.fd)
-    throw explainFailedOpen(error, file.path)
+    closeSync(fd)
+    throw explainFailedOpen(error, path)
   } finally {
     // A closed file is already unlocked.
-    if (file.isLocked && !storeUser.holdsLock) unlock(file.fd)
+    if (isLocked && !storeUser.holdsLock) unlock(fd)
   }
 }

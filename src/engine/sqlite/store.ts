@@ -1,116 +1,215 @@
-// Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
+// Keeps plants in one SQLite file (https://sqlite.org/wal.html): this thread reads, another commits. What the disk
+// refuses is answered; what it fails ends the process.
 
+import type { Database } from 'bun:sqlite'
+import { closeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
-import { messageOf, OpenError, RequestError } from '../../errors'
+import { OpenError, RequestError, writeError } from '../../errors'
+import { tryLock, unlock } from '../../files/libc'
 import { removeLeftovers } from '../../files/private-folder'
-import { targetOf } from '../../files/resolve-path'
-import type { Log } from '../../log'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
-import { watchHealth } from '../health'
+import type { Outcome, Write } from '../commit/write'
 import type { StoreUser } from '../store-user'
-import { copyBeforeMigration } from './copies/before-migration'
-import { DatabaseHandle } from './database-handle'
-import { fileSize, freeBytes, openFile } from './file/database-file'
-import { SCHEMA_VERSION } from './file/migrations'
-import { makeReserve, releaseReserve } from './file/reserve'
-import { openDatabase } from './open'
-import { openReplica } from './read-only/replica'
-import { readWhenChanged } from './reading/latest-page'
-import { createReads } from './reading/reads'
+import { closeDatabase, LOCK_PATIENCE_MS, shareReads } from './connection'
+import { DAMAGED_PAGE, explainFailedOpen, FileMoved, isDamage, toFailure } from './errors'
+import { describeLost, fileSize, freeBytes, keepLog, saveLog, watchFiles } from './files'
+import { type OpenedFile, openDatabase, openFile } from './open'
+import { openReplica } from './reader'
+import { createReads, prepareReader, type Reader, readWhenChanged } from './reads'
+import { guardSchema } from './schema'
+import { insertToken, pruneTokens, revokeToken } from './tokens'
+import { Writer } from './writer'
+import { probe } from './writes'
 
-/** Revokes a token, if necessary with the reserve: no other process can write before it. */
-async function revokeToken(storage: DatabaseHandle, name: string, now: number): Promise<boolean> {
-  const { path } = storage
-  try {
-    return await storage.write(({ tokens }) => tokens.revoke(name, now))
-  } catch (error) {
-    if (!(error instanceof RequestError && error.error === 'disk full')) throw error
+// Long enough for a daemon that polls for the lock each millisecond.
+const COMMIT_YIELD_MS = 4
+
+/** One open database: the connection of this thread, which reads and writes tokens, and the thread that commits. */
+class OpenStore {
+  readonly writer: Writer
+  readonly keepsChangeLog: boolean
+  readonly #reader: Reader
+  readonly #guard: () => void
+  readonly #lost: ReturnType<typeof watchFiles>['lost']
+  readonly #sharedReads: ReturnType<typeof shareReads>
+  #isClosed = false
+  /** The end of the change log since the last commit; undefined until it is read. */
+  #lastCursor: string | undefined
+
+  constructor(
+    readonly file: OpenedFile,
+    private readonly db: Database,
+    private readonly storeUser: StoreUser,
+  ) {
+    const { path } = file
+    this.#reader = prepareReader(db)
+    this.#guard = guardSchema(db)
+    const { inodes, lost } = watchFiles(path)
+    this.#lost = lost
+    this.keepsChangeLog = this.#reader.changeLog.isKept()
+    // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
+    this.#sharedReads = shareReads(db, storeUser.outlivesOutages)
+    // Only a daemon begins and ends a change log, without notice to a command beside it.
+    const mayKeepChangeLog = !storeUser.holdsLock || this.keepsChangeLog
+    this.writer = new Writer({ path, inodes, mayKeepChangeLog }, storeUser)
   }
-  try {
-    return await storage.write(({ tokens }) => {
-      releaseReserve(path)
-      return tokens.revoke(name, now)
+
+  /**
+   * Starts the committing thread early: later, clients may hold all descriptors, and it could not start. Meanwhile this
+   * thread writes once, to find out whether the store is writable; without waiting for a lock, such as an import's.
+   */
+  async start(): Promise<void> {
+    void this.writer.open()
+    this.db.run('PRAGMA busy_timeout = 0')
+    await this.write(() => probe(this.db)).catch(() => {})
+    this.db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+  }
+
+  async read<T>(act: (reader: Reader) => T): Promise<T> {
+    try {
+      this.#sharedReads.begin()
+      return act(this.#reader)
+    } catch (error) {
+      throw error instanceof RequestError ? error : this.#failRead(error)
+    }
+  }
+
+  async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
+    if (!this.storeUser.holdsLock) await this.#yieldToDaemon()
+    if (this.#isClosed) throw new RequestError('cannot write')
+    try {
+      return await this.writer.commit(batch)
+    } finally {
+      // Later reads must see this commit.
+      this.#sharedReads.end()
+      this.#lastCursor = undefined
+    }
+  }
+
+  /** Writes with the connection of this thread, in one transaction. */
+  async write<T>(act: (db: Database) => T): Promise<T> {
+    if (this.writer.isMoved) throw this.writer.problem()
+    if (this.#isClosed || this.writer.isDead) throw new RequestError('cannot write')
+    // It would block the write.
+    this.#sharedReads.end()
+    const run = this.db.transaction(() => {
+      const lost = this.#lost()
+      if (lost) throw new FileMoved(describeLost(lost))
+      this.#guard()
+      return act(this.db)
     })
-  } finally {
-    tryReserve(path)
+    try {
+      return run.immediate()
+    } catch (error) {
+      throw await this.writer.fail(toFailure(error))
+    }
+  }
+
+  /** See `ChangeLog`: read once for all changes of a commit. */
+  lastCursor(): string | undefined {
+    try {
+      this.#lastCursor ??= this.#reader.changeLog.lastCursor()
+    } catch {
+      // The change is durable; its client can do without the cursor.
+    }
+    return this.#lastCursor
+  }
+
+  /** See `Store`. Writes nothing. */
+  async probe(): Promise<'ok' | 'damaged'> {
+    const { writer } = this
+    const lost = this.#lost()
+    if (lost) await writer.fail({ kind: 'moved', detail: describeLost(lost) })
+    const reason = writer.problem()
+    if (reason) throw reason
+    return writer.isDamaged ? 'damaged' : 'ok'
+  }
+
+  /** Closes everything. What a lost log still holds is copied into the database first. */
+  async close(): Promise<void> {
+    const { db, file, writer } = this
+    this.#isClosed = true
+    if (writer.isDead) return
+    this.#sharedReads.end()
+    try {
+      const lost = this.#lost()
+      if (lost && !saveLog(db, lost)) {
+        throw new OpenError(
+          `the write-ahead log of ${file.path} was removed, and another program reads an old state; end it: fuser ${file.path}`,
+          true,
+        )
+      }
+      if (lost) keepLog(db)
+      // This connection first: the last one to close waits for the disk.
+      if (writer.isOpen) db.close(true)
+      else closeDatabase(db)
+      const failure = await writer.close(lost !== null)
+      if (failure) throw new OpenError(`cannot close ${file.path}: ${failure.detail}`, true)
+    } catch (error) {
+      throw writeError(error, file.path)
+    } finally {
+      closeSync(file.fd)
+    }
+  }
+
+  #failRead(error: unknown): RequestError {
+    if (this.#isClosed) return new RequestError('cannot read')
+    const { detail } = toFailure(error)
+    if (!this.storeUser.outlivesOutages)
+      return new RequestError('cannot read', `cannot read from the database: ${detail}`)
+    if (isDamage(error)) {
+      this.writer.noteDamage(detail)
+      return new RequestError('cannot read', DAMAGED_PAGE)
+    }
+    this.storeUser.log('error', 'cannot-read', { detail })
+    return new RequestError('cannot read')
+  }
+
+  // Beside a daemon on the same file, a command pauses before each commit, so that the daemon gets the lock.
+  async #yieldToDaemon(): Promise<void> {
+    if (tryLock(this.file.fd)) unlock(this.file.fd)
+    else await Bun.sleep(COMMIT_YIELD_MS)
   }
 }
 
-/** Makes the reserve, or refills it after use by a command; it stays smaller on a full disk. */
-function tryReserve(path: string, log: Log = () => {}): void {
+async function open(path: string, storeUser: StoreUser): Promise<OpenStore> {
+  const file = openFile(path, storeUser)
+  if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
+  const db = await openDatabase(file, storeUser)
   try {
-    makeReserve(path)
+    return new OpenStore(file, db, storeUser)
   } catch (error) {
-    log('warn', 'reserve-not-made', { detail: messageOf(error) })
+    db.close(true)
+    closeSync(file.fd)
+    throw explainFailedOpen(error, file.path)
   }
 }
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, storeUser: StoreUser): Promise<Store> {
   if (storeUser.refusal) return openReplica(path, storeUser, storeUser.refusal)
-  try {
-    return await openStored(path, storeUser)
-  } catch (error) {
-    const isStorage = error instanceof OpenError && error.storage
-    if (!storeUser.usesReserve || !isStorage || !releaseReserve(targetOf(path))) throw error
-    return await openStored(path, storeUser).catch((reason) => {
-      tryReserve(targetOf(path))
-      throw reason
-    })
-  }
-}
-
-/** A daemon that cannot write starts all the same, and says why. */
-async function startServing(storage: DatabaseHandle, log: Log): Promise<void> {
-  await storage.start().catch(({ message }) => {
-    if (!storage.state.problem()) log('error', 'cannot-write', { detail: message })
-  })
-  tryReserve(storage.path, log)
-}
-
-async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
-  const file = openFile(path, storeUser)
-  if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
-  const backupCopy = await copyBeforeMigration(file, storeUser.stopping)
-  const storage = new DatabaseHandle(file, await openDatabase(file, storeUser), storeUser)
-  if (backupCopy) {
-    const { schemaVersion: from, path: copy } = backupCopy
-    storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
-  }
-  const { state } = storage
-  const probe = watchHealth({
-    isProbeDue: () => storage.isTrialDue(),
-    problem: () => state.problem(),
-    write: () => storage.trial(),
-  })
-  if (storeUser.holdsLock) await startServing(storage, storeUser.log)
-
-  const { readEnd, reads, ...read } = createReads({
-    read: (act) => storage.read(act),
-    snapshots: storage.snapshots,
-  })
+  const store = await open(path, storeUser)
+  const { writer, keepsChangeLog } = store
+  const { path: fullPath } = store.file
+  if (storeUser.holdsLock) await store.start()
+  const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
   const { writes, watch, methods } = createWrites(
-    (batch) => storage.commit(batch),
-    readWhenChanged(storage.path, readEnd),
+    (batch) => store.commit(batch),
+    readWhenChanged(fullPath, readEnd),
   )
-  const changeLog: ChangeLog = {
-    ...read.changeLog,
-    watch,
-    lastCursor: () => storage.lastCursor(),
-  }
-
+  const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => store.lastCursor() }
   const retainedLog: RetainedLog = {
-    state: () => storage.read(({ changeLog }) => changeLog.retainedRange()),
-    times: (after, limit) => storage.read(({ changeLog }) => changeLog.times(after, limit)),
+    state: () => store.read((reader) => reader.changeLog.retainedRange()),
+    times: (after, limit) => store.read((reader) => reader.changeLog.times(after, limit)),
     remove: async (upTo) => {
       await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)
     },
   }
   const endRetention =
-    storeUser.holdsLock && storage.keepsChangeLog
+    storeUser.holdsLock && keepsChangeLog
       ? removeOldEntries(retainedLog, (removal) =>
           storeUser.log('info', 'changes-removed', removal),
         )
@@ -118,29 +217,24 @@ async function openStored(path: string, storeUser: StoreUser): Promise<Store> {
 
   return {
     ...methods,
-    ...(storage.keepsChangeLog ? { changeLog } : {}),
+    ...(keepsChangeLog ? { changeLog } : {}),
     ...reads,
-    createToken: (token) => storage.write(({ tokens }) => tokens.create(token)),
-    revokeToken: (name, now) => revokeToken(storage, name, now),
-    pruneTokens: (by) => storage.write(({ tokens }) => tokens.prune(by)),
-    async probe() {
-      await probe()
-      return state.isDamaged ? 'damaged' : 'ok'
-    },
+    createToken: (token) => store.write((db) => insertToken(db, token)),
+    revokeToken: (name, now) => store.write((db) => revokeToken(db, name, now)),
+    pruneTokens: (time) => store.write((db) => pruneTokens(db, time)),
+    probe: () => store.probe(),
     stats: () => ({
-      problem: state.problem(),
-      isDamaged: state.isDamaged,
+      problem: writer.problem(),
+      isDamaged: writer.isDamaged,
       queuedWrites: writes.queueLength,
-      databaseBytes: fileSize(storage.path),
-      walBytes: fileSize(`${storage.path}-wal`),
-      freeBytes: freeBytes(storage.path),
+      databaseBytes: fileSize(fullPath),
+      walBytes: fileSize(`${fullPath}-wal`),
+      freeBytes: freeBytes(fullPath),
     }),
     async close() {
       endRetention?.()
-      // During an outage the queue may never drain.
-      if (!state.refusal('trial')) await writes.whenIdle()
-      await storage.close()
-      if (storeUser.usesReserve) tryReserve(storage.path)
+      await writes.whenIdle()
+      await store.close()
     },
   }
 }

@@ -24,7 +24,6 @@ test('backs up a database while a daemon serves it, tokens included', async () =
     'plants.db',
     'plants.db-shm',
     'plants.db-wal',
-    'plants.db.reserve',
   ])
 })
 

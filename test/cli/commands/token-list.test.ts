@@ -1,11 +1,9 @@
-// plantstore token list and prune, on exact output.
-import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
 import { storeGuest } from '../../../src/engine/store-user'
 import { hashToken, type Token } from '../../../src/token/token'
 import { importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -172,34 +170,4 @@ test('the name of an expired token can be used again, and that of a valid one ca
     { state: 'expired', expiresAt: '2024-02-01T23:59:59.999Z', revokedAt: null },
     { state: 'valid', expiresAt: null, revokedAt: null },
   ])
-})
-
-test('a daemon adds the last use to a database of the second schema, and keeps its tokens', async () => {
-  using store = await startTokens()
-  const old = await store.token('list', '--json')
-  const db = new Database(store.database)
-  db.run('ALTER TABLE tokens DROP COLUMN last_used_at')
-  db.run('DROP TABLE changes; DROP TABLE change_log')
-  db.run('PRAGMA user_version = 2')
-  db.close(true)
-
-  const before = Date.now()
-  await using daemon = await startDaemon({ database: store.database })
-  const text = (await store.token('create', 'phone')).out.trim()
-  const unused = JSON.parse((await store.token('list', '--json')).out)
-  const headers = { authorization: `Bearer ${text}` }
-  for (const _ of [1, 2]) expect((await daemon.fetch('/plants', { headers })).status).toBe(200)
-  // A change is durable after what was handed over before it.
-  await daemon.create('{"id":100,"name":"Rose"}')
-  const used = JSON.parse((await store.token('list', '--json')).out)
-
-  const lastUsedAt = null
-  expect(unused).toMatchObject([
-    ...JSON.parse(old.out).map((token: object) => ({ ...token, lastUsedAt })),
-    { name: 'phone', lastUsedAt },
-  ])
-  const hour = Date.parse(used.at(-1).lastUsedAt)
-  expect(hour % 3_600_000).toBe(0)
-  expect(hour).toBeWithin(before - 3_600_000, Date.now() + 1)
-  expect(used.slice(0, -1)).toEqual(unused.slice(0, -1))
 })

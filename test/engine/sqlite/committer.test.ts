@@ -1,19 +1,28 @@
+// What the disk refuses in a COMMIT is undone; what it fails is fatal.
 import { Database } from 'bun:sqlite'
-import { expect, spyOn, test } from 'bun:test'
+import { afterEach, expect, spyOn, test } from 'bun:test'
+import { renameSync, rmSync } from 'node:fs'
 import { DONE } from '../../../src/engine/commit/write'
-import { openCommitter } from '../../../src/engine/sqlite/committing/committer'
-import { connect } from '../../../src/engine/sqlite/file/connection'
-import { migrate } from '../../../src/engine/sqlite/file/migrations'
-import { watchInode } from '../../../src/files/libc'
+import { Committer } from '../../../src/engine/sqlite/committer'
+import { connect } from '../../../src/engine/sqlite/connection'
+import { watchFiles } from '../../../src/engine/sqlite/files'
+import { createSchema } from '../../../src/engine/sqlite/schema'
 import { toRow } from '../../../src/plant/row'
 import { temporaryFolder } from '../../harness/folder'
 
-/** A committer of a new database; so many of its COMMITs fail as they do on a broken disk. */
-function failingCommitter(path: string) {
-  using db = new Database(path)
-  migrate(db)
+let beforeCommit = () => {}
+let afterCommit = () => {}
+afterEach(() => {
+  beforeCommit = () => {}
+  afterCommit = () => {}
+})
+
+/** A committer of a new database, whose COMMITs call `beforeCommit` and `afterCommit`; and a reader beside it. */
+function openCommitter(path: string) {
+  const db = new Database(path, { safeIntegers: true })
+  createSchema(db)
   db.run('PRAGMA journal_mode = WAL')
-  let failures = 0
+  db.query('SELECT id FROM plants').values()
   const { query } = Database.prototype
   const queries = spyOn(Database.prototype, 'query').mockImplementation(function (
     this: Database,
@@ -23,39 +32,132 @@ function failingCommitter(path: string) {
     if (sql !== 'COMMIT') return statement
     return Object.assign(Object.create(statement), {
       run() {
-        if (failures-- > 0) throw new Error('disk I/O error')
-        return statement.run()
+        beforeCommit()
+        const result = statement.run()
+        afterCommit()
+        return result
       },
     })
   })
-  const inode = watchInode(path)()
-  const committer = openCommitter({ path, inode, mayKeepChangeLog: false }, false, () => {})
+  const { inodes } = watchFiles(path)
+  const committer = new Committer({ path, inodes, mayKeepChangeLog: false })
   queries.mockRestore()
-  return {
-    ...committer,
-    fail: (commits: number) => {
-      failures = commits
-    },
-  }
+  const ids = () => db.query('SELECT id FROM plants').values().flat().map(Number)
+  return { db, committer, ids }
 }
 
 const creates = (id: bigint) =>
   [{ kind: 'create', row: toRow({ id, name: 'Fern' }), origin: null }] as const
 
-test('a commit that fails is undone by another one, and in doubt if that fails too', () => {
+const sqliteError = (code: string, message: string) => Object.assign(new Error(message), { code })
+
+test.each([
+  ['SQLITE_IOERR_FSYNC', 'disk I/O error', 'fatal'],
+  ['SQLITE_IOERR_READ', 'disk I/O error', 'fatal'],
+  ['SQLITE_CORRUPT', 'database disk image is malformed', 'fatal'],
+  ['SQLITE_FULL', 'database or disk is full', 'full'],
+] as const)(
+  'a COMMIT that ends with %s is undone in this process: %s, %s',
+  (code, message, kind) => {
+    using folder = temporaryFolder()
+    const { db, committer, ids } = openCommitter(folder.file('plants.db'))
+    beforeCommit = () => {
+      throw sqliteError(code, message)
+    }
+
+    expect(committer.commit(creates(1n))).toEqual({
+      failure: { kind, detail: `${code} ${message}` },
+    })
+    beforeCommit = () => {}
+    expect(committer.commit(creates(2n))).toBe(DONE)
+    expect(ids()).toEqual([2])
+    committer.close(false)
+    db.close()
+  },
+)
+
+test.each([
+  ['the log is removed', (path: string) => rmSync(`${path}-wal`)],
+  ['the index of the log is removed', (path: string) => rmSync(`${path}-shm`)],
+  ['the database is moved', (path: string) => renameSync(path, `${path}.moved`)],
+])('a commit is not reported as made if %s meanwhile', (_, lose) => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const { commit, fail, close } = failingCommitter(path)
-  const failure = { kind: 'failed', detail: 'disk I/O error' } as const
+  const { db, committer } = openCommitter(path)
+  afterCommit = () => lose(path)
 
-  fail(1)
-  expect(commit(creates(1n))).toEqual({ failure })
-  expect(commit(creates(2n))).toBe(DONE)
-  fail(2)
-  expect(commit(creates(3n))).toEqual({ failure, inDoubt: [DONE], lastEntry: null })
-  expect(commit(creates(4n))).toBe(DONE)
-  close()
+  expect(committer.commit(creates(1n))).toMatchObject({
+    failure: { kind: 'in doubt' },
+  })
+  committer.close(true)
+  db.close()
+})
 
-  using db = connect(path)
-  expect(db.query('SELECT id FROM plants').values()).toEqual([[2n], [4n]])
+test('a commit whose log is removed meanwhile is in the database file', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const { committer, db } = openCommitter(path)
+  afterCommit = () => rmSync(`${path}-wal`)
+  committer.commit(creates(1n))
+
+  using other = new Database(`file:${path}?immutable=1`, 0x1 | 0x40)
+  expect(other.query('SELECT id FROM plants').values()).toEqual([[1]])
+  committer.close(true)
+  db.close()
+})
+
+test.each([
+  [
+    'the log',
+    (path: string) => rmSync(`${path}-wal`),
+    'write-ahead log of the database was removed',
+  ],
+  ['the index', (path: string) => rmSync(`${path}-shm`), 'index (-shm)'],
+  ['the database', (path: string) => rmSync(path), 'database was moved, replaced or deleted'],
+])('nothing is written once %s is gone', (_, lose, detail) => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const { committer, db } = openCommitter(path)
+  expect(committer.commit(creates(1n))).toBe(DONE)
+  lose(path)
+
+  for (const reply of [committer.commit(creates(2n)), committer.rehearse([])])
+    expect(reply).toMatchObject({
+      failure: { kind: 'moved', detail: expect.stringContaining(detail) },
+    })
+  committer.close(true)
+  db.close()
+})
+
+test('a rehearsal stores nothing, and finds what refuses it', () => {
+  using folder = temporaryFolder()
+  const { committer, db, ids } = openCommitter(folder.file('plants.db'))
+  expect(committer.rehearse([...creates(1n)])).toBe(DONE)
+  expect(ids()).toEqual([])
+
+  db.run('BEGIN IMMEDIATE')
+  expect(committer.rehearse([])).toMatchObject({ failure: { kind: 'busy' } })
+  db.run('ROLLBACK')
+  expect(committer.commit(creates(2n))).toBe(DONE)
+  expect(ids()).toEqual([2])
+  committer.close(false)
+  db.close()
+})
+
+test('a connection that opens another file than the serving thread is refused', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const { committer, db } = openCommitter(path)
+  const { inodes } = watchFiles(path)
+  committer.close(false)
+  db.close()
+  renameSync(path, `${path}.moved`)
+  using other = new Database(path)
+  createSchema(other)
+  other.run('PRAGMA journal_mode = WAL')
+
+  expect(() => new Committer({ path, inodes, mayKeepChangeLog: false })).toThrow(
+    'moved, replaced or deleted',
+  )
+  expect(connect(path)).toBeInstanceOf(Database)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { appendFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { readWhenChanged } from '../../../src/engine/sqlite/reading/latest-page'
+import { readWhenChanged } from '../../../src/engine/sqlite/reads'
 import { temporaryFolder } from '../../harness/folder'
 
 test('a poll of the change log reads only after the write-ahead log has changed', async () => {

@@ -4,7 +4,6 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
-  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -17,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/engine/sqlite/file/migrations'
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/engine/sqlite/schema'
 import { fingerprint, importLines, lines } from '../../harness/commands'
 import {
   PATIENCE_MS,
@@ -169,7 +168,7 @@ test('makes a database that only its owner can read and any SQLite tool can', as
   }
   await daemon.stop()
 
-  expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
+  expect(readdirSync(folder.path).sort()).toEqual(['plants.db'])
   expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rose', tag: null }])
   const db = new Database(database, { readonly: true })
   const { sql } = db.query<{ sql: string }, [string]>(SCHEMA).get('plants') ?? { sql: '' }
@@ -370,24 +369,17 @@ test.each(['DELETE', 'PERSIST'])(
   },
 )
 
-test('names the newest copy from before a migration that it can read', async () => {
+test('refuses an older schema, and names the build that exports it', async () => {
   using folder = temporaryFolder()
   const file = folder.file('plants.db')
   await makeDatabase(file)
-  for (const version of [1, SCHEMA_VERSION, 999]) {
-    cpSync(file, `${file}.schema-${version}`)
-  }
   const db = new Database(file)
-  db.run('PRAGMA user_version = 999')
+  db.run(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`)
   db.close(true)
 
-  for (const words of [['serve', '--port', '0'], ['check']]) {
-    const { err, code } = await runProgram([...words, '--database', file])
-    expect(code).toBe(1)
-    expect(err).toEndWith(
-      `; upgrade, or restore ${file}.schema-${SCHEMA_VERSION}, which lacks later writes\n`,
-    )
-  }
+  await expectUntouched(file, folder.path, 1, 'before 1.0.0', 'export it with the build of commit')
+  const backup = await runProgram(['backup', folder.file('copy.db'), '--database', file])
+  expectLine(backup, 1, 'export it with the build of commit')
 })
 
 test('watches the WAL of a database behind a link', async () => {

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
-import { allPlants, preparePlants } from '../../../src/engine/sqlite/reading/plants'
+import { allPlants, preparePlants } from '../../../src/engine/sqlite/plants'
 import { storeGuest } from '../../../src/engine/store-user'
 import { ORDERS } from '../../../src/plant/plants'
 import { FILTERS, filtersWith } from '../../harness/filters'

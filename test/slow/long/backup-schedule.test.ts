@@ -484,7 +484,7 @@ test('a stop ends a backup that is under way, and leaves nothing of it', async (
   expect(code).toBe(0)
   expect(existsSync(`/proc/${child}`)).toBe(false)
   expect(readdirSync(backups)).toEqual([])
-  expect(readdirSync(folder.path).sort()).toEqual(['backups', 'plants.db', 'plants.db.reserve'])
+  expect(readdirSync(folder.path).sort()).toEqual(['backups', 'plants.db'])
   expect(eventsOf(daemon, 'backup-failed')).toEqual([])
 })
 

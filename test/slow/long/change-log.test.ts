@@ -3,16 +3,11 @@ import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { creation } from '../../../src/engine/commit/kinds'
-import { DONE, type Write } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
-import { prepareChangeLogWriter } from '../../../src/engine/sqlite/committing/change-log-writer'
-import { copyDatabase } from '../../../src/engine/sqlite/copies/backup'
-import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
-import { restoreDatabase } from '../../../src/engine/sqlite/copies/restore'
-import { connect } from '../../../src/engine/sqlite/file/connection'
-import { settle } from '../../../src/engine/sqlite/outages/settle'
-import type { LastEntry } from '../../../src/engine/sqlite/reading/change-log'
-import { prepareServing } from '../../../src/engine/sqlite/serving'
+import { copyDatabase } from '../../../src/engine/sqlite/backup'
+import { prepareChangeLogWriter } from '../../../src/engine/sqlite/change-log'
+import { connect } from '../../../src/engine/sqlite/connection'
+import { restoreDatabase } from '../../../src/engine/sqlite/restore'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import { testChangeLog } from '../../engine/change-log-contract'
@@ -113,33 +108,6 @@ test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap
   await store.close()
 })
 
-test('refuses the cursors of an older schema, and keeps its entries', async () => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  const next = await makeLogged(path)
-  const old = new Database(path)
-  old.run('ALTER TABLE changes DROP COLUMN mark')
-  old.run('ALTER TABLE change_log DROP COLUMN start_mark')
-  old.run('UPDATE change_log SET bytes = bytes - 3 * 8')
-  old.run('ALTER TABLE change_log DROP COLUMN plants')
-  old.run('CREATE TABLE plant_count (plants INTEGER NOT NULL) STRICT')
-  old.run('INSERT INTO plant_count SELECT count(*) FROM plants')
-  old.run('PRAGMA user_version = 6')
-  const row = old.query<{ log: string }, []>('SELECT log FROM change_log').get()
-  old.close(true)
-
-  const store = await openAs(path, null)
-
-  for (const after of [next, `${row?.log}-3`]) {
-    const reading = store.changeLog?.read({ after, limit: 9 })
-    await expect(reading).rejects.toHaveProperty('error', 'cursor expired')
-  }
-  await store.createPlant({ id: 9n, name: 'Oak' })
-  expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
-  await store.close()
-  expect(await checkDatabase(path)).toMatchObject({ problems: [], wrongRecords: [] })
-})
-
 test('a backup has the change log, and its restore begins a new one with the same entries', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
@@ -155,34 +123,4 @@ test('a backup has the change log, and its restore begins a new one with the sam
   const { entries = [] } = (await store.changeLog?.read({ limit: 9 })) ?? {}
   expect(entries.map(({ action }) => action)).toEqual(['create', 'create', 'patch'])
   await store.close()
-})
-
-test('a batch in doubt that leaves no plant was made if its last entry is in the change log', async () => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  await makeLogged(path)
-  const db = connect(path)
-  const connection = prepareServing(
-    db,
-    () => false,
-    () => {},
-  )
-  const [last] = db.query<{ mark: bigint }, []>('SELECT mark FROM changes WHERE number = 3').all()
-  const batch: Write[] = [
-    { kind: 'create', row: [9, 'a', null], origin: null },
-    { kind: 'delete', id: 9, precondition: null, origin: null },
-  ]
-  const settled = (lastEntry: LastEntry | null) =>
-    settle({ batch, outcomes: [DONE, DONE], lastEntry }, connection)
-
-  const made = { number: 3, mark: String(last?.mark) }
-  expect(settled(made)).toEqual([DONE, DONE])
-  for (const other of [
-    { ...made, number: 4 },
-    { ...made, mark: '1' },
-  ]) {
-    expect(settled(other)).toEqual([{ error: 'cannot write' }, { error: 'cannot write' }])
-  }
-  expect(settled(null)).toEqual([DONE, DONE])
-  db.close(true)
 })

@@ -127,14 +127,14 @@ test.each(['another change', 'no other change'])(
     insertByHand(database, 2)
     if (change === 'another change') {
       await expectError(await daemon.create('{"id":3,"name":"Rose"}'), 50302)
-      await daemon.event('storage-recovered')
-      expect((await daemon.create('{"id":3,"name":"Rose"}')).status).toBe(200)
-      expect((await daemon.fetch('/plants/2')).status).toBe(200)
+      await daemon.event('database-moved')
     }
-    await daemon.stop()
+    expect(await daemon.stop()).toBe(0)
 
-    const expected = change === 'another change' ? '3 plants' : '2 plants'
-    expect((await check(database)).out).toStartWith(`ok: ${expected}`)
+    expect((await check(database)).out).toStartWith('ok: 2 plants')
+    await using again = await startDaemon({ database })
+    expect((await again.create('{"id":3,"name":"Rose"}')).status).toBe(200)
+    expect((await again.fetch('/plants/2')).status).toBe(200)
   },
 )
 
@@ -173,17 +173,19 @@ test.each(
 
     for (const suffix of suffixes) rmSync(database + suffix)
     await expectError(await daemon.create('{"id":3,"name":"Oak"}'), 50302)
-    const { detail } = await daemon.event('storage-still-fails')
-    expect(detail).toContain(`${database} is in use, but a file beside it was removed`)
-    await expectError(await daemon.create('{"id":3,"name":"Oak"}'), 50302)
+    await daemon.event('database-moved')
+    expect(await daemon.stop()).toBe(0)
+    const early = await runProgram(['serve', '--port', '0', '--database', database])
+    expect(early.code).toBe(1)
+    expect(early.err).toContain(`${database} is in use, but ${database}${suffixes[0]} was removed`)
     if (end === 'is killed') reader.kill('SIGKILL')
     else reader.stdin.write('\n')
     await reader.exited
     await reader.stdin.end()
-    await daemon.event('storage-recovered')
-    expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
+    await using again = await startDaemon({ database })
+    expect((await again.create('{"id":3,"name":"Oak"}')).status).toBe(200)
 
-    await daemon.stop('SIGKILL')
+    await again.stop('SIGKILL')
     expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 2n, 3n])
   },
 )
@@ -223,7 +225,6 @@ test('commands refuse a database that was moved away from its daemon, also once 
   await daemon.create('{"id":1,"name":"Rose"}')
   renameSync(database, moved)
   await expectUnwell(daemon)
-  await daemon.event('storage-still-fails')
 
   for (const words of [['import', '-', '--format', 'ndjson'], ['export'], ['check']]) {
     const { out, err, code } = await runProgram([...words, '--database', moved], {
@@ -233,12 +234,11 @@ test('commands refuse a database that was moved away from its daemon, also once 
     expect(err).toContain(`${moved} is in use, but ${moved}-wal was removed`)
   }
   renameSync(moved, database)
-  await daemon.event('storage-recovered')
-  await daemon.stop()
+  expect(await daemon.stop()).toBe(0)
   expect(storedPlants(database).map(({ id }) => id)).toEqual([1n])
 })
 
-test('continues once its file is put back', async () => {
+test('writes nothing once its file was moved, even if it is put back, until a restart', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
@@ -247,11 +247,13 @@ test('continues once its file is put back', async () => {
   renameSync(database, `${database}.moved`)
   await expectUnwell(daemon)
   renameSync(`${database}.moved`, database)
-  await daemon.event('storage-recovered')
-
-  expect((await daemon.create('{"id":2,"name":"Lily"}')).status).toBe(200)
+  await expectUnwell(daemon)
   expect((await daemon.fetch('/plants/1')).status).toBe(200)
-  await daemon.stop()
+  expect(await daemon.stop()).toBe(0)
+
+  await using again = await startDaemon({ database })
+  expect((await again.create('{"id":2,"name":"Lily"}')).status).toBe(200)
+  expect((await again.fetch('/plants/1')).status).toBe(200)
 })
 
 /**
@@ -265,29 +267,25 @@ function locksOf(pid: number, file: string): string[] {
     .filter((line) => line.includes(`:${ino} `))
     .map((line) => line.replace(/^\d+: /, ''))
 }
+test.skipIf(!existsSync('/proc/locks'))('keeps its hold on the file over a refusal', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  const held = locksOf(daemon.pid, database)
+  expect(held).not.toEqual([])
+  const other = new Database(database)
 
-test.skipIf(!existsSync('/proc/locks'))(
-  'keeps its hold on the file over an outage of the storage',
-  async () => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database })
-    await daemon.create('{"id":1,"name":"Rose"}')
-    const held = locksOf(daemon.pid, database)
-    expect(held).not.toEqual([])
-    const other = new Database(database)
+  other.run('ALTER TABLE plants RENAME TO hidden')
+  await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
+  other.run('ALTER TABLE hidden RENAME TO plants')
+  other.close()
+  await daemon.event('writable-again')
 
-    other.run('ALTER TABLE plants RENAME TO hidden')
-    await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
-    other.run('ALTER TABLE hidden RENAME TO plants')
-    other.close()
-    await daemon.event('storage-recovered')
-
-    expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
-    const again = await runProgram(['serve', '--port', '0', '--database', database])
-    expect(again.code).toBe(1)
-    expect(locksOf(daemon.pid, database)).toEqual(held)
-    await daemon.stop()
-    expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 3n])
-  },
-)
+  expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
+  const again = await runProgram(['serve', '--port', '0', '--database', database])
+  expect(again.code).toBe(1)
+  expect(locksOf(daemon.pid, database)).toEqual(held)
+  await daemon.stop()
+  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 3n])
+})

@@ -1,19 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { excludeConnections } from '../../../src/engine/sqlite/file/sidecars'
-import { readDatabase } from '../../../src/engine/sqlite/read-only/read'
+import { readDatabase } from '../../../src/engine/sqlite/snapshot'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
@@ -40,33 +29,16 @@ const states: Record<string, (database: string) => Promise<number>> = {
     await killDaemon(database)
     return PLANTS + 1
   },
-  'that a crash has left, and whose WAL has no index': async (database) => {
-    await killDaemon(database)
-    rmSync(`${database}-shm`)
-    return PLANTS + 1
-  },
-  'that a crash has left in the middle of a transaction': async (database) => {
-    const db = new Database(database)
-    db.run('PRAGMA journal_mode = DELETE')
-    db.run('PRAGMA cache_size = 1')
-    db.run('BEGIN')
-    db.run('UPDATE plants SET name = hex(randomblob(400))')
-    mkdirSync(`${database}.crash`)
-    for (const suffix of ['', '-journal']) {
-      copyFileSync(database + suffix, join(`${database}.crash`, `db${suffix}`))
-    }
-    db.run('ROLLBACK')
-    db.close(true)
-    for (const suffix of ['', '-journal']) {
-      copyFileSync(join(`${database}.crash`, `db${suffix}`), database + suffix)
-    }
-    rmSync(`${database}.crash`, { recursive: true })
-    return PLANTS
-  },
 }
 
 const users = testUid === 0 ? (['root', 'nobody'] as const) : (['this user'] as const)
 const cases = Object.keys(states).flatMap((state) => users.map((user) => [state, user] as const))
+
+/** The files of a folder but for the index of a write-ahead log, which a reader may make. */
+function withoutIndex(store: string) {
+  const { 'plants.db-shm': _, '.': __, ...files } = fingerprint(store)
+  return files
+}
 
 test.each(cases)(
   'a reading command changes nothing of a database %s, as %s',
@@ -87,7 +59,7 @@ test.each(cases)(
       chmodSync(copies, 0o777)
     }
     const options = user === 'nobody' ? asNobody : {}
-    const before = fingerprint(store)
+    const before = withoutIndex(store)
 
     const run = (...words: string[]) => runProgram([...words, '--database', database], options)
     const checked = await run('check')
@@ -110,27 +82,67 @@ test.each(cases)(
     expect(exported.out.split('\n')).toHaveLength(plants + 1)
     expect(toFile.err).toBe(`exported ${plants} plants\n`)
     expect(backup.out).toStartWith(`backed up ${plants} plants`)
-    expect(fingerprint(store)).toEqual(before)
+    expect(withoutIndex(store)).toEqual(before)
     expect(readdirSync(copies).sort()).toEqual(['copy.db', 'plants.csv'])
   },
 )
 
-test('leaves the WAL and its index as they are beside a daemon', async () => {
+/** A database that a crash has left, whose WAL has no index. */
+async function leaveWithoutIndex(store: string): Promise<string> {
+  mkdirSync(store)
+  const database = join(store, 'plants.db')
+  await importLines(database, lines(0, PLANTS))
+  await killDaemon(database)
+  rmSync(`${database}-shm`)
+  return database
+}
+
+test('reads a log that a crash has left without its index, and makes the index alone', async () => {
+  using folder = temporaryFolder()
+  const database = await leaveWithoutIndex(folder.file('store'))
+  const before = withoutIndex(folder.file('store'))
+
+  expect((await check(database)).out).toStartWith(`ok: ${PLANTS + 1} plants`)
+  const exported = await runProgram(['export', '--database', database])
+  expect(exported.out.split('\n')).toHaveLength(PLANTS + 2)
+  expect(withoutIndex(folder.file('store'))).toEqual(before)
+})
+
+test('refuses to read a log that a crash has left where nothing can be written, rather than an old state', async () => {
+  using folder = temporaryFolder()
+  const store = folder.file('store')
+  const database = await leaveWithoutIndex(store)
+  for (const name of readdirSync(store)) chmodSync(join(store, name), 0o444)
+  chmodSync(folder.path, 0o755)
+  chmodSync(store, 0o555)
+  const before = fingerprint(store)
+
+  for (const words of [['check'], ['export'], ['tags'], ['token', 'list'], ['changes']]) {
+    const { out, err, code } = await runProgram([...words, '--database', database], asNobody)
+    expect({ words, out, code }).toEqual({ words, out: '', code: 1 })
+    expect(err).toBe(
+      `plantstore: ${database}-wal has changes that a crash has left, and they cannot be read here, where nothing may be written; copy both files to another folder, and read the copy\n`,
+    )
+  }
+  expect(fingerprint(store)).toEqual(before)
+})
+
+test('leaves the WAL as it is beside a daemon', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
   await daemon.create('{"id":1,"name":"a"}')
-  const before = fingerprint(folder.path)
+  const before = withoutIndex(folder.path)
 
   const checked = await runProgram(['check', '--database', database])
   const exported = await runProgram(['export', '--database', database])
 
   expect(checked.out).toStartWith('ok: 1 plant')
   expect(exported.out).toBe('{"id":1,"name":"a"}\n')
-  expect(fingerprint(folder.path)).toEqual(before)
+  expect(withoutIndex(folder.path)).toEqual(before)
   expect((await daemon.create('{"id":2,"name":"b"}')).status).toBe(200)
   expect(await daemon.stop()).toBe(0)
-  expect(readdirSync(folder.path).sort()).toEqual(['plants.db', 'plants.db.reserve'])
+  expect(readdirSync(folder.path).sort()).toEqual(['plants.db'])
 })
 
 test.each([
@@ -165,7 +177,7 @@ test('reads a closed database again if another process wrote to it meanwhile', a
   await importLines(database, lines(0, 10))
   let reads = 0
 
-  const plants = await readDatabase(database, 'repeatable', async (db) => {
+  const plants = await readDatabase(database, async (db) => {
     reads += 1
     const count = () => db.query<{ n: bigint }, []>('SELECT count(*) AS n FROM plants').get()?.n
     const before = count()
@@ -177,19 +189,19 @@ test('reads a closed database again if another process wrote to it meanwhile', a
   expect(readdirSync(folder.path)).toEqual(['plants.db'])
 })
 
-test('waits for a daemon that closes the database slowly', async () => {
+test('waits for a connection that closes the database slowly', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
-  for (const suffix of ['-wal', '-shm']) writeFileSync(database + suffix, '')
   // As the last connection does while it copies the WAL, which it then removes.
-  const closing = openSync(database, 'r+')
-  expect(excludeConnections(closing)).toBeTrue()
+  const closing = new Database(database)
+  closing.query('SELECT count(*) FROM plants').get()
+  closing.run('PRAGMA locking_mode = EXCLUSIVE')
+  closing.run('UPDATE plants SET tag = NULL WHERE id = 1')
 
   const checked = check(database)
   await Bun.sleep(1500)
-  for (const suffix of ['-wal', '-shm']) rmSync(database + suffix)
-  closeSync(closing)
+  closing.close(true)
 
   expect(await checked).toMatchObject({ code: 0, err: '' })
 })

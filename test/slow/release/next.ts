@@ -5,7 +5,7 @@ import { root } from '../../harness/daemon'
 import { copySource } from '../../harness/source-copy'
 import { sh } from './lab'
 
-const MIGRATIONS = 'src/engine/sqlite/file/migrations'
+const MIGRATIONS = 'src/engine/sqlite/schema'
 
 /** Replaces a part of a text that must be there. */
 function replaced(text: string, part: string | RegExp, by: string): string {

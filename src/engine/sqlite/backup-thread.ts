@@ -1,0 +1,27 @@
+// The thread that copies and checks a database. Entry point of a Worker: loading it starts it.
+
+import { rmSync } from 'node:fs'
+import { messageOf, OpenError, writeError } from '../../errors'
+import type { BackupReply, BackupRequest } from './backup'
+import { checkDatabase } from './check'
+import { copyInto, readDatabase } from './snapshot'
+
+declare const self: Worker
+
+const send = (reply: BackupReply) => self.postMessage(JSON.stringify(reply))
+
+async function answer({ source, target }: BackupRequest): Promise<BackupReply> {
+  try {
+    await readDatabase(source, (db) => {
+      rmSync(target, { force: true })
+      copyInto(db, target)
+    })
+    send({ isCopied: true })
+    return { findings: await checkDatabase(target) }
+  } catch (error) {
+    const reason = writeError(error, target)
+    return { message: messageOf(reason), isStorage: reason instanceof OpenError && reason.storage }
+  }
+}
+
+self.onmessage = async ({ data }: MessageEvent<string>) => send(await answer(JSON.parse(data)))

@@ -1,1 +1,0 @@
-ALTER TABLE tokens ADD COLUMN last_used_at INTEGER;

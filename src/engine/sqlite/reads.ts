@@ -1,0 +1,118 @@
+// The reads of a store: of plants, tokens and the change log.
+
+import type { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import type { ChangeLog, ChangeLogPage } from '../../change-log/change-log'
+import { clientGone, RequestError } from '../../errors'
+import type { Store } from '../../store'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
+import { type ChangeLogReader, prepareChangeLogReader } from './change-log'
+import { countPlants, type PlantReader, preparePlants } from './plants'
+import { prepareTokenReader, type TokenReader } from './tokens'
+
+/** A connection, and its prepared queries. */
+export type Reader = {
+  readonly db: Database
+  readonly plants: PlantReader
+  readonly tokens: TokenReader
+  readonly changeLog: ChangeLogReader
+}
+
+export const prepareReader = (db: Database): Reader => ({
+  db,
+  plants: preparePlants(db),
+  tokens: prepareTokenReader(db),
+  changeLog: prepareChangeLogReader(db),
+})
+
+type WaitingRead = { readonly signal: AbortSignal | undefined; readonly run: () => void }
+
+/**
+ * Returns the function that runs long reads, such as lists, one in each turn of the event loop; the first at once. It
+ * rejects with `busy` if too many are queued, or if the signal is aborted meanwhile.
+ */
+export function createTurns() {
+  let queue: WaitingRead[] = []
+  let isTurning = false
+
+  function isWanted({ signal, run }: WaitingRead): boolean {
+    if (!signal?.aborted) return true
+    run()
+    return false
+  }
+
+  function runNext(): void {
+    const next = queue.shift()
+    isTurning = next !== undefined
+    if (!next) return
+    next.run()
+    setImmediate(runNext)
+  }
+
+  return <T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    if (queue.length === MAX_WAITING_READS) queue = queue.filter(isWanted)
+    if (queue.length === MAX_WAITING_READS)
+      return Promise.reject(new RequestError('busy', TOO_MANY_READS))
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        if (signal?.aborted) reject(clientGone())
+        else read().then(resolve, reject)
+      }
+      queue.push({ signal, run })
+      if (!isTurning) runNext()
+    })
+  }
+}
+
+// A later write may have the same time: the clock of a file system has steps of some milliseconds, and may be set.
+const SETTLED_MS = 1000
+
+/**
+ * Wraps the reading of the end of a change log, for a poll: it is read again only if the write-ahead log may have
+ * changed. All calls must have the same options.
+ */
+export function readWhenChanged(path: string, read: ChangeLog['read']): ChangeLog['read'] {
+  let lastState = ''
+  let page: ChangeLogPage | undefined
+
+  /** The state of the WAL; empty if it is missing, or changed just now. */
+  function stateOfWal(): string {
+    const stat = statSync(`${path}-wal`, { throwIfNoEntry: false })
+    const isSettled = stat && Math.abs(Date.now() - stat.mtimeMs) > SETTLED_MS
+    return isSettled ? `${stat.ino} ${stat.size} ${stat.mtimeMs}` : ''
+  }
+
+  return async (options) => {
+    const state = stateOfWal()
+    if (page && state !== '' && state === lastState) return page
+    page = await read(options)
+    lastState = state
+    return page
+  }
+}
+
+type Reads = Pick<
+  Store,
+  'readPlant' | 'listPlants' | 'listTags' | 'countPlants' | 'findToken' | 'listTokens'
+>
+
+/** Returns the reads; `readEnd` reads the change log at once, for a poll. Lists and pages take turns. */
+export function createReads(read: <T>(act: (reader: Reader) => T) => Promise<T>) {
+  const inTurn = createTurns()
+  const readEnd: ChangeLog['read'] = (options) => read(({ changeLog }) => changeLog.read(options))
+  const changeLog: Omit<ChangeLog, 'watch'> = {
+    read: (options) => inTurn(() => readEnd(options), options.signal),
+    history: (id, options) =>
+      inTurn(() => read(({ changeLog }) => changeLog.history(id, options)), options.signal),
+    stats: () => read(({ changeLog }) => changeLog.stats()),
+  }
+  const reads: Reads = {
+    readPlant: (id) => read(({ plants }) => plants.read(id)),
+    listPlants: (query, signal) => inTurn(() => read(({ plants }) => plants.list(query)), signal),
+    listTags: (query, signal) => inTurn(() => read(({ plants }) => plants.tags(query)), signal),
+    countPlants: () => read(({ db }) => countPlants(db)),
+    findToken: (hash) => read(({ tokens }) => tokens.find(hash)),
+    listTokens: () => read(({ tokens }) => tokens.list()),
+  }
+  return { readEnd, changeLog, reads }
+}

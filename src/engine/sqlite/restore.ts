@@ -1,0 +1,212 @@
+// Replaces a database with a backup. Phases:
+// - copy: the backup is copied to a private folder beside the database, checked and synced.
+// - fold: the write-ahead log (WAL) of the old database is merged into its file, which is then locked against everyone.
+// - link: the old database gets its kept name, too; its tokens become those of the copy. With two names, every command
+//   refuses it. What is left beside a database that is too damaged to be folded gets the kept name, too.
+// - rename: the copy takes the path, and the old database has its kept name alone.
+//
+// Whenever it is killed, the path has the complete old database, refused between link and rename, or the complete
+// backup: never a database beside the WAL of another. Each step is on disk before the next.
+
+import { Database } from 'bun:sqlite'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  renameSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { codeOf, OpenError, UsageError } from '../../errors'
+import { openDescriptor } from '../../files/descriptor'
+import { makePrivateFolder } from '../../files/private-folder'
+import { placeNew } from '../../files/replace-file'
+import {
+  checkFolder,
+  explainFailedWrite,
+  isSameFile,
+  requireRegular,
+  targetOf,
+} from '../../files/resolve-path'
+import { syncFile, syncFolder } from '../../files/sync'
+import { copyDatabase, type OnBytes } from './backup'
+import { renameChangeLog } from './change-log'
+import { explainFailedOpen, lockedByAnother } from './errors'
+import { isLockedByOthers, SIDECAR_SUFFIXES } from './files'
+import { keptByRestore, type OpenedFile, openFile, requireDatabaseName } from './open'
+import { keepTokens, validTokens } from './tokens'
+
+/** The result of a restore. */
+type RestoreResult = {
+  readonly plants: number
+  /** The path of the old database; null if there was none. */
+  readonly keptPath: string | null
+  /**
+   * The names of tokens that are valid as in the backup, and may have been revoked since; null if the tokens are those
+   * of the old database.
+   */
+  readonly tokensOfBackup: readonly string[] | null
+}
+
+// SQLite cannot recover such a database: it is kept unchanged.
+const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
+
+// The restoring user may not be the one who serves the database, and owns its folder: no link there is followed.
+function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
+  using file = openDescriptor(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const stat = fstatSync(file.fd)
+    if (stat.uid !== uid || stat.gid !== gid) fchownSync(file.fd, uid, gid)
+    fchmodSync(file.fd, mode & 0o777)
+  } catch {
+    throw new OpenError(
+      `the database belongs to user ${uid}, group ${gid}; restore it as that user`,
+    )
+  }
+}
+
+const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
+
+function moveSidecars(from: string, to: string): void {
+  for (const suffix of sidecarsOf(from)) renameSync(from + suffix, to + suffix)
+  syncFolder(dirname(to))
+}
+
+/** Opens and locks the database at a path, whatever it is; null if there is none. Undoes an interrupted restore. */
+function openLocked(path: string): OpenedFile | null {
+  // The database is gone, and only its WAL is left: an empty file, which every command refuses, is kept with it.
+  if (!existsSync(path) && sidecarsOf(path).length > 0) closeSync(openSync(path, 'wx', 0o600))
+  if (!existsSync(path)) return null
+  const file = openFile(path, { holdsLock: true, isReplaced: true })
+  const kept = keptByRestore(path, file.fd)
+  if (kept !== null) {
+    moveSidecars(kept, path)
+    unlinkSync(kept)
+    syncFolder(dirname(path))
+  }
+  return file
+}
+
+/** The owner and mode of the database at a path; null if there is none. Throws an `OpenError` if a daemon serves it. */
+function statOfLocked(path: string): Stats | null {
+  const file = openLocked(path)
+  if (!file) return null
+  try {
+    return fstatSync(file.fd)
+  } finally {
+    closeSync(file.fd)
+  }
+}
+
+/**
+ * Merges the WAL of the old database into its file, and removes it; no other process can open the database until the
+ * returned connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
+ */
+function foldLog(path: string): Database | null {
+  // SQLite would remove the WAL of a file without a header.
+  try {
+    closeSync(openFile(path, { isRead: true }).fd)
+  } catch {
+    return null
+  }
+  const db = new Database(path, { readwrite: true, create: false })
+  try {
+    db.run('PRAGMA busy_timeout = 1000')
+    const [row] = db.query<{ journal_mode: string }, []>('PRAGMA journal_mode = DELETE').all()
+    db.run('BEGIN EXCLUSIVE')
+    // In the meantime, another process may have started to use it, with a new WAL.
+    if (row?.journal_mode === 'delete' && sidecarsOf(path).length === 0) return db
+    throw lockedByAnother(path)
+  } catch (error) {
+    db.close(true)
+    if (UNRECOVERABLE.test(codeOf(error))) return null
+    throw explainFailedOpen(error, path)
+  }
+}
+
+/** Puts the copy in the place of the old database; true if it has that one's tokens. */
+async function replace(newPath: string, path: string, keptPath: string): Promise<boolean> {
+  const old = foldLog(path)
+  if (!old && isLockedByOthers(path)) throw lockedByAnother(path)
+  try {
+    const keepsTokens = old !== null && changeCopy(newPath, (db) => keepTokens(old, db))
+    await syncFile(newPath)
+    // The WAL must not reappear after a loss of power.
+    syncFolder(dirname(path))
+    linkSync(path, keptPath)
+    syncFolder(dirname(path))
+    moveSidecars(path, keptPath)
+    renameSync(newPath, path)
+    syncFolder(dirname(path))
+    return keepsTokens
+  } finally {
+    old?.close(true)
+  }
+}
+
+// Neither synced nor in use.
+function changeCopy<T>(newPath: string, change: (db: Database) => T): T {
+  using db = new Database(newPath, { readwrite: true, create: false })
+  db.run('PRAGMA synchronous = OFF')
+  return change(db)
+}
+
+/** Checks that a path can be restored to, before anything is copied; resolves links. */
+function checkPaths(backup: string, database: string): string {
+  const path = targetOf(database)
+  requireDatabaseName(path)
+  checkFolder(dirname(path))
+  requireRegular(backup)
+  requireRegular(database)
+  if (isSameFile(backup, path))
+    throw new UsageError(`${backup} is the database itself; name a backup`)
+  return path
+}
+
+/**
+ * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
+ * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
+ */
+export async function restoreDatabase(
+  backup: string,
+  database: string,
+  suffix: string,
+  onBytes: OnBytes,
+): Promise<RestoreResult> {
+  const path = checkPaths(backup, database)
+  const folder = dirname(path)
+  const oldStat = statOfLocked(path)
+  let oldFile: OpenedFile | null = null
+  try {
+    await using own = await makePrivateFolder(folder)
+    const newPath = join(own.path, 'restored.db')
+    const { plants } = await copyDatabase(backup, newPath, onBytes)
+    const tokensOfBackup = changeCopy(newPath, (db) => {
+      renameChangeLog(db)
+      return validTokens(db, Date.now())
+    })
+    if (oldStat) takeOwner(newPath, oldStat)
+    else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
+    await syncFile(newPath, onBytes)
+    oldFile = openLocked(path)
+    if (oldFile) {
+      const keptPath = `${path}.${suffix}`
+      const keepsTokens = await replace(newPath, path, keptPath)
+      return { plants, keptPath, tokensOfBackup: keepsTokens ? null : tokensOfBackup }
+    }
+    placeNew(newPath, path)
+    syncFolder(folder)
+    return { plants, keptPath: null, tokensOfBackup }
+  } catch (error) {
+    throw explainFailedWrite(error, path)
+  } finally {
+    if (oldFile) closeSync(oldFile.fd)
+  }
+}

@@ -1,0 +1,152 @@
+// The schema of a database file: its version, its creation, and the alterations of other programs, which may discard or
+// change what is stored.
+
+import type { Changes, Database } from 'bun:sqlite'
+import { OpenError } from '../../errors'
+import { FIELDS } from '../../plant/plant'
+import { describeColumn, describeForeignPart } from '../foreign-part'
+import { AlteredSchema } from './errors'
+import schema from './schema.sql' with { type: 'text' }
+
+/** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
+export const APPLICATION_ID = 0x706c6e74
+
+/** `PRAGMA user_version`: the schema that this program reads and writes. */
+export const SCHEMA_VERSION = 8
+
+// The last build that reads the schemas before 1.0.0.
+const OLDER_BUILD = '1d95bd2cfb87'
+
+/** Throws an `OpenError` if a database has another schema than this program's. */
+export function requireKnown(version: number, path: string): void {
+  if (version > SCHEMA_VERSION) {
+    throw new OpenError(
+      `${path} was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade, or go back with "plantstore restore BACKUP" of the newer plantstore, which keeps revoked tokens revoked`,
+    )
+  }
+  if (version > 0 && version < SCHEMA_VERSION) {
+    throw new OpenError(
+      `${path} was written by a build before 1.0.0 (schema ${version}; this one reads ${SCHEMA_VERSION}); export it with the build of commit ${OLDER_BUILD}, and import that file`,
+    )
+  }
+}
+
+export function schemaVersion(db: Database): number {
+  return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
+}
+
+const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
+
+/** Creates the schema of an empty database, in one transaction. Throws an `OpenError` if it has another schema. */
+export function createSchema(db: Database): void {
+  if (schemaVersion(db) === SCHEMA_VERSION) return
+  const createOnce = db.transaction(() => {
+    // Another process may have created it meanwhile.
+    const version = schemaVersion(db)
+    requireKnown(version, db.filename)
+    if (version === SCHEMA_VERSION) return
+    if (!isEmpty(db)) {
+      throw new OpenError(
+        `${db.filename} is a database of another program; name another file with --database`,
+      )
+    }
+    db.run(schema)
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+  })
+  createOnce.immediate()
+}
+
+type Part = {
+  readonly type: string
+  readonly name: string
+  /** The table that it belongs to, in lower case: SQLite keeps the name of a trigger's table as typed. */
+  readonly table: string
+  readonly sql: string
+}
+
+const readParts = (db: Database): Part[] =>
+  db
+    .query<Part, []>(
+      `SELECT type, name, lower(tbl_name) AS "table", ifnull(sql, '') AS sql FROM sqlite_schema`,
+    )
+    .all()
+
+// Columns that were added later have spaces elsewhere.
+const withoutLayout = (sql: string): string =>
+  sql.replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')
+
+// A trigger or a unique index changes or rejects writes; other indexes, tables and views are harmless.
+const interferes = ({ type, sql }: Part): boolean =>
+  type === 'trigger' || (type === 'index' && /^CREATE\s+UNIQUE/i.test(sql))
+
+/** Differences from the schema of a new database, made in `newDb`: one line each. */
+export function schemaProblems(db: Database, newDb: Database): string[] {
+  createSchema(newDb)
+  const [parts, expectedParts] = [readParts(db), readParts(newDb)]
+  const find = (all: readonly Part[], { type, name }: Part) =>
+    all.find((other) => other.type === type && other.name === name)
+  const faulty = expectedParts.flatMap((expected) => {
+    const part = find(parts, expected)
+    const { type, name } = expected
+    if (!part) return [`${type} ${name} is missing`]
+    return withoutLayout(part.sql) === withoutLayout(expected.sql)
+      ? []
+      : [`${type} ${name} was changed`]
+  })
+  const isOurs = ({ table }: Part) => expectedParts.some((expected) => expected.table === table)
+  const foreign = parts
+    .filter((part) => interferes(part) && isOurs(part) && !find(expectedParts, part))
+    .map(({ type, name, table }) => describeForeignPart(type, name, table))
+  return [...faulty, ...foreign]
+}
+
+const TABLES = ['plants', 'changes', 'change_log', 'tokens']
+
+/** Throws an {@link AlteredSchema} that names the trigger, if a table of plantstore has one. */
+export function refuseTriggers(db: Database): void {
+  const trigger = readParts(db).find(
+    ({ type, table }) => type === 'trigger' && TABLES.includes(table),
+  )
+  if (trigger) throw new AlteredSchema(describeForeignPart('trigger', trigger.name, trigger.table))
+}
+
+type Column = { readonly name: string; readonly type: string }
+
+function refuseAlteredPlants(db: Database): void {
+  const columns = db.query<Column, []>(`SELECT name, type FROM pragma_table_info('plants')`).all()
+  for (const { name, type } of columns) {
+    const expected = name === 'id' ? 'INTEGER' : 'TEXT'
+    const isOurs = FIELDS.some((field) => field === name)
+    if (isOurs && type.toUpperCase() !== expected)
+      throw new AlteredSchema(describeColumn(`plants.${name}`, type || 'of no type', expected))
+  }
+  const table = readParts(db).find(({ type, name }) => type === 'table' && name === 'plants')
+  if (/ON\s+CONFLICT\s+REPLACE/i.test(table?.sql ?? ''))
+    throw new AlteredSchema(
+      'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
+    )
+}
+
+/** Throws unless a statement has changed one row: an altered schema can discard a row without an error. */
+export function requireOne({ changes }: Changes): void {
+  if (changes !== 1) throw new AlteredSchema('the database discarded a row without an error')
+}
+
+/**
+ * Returns a function to call within each writing transaction, before the first write. It throws an {@link AlteredSchema}
+ * if another program has altered the schema; any change of it changes SQLite's `schema_version`, and only then is it read.
+ */
+export function guardSchema(db: Database): () => void {
+  const select = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
+  let guardedVersion: bigint | undefined
+  return () => {
+    const version = select.get()?.schema_version
+    if (version === guardedVersion) return
+    // A newer daemon may have started beside a command.
+    if (schemaVersion(db) !== SCHEMA_VERSION)
+      throw new AlteredSchema('another plantstore has changed its schema')
+    refuseTriggers(db)
+    refuseAlteredPlants(db)
+    guardedVersion = version
+  }
+}

@@ -1,0 +1,248 @@
+// The serving thread's side of the committing thread: sends it batches, and knows the one reason that the storage
+// cannot be written, if there is one. Requests, /health, metrics and the log read that.
+
+import { InDoubtError, RequestError } from '../../errors'
+import type { Level } from '../../log'
+import { isPlantWrite } from '../commit/kinds'
+import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../commit/write'
+import { observeCommit, type StoreUser } from '../store-user'
+import type { DatabaseToOpen, Reply, Request } from './committer'
+import { DAMAGED_PAGE, type Failure, LOCKED, toError, toFailure } from './errors'
+
+const LOOK_MS = 1000
+// A disk that delays a commit for this long counts as unwritable.
+const STALLED_MS = 10_000
+const IN_DOUBT = '; the last changes may or may not be on disk: run it again'
+
+/** The events of the log for the begin and the end of a problem. */
+type Events = readonly [Level, begins: string, Level, ends: string]
+const EVENTS: Readonly<Partial<Record<Failure['kind'], Events>>> = {
+  full: ['error', 'disk-full', 'info', 'writable-again'],
+  busy: ['error', 'database-locked', 'info', 'database-unlocked'],
+  // It ends with the process.
+  moved: ['error', 'database-moved', 'info', 'writable-again'],
+}
+const OTHER: Events = ['error', 'cannot-write', 'info', 'writable-again']
+const eventsOf = ({ kind }: Failure): Events => EVENTS[kind] ?? OTHER
+
+const secondsSince = (time: number): number => Math.round((performance.now() - time) / 1000)
+
+/** The thread that commits to one database. Started by the first commit. */
+export class Writer {
+  /** True once a damaged page was met, until a restart: what needs it fails, and all else goes on. */
+  isDamaged = false
+  #thread: Worker | undefined
+  /** Pending requests; they are answered in order. */
+  #replies: ((reply: Reply) => void)[] = []
+  #opening: Promise<Failure | null> | undefined
+  #problem: (Failure & { readonly since: number }) | null = null
+  /** The writes that were refused: a smaller one may well succeed. */
+  #refusedWrites: readonly PlantWrite[] = []
+  #pendingSince: number | null = null
+  #isStallLogged = false
+  #isDead = false
+  #timer: Timer | undefined
+
+  constructor(
+    private readonly database: DatabaseToOpen,
+    private readonly storeUser: StoreUser,
+  ) {}
+
+  /** True if the thread has opened the database, or is opening it. */
+  get isOpen(): boolean {
+    return this.#opening !== undefined
+  }
+
+  /** True once the disk has failed: this process must end, and close nothing. */
+  get isDead(): boolean {
+    return this.#isDead
+  }
+
+  /** True once a file was moved or removed: nothing is written until a restart. */
+  get isMoved(): boolean {
+    return this.#problem?.kind === 'moved'
+  }
+
+  /** null: the storage can be written, as far as is known. */
+  problem(): RequestError | null {
+    if (this.#isStalled()) return new RequestError('cannot write', this.#describeStall())
+    return this.#problem && toError(this.#problem)
+  }
+
+  /** Starts the thread, which opens the database. Resolves to the reason if that fails. */
+  open(): Promise<Failure | null> {
+    this.#opening ??= this.#open()
+    return this.#opening
+  }
+
+  /**
+   * Makes a batch durable. Rejects if nothing was stored: `busy`, `cannot write` or `disk full`. If the disk fails, a
+   * daemon ends, and the promise never settles; a command gets an error that says so.
+   */
+  async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
+    if (this.isMoved) throw this.problem()
+    const startedAt = performance.now()
+    this.#pendingSince ??= startedAt
+    this.#watch()
+    const reply = await this.storeUser.deferSuspend(() => this.#request({ commit: batch }))
+    this.#endWait()
+    if (reply !== DONE && 'failure' in reply) throw await this.fail(reply.failure, batch)
+    const outcomes = reply === DONE ? batch.map(() => DONE) : reply.outcomes
+    if (reply !== DONE) this.#inspect(outcomes)
+    if (this.#problem && this.#refusedWrites.length === 0) this.#end()
+    observeCommit(this.storeUser, batch, outcomes, performance.now() - startedAt)
+    return outcomes
+  }
+
+  /** The error of a failed write, or of a file that was moved. */
+  async fail(failure: Failure, batch: readonly Write[] = []): Promise<Error> {
+    const { kind, detail } = failure
+    const isCommand = !this.storeUser.outlivesOutages
+    const doubt = batch.length > 0 ? IN_DOUBT : ''
+    if (kind === 'fatal') return this.#die(detail + (isCommand ? doubt : ''))
+    if (isCommand)
+      return toError(kind === 'in doubt' ? { kind, detail: detail + doubt } : failure, true)
+    if (kind === 'damaged') this.noteDamage(detail)
+    else this.#begin(kind === 'in doubt' ? { kind: 'moved', detail } : failure, batch)
+    return kind === 'in doubt' ? new InDoubtError(detail) : toError(failure)
+  }
+
+  noteDamage(detail: string): void {
+    if (!this.isDamaged) this.storeUser.log('error', 'database-damaged', { detail })
+    this.isDamaged = true
+  }
+
+  /** Closes the database in the thread, which waits for the disk. Resolves to the reason if that fails. */
+  async close(keepsLog: boolean): Promise<Failure | null> {
+    clearInterval(this.#timer)
+    if (!this.isOpen) return null
+    const reply = await this.#ask({ close: true, keepsLog })
+    this.#thread?.terminate()
+    return reply !== DONE && 'failure' in reply ? reply.failure : null
+  }
+
+  #begin(failure: Failure, batch: readonly Write[]): void {
+    const { kind } = failure
+    const before = this.#problem?.kind
+    if (kind === 'full' && batch.some(isPlantWrite))
+      this.#refusedWrites = batch.filter(isPlantWrite)
+    this.#watch()
+    if (before === kind || before === 'moved') return
+    this.#problem = { ...failure, since: performance.now() }
+    const [level, event] = eventsOf(failure)
+    this.storeUser.log(level, event, { detail: kind === 'busy' ? LOCKED : failure.detail })
+  }
+
+  #end(): void {
+    const problem = this.#problem
+    if (!problem || this.isMoved) return
+    this.#problem = null
+    this.#refusedWrites = []
+    const [, , level, event] = eventsOf(problem)
+    this.storeUser.log(level, event, { seconds: secondsSince(problem.since) })
+  }
+
+  /** Looks each second, as long as there is a problem or a commit. */
+  #watch(): void {
+    if (!this.storeUser.outlivesOutages || this.#timer) return
+    this.#timer = setInterval(() => this.#look(), LOOK_MS)
+    this.#timer.unref()
+  }
+
+  #look(): void {
+    if (this.#isStalled() && !this.#isStallLogged) {
+      this.#isStallLogged = true
+      this.storeUser.log('error', 'disk-stalled', { detail: this.#describeStall() })
+    }
+    if (this.#pendingSince !== null) return
+    if (this.#problem && !this.isMoved) void this.#rehearse()
+    else {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
+  /** Tries again what was refused, without storing it. */
+  async #rehearse(): Promise<void> {
+    this.#pendingSince = performance.now()
+    const reply = await this.#request({ rehearse: this.#refusedWrites })
+    this.#endWait()
+    if (reply !== DONE && 'failure' in reply) await this.fail(reply.failure)
+    else this.#end()
+  }
+
+  #isStalled(): boolean {
+    return this.#pendingSince !== null && performance.now() - this.#pendingSince >= STALLED_MS
+  }
+
+  #describeStall(): string {
+    return `the disk has confirmed no write for ${secondsSince(this.#pendingSince ?? 0)} s`
+  }
+
+  #endWait(): void {
+    const seconds = secondsSince(this.#pendingSince ?? 0)
+    if (this.#isStallLogged) this.storeUser.log('info', 'disk-resumed', { seconds })
+    this.#isStallLogged = false
+    this.#pendingSince = null
+  }
+
+  /** Notes the refusals of writes that need a damaged page. */
+  #inspect(outcomes: readonly Outcome[]): void {
+    const isDamage = (outcome: Outcome) => !isDone(outcome) && outcome.error === 'cannot write'
+    if (outcomes.some(isDamage)) this.noteDamage(DAMAGED_PAGE)
+  }
+
+  #die(detail: string): Promise<Error> | Error {
+    this.#isDead = true
+    clearInterval(this.#timer)
+    const { outlivesOutages, log, onDiskFailure } = this.storeUser
+    if (!outlivesOutages) return toError({ kind: 'fatal', detail }, true)
+    log('error', 'storage-failed', { detail })
+    onDiskFailure(detail)
+    return new Promise(() => {})
+  }
+
+  async #open(): Promise<Failure | null> {
+    // Rejects if the thread cannot be started.
+    const reply = Promise.try(() => this.#ask({ open: this.database }))
+    const result = await reply.catch((error): Reply => ({ failure: toFailure(error) }))
+    if (result === DONE || !('failure' in result)) return null
+    this.#opening = undefined
+    return result.failure
+  }
+
+  async #request(request: Request): Promise<Reply> {
+    if (this.#isDead) return { failure: { kind: 'refused', detail: 'the disk has failed' } }
+    const failure = this.isOpen ? null : await this.open()
+    return failure ? { failure } : this.#ask(request)
+  }
+
+  #ask(request: Request): Promise<Reply> {
+    this.#thread ??= this.#start()
+    const { promise, resolve } = Promise.withResolvers<Reply>()
+    this.#replies.push(resolve)
+    this.#thread.postMessage(JSON.stringify(request))
+    return promise
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL('./thread.ts', import.meta.url).href, { smol: true })
+    let isOpened = false
+    thread.onmessage = ({ data }: MessageEvent<string>) => {
+      const reply: Reply = JSON.parse(data)
+      isOpened = true
+      const answer = this.#replies.shift()
+      if (answer) answer(reply)
+      else if (reply !== DONE && 'failure' in reply) void this.fail(reply.failure)
+    }
+    thread.onerror = ({ message }) => {
+      // Without a commit, nothing can have been stored.
+      const kind = isOpened ? 'fatal' : 'refused'
+      const detail = `the committing thread died: ${message}`
+      this.#thread = undefined
+      this.#opening = undefined
+      for (const answer of this.#replies.splice(0)) answer({ failure: { kind, detail } })
+    }
+    return thread
+  }
+}

@@ -1,0 +1,85 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { rmSync, statSync } from 'node:fs'
+import { toError, toFailure } from '../../../src/engine/sqlite/errors'
+import { readDatabase } from '../../../src/engine/sqlite/snapshot'
+import { ERRORS } from '../../../src/errors'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** The error of a statement that cannot be run. */
+function thrownBy(act: () => void): unknown {
+  try {
+    act()
+  } catch (error) {
+    return error
+  }
+  throw new Error('it was done')
+}
+
+test('says whether a database is full, locked or damaged', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('any.db')
+  using db = new Database(path)
+  using other = new Database(path)
+  db.run('CREATE TABLE t (x)')
+
+  db.run('BEGIN IMMEDIATE')
+  const busy = toFailure(thrownBy(() => other.run('INSERT INTO t VALUES (1)')))
+  db.run('ROLLBACK')
+  db.run('PRAGMA max_page_count = 2')
+  const full = toFailure(thrownBy(() => db.run('INSERT INTO t VALUES (zeroblob(100000))')))
+  const failed = toFailure(thrownBy(() => db.run('SELECT * FROM none')))
+
+  const told = [busy, full, failed].map((failure) => [
+    toError(failure).error,
+    toError(failure, true).message,
+  ])
+  expect(told).toEqual([
+    ['busy', 'the database is locked by another program'],
+    ['disk full', 'disk full'],
+    ['cannot write', 'cannot write to the database: SQLITE_ERROR no such table: none'],
+  ])
+  expect(toError(failed).message).toBe(ERRORS['cannot write'].message)
+})
+
+test('says why a token cannot be stored', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const args = ['--database', database]
+  await using daemon = await startDaemon({ database })
+  for (let id = 0; id < 20; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
+  expect(statSync(`${database}-wal`).size).toBeGreaterThan(40_960)
+
+  // No file may grow beyond 40 KiB.
+  const under = ['bash', '-c', 'ulimit -f 40; exec "$0" "$@"']
+  const { out, err, code } = await runProgram(['token', 'create', 'phone', ...args], { under })
+
+  expect({ out, code }).toEqual({ out: '', code: 74 })
+  expect(err).toBe('plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error\n')
+  expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
+})
+
+test('says why a new database cannot be written', async () => {
+  using folder = temporaryFolder()
+  // No file may be longer than 2 KiB.
+  const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
+
+  const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
+
+  expect({ out, code }).toEqual({ out: '', code: 74 })
+  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
+})
+
+test('refuses to read a database in use whose log was removed', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  rmSync(`${database}-wal`)
+
+  await expect(readDatabase(database, () => 'read')).rejects.toThrow(
+    `${database} is in use, but ${database}-wal was removed`,
+  )
+})

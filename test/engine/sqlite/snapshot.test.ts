@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { copyFileSync, utimesSync } from 'node:fs'
+import { openStore } from '../../../src/engine/engine'
+import { readDatabase } from '../../../src/engine/sqlite/snapshot'
+import { storeGuest, storeOwner } from '../../../src/engine/store-user'
+import { temporaryFolder } from '../../harness/folder'
+import { openFiles } from '../../harness/open-files'
+
+const ignore = () => {}
+
+test('a read of a database that a crash has left closes its files', async () => {
+  using folder = temporaryFolder()
+  const writer = await openStore(folder.file('plants.db'), storeOwner(ignore, ignore))
+  const left = folder.file('left.db')
+  for (const suffix of ['', '-wal', '-shm'])
+    copyFileSync(folder.file(`plants.db${suffix}`), left + suffix)
+
+  const during = await readDatabase(left, () => openFiles(left))
+
+  expect(during).toContain(`${left}-wal`)
+  expect(openFiles(left)).toEqual([])
+  await writer.close()
+})
+
+test('an error of the reader ends the read at once, unless the database has changed meanwhile', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await (await openStore(path, storeGuest({ makesDatabase: true }))).close()
+  let reads = 0
+  const read = (changes: number) =>
+    readDatabase(path, () => {
+      reads += 1
+      if (reads <= changes) utimesSync(path, reads, reads)
+      throw new Error(`in read ${reads}`)
+    })
+
+  await expect(read(0)).rejects.toThrow('in read 1')
+  reads = 0
+  await expect(read(2)).rejects.toThrow('in read 3')
+})
