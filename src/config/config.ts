@@ -1,7 +1,7 @@
 // Reads the flags and the environment of a command into one frozen Config.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { UsageError } from '../errors'
+import { messageOf, UsageError } from '../errors'
 import { nearestTo, suggest } from './nearest'
 import {
   flagName,
@@ -19,44 +19,30 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
-/** The words of a command line: the texts of each option by name; `true` and `false` for one without a value. */
+/** The message of a command line that parseArgs() refuses: it names an option, quoted, first. */
+function explain(error: unknown, types: ParseArgsOptionsConfig, flags: readonly string[]): string {
+  const [, option = ''] = /'(?:-\w, )?(-[^ ']*)/.exec(messageOf(error)) ?? []
+  if (types[option.slice(2)]?.type === 'string') return `${option} needs a value`
+  if (flags.includes(option)) return `${option} takes no value`
+  return `unknown option ${option}${suggest(option, flags)}`
+}
+
+/** The words of a command line: the texts of each option by its flag; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
-  const flagTypes: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
-  for (const [flag, name] of flags) {
-    flagTypes[flag] = { type: OPTIONS[name].value === null ? 'boolean' : 'string' }
+  const types: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
+  for (const name of names.filter(isFlag)) {
+    types[flagName(name)] =
+      OPTIONS[name].value === null ? { type: 'boolean' } : { type: 'string', multiple: true }
   }
-  // Not strict: unlike the library's messages, ours suggest the nearest flag.
-  const { positionals, tokens } = parseArgs({
-    args: [...argv],
-    options: flagTypes,
-    allowPositionals: true,
-    allowNegative: true,
-    strict: false,
-    tokens: true,
-  })
-  const texts = new Map<OptionName, string[]>()
-  let help = false
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue
-    const { rawName, value, inlineValue } = token
-    const name = flags.get(token.name)
-    const takesValue = name !== undefined && OPTIONS[name].value !== null
-    const isNegated = rawName === `--no-${token.name}`
-    if ((!name && token.name !== 'help') || (isNegated && (takesValue || !name))) {
-      const all = [...names.filter(isFlag).map(toFlag), '--help']
-      if (all.includes(rawName)) throw new UsageError(`${rawName} takes no value`)
-      throw new UsageError(`unknown option ${rawName}${suggest(rawName, all)}`)
-    }
-    if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value`)
-    // A flag cannot be another flag's value; a negative number can.
-    if (takesValue && (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))) {
-      throw new UsageError(`${rawName} needs a value`)
-    }
-    if (name) texts.set(name, [...(texts.get(name) ?? []), value ?? String(!isNegated)])
-    else help = true
+  const options = { options: types, allowPositionals: true, allowNegative: true } as const
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], ...options })
+    const { help, ...flags } = values
+    if (help === false) throw new Error("'--no-help'")
+    return { flags, args: positionals, help: help === true }
+  } catch (error) {
+    throw new UsageError(explain(error, types, [...names.filter(isFlag).map(toFlag), '--help']))
   }
-  return { texts, args: positionals, help }
 }
 
 // In every pod, Kubernetes sets variables with the addresses of Services, such as one named plantstore
@@ -100,14 +86,15 @@ export function parseConfig(
   overrides: OptionOverrides = {},
   env: Environment = Bun.env,
 ) {
-  const { texts, args, help } = parseFlags(argv, names)
+  const { flags, args, help } = parseFlags(argv, names)
   const ignoredVariables: string[] = []
   const entries = Object.entries(OPTIONS).map(([key, option]) => {
     const name = key as OptionName
     const setting = { ...option, ...overrides[name] }
     if (!names.includes(name)) return [name, setting.default]
-    const flags = texts.get(name)
-    const flag = flags?.at(-1)
+    const given = flags[flagName(name)]
+    const texts = given === undefined ? [] : [given].flat().map(String)
+    const flag = texts.at(-1)
     const variable = variableOf(name)
     const text = flag ?? (variable && env[variable])
     // An empty variable counts as unset: container platforms pass unset variables as empty ones.
@@ -122,9 +109,8 @@ export function parseConfig(
       throw new UsageError(`${source} has quotes around its value; remove them${hint}`)
     }
     // A list's flag may be repeated.
-    const values = (setting.isList && flags ? flags : [String(text)]).map((text) =>
-      setting.parse(text),
-    )
+    const all = setting.isList && flag !== undefined ? texts : [String(text)]
+    const values = all.map((text) => setting.parse(text))
     const isValid = !values.includes(undefined)
     const value = isValid && setting.isList ? values.flat() : isValid ? values[0] : undefined
     if (value === undefined && !help) {
