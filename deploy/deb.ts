@@ -74,10 +74,9 @@ async function copyright(): Promise<string> {
   return `${head}Copyright: ${holder}\nLicense: Expat\n${indented(license)}\n`
 }
 
-// The folders in which Debian's shells look for packaged completions.
+// The folders in which Debian's shells look for packaged completions. zsh's own has no place for such a script.
 const COMPLETIONS = {
   bash: 'usr/share/bash-completion/completions/plantstore',
-  zsh: 'usr/share/zsh/vendor-completions/_plantstore',
   fish: 'usr/share/fish/vendor_completions.d/plantstore.fish',
 }
 

@@ -15,7 +15,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   token: async () => (await import('./cli/commands/token')).token,
   import: async () => (await import('./cli/commands/import')).importPlants,
   export: async () => (await import('./cli/commands/export')).exportPlants,
-  tags: async () => (await import('./cli/commands/tags')).tags,
   backup: async () => (await import('./cli/commands/backup')).backup,
   restore: async () => (await import('./cli/commands/restore')).restore,
   check: async () => (await import('./cli/commands/check')).check,

@@ -44,8 +44,6 @@ export type Command = {
   readonly options: readonly OptionName[]
   /** This command's changes to options. */
   readonly overrides?: OptionOverrides
-  /** The options accepted by only one of its actions, with the action. */
-  readonly owners?: Readonly<Partial<Record<OptionName, string>>>
   /** True if it logs unknown variables; otherwise they are printed before it runs. */
   readonly hasLog?: true
   /** Resolves to the exit code. */

@@ -177,7 +177,6 @@ reused; prune removes such tokens from the list. If none is left, the next start
   plantstore token list --json
   plantstore token prune --older-than 30d`,
   options: [...DATABASE_OPTIONS, 'scope', 'expires', 'output', 'json', 'olderThan'],
-  owners: OPTION_OWNERS,
   async run(context) {
     const { args, config } = context
     const [word = ''] = args

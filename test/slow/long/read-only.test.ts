@@ -64,13 +64,12 @@ test.each(cases)(
     const run = (...words: string[]) => runProgram([...words, '--database', database], options)
     const checked = await run('check')
     const exported = await run('export')
-    const tags = await run('tags')
     const tokens = await run('token', 'list')
     const changes = await run('changes')
     const toFile = await run('export', join(copies, 'plants.csv'))
     const backup = await run('backup', join(copies, 'copy.db'))
 
-    for (const { code, err } of [checked, exported, tags, tokens, toFile, backup]) {
+    for (const { code, err } of [checked, exported, tokens, toFile, backup]) {
       expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('plantstore:') })
     }
     expect(changes).toEqual({

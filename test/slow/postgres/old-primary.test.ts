@@ -248,7 +248,6 @@ describeServers('an old primary of %s', (startServer, installation) => {
     for (const args of [
       ['check'],
       ['export'],
-      ['tags'],
       ['changes'],
       ['token', 'list'],
       ['token', 'create', 'laptop'],

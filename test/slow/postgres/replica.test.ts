@@ -290,7 +290,6 @@ describeServers('a reading command before %s', (_, installation) => {
     const alone = urlOf(standby.port)
 
     expect((await run(alone, 'export')).out).toBe('{"id":1,"name":"one","tag":"a"}\n')
-    expect((await run(alone, 'tags')).out).toBe('{"tag":"a","plants":1}\n')
     expect((await run(alone, 'check')).out).toStartWith('ok: 1 plant,')
     expect((await run(alone, 'changes')).out).toContain('"name":"one"')
     expect((await run(alone, 'token', 'list')).code).toBe(0)

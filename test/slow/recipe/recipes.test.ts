@@ -138,10 +138,10 @@ test(
 test('the program lists and completes the command', async () => {
   const program = [join(copy, 'dist/plantstore')]
   const help = await runProgram(['help'], { program })
-  const completed = await runProgram(['completion', 'for', '--', 'cou'], { program })
+  const completion = await runProgram(['completion', 'bash'], { program })
 
   expect(help.out).toMatch(/^ {2}count +print the number of plants$/m)
-  expect(completed.out).toBe('count\tprint the number of plants\n')
+  expect(completion.out).toContain(' count ')
 })
 
 const PLANT = { id: 2, name: 'Swiss cheese plant', tag: 'aroid', species: 'Monstera deliciosa' }
