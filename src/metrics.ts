@@ -59,13 +59,8 @@ export type BackupStats = {
   readonly failures: number
 }
 
-/** The number of open files and connections. */
-export type OpenFiles = {
-  readonly open: number
-  /** null if no more files can be opened to count them. */
-  readonly connections: number | null
-  readonly limit: number
-}
+/** The number of open files and connections, and its limit. */
+export type OpenFiles = { readonly open: number; readonly limit: number }
 
 /** Values read for each answer; null if unknown. */
 type LiveGauges = {
@@ -90,7 +85,7 @@ export const FAMILIES = {
   plantstore_plants_created_total: 'counter Plants created over HTTP.',
   plantstore_credentials_failed_total:
     'counter Requests whose token is unknown, expired or revoked.',
-  plantstore_queue_changes: 'gauge Changes waiting for a commit; full at 16,384.',
+  plantstore_queue_changes: 'gauge Changes waiting for a commit.',
   plantstore_storage_writable:
     'gauge Whether the database can be written, or read by a read-only plantstore (1), or not (0).',
   plantstore_storage_damaged:
@@ -129,9 +124,7 @@ export const FAMILIES = {
   plantstore_backup_bytes: 'gauge Size of the last backup.',
   plantstore_backup_failures_total: 'counter Scheduled backups that failed.',
   plantstore_build_info: 'gauge The version and commit of plantstore, and the version of Bun.',
-  plantstore_open_connections: 'gauge Open connections of clients.',
-  plantstore_unsent_bytes:
-    'gauge Bytes of long answers that clients have not read; full at 33,554,432.',
+  plantstore_unsent_bytes: 'gauge Bytes of long answers that clients have not read.',
   process_open_fds: 'gauge Open files and connections.',
   process_max_fds: 'gauge The limit of open files and connections.',
   process_start_time_seconds: 'gauge Start of the process, in seconds since 1970.',
@@ -275,7 +268,6 @@ function valuesOf(
     plantstore_backup_bytes: backups?.lastBytes,
     plantstore_backup_failures_total: backups?.failures,
     plantstore_build_info: [build],
-    plantstore_open_connections: files?.connections,
     plantstore_unsent_bytes: unsentBytes,
     process_open_fds: files?.open,
     process_max_fds: files?.limit,

@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 import { releasePages } from '../deploy/pages'
 import packageJson from '../package.json'
 import { forward } from '../src/cli/commands/forward'
+import { LIMITS } from '../src/engine/commit/plant-writes'
 import { ERRORS } from '../src/errors'
 import { FAMILIES } from '../src/metrics'
 import { EXIT_CODES } from '../src/program'
@@ -361,6 +362,21 @@ test('every metric that a page names is served', () => {
   )
 
   expect(unique(named).filter((name) => !Object.hasOwn(FAMILIES, name))).toEqual([])
+})
+
+test('limits stand in one place: the table of symptoms has those of the code, help texts none', () => {
+  const { queuedWrites } = LIMITS
+  const helps = [
+    ...Object.values(FAMILIES),
+    ...(JSON.parse(read('deploy/grafana-dashboard.json')).panels as { description?: string }[]).map(
+      ({ description = '' }) => description,
+    ),
+  ]
+
+  expect(SYMPTOMS).toContain(
+    `\`plantstore_queue_changes\` near ${queuedWrites.toLocaleString('en')} `,
+  )
+  expect(helps.filter((help) => /\d{3}/.test(help.replace('since 1970', '')))).toEqual([])
 })
 
 /** The commands of a page, each group with what it prints there. */

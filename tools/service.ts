@@ -23,7 +23,7 @@ export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
   clientOf: () => null,
   timeOut: () => {},
   rateLimit: null,
-  countFiles: async () => null,
+  countFiles: () => null,
   cors: null,
   hsts: null,
   loadPages: null,

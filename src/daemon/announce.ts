@@ -7,7 +7,6 @@ import type { Log } from '../log'
 import { COMMIT, quote } from '../program'
 import type { Store } from '../store'
 import { issueToken } from '../token/token'
-import { invocation, surroundings } from './invocation'
 import type { LogWriter } from './log-writer'
 
 const NAME = 'first'
@@ -29,7 +28,6 @@ type Announcement = {
   readonly isOnLogsTerminal: boolean
   /** True if this start has created the database. */
   readonly isNew: boolean
-  readonly passwordFile: string | null
   /** True if clients need a token of the store, and this process may make one. */
   readonly needsToken: boolean
   /** True if standard output is discarded. */
@@ -98,7 +96,7 @@ export async function announce(
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { address, host, database, passwordFile, isReadOnly: readOnly } = facts
+  const { address, host, database, isReadOnly: readOnly } = facts
   const place = address.unix === null ? { host } : { unix: address.unix }
   const { version } = packageJson
   // The address is shown once: in the log, or on the terminal.
@@ -116,9 +114,10 @@ export async function announce(
   if (facts.isNew) out.write(`created the database ${database}\n`)
   if (!facts.needsToken) return
   await showFirstToken(store, facts, out, log)
-  const secret =
-    passwordFile === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))}`
-  const program = invocation(surroundings(), secret)
+  // From a clone, as its README runs it.
+  const program = Bun.isStandaloneExecutable
+    ? quote(process.execPath)
+    : `npx --yes bun@${Bun.version} ${quote(Bun.main)}`
   const create = `${program} token create laptop --database ${quote(database)}`
   out.write(`to make another token: ${create}\n`)
 }

@@ -154,9 +154,8 @@ class Daemon {
     const store = await this.#opening
     await warnOfStoredToken(store, token.current(), log)
     warnOfReaders(config, log)
-    const countFiles = await watchOpenFiles(log)
     if (this.#stop.signal.aborted) return
-    this.#server = await openServer(this.#app(store, countFiles), config, log, tls)
+    this.#server = await openServer(this.#app(store), config, log, tls)
     backups?.start()
     await this.#announce(store, this.#server)
   }
@@ -193,7 +192,7 @@ class Daemon {
     await store?.close()
   }
 
-  #app(store: Store, countFiles: Awaited<ReturnType<typeof watchOpenFiles>>) {
+  #app(store: Store) {
     const { config, log, token, place, backups, metrics, findClient, cors } = this.#parts
     const { maxBodyBytes, logRequests, rateLimit, hsts } = config
     return createApp({
@@ -211,7 +210,7 @@ class Daemon {
       maxBodyBytes,
       logRequests,
       rateLimit,
-      countFiles,
+      countFiles: watchOpenFiles(log),
       cors,
       hsts,
       loadPages: config.console ? loadPages : null,
@@ -236,7 +235,6 @@ class Daemon {
       isTerminal: printsToTerminal,
       isOnLogsTerminal: printsToTerminal && logsToTerminal && config.logFormat === 'auto',
       isNew: place.isNew,
-      passwordFile: place.files.length > 0 ? null : config.databasePasswordFile,
       needsToken: token.current() === null && !config.readOnly,
       isDiscarded,
       needsTrust: tls?.needsTrustAt(localHost(config.host)) ?? false,

@@ -44,7 +44,7 @@ export type AppDeps = {
   /** Requests per second for each token; null for no limit. */
   readonly rateLimit: number | null
   /** Counts the open files and connections of this process; null if that is impossible. */
-  readonly countFiles: () => Promise<OpenFiles | null>
+  readonly countFiles: () => OpenFiles | null
   /** The other origins whose pages may call; null for none. */
   readonly cors: Cors | null
   /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null omits the header. */

@@ -74,7 +74,6 @@ test('has every family of metrics in the format of Prometheus', async () => {
     'plantstore_disk_free_bytes gauge',
     'plantstore_log_lines_dropped_total counter',
     'plantstore_build_info gauge',
-    'plantstore_open_connections gauge',
     'plantstore_unsent_bytes gauge',
     'process_open_fds gauge',
     'process_max_fds gauge',

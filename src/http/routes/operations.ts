@@ -142,7 +142,7 @@ const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 type MetricsDeps = {
   readonly store: Store
   readonly metrics: Metrics
-  readonly countFiles: () => Promise<OpenFiles | null>
+  readonly countFiles: () => OpenFiles | null
   readonly answerBudget: AnswerBudget
   readonly followers: Followers
 }
