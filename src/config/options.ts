@@ -205,11 +205,7 @@ const ONE_RUN = {
   },
   ...ofColumnOptions((name) => optional(NON_EMPTY, 'COLUMN', `the ${name} column`)),
   null: {
-    ...optional(
-      COLUMN,
-      'TEXT',
-      'a text that marks an empty cell, such as NA; repeat it for several',
-    ),
+    ...optional(COLUMN, 'TEXT', 'text of an empty cell, such as NA; may be repeated'),
     isList: true as const,
   },
   numberFrom: optional(ID, 'ID', 'number the rows from this id instead'),
