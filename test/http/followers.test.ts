@@ -188,6 +188,18 @@ test('a follower that reads nothing is disconnected, and so is one whose stream 
   expect(seconds).toEqual([20])
 })
 
+test('a token that was revoked is sent nothing more, even a change of the same moment', async () => {
+  let known: typeof token | null = token
+  const followers = create({ store: { findToken: async () => known, changeLog } })
+  const events = await open(followers)
+  await store.createPlant({ id: 901n, name: 'a' })
+  expect((await take(events, 1))[0]?.change.id).toBe(901)
+  known = null
+  await store.createPlant({ id: 902n, name: 'a' })
+
+  expect(await events.next()).toMatchObject({ done: true })
+})
+
 test.each([
   [
     'has a comment from time to time',

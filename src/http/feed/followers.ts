@@ -1,20 +1,20 @@
-// The clients that follow the change log, each by a stream of server-sent events: limits their number, wakes them for
-// new changes, and ends the streams of a revoked token.
+// The clients that follow the change log, each by a stream of server-sent events.
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
+import type { Store } from '../../store'
 import { isValid, type Token } from '../../token/token'
 import { findToken, type TokenDeps } from '../access/auth'
 import { JSON_HEADERS } from '../answers/answer'
-import { EVENTS, EventPages, readEvents } from './event-pages'
-import { Follower, type FollowerDeps } from './follower'
+import { type AnswerBudget, UNREAD_SECONDS } from '../answers/answer-budget'
+import { EVENTS, type EventPage, firstEvent, KEEP_ALIVE, readEvents } from './events'
 
 // An idle one needs about 5 KB (bench: changes).
 const MAX_FOLLOWERS = 10_000
 const TOO_MANY = 'busy: too many clients follow the change log; retry shortly'
 // Less than UNREAD_SECONDS, the timeout of an idle connection.
 const KEEP_ALIVE_MS = 10_000
-const CHECK_MS = 500
+const TICK_MS = 1000
 // Followers are woken together, and less often the more there are: sending to one takes about 8 us.
 const WAKE_MS = 5
 const WAKE_MS_PER_FOLLOWER = 0.01
@@ -26,32 +26,61 @@ const STREAM_HEADERS = new Headers({
   'x-accel-buffering': 'no',
 })
 
-export type FollowersDeps = TokenDeps &
-  Omit<FollowerDeps, 'pages' | 'keepAliveMs'> & {
-    /** Milliseconds since 1970, for the expiry of tokens. */
-    readonly now: () => number
-    /** Ends every stream. */
-    readonly stopping: AbortSignal
-    /** Maximum number of followers. */
-    readonly maxFollowers?: number
-    readonly keepAliveMs?: number
-  }
+export type FollowersDeps = TokenDeps & {
+  readonly store: Pick<Store, 'changeLog'>
+  readonly answerBudget: AnswerBudget
+  /** Closes the connection of a request after this many seconds without progress. */
+  readonly timeOut: (request: Request, seconds: number) => void
+  /** Milliseconds since 1970, for the expiry of tokens. */
+  readonly now: () => number
+  /** Ends every stream. */
+  readonly stopping: AbortSignal
+  /** Maximum number of followers. */
+  readonly maxFollowers?: number
+  readonly keepAliveMs?: number
+}
+
+type Follower = {
+  /** The hash of its token. */
+  readonly hash: string
+  /** The cursor of the last event that it was sent. */
+  cursor: string
+  sentAt: number
+  /** True if there may be events after its cursor. */
+  isBehind: boolean
+  isEnded: boolean
+  /** Ends its wait. */
+  wake(): void
+}
+
+/** Shares the result of a call in progress among all that ask for the same. */
+function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const calls = new Map<string, Promise<T>>()
+  return (key) =>
+    calls.getOrInsertComputed(key, () => call(key).finally(() => void calls.delete(key)))
+}
 
 export class Followers {
   readonly #deps: FollowersDeps
-  readonly #pages = new EventPages()
   readonly #followers = new Set<Follower>()
+  readonly #readAfter = share(async (cursor) => {
+    const { changeLog } = this.#deps.store
+    return changeLog ? readEvents(changeLog, cursor) : null
+  })
+  readonly #isAllowed = share((hash) =>
+    // Without an answer of the store for so long, a stream goes on.
+    Promise.race([this.#hasValidToken(hash), Bun.sleep(TICK_MS).then(() => true)]),
+  )
   #wokenAt = 0
   #isWaking = false
   /** The cursor of the last entry, if it is known: a follower that has sent it need not be woken. */
   #end: string | undefined
-  #isChecking = false
   #endWatch: (() => void) | undefined
 
   constructor(deps: FollowersDeps) {
     this.#deps = deps
     deps.stopping.addEventListener('abort', () => {
-      for (const follower of this.#followers) follower.end()
+      for (const follower of this.#followers) end(follower)
     })
   }
 
@@ -66,30 +95,75 @@ export class Followers {
     request: Request,
     { hash }: Token,
   ): Promise<Response> {
-    if (this.count() >= (this.#deps.maxFollowers ?? MAX_FOLLOWERS))
-      throw new RequestError('busy', TOO_MANY)
+    const { maxFollowers = MAX_FOLLOWERS, stopping } = this.#deps
+    if (this.count() >= maxFollowers) throw new RequestError('busy', TOO_MANY)
+    const isEnded = stopping.aborted
+    const follower = { hash, cursor: '', sentAt: 0, isBehind: true, isEnded, wake() {} }
     // Before any `await`, so that the limit binds.
-    const follower = this.#add(changeLog, hash)
+    this.#followers.add(follower)
+    this.#endWatch ??= this.#watch(changeLog)
     let body: ReadableStream | null = null
     try {
       const page = await readEvents(changeLog, after, request.signal)
       const isGone = request.signal.aborted || follower.isEnded
-      if (request.method !== 'HEAD' && !isGone) {
-        body = follower.stream(request, page, () => this.#remove(follower))
-      }
+      if (request.method !== 'HEAD' && !isGone) body = this.#stream(request, follower, page)
     } finally {
       if (!body) this.#remove(follower)
     }
     return new Response(body, { headers: STREAM_HEADERS })
   }
 
-  #add(changeLog: ChangeLog, hash: string): Follower {
-    const { keepAliveMs = KEEP_ALIVE_MS, stopping } = this.#deps
-    const follower = new Follower(hash, { ...this.#deps, pages: this.#pages, keepAliveMs })
-    if (stopping.aborted) follower.end()
-    this.#followers.add(follower)
-    this.#endWatch ??= this.#watch(changeLog)
-    return follower
+  #stream(request: Request, follower: Follower, first: EventPage): ReadableStream {
+    const { answerBudget, timeOut } = this.#deps
+    return new ReadableStream({
+      type: 'direct',
+      pull: async (controller: ReadableStreamDirectController) => {
+        timeOut(request, UNREAD_SECONDS)
+        try {
+          for await (const bytes of this.#eventsOf(follower, first)) {
+            const holding = answerBudget.hold(bytes.byteLength)
+            if (!holding) break
+            follower.sentAt = performance.now()
+            controller.write(bytes)
+            // Resolves when the kernel has all of it, or the client has disconnected.
+            await controller.flush(true)
+            holding.release()
+          }
+        } catch (error) {
+          // Its cursor has expired, or the store fails: the client gets the error when it reconnects.
+          if (!(error instanceof RequestError)) throw error
+        } finally {
+          this.#remove(follower)
+        }
+        await controller.end()
+      },
+      cancel: () => {
+        end(follower)
+        this.#remove(follower)
+      },
+    })
+  }
+
+  /** Everything that a follower is sent. Its token is checked each time; ends once it is refused. */
+  async *#eventsOf(follower: Follower, first: EventPage): AsyncGenerator<Uint8Array, void, void> {
+    const { keepAliveMs = KEEP_ALIVE_MS } = this.#deps
+    yield firstEvent(first)
+    if (first.events) yield first.events
+    follower.cursor = first.next
+    while (!follower.isEnded) {
+      const isAllowed = await this.#isAllowed(follower.hash)
+      if (!isAllowed || follower.isEnded) return
+      if (follower.isBehind) {
+        follower.isBehind = false
+        const page = await this.#readAfter(follower.cursor)
+        if (!page || follower.isEnded) return
+        follower.cursor = page.next
+        if (!page.events) continue
+        follower.isBehind = true
+        yield page.events
+      } else if (performance.now() - follower.sentAt >= keepAliveMs) yield KEEP_ALIVE
+      else await new Promise<void>((resolve) => Object.assign(follower, { wake: resolve }))
+    }
   }
 
   #remove(follower: Follower): void {
@@ -97,18 +171,16 @@ export class Followers {
     if (this.#followers.size > 0) return
     this.#endWatch?.()
     this.#endWatch = undefined
-    this.#pages.clear()
   }
 
-  /** Serves the followers while there are any. Returns the function that stops it. */
+  /** Wakes the followers while there are any. Returns the function that stops it. */
   #watch(changeLog: ChangeLog): () => void {
     const unwatch = changeLog.watch((end) => this.#wakeSoon(end))
-    const check = setInterval(() => {
-      for (const follower of this.#followers) follower.wakeIfQuiet()
-      this.#endRefused()
-    }, CHECK_MS)
+    const ticks = setInterval(() => {
+      for (const { wake } of this.#followers) wake()
+    }, TICK_MS)
     return () => {
-      clearInterval(check)
+      clearInterval(ticks)
       unwatch()
     }
   }
@@ -125,29 +197,25 @@ export class Followers {
   #wakeAll(): void {
     this.#isWaking = false
     this.#wokenAt = performance.now()
-    this.#pages.clear()
     for (const follower of this.#followers) {
-      if (this.#end === undefined || follower.cursor !== this.#end) follower.wake()
+      if (this.#end !== undefined && follower.cursor === this.#end) continue
+      follower.isBehind = true
+      follower.wake()
     }
   }
 
-  /** Ends the streams whose token is refused. A store that does not answer may delay this. */
-  async #endRefused(): Promise<void> {
-    if (this.#isChecking) return
-    this.#isChecking = true
-    for (const [hash, all] of Map.groupBy(this.#followers, ({ hash }) => hash)) {
-      if (await this.#isRefused(hash)) for (const follower of all) follower.end()
-    }
-    this.#isChecking = false
-  }
-
-  async #isRefused(hash: string): Promise<boolean> {
+  async #hasValidToken(hash: string): Promise<boolean> {
     try {
       const token = await findToken(this.#deps, hash)
-      return !token || !isValid(token, this.#deps.now())
+      return token !== null && isValid(token, this.#deps.now())
     } catch {
       // A failing store ends no streams.
-      return false
+      return true
     }
   }
+}
+
+function end(follower: Follower): void {
+  follower.isEnded = true
+  follower.wake()
 }

@@ -7,7 +7,8 @@ import { toJson } from '../../plant/json'
 /** The media type of a stream of events. */
 export const EVENTS = 'text/event-stream'
 
-const KEPT_PAGES = 8
+// Spreads reconnects after a restart, over this time and as much again.
+const RETRY_MS = 1000
 const UTF8 = new TextEncoder()
 
 /** A comment, which clients ignore: it keeps the connection alive. */
@@ -30,37 +31,8 @@ export async function readEvents(
   return { events: entries.length > 0 ? UTF8.encode(entries.map(toEvent).join('')) : null, next }
 }
 
-/** The first event of a stream. The delay in milliseconds is the client's wait before it reconnects. */
-export function firstEvent(retry: number, { events, next }: EventPage): Uint8Array {
-  // Without data, it only sets the cursor, for a client that loses the connection before the first change.
+/** The first event of a stream: when to reconnect, and the cursor, for a client that loses it before any change. */
+export function firstEvent({ events, next }: EventPage): Uint8Array {
+  const retry = Math.round(RETRY_MS * (1 + Math.random()))
   return UTF8.encode(`retry: ${retry}\n${events ? '' : `id: ${next}\n`}\n`)
-}
-
-/** The latest pages, by their starting cursor: each is read and encoded once for all followers. */
-export class EventPages {
-  #pages = new Map<string, Promise<EventPage>>()
-  #growth = 0
-
-  /** Number of times that the change log has grown: a follower at its end waits for the next number. */
-  get growth(): number {
-    return this.#growth
-  }
-
-  /** The page after a cursor. Rejects like `ChangeLog.read`; the next call reads again. */
-  pageAfter(changeLog: Pick<ChangeLog, 'read'>, cursor: string): Promise<EventPage> {
-    const pages = this.#pages
-    const page = pages.getOrInsertComputed(cursor, () => {
-      const reading = readEvents(changeLog, cursor)
-      reading.catch(() => pages.delete(cursor))
-      return reading
-    })
-    if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value ?? '')
-    return page
-  }
-
-  /** Forgets all pages, because the change log may have grown. */
-  clear(): void {
-    this.#pages = new Map()
-    this.#growth += 1
-  }
 }
