@@ -128,8 +128,8 @@ export function createApp(deps: AppDeps) {
   }
 
   const app = newApp()
-    // Elysia inspects the source of each hook and prepares only the destructured fields.
-    .onTransform({ as: 'global' }, (context) => {
+    // Elysia inspects the source of each hook, prepares only the destructured fields, and awaits an arrow function.
+    .onTransform({ as: 'global' }, function begin(context) {
       const { request, headers } = context
       context.startedAt = performance.now()
       context.entry = requestLog?.begin(request)
@@ -138,7 +138,7 @@ export function createApp(deps: AppDeps) {
     })
     .onAfterHandle(
       { as: 'global' },
-      ({ request, route, token, startedAt, entry, responseValue }) => {
+      function end({ request, route, token, startedAt, entry, responseValue }) {
         if (responseValue instanceof Response)
           observe({ request, route, token, startedAt, entry }, responseValue)
       },

@@ -68,7 +68,7 @@ export function authenticate(deps: AuthDeps) {
 
   return (app: App) =>
     app
-      .onTransform(({ headers }) => {
+      .onTransform(function requireScheme({ headers }) {
         const { authorization } = headers
         if (!authorization?.startsWith('Bearer '))
           headers.authorization = checkScheme(authorization)
