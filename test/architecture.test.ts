@@ -77,7 +77,7 @@ function circlesOf(pairs: readonly (readonly [string, string])[]): string[] {
 describe('in the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
-    expect(imports.map(show)).toContain('http/app.ts imports http/access/auth')
+    expect(imports.map(show)).toContain('http/app.ts imports http/tokens/auth')
     expect(imports.map(show)).toContain('engine/sqlite/connection.ts imports bun:sqlite')
   })
 
@@ -271,7 +271,7 @@ describe('in the source', () => {
     expect(circlesOf(ours)).toEqual([])
     expect(circlesOf(rooms)).toEqual([])
     expect(circlesOf(topRooms)).toEqual([])
-    expect(rooms).toContainEqual(['http/routes', 'http/access'])
+    expect(rooms).toContainEqual(['http/routes', 'http/conditions'])
   })
 
   test('engine/commit/ knows no database', () => {

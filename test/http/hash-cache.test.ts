@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createHashCache } from '../../src/http/access/hash-cache'
+import { createHashCache } from '../../src/http/tokens/hash-cache'
 
 test('hashes a token once, and again only after as many others were used', () => {
   const hashed: string[] = []

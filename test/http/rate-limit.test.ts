@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { storeOwner as daemonRole } from '../../src/engine/store-user'
-import { createBuckets } from '../../src/http/access/rate-limit'
+import { createBuckets } from '../../src/http/tokens/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'
 import { serveStore } from '../../tools/service'

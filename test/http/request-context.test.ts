@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createOptionsOf } from '../../src/http/access/request-context'
+import { createOptionsOf } from '../../src/http/request-context'
 import type { Store } from '../../src/store'
 import { issueToken } from '../../src/token/token'
 

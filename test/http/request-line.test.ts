@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createRequestLog } from '../../src/http/access/request-log'
+import { createRequestLog } from '../../src/http/request-log'
 
 test('a request is logged with its milliseconds to a microsecond', () => {
   const logged: unknown[] = []

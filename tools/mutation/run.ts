@@ -27,7 +27,8 @@ const ROOMS = [
   'engine/sqlite',
   'plant',
   'change-log',
-  'http/access',
+  'http/conditions',
+  'http/tokens',
   'http/bodies',
 ] as const
 

@@ -4,9 +4,9 @@ import type { ChangeLog } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { isValid, type Token } from '../../token/token'
-import { findToken, type TokenDeps } from '../access/auth'
 import { JSON_HEADERS } from '../answers/answer'
 import { type AnswerBudget, UNREAD_SECONDS } from '../answers/answer-budget'
+import { findToken, type TokenDeps } from '../tokens/auth'
 import { EVENTS, type EventPage, firstEvent, KEEP_ALIVE, readEvents } from './events'
 
 // An idle one needs about 5 KB (bench: changes).

@@ -2,8 +2,8 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorName } from '../../errors'
-import { CONDITION_PATTERN } from '../access/precondition'
 import type { Media } from '../bodies/body'
+import { CONDITION_PATTERN } from '../conditions/precondition'
 
 declare module 'elysia/types' {
   interface DocumentDecoration {

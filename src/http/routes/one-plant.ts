@@ -12,11 +12,11 @@ import {
   toNewPlant,
 } from '../../plant/plant'
 import type { ChangeOptions } from '../../plant/plants'
-import { readPrecondition } from '../access/precondition'
-import type { App, RequestContext } from '../access/request-context'
 import { JSON_HEADERS, notModified } from '../answers/answer'
 import { MERGE_PATCH } from '../bodies/body'
+import { readPrecondition } from '../conditions/precondition'
 import type { SentHeaders } from '../elysia'
+import type { App, RequestContext } from '../request-context'
 import { answers, STORED_PLANT } from './describe'
 import { type PlantDeps, STORED_EXAMPLE } from './plants'
 import { PlantPath } from './schemas'

@@ -2,8 +2,8 @@
 
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
-import type { App } from '../access/request-context'
 import { answerJson } from '../answers/answer'
+import type { App } from '../request-context'
 import { answers } from './describe'
 import { OwnToken } from './schemas'
 

@@ -2,9 +2,9 @@
 
 import { RequestError } from '../../errors'
 import { isAmong } from '../../plant/entity-tag'
-import { readIfNoneMatch } from '../access/precondition'
-import type { App } from '../access/request-context'
 import { chooseCoding } from '../answers/accept-encoding'
+import { readIfNoneMatch } from '../conditions/precondition'
+import type { App } from '../request-context'
 
 /** A file of a page: the path of each compressed form, and the hash of its content. */
 export type PageFile = {

@@ -13,11 +13,11 @@ import {
   toNewPlant,
 } from '../../plant/plant'
 import type { Store } from '../../store'
-import type { App, OptionsOf } from '../access/request-context'
 import { addNextLink, answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import type { Bodies } from '../bodies/body'
 import { queryOf } from '../elysia'
+import type { App, OptionsOf } from '../request-context'
 import { answers } from './describe'
 import {
   CreateCounts,

@@ -2,10 +2,10 @@
 
 import type { TagQuery } from '../../plant/plants'
 import type { Store } from '../../store'
-import type { App } from '../access/request-context'
 import { addNextLink } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import { queryOf } from '../elysia'
+import type { App } from '../request-context'
 import { answers } from './describe'
 import { TagList, TagPage } from './schemas'
 

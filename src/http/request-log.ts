@@ -1,7 +1,7 @@
 // The request log: one line per request, with its client and token.
 
-import type { Log } from '../../log'
-import type { Token } from '../../token/token'
+import type { Log } from '../log'
+import type { Token } from '../token/token'
 
 const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 

@@ -1,7 +1,7 @@
 // Allows pages of the origins in `--cors-origin` to call the service from a browser
 // (https://fetch.spec.whatwg.org/#http-cors-protocol).
 
-import { UsageError } from '../../errors'
+import { UsageError } from '../errors'
 
 // The same for every path: a refused preflight would hide the reason of a refusal from the page.
 const PREFLIGHT = {

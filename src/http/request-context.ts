@@ -1,10 +1,10 @@
 // The context of a request: its token and log entry, for routes and for the change log.
 
 import { Elysia } from 'elysia'
-import type { CreateOptions } from '../../plant/plants'
-import type { Store } from '../../store'
-import type { Token } from '../../token/token'
-import { SETTINGS } from '../elysia'
+import type { CreateOptions } from '../plant/plants'
+import type { Store } from '../store'
+import type { Token } from '../token/token'
+import { SETTINGS } from './elysia'
 import { type RequestLogEntry, sentId } from './request-log'
 
 export type RequestContext = {

@@ -4,9 +4,9 @@ import { bearer } from '@elysiajs/bearer'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { allows, isValid, MAX_TOKEN, type Token } from '../../token/token'
+import type { App } from '../request-context'
 import { createHashCache } from './hash-cache'
 import type { RateLimit } from './rate-limit'
-import type { App } from './request-context'
 
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const SCHEME = /^Bearer(?: |$)/i
