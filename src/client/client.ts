@@ -91,44 +91,37 @@ function plantCalls(call: Send) {
   const listPlants = async (query: ListQuery = {}, options: CallOptions = {}) =>
     call('GET', 'plants', { query: searchOf(query), read: toPage, ...options })
 
-  const batchOf = (texts: readonly string[]) => `{"plants":[${texts.join(',')}]}`
-
-  const createBatch = (
+  const callMany = <T>(
+    method: Call<T>['method'],
+    path: string,
+    read: Call<T>['read'],
     texts: readonly string[],
     options: CallOptions & { readonly isRepeatable?: boolean },
-  ) => {
-    const body = batchOf(texts)
-    return call('POST', 'plants/batch', { body, read: toCreated, ...options })
-  }
+  ) => call(method, path, { body: `{"plants":[${texts.join(',')}]}`, read, ...options })
 
   return {
     /** Creates 1 to 1000 plants: all or none. */
     createPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) =>
-      createBatch(plants.map(plantText), options),
+      callMany('POST', 'plants/batch', toCreated, plants.map(plantText), options),
 
     /** Creates those of 1 to 1000 plants that are new, and replaces those that differ: all or none. */
-    putPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) => {
-      const body = batchOf(plants.map(plantText))
-      return call('PUT', 'plants/batch', { body, read: toPutCounts, ...options })
-    },
+    putPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) =>
+      callMany('PUT', 'plants/batch', toPutCounts, plants.map(plantText), options),
 
     /** Changes the given fields of 1 to 1000 plants, and creates those that are new and have a name, in one commit. */
-    patchPlants: async (updates: readonly PlantUpdate[], options: CallOptions = {}) => {
-      const body = batchOf(updates.map(changeText))
-      return call('PATCH', 'plants/batch', { body, read: toPatched, ...options })
-    },
+    patchPlants: async (updates: readonly PlantUpdate[], options: CallOptions = {}) =>
+      callMany('PATCH', 'plants/batch', toPatched, updates.map(changeText), options),
 
     /** Deletes those of 1 to 1000 plants that are stored with exactly these fields; leaves those that differ. */
-    deletePlants: async (plants: readonly NewPlant[], options: CallOptions = {}) => {
-      const body = batchOf(plants.map(plantText))
-      return call('POST', 'plants/batch-delete', { body, read: toDeleted, ...options })
-    },
+    deletePlants: async (plants: readonly NewPlant[], options: CallOptions = {}) =>
+      callMany('POST', 'plants/batch-delete', toDeleted, plants.map(plantText), options),
 
     /** Creates any number of plants, and yields the outcome of each batch. Throws a {@link ClientError}. */
     createAll: <P extends NewPlant>(plants: Plants<P>, options: CallOptions = {}) => {
       // If a batch was stored and its answer lost, its plants count as known.
+      const repeatable = { isRepeatable: true, ...options }
       const createPlants = (texts: readonly string[]) =>
-        createBatch(texts, { isRepeatable: true, ...options })
+        callMany('POST', 'plants/batch', toCreated, texts, repeatable)
       return createInBatches(
         { createPlants, listPlants: (query) => listPlants(query, options) },
         plants,

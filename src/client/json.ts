@@ -143,14 +143,13 @@ const toLastingToken = objectOf<OwnToken>({
   scope: oneOf('read', 'write'),
   changeLog: flag,
 })
-const toExpiry = objectOf({ expires: text })
 
 /** The rights of a token. */
 export function toOwnToken(value: unknown): OwnToken | undefined {
   const token = toLastingToken(value)
-  if (fieldsOf(value).expires === undefined) return token
-  const expiry = toExpiry(value)
-  return token && expiry && { ...token, ...expiry }
+  const { expires } = fieldsOf(value)
+  if (expires === undefined) return token
+  return token && typeof expires === 'string' ? { ...token, expires } : undefined
 }
 
 export const toHealth = objectOf<Health>({ status: oneOf('ok', 'damaged', 'behind') })

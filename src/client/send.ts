@@ -191,11 +191,13 @@ function readAnswer<T>(
   read: (body: unknown, status: number) => T | undefined,
 ): Result<T> {
   const body = parseBody(text)
-  const requestId = requestIdOf(headers)
+  const requestId = textsOf({ requestId: headers.get('x-request-id') })
   if (ok || status === 304) {
     const value = read(body, status)
-    if (value !== undefined)
-      return { ok: true, value, ...etagOf(headers), ...cursorOf(headers), ...requestId }
+    // Each version of a plant has one etag, even if a proxy has compressed the answer.
+    const etag = headers.get('etag')?.replace(CHANGED_BY_PROXY, '"$1"') ?? null
+    const texts = textsOf({ etag, cursor: headers.get(CURSOR) })
+    if (value !== undefined) return { ok: true, value, ...texts, ...requestId }
   }
   const { error, message } = fieldsOf(body)
   const failure = { ok: false, status, ...retryAfterOf(headers), ...requestId } as const
@@ -204,6 +206,12 @@ function readAnswer<T>(
     : { ...failure, error: 0, message: `not an answer from plantstore, with status ${status}` }
 }
 
+/** The texts that are not null. */
+const textsOf = <Name extends string>(texts: Readonly<Record<Name, string | null>>) =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null)) as {
+    [Each in Name]?: string
+  }
+
 // Undefined if the text is not JSON: an answer of a proxy, or empty, as with 204.
 function parseBody(text: string): unknown {
   try {
@@ -211,22 +219,6 @@ function parseBody(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-// Each version of a plant has one etag, even if a proxy has compressed the answer.
-function etagOf(headers: Headers): { etag?: string } {
-  const etag = headers.get('etag')
-  return etag === null ? {} : { etag: etag.replace(CHANGED_BY_PROXY, '"$1"') }
-}
-
-function cursorOf(headers: Headers): { cursor?: string } {
-  const cursor = headers.get(CURSOR)
-  return cursor === null ? {} : { cursor }
-}
-
-function requestIdOf(headers: Headers): { requestId?: string } {
-  const requestId = headers.get('x-request-id')
-  return requestId === null ? {} : { requestId }
 }
 
 // Seconds or a date (RFC 9110, section 10.2.3).
