@@ -35,7 +35,5 @@ export const isAmong = (tags: EntityTags, tag: string): boolean =>
 /** True if a stored plant meets a precondition (RFC 9110, section 13.2.2). */
 export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: Plant): boolean {
   const tag = entityTagOf(plant)
-  return (
-    (ifMatch === undefined || isAmong(ifMatch, tag)) && !(ifNoneMatch && isAmong(ifNoneMatch, tag))
-  )
+  return isAmong(ifMatch ?? '*', tag) && !isAmong(ifNoneMatch ?? [], tag)
 }

@@ -13,7 +13,6 @@ const MAYBE_ROUNDED = /\d[.eE]/
 // A number beyond 2^53, which has 16 digits.
 const MAYBE_LARGE = /\d{16}/
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-const TOO_DEEP = 'the body is nested too deeply'
 
 // The pattern /0+$/ would take quadratic time on many zeros.
 function trailingZeros(digits: string): number {
@@ -86,7 +85,7 @@ export function parseBody(bytes: Uint8Array): unknown {
   try {
     return parseJson(UTF8.decode(bytes))
   } catch (cause) {
-    const message = cause instanceof RangeError ? TOO_DEEP : undefined
+    const message = cause instanceof RangeError ? 'the body is nested too deeply' : undefined
     throw new RequestError('not JSON', message, { cause })
   }
 }

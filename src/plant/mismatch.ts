@@ -79,7 +79,7 @@ function explain({ path, value, schema, type }: SchemaError, body: unknown): [st
     return [field, fieldProblem(field, value, schema)]
   }
   // A query has no place to name.
-  if (schema.unknown === undefined) return ['', String(schema.error)]
+  if (!schema.unknown) return ['', String(schema.error)]
   const place = nameField(path.slice(0, path.lastIndexOf('/')), body)
   return [place, `${place}: ${schema.unknown}`]
 }

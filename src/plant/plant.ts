@@ -81,7 +81,7 @@ export const FIELDS = ['id', ...TEXT_FIELDS] as const
 export type Field = (typeof FIELDS)[number]
 
 /** Words as an enumeration: "id, name and tag". */
-export const listWords = (words: readonly string[], conjunction: 'and' | 'or' = 'and'): string =>
+export const listWords = (words: readonly string[], conjunction = 'and'): string =>
   words.join(', ').replace(/, ([^,]*)$/, ` ${conjunction} $1`)
 
 const TEXT_SCHEMAS = {
@@ -93,7 +93,7 @@ const PLANT_RULE = `expected an object with ${listWords(['name', ...OPTIONAL_WOR
 
 export const PlantFields = t.Object(TEXT_SCHEMAS, {
   title: 'Plant',
-  description: 'A plant as the create operation answers it.',
+  description: 'A plant as a create returns it.',
   error: PLANT_RULE,
 })
 export type PlantFields = typeof PlantFields.static
@@ -136,6 +136,9 @@ const removable = (schema: t.TUnsafe<string>) =>
 /** An object without other fields: a change or a guard that is misspelt must not be dropped. */
 export const closed = <Fields extends t.TProperties>(fields: Fields, options: t.ObjectOptions) =>
   t.Object(fields, {
+    error: `expected an object with any of ${Object.keys(fields)
+      .filter((name) => name !== 'id')
+      .join(', ')}`,
     ...options,
     additionalProperties: false,
     unknown: `unknown field; use ${listWords(Object.keys(fields), 'or')}`,
@@ -151,9 +154,7 @@ export const PlantPatch = closed(
   { id: t.Optional(Int64), ...PATCH_SCHEMAS },
   {
     title: 'PlantPatch',
-    description:
-      'The fields of a plant to change. The id, if sent, must be the one in the path. An unknown field is refused.',
-    error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
+    description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
   },
 )
 export type PlantPatch = typeof PlantPatch.static
@@ -161,9 +162,7 @@ export type PlantPatch = typeof PlantPatch.static
 /** The fields that a plant must still have in order to be changed. */
 const Was = closed(PATCH_SCHEMAS, {
   title: 'StoredFields',
-  description:
-    'Fields that the plant must have, as they are stored; null: there is none. An unknown field is refused.',
-  error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
+  description: 'Fields that the plant must have, as they are stored; null: there is none.',
 })
 
 /** A change of one plant in a batch: the fields to change, and those that it must still have. */
@@ -172,7 +171,7 @@ export const PlantUpdate = closed(
   {
     title: 'PlantUpdate',
     description:
-      'The fields of a plant to change. With `was`, it is changed only if it still has these fields. An unknown field is refused.',
+      'The fields of a plant to change. With `was`, it is changed only if it still has these fields.',
     error: `expected an object with id, and any of ${[...TEXT_FIELDS, 'was'].join(', ')}`,
   },
 )

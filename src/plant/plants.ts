@@ -73,17 +73,15 @@ type DeleteCounts = {
   readonly deleted: number
   /** Stored with other fields, and left alone. */
   readonly conflicts: readonly Int64[]
-  /** Not stored. */
+  /** Not stored. Of a patch: and not created, without a name or with a condition. */
   readonly missing: readonly Int64[]
 }
 
 /** The result of a batch of patches. */
 type PatchCounts = Pick<PutCounts, 'created' | 'unchanged'> &
-  Pick<DeleteCounts, 'conflicts'> & {
+  Pick<DeleteCounts, 'conflicts' | 'missing'> & {
     /** Plants that differed. */
     readonly patched: number
-    /** Not stored, and without a name, or with a condition. */
-    readonly missing: readonly Int64[]
   }
 
 /** Options of changing a stored plant. */

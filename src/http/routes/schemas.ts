@@ -185,7 +185,7 @@ export type PlantBatch = typeof PlantBatch.static
 
 export const PlantUpdates = closed(itemsOf(PlantUpdate, 'Changes of plants'), {
   title: 'PlantUpdates',
-  description: 'Plants to change together. An unknown field is refused.',
+  description: 'Plants to change together.',
   error: BATCH_RULE,
 })
 export type PlantUpdates = typeof PlantUpdates.static
