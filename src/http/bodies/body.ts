@@ -23,7 +23,6 @@ const READING_BYTES = 16 * 1024 * 1024
 // Maximum number of chunks of a body, plus one per KiB of the limit. Bun hides their extensions, of up to 16 KB.
 const SPARE_CHUNKS = 512
 const CHUNK_BYTES = 1024
-const FIRST_BUFFER_BYTES = 16 * 1024
 // A body of many keys needs ten times its length until it is collected. Only the known fields of a longer one are kept:
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
@@ -45,31 +44,8 @@ function keepFields(value: unknown, schema: TSchema): unknown {
 const parse = (bytes: Uint8Array, schema: TSchema): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes), schema) : parseBody(bytes)
 
-/** Collects parts of a body in one buffer: a separate part of one byte would need hundreds. */
-function createBuffer() {
-  let bytes = Buffer.allocUnsafeSlow(0)
-  let length = 0
-  return {
-    get length() {
-      return length
-    },
-    add(part: Uint8Array<ArrayBuffer>): void {
-      if (length + part.byteLength > bytes.byteLength) {
-        const size = Math.max(FIRST_BUFFER_BYTES, 2 * length, length + part.byteLength)
-        const larger = Buffer.allocUnsafeSlow(size)
-        larger.set(bytes.subarray(0, length))
-        // Freed at once: for many simultaneous bodies, the collector would be late (`memory-deletes`).
-        bytes.buffer.transfer(0)
-        bytes = larger
-      }
-      bytes.set(part, length)
-      length += part.byteLength
-      part.buffer.transfer(0)
-    },
-    all: () => bytes.subarray(0, length),
-    free: (): void => void bytes.buffer.transfer(0),
-  }
-}
+/** Frees bytes at once: for many simultaneous bodies, the collector would be late (`memory-deletes`). */
+const free = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
 
 /** The media types of a body; `rule` and `accepts` name them to a client that sends another. */
 export type Media = {
@@ -131,25 +107,28 @@ export function createBodies(limit: number): Bodies {
     if (budget.bytesHeld() >= budget.limit) throw new RequestError('busy', TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
-    const bytes = createBuffer()
+    const buffer = new Bun.ArrayBufferSink()
+    buffer.start({ asUint8Array: true })
     const holding = budget.hold()
+    let length = 0
     let isRead = false
     try {
       for (;;) {
         const { done, value } = await reader.read()
         isRead = done
-        if (done) return bytes.all()
-        const { byteLength } = value
-        if (bytes.length + byteLength > limit) throw new RequestError('too large')
+        if (done) return buffer.end() as Uint8Array
+        length += value.byteLength
+        if (length > limit) throw new RequestError('too large')
         if (chunksLeft === 0) throw new RequestError('too large', TOO_MANY_CHUNKS)
         chunksLeft -= 1
-        bytes.add(value)
-        holding.add(byteLength)
+        holding.add(value.byteLength)
+        buffer.write(value)
+        free(value)
         if (budget.bytesHeld() > budget.limit) throw new RequestError('busy', TOO_MANY)
       }
     } finally {
       holding.release()
-      if (!isRead) bytes.free()
+      if (!isRead) free(buffer.end() as Uint8Array<ArrayBuffer>)
       reader.releaseLock()
     }
   }
