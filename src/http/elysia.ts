@@ -24,7 +24,8 @@ export type Handler = (request: Request) => Response | Promise<Response>
 
 /**
  * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun matches the path as
- * sent; `app.listen` would answer `GET /health/../metrics` with 401 instead of 404.
+ * sent; `app.listen` would answer `GET /health/../metrics` with 401 instead of 404. That is what the internal module
+ * `elysia/adapter/bun/compose` is imported for: only it compiles a single route.
  */
 export function routesOf(app: AnyElysia): Record<string, Handler> {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)

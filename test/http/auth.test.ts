@@ -5,7 +5,7 @@ import { connect, head } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, database } = ownDaemon()
+const { daemon, database, createToken, revokeToken } = ownDaemon()
 
 const post = (body: string, authorization: string | null, query = '') =>
   fetch(`${daemon.url}/plants${query}`, {
@@ -95,6 +95,17 @@ test.each([
 
   expect(answer.status).toBe(401)
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="plantstore"')
+})
+
+test('refuses a revoked token from the next request on, although it was just used', async () => {
+  const headers = { authorization: `Bearer ${await createToken('leaving')}` }
+  const read = () => fetch(`${daemon.url}/plants`, { headers })
+  const answers = await Promise.all(Array.from({ length: 20 }, read))
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+
+  await revokeToken('leaving')
+
+  await expectError(await read(), 40102)
 })
 
 test('answers GET /health without a token', async () => {
