@@ -82,6 +82,19 @@ test('allows no other field in a patch and in its guard, and any in a plant', ()
   expect(text).not.toContain('"unknown"')
 })
 
+test('no page says "all or none" of a batch with guards', async () => {
+  const { paths } = describe()
+  const guarded = [paths['/plants/batch']?.patch, paths['/plants/batch-delete']?.post]
+  const pages = ['README.md', ...new Bun.Glob('docs/*.md').scanSync()]
+  const texts = await Promise.all(pages.map((page) => Bun.file(page).text()))
+  const lines = texts.flatMap((page) => page.split('\n'))
+  const ofGuards = lines.filter((line) => /PATCH .plants.batch|batch-delete|patchPlants/.test(line))
+
+  expect(ofGuards.length).toBeGreaterThan(4)
+  for (const said of [...guarded.map((operation) => JSON.stringify(operation)), ...ofGuards])
+    expect(said).not.toMatch(/all or no/i)
+})
+
 test('has the parameters that docs/api.md and README name', async () => {
   const parametersOf = (operation: Operation | undefined) =>
     (operation?.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name)
