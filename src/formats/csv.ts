@@ -45,11 +45,7 @@ function findEnd(text: string, start: number, delimiter: string): number {
   return index
 }
 
-function findLineEnd(text: string, start: number): number {
-  let index = start
-  while (index < text.length && text[index] !== '\n' && text[index] !== '\r') index++
-  return index
-}
+const findLineEnd = (text: string, start: number): number => findEnd(text, start, '\n')
 
 /**
  * Reads a row, with its line end; null if it may continue after the text. `isLiteral`: a quote is a character unless it is closed
@@ -65,16 +61,12 @@ function readRow(
   const cells: (string | null)[] = []
   let lines = 0
   let strayQuote: number | undefined
+  const ends = `${delimiter}\n\r`
   const lineEnd = isLiteral ? findLineEnd(text, start) : -1
   for (let index = start; ; index++) {
     const close = text[index] === '"' ? findClosingQuote(text, index + 1) : -1
     const afterQuote = text[close + 1]
-    const isClosed =
-      close >= 0 &&
-      (afterQuote === undefined ||
-        afterQuote === delimiter ||
-        afterQuote === '\n' ||
-        afterQuote === '\r')
+    const isClosed = close >= 0 && (afterQuote === undefined || ends.includes(afterQuote))
     const isQuoted = text[index] === '"' && !(isLiteral && !(isClosed && close < lineEnd))
     if (isQuoted) {
       if (close < 0) return isWhole ? { end: text.length, lines, openQuote: cells.length } : null

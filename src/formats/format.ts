@@ -101,6 +101,10 @@ export function formatOfBytes(head: Uint8Array): Format | null {
   return isPackedWorkbook(hex) || isOpenDocument(hex) || isOldWorkbook(hex) ? 'xlsx' : null
 }
 
+/** True for a text whose first character is one of JSON. */
+export const beginsAsJson = (head: Uint8Array): boolean =>
+  /^\s*[[{]/.test(new TextDecoder().decode(head))
+
 /**
  * Throws an `OpenError` with a fix if the first bytes of a file do not fit its format: an archive, a picture, a spreadsheet with
  * another name.

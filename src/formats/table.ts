@@ -4,7 +4,7 @@ import { OpenError } from '../errors'
 import { MAX_BODY_BYTES } from '../plant/json'
 import type { Advice } from './advice'
 import { readCsv } from './csv'
-import { checkText, decodeText, joinFirst } from './encoding/encoding'
+import { checkText, decodeText, joinFirst, prepend } from './encoding/encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
 import { columnsOfRows } from './header'
 import { openJson } from './json/json'
@@ -70,23 +70,16 @@ const FIRST_BYTES = 65_536
 const SAMPLE_PARTS = 16
 const MIN_SAMPLE_ROWS = 2
 
-/** Reads the first rows, and replays them before the others. */
-async function readSample(lines: AsyncGenerator<readonly Line[]>) {
-  const first: (readonly Line[])[] = []
-  let count = 0
-  let isOver = false
-  while (!isOver && count < (first.length < SAMPLE_PARTS ? SAMPLE_ROWS : MIN_SAMPLE_ROWS)) {
-    const { value, done } = await lines.next()
-    isOver = done === true
-    if (!value || value.length === 0) continue
-    first.push(value)
-    count += value.length
+/** Reads the first rows. `rest`: those after them. */
+async function readSample(rest: AsyncGenerator<readonly Line[]>) {
+  const first: Line[] = []
+  for (let parts = 0; first.length < (parts < SAMPLE_PARTS ? SAMPLE_ROWS : MIN_SAMPLE_ROWS); ) {
+    const { value, done } = await rest.next()
+    if (done) break
+    for (const line of value) first.push(line)
+    if (value.length > 0) parts += 1
   }
-  async function* all(): AsyncGenerator<readonly Line[]> {
-    yield* first
-    for (let next = await lines.next(); !next.done; next = await lines.next()) yield next.value
-  }
-  return { first: first.flat(), all }
+  return { first, rest }
 }
 
 const isRow = (line: Line): line is FileRow => 'cells' in line
@@ -96,17 +89,6 @@ function textOf(cell: unknown): string {
   if (cell === null || cell === undefined) return ''
   if (typeof cell !== 'object') return String(cell)
   return 'error' in cell ? String(cell.error) : 'text' in cell ? String(cell.text) : ''
-}
-
-/** Skips the first row, the header. */
-async function* skipFirstRow(
-  lines: AsyncIterable<readonly Line[]>,
-): AsyncGenerator<readonly Line[]> {
-  let isSkipped = false
-  for await (const part of lines) {
-    yield isSkipped || part.length === 0 ? part : part.slice(1)
-    isSkipped ||= part.length > 0
-  }
 }
 
 /** Skips the rows above the header. Throws an `OpenError` if its row is empty. */
@@ -175,7 +157,7 @@ export async function checkFile(
 /** Names the columns of a table by its first row. */
 function tableOf(
   rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts' | 'isKeyed'>,
-  { first, all }: Awaited<ReturnType<typeof readSample>>,
+  { first, rest }: Awaited<ReturnType<typeof readSample>>,
   hasHeader: boolean,
 ): Table {
   const rows = first.filter(isRow)
@@ -188,29 +170,26 @@ function tableOf(
   }
   if (hasHeader && top && isRow(top)) {
     const header = (top.cells as readonly Cell[]).map(textOf)
-    return {
-      ...rowSource,
-      header,
-      isNamed: true,
-      sample: rows.slice(1),
-      lines: skipFirstRow(all()),
-    }
+    const lines = prepend(first.slice(1), rest)
+    return { ...rowSource, header, isNamed: true, sample: rows.slice(1), lines }
   }
   let width = 0
   for (const { cells } of rows) width = Math.max(width, (cells as readonly Cell[]).length)
-  return { ...rowSource, header: Array(width).fill(''), isNamed: false, sample: rows, lines: all() }
+  const [header, lines] = [Array(width).fill(''), prepend(first, rest)]
+  return { ...rowSource, header, isNamed: false, sample: rows, lines }
 }
 
 /** Names the columns of objects by their keys. */
 function keyedTable(
   rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts' | 'isKeyed'>,
-  { first, all }: Awaited<ReturnType<typeof readSample>>,
+  { first, rest }: Awaited<ReturnType<typeof readSample>>,
   { hasHeader, headerRow }: Settings,
 ): Table {
   const sample = first.filter(isRow)
   if (!hasHeader || headerRow !== null)
     throw new OpenError('the keys of its objects name the columns; it has no header row')
-  return { ...rowSource, header: columnsOfRows(sample), isNamed: true, sample, lines: all() }
+  const lines = prepend(first, rest)
+  return { ...rowSource, header: columnsOfRows(sample), isNamed: true, sample, lines }
 }
 
 /** Opens a file. Throws an `OpenError` that says what to do if it is of another kind, in another encoding, or damaged. */

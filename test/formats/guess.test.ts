@@ -179,6 +179,64 @@ describe('a guess', () => {
     })
   })
 
+  test.each([
+    [
+      'groups of columns',
+      [
+        ['Plant', '', 'Care', ''],
+        ['id', 'name', 'tag', 'water'],
+      ],
+      2,
+    ],
+    [
+      'labels and a date',
+      [
+        ['Source', 'Bonn'],
+        ['Date', '2024-05-01'],
+        ['id', 'name', 'tag'],
+      ],
+      3,
+    ],
+    [
+      'a plant and its bed',
+      [
+        ['Fern', 'shade'],
+        ['Ivy', 'sun'],
+        ['id', 'name', 'tag'],
+      ],
+      null,
+    ],
+    [
+      'a plant and its price',
+      [
+        ['Fern', '3.50'],
+        ['Ivy', '4'],
+        ['id', 'name', 'tag'],
+      ],
+      null,
+    ],
+  ])('finds the header below %s, if no plant is lost', (_, [first = [], ...above], headerRow) => {
+    const rows = [...above, ['1', 'Moss', 'wall'], ['2', 'Oak', 'wood']]
+    const sample = rows.map((cells, row): FileRow => ({ line: row + 2, cells }))
+
+    expect(guessTable(first, sample, true).headerRow).toBe(headerRow)
+  })
+
+  test('proposes a list within the rows of JSON only if it has plants and the rows have none', async () => {
+    const listOf = async (rows: readonly object[]) => {
+      const { header, sample } = await open('json', JSON.stringify(rows))
+      return guessTable(header, sample, true).list
+    }
+    const plants = [{ id: 7, name: 'Fern' }]
+
+    expect(await listOf([{ type: 'header' }, { name: 'garden', data: plants }])).toBe('data')
+    expect(await listOf([{ bed: 'sun', own: { plants } }])).toBe('own.plants')
+    expect(await listOf([{ latin: 'Filix', synonyms: [{ name: 'Fern' }] }])).toBeUndefined()
+    expect(await listOf([{ nr: 1, latin: 'Filix', parts: plants }])).toBeUndefined()
+    // Pairs of a name and a value are no plants.
+    expect(await listOf([{ bed: 1, facts: [{ name: 'species', value: 'Fern' }] }])).toBeUndefined()
+  })
+
   test('finds the header below a title, even if it knows none of its headings', () => {
     const sample: FileRow[] = [
       { line: 2, cells: ['Xyz', 'Abc'] },

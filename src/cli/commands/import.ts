@@ -16,7 +16,7 @@ import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMN_OPTIONS, READING_OPTIONS } from '../import/command-line'
 import { dryRun } from '../import/dry-run'
 import { importGroups, type OnGroup } from '../import/import-groups'
-import { checkOptions, openFile, refuseUnknownFormat } from '../import/open-file'
+import { checkOptions, findFormat, openFile } from '../import/open-file'
 import { openRefusedFile } from '../import/refused-file'
 import { REFUSED_SHOWN, Report } from '../import/report'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
@@ -26,8 +26,7 @@ import { commandLog, interactiveOptions } from '../terminal/suspend'
 async function importFile(context: CommandContext): Promise<number> {
   const { config, args, err } = context
   const path = onlyArgument(args, 'FILE, or - for standard input')
-  const format = config.format ?? formatToRead(path)
-  if (!format) return refuseUnknownFormat(path)
+  const format = config.format ?? formatToRead(path) ?? (await findFormat(path))
   checkOptions(config, format)
   const engine = engineOf(config.database)
   const { name, isNew, files } = engine.locate(config.database)

@@ -6,7 +6,13 @@ import { type Input, openInput, readInput } from '../../files/input'
 import { type Advice, COMMAND_ADVICE } from '../../formats/advice'
 import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
 import { EncodingError, explainEncoding } from '../../formats/encoding/encoding'
-import { checkName, checkSignature, type Format, SIGNATURE_BYTES } from '../../formats/format'
+import {
+  beginsAsJson,
+  checkName,
+  checkSignature,
+  type Format,
+  SIGNATURE_BYTES,
+} from '../../formats/format'
 import { settingsOf } from '../../formats/guess'
 import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
@@ -96,18 +102,23 @@ async function withEncoding(error: unknown, advice: Advice): Promise<unknown> {
   return new OpenError(explainEncoding(error, detection, advice))
 }
 
-/** Refuses a file whose name has no known format: names its kind by the first bytes, or the missing option. */
-export async function refuseUnknownFormat(path: string): Promise<never> {
+/** The format of a file whose name does not tell it, by its first bytes. Throws an error with a fix if they do not either. */
+export async function findFormat(path: string): Promise<Format> {
   // An input without a length can be read only once.
   const isFile = openInput(path).bytes !== null
   try {
     checkName(path)
-    if (isFile)
-      checkSignature('csv', await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes(), COMMAND_ADVICE)
+    const head = isFile ? await Bun.file(path).slice(0, SIGNATURE_BYTES).bytes() : new Uint8Array()
+    checkSignature('csv', head, COMMAND_ADVICE)
+    if (beginsAsJson(head)) return 'json'
   } catch (error) {
     throw withName(path, error)
   }
-  throw new UsageError('unknown format; add --format csv, ndjson, json or xlsx')
+  throw new UsageError(
+    path === '-'
+      ? 'unknown format; add --format csv, ndjson, json or xlsx'
+      : `unknown format; rename ${path} to end in .csv, .ndjson, .json or .xlsx, or add --format`,
+  )
 }
 
 /** Opens a table and finds its columns. Throws an `OpenError` that names the file. */

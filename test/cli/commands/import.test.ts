@@ -297,6 +297,26 @@ test('refuses a missing file and an unknown format, and creates no database', as
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
+test('tells JSON by its first character, and says how to name another file', async () => {
+  using folder = temporaryFolder()
+  const [list, text] = [folder.file('list'), folder.file('plants')]
+  await Bun.write(list, '\n [{"id":1,"name":"Fern"}]')
+  await Bun.write(text, '- id: 1\n  name: Fern\n')
+  const words = ['--database', folder.file('plants.db')]
+
+  const json = await runProgram(['import', list, ...words])
+  const other = await runProgram(['import', text, ...words])
+
+  expect([json.code, json.out]).toEqual([
+    0,
+    'created 1, skipped 0, replaced 0, refused 0; 1 row read\n',
+  ])
+  expect([other.code, other.err]).toEqual([
+    2,
+    `plantstore: unknown format; rename ${text} to end in .csv, .ndjson, .json or .xlsx, or add --format; see "plantstore import --help"\n`,
+  ])
+})
+
 test('says that a file cannot be read', async () => {
   using folder = temporaryFolder()
   await Bun.write(folder.file('secret.csv'), 'id,name\n')

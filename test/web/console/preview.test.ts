@@ -79,3 +79,22 @@ test('other columns replace nothing before their plants are compared', async () 
   expect(input?.comparison?.storedOf(101n)?.name).toBe('Precious')
   await daemon.fetch('/plants/101', { method: 'DELETE' })
 })
+
+test('cells with a text that marks missing values are read as empty, if that is chosen', async () => {
+  using opened = await open('id,name,tag\n61,Fern,NA\n62,NA,shade\n')
+  const { preview } = opened
+  await preview.prepare()
+  await until('the preview', () => isWhole(preview))
+  const before = preview.analysis.value
+  await preview.read({ nullTexts: ['NA'] })
+  preview.cancel()
+
+  expect(before?.notices).toEqual([
+    'NA is stored as text in 2 cells; type NA as the text of empty cells to leave it out',
+  ])
+  expect(preview.analysis.value).toMatchObject({
+    examples: [{ id: 61n, name: 'Fern' }],
+    refused: 1,
+    notices: [],
+  })
+})

@@ -3,6 +3,7 @@
 import { OpenError } from '../../../errors.ts'
 import { EncodingError, explainEncoding } from '../../../formats/encoding/encoding.ts'
 import {
+  beginsAsJson,
   checkName,
   type Format,
   formatOfBytes,
@@ -51,11 +52,10 @@ const isBinary = async (file: Blob): Promise<boolean> =>
 /** The format of a file by its first bytes, its name, or its first character. Throws an `OpenError` for unsupported names. */
 export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
-  const text = new TextDecoder().decode(head).trimStart()
   const namedFormat = formatToRead(file.name)
   // Other documents are zip archives too.
   if (namedFormat === null) checkName(file.name)
-  return formatOfBytes(head) ?? namedFormat ?? (/^[[{]/.test(text) ? 'json' : 'csv')
+  return formatOfBytes(head) ?? namedFormat ?? (beginsAsJson(head) ? 'json' : 'csv')
 }
 
 /** The encoding of a text; null for UTF-8 and UTF-16, or if `problem` says why it is unknown. */
