@@ -15,11 +15,8 @@ export type Meaning =
 // A line a language, phrases between commas: English, German, French, Spanish, Italian, Portuguese.
 const PHRASES: Readonly<Record<Meaning, string>> = {
   id: `
-    id, id no, id number, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number,
-    item id, article no, article number, product id, product no, product number, catalog no, catalog number, catalogue no, catalogue number,
-    accession no, accession number, record id, record number, stock number, species id, taxon id, taxon key, gbif id,
-    inventory number, specimen number, row, sku
-    artikel nr, artikelnr, artikelnummer, artikel nummer, nummer, lfd nr, laufende nummer, pflanzen nr, pflanzennummer, bestell nr, bestellnummer, kennnummer, inventarnummer
+    id, no, nr, number, num, key, row, sku
+    nummer, lfd nr, laufende nummer, kennnummer, inventarnummer
     numéro, n°, no article, numéro article, référence, id plante, identifiant
     número, núm, n.º, id planta, código, número de inventario
     numero, n., numero articolo, id pianta, codice
@@ -89,8 +86,17 @@ const wordsOf = (heading: string): string =>
 /** `name (latin)` and `name_latin` are latin names: the words of a name may have any order. */
 const inAnyOrder = (words: string): string => words.split(' ').toSorted().join(' ')
 
+/** Things that have a number, and the words for it. */
+const NUMBERED =
+  'id plant item article product catalog catalogue accession record stock species taxon gbif inventory specimen artikel pflanzen bestell'
+const NUMBERS = 'id no nr number key nummer'
+const NUMBER_PHRASES = NUMBERED.split(' ').flatMap((thing) =>
+  NUMBERS.split(' ').map((number) => `${thing} ${number}`),
+)
+
 const knownOf = (meaning: Meaning): ReadonlySet<string> => {
-  const phrases = PHRASES[meaning].split(/[,\n]/).map(wordsOf)
+  const listed = PHRASES[meaning].split(/[,\n]/).map(wordsOf)
+  const phrases = meaning === 'id' ? [...listed, ...NUMBER_PHRASES] : listed
   const all = meaning === 'id' ? phrases : phrases.map(inAnyOrder)
   // Databases join the words: `scientificname`.
   const compounds = phrases.map((phrase) => phrase.replaceAll(' ', ''))

@@ -11,7 +11,6 @@ import {
   INT64_MIN,
   type Int64,
   OPTIONAL_TEXTS,
-  type OptionalText,
   Plant,
   TEXT_FIELDS,
   toNewPlant,
@@ -43,7 +42,7 @@ const FIELD_CHECKS = FIELDS.map((name) => {
     name,
     fits: ({ [name]: value }: Values) =>
       value === undefined ? isOptional : check?.(schema, value) === true,
-    explain: (values: Values) => fieldProblem(name, values[name], schema),
+    explain: (value: unknown) => fieldProblem(name, value, schema),
   }
 })
 
@@ -79,21 +78,22 @@ function toText(cell: unknown): unknown {
 }
 
 /** A table, and the columns of its plants. */
-type Source = Pick<Table, 'header' | 'isNamed' | 'format' | 'nullTexts'> & {
-  readonly columns: Columns
-  readonly isJson: boolean
-  /** The optional texts without a column that a later object of JSON may have. */
-  readonly lateTexts: readonly OptionalText[]
-}
+type Source = Omit<Table, 'lines'> & { readonly columns: Columns; readonly isJson: boolean }
 
+/** A later object of JSON may have an optional text that has no column yet. */
 function sourceOf(table: Omit<Table, 'lines'>, columns: Columns): Source {
-  const { header, format } = table
-  const isJson = format === 'json' || format === 'ndjson'
+  const { header, format, isKeyed } = table
   const names = header.map(normalize)
-  const lateTexts = isJson
-    ? OPTIONAL_TEXTS.filter((name) => columns[name] === null && !names.includes(name))
-    : []
-  return { ...table, columns, isJson, lateTexts }
+  const late = OPTIONAL_TEXTS.filter(
+    (name) => isKeyed && columns[name] === null && !names.includes(name),
+  )
+  const lateColumns = late.map((name, index) => [name, header.length + index])
+  return {
+    ...table,
+    header: [...header, ...late],
+    columns: { ...columns, ...Object.fromEntries(lateColumns) },
+    isJson: format === 'json' || format === 'ndjson',
+  }
 }
 
 function nameOf({ header, isNamed }: Source, column: number): string {
@@ -103,9 +103,6 @@ function nameOf({ header, isNamed }: Source, column: number): string {
 
 const inColumn = (source: Source, column: number | undefined): string =>
   column === undefined ? '' : ` in ${nameOf(source, column)}`
-
-const ownValue = (cells: object, key: string): unknown =>
-  Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
 
 /** The value of a column; null if its text marks an empty cell. */
 function cellOf({ header, nullTexts }: Source, { cells }: FileRow, column: number): unknown {
@@ -137,45 +134,19 @@ function joinName(source: Source, row: FileRow, columns: readonly number[]): unk
 
 /** The fields of a row, unchecked. */
 function valuesOf(source: Source, row: FileRow, id: unknown): Values {
-  const { columns, isJson, lateTexts } = source
-  const [first = 0] = columns.name
-  const values: { [Name in Field]?: unknown } = { id, name: undefined }
-  if (columns.name.length > 1) values.name = joinName(source, row, columns.name)
-  else {
-    const name = cellOf(source, row, first)
-    // JSON values have types: null is no text.
-    values.name = isJson ? name : toText(name)
-  }
+  const { columns, isJson } = source
+  const [first = 0, second] = columns.name
+  // JSON values have types: null is no text.
+  const valueIn = (column: number) =>
+    isJson ? cellOf(source, row, column) : toText(cellOf(source, row, column))
+  const name = second === undefined ? valueIn(first) : joinName(source, row, columns.name)
+  const values: { [Name in Field]?: unknown } = { id, name }
   for (const optional of OPTIONAL_TEXTS) {
     const column = columns[optional]
-    if (column === null) continue
-    const value = cellOf(source, row, column)
-    const text = isJson ? (value ?? undefined) : toText(value)
+    const text = column === null ? undefined : (valueIn(column) ?? undefined)
     if (text !== undefined) values[optional] = text
   }
-  for (const late of lateTexts) {
-    const text = ownValue(row.cells, late) ?? undefined
-    if (text !== undefined) values[late] = text
-  }
   return values
-}
-
-/** The fields whose cells hold an error of a spreadsheet; null: none does. */
-function explainErrors(source: Source, row: FileRow): string | null {
-  const { columns, format } = source
-  if (format !== 'xlsx') return null
-  const fieldColumns = [
-    ['id', columns.id],
-    ...columns.name.map((column) => ['name', column] as const),
-    ...OPTIONAL_TEXTS.map((name) => [name, columns[name]] as const),
-  ] as const
-  const wrong = fieldColumns.flatMap(([field, column]) => {
-    const cell = column === null ? null : cellOf(source, row, column)
-    return column !== null && isErrorCell(cell)
-      ? [`${field}: ${cell.error} in cell ${nameCell(row.line, column)}`]
-      : []
-  })
-  return wrong.length > 0 ? wrong.join('; ') : null
 }
 
 function explainId(
@@ -204,30 +175,38 @@ function explainSurplus({ header, isNamed }: Source, { cells }: FileRow): string
   return last < header.length ? null : `${last + 1} fields; the header has ${header.length}`
 }
 
-/** Names the empty cell of a workbook. */
-const emptyCell = ({ format }: Source, row: FileRow, column: number | null | undefined): string =>
-  format === 'xlsx' && column !== null && column !== undefined
-    ? ` (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
-    : ''
+/** The problem of a field; a workbook's cell with an error, or without a value, is named. */
+function explainField(
+  source: Source,
+  row: FileRow,
+  values: Values,
+  { name, explain }: (typeof FIELD_CHECKS)[number],
+  advice: Pick<Advice, 'numbering'>,
+): string {
+  const { columns, format } = source
+  const value = values[name]
+  const fieldColumns = name === 'name' ? columns.name : [columns[name] ?? null]
+  const [column = null] = fieldColumns
+  for (const column of format === 'xlsx' ? fieldColumns : []) {
+    const cell = column === null ? null : cellOf(source, row, column)
+    if (column !== null && isErrorCell(cell))
+      return `${name}: ${cell.error} in cell ${nameCell(row.line, column)}`
+  }
+  const problem = (name === 'id' ? explainId(source, row, value, advice) : null) ?? explain(value)
+  return format === 'xlsx' && column !== null && value === undefined
+    ? `${problem} (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
+    : problem
+}
 
-function explain(
+const explain = (
   source: Source,
   row: FileRow,
   values: Values,
   advice: Pick<Advice, 'numbering'>,
-): string {
-  const { columns } = source
-  const errors = explainErrors(source, row)
-  if (errors !== null) return errors
-  return FIELD_CHECKS.filter(({ fits }) => !fits(values))
-    .map(({ name, explain: explainField }) => {
-      const problem =
-        (name === 'id' ? explainId(source, row, values.id, advice) : null) ?? explainField(values)
-      const column = name === 'name' ? columns.name[0] : columns[name]
-      return values[name] === undefined ? problem + emptyCell(source, row, column) : problem
-    })
+): string =>
+  FIELD_CHECKS.filter(({ fits }) => !fits(values))
+    .map((check) => explainField(source, row, values, check, advice))
     .join('; ')
-}
 
 /** Finds an id that is written with leading zeros. */
 function explainZeros(source: Source, row: FileRow): string | null {
@@ -249,13 +228,10 @@ function explainSpace(_: Source, { line }: FileRow, values: Values): string | nu
 }
 
 /** Returns a search for unused keys of JSON that no earlier object had. */
-function createKeyWatch({ header, lateTexts }: Source) {
-  const knownKeys = new Set([
-    ...header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]),
-    ...lateTexts,
-  ])
+function createKeyWatch({ header }: Source) {
+  const knownKeys = new Set(header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]))
   return (_: Source, { cells, line }: FileRow): string | null => {
-    for (const key in Array.isArray(cells) ? {} : cells) {
+    for (const key in cells) {
       if (!knownKeys.has(key)) {
         return `line ${line}: the key ${showText(key)} comes first here; it is not used`
       }
@@ -267,7 +243,7 @@ function createKeyWatch({ header, lateTexts }: Source) {
 /** Reports notices about the rows, each kind once. */
 function createNotices(source: Source, onNotice: (notice: string) => void) {
   let searches = [explainZeros, explainSpace]
-  if (source.isJson) searches.push(createKeyWatch(source))
+  if (source.isKeyed) searches.push(createKeyWatch(source))
   return (row: FileRow, values: Values): void => {
     for (const search of searches) {
       const notice = search(source, row, values)

@@ -11,14 +11,7 @@ const ASCII = String.fromCharCode(...Array(128).keys())
 const unitsOf = (upper: string): Uint16Array =>
   Uint16Array.from(ASCII + upper, (character) => character.charCodeAt(0))
 
-const CODE_PAGES: Readonly<Record<string, string>> = {
-  cp437: CP437,
-  ibm437: CP437,
-  cp850: CP850,
-  ibm850: CP850,
-  cp852: CP852,
-  ibm852: CP852,
-}
+const CODE_PAGES: Readonly<Record<string, string>> = { 437: CP437, 850: CP850, 852: CP852 }
 
 /** Decodes the parts of a text. */
 export type Decoder = {
@@ -27,8 +20,8 @@ export type Decoder = {
 
 /** The decoder of a code page; null if it is none of these. */
 export function createPageDecoder(encoding: string): Decoder | null {
-  const name = encoding.trim().toLowerCase()
-  const upper = Object.hasOwn(CODE_PAGES, name) ? CODE_PAGES[name] : undefined
+  const [, number = ''] = /^(?:cp|ibm)(\d+)$/.exec(encoding.trim().toLowerCase()) ?? []
+  const upper = CODE_PAGES[number]
   if (upper === undefined) return null
   const units = unitsOf(upper)
   const utf16 = new TextDecoder('utf-16le', { ignoreBOM: true })
