@@ -237,6 +237,16 @@ describe('a guess', () => {
     expect(await listOf([{ bed: 1, facts: [{ name: 'species', value: 'Fern' }] }])).toBeUndefined()
   })
 
+  test('treats a header of years as a header', () => {
+    const sample: FileRow[] = [{ line: 2, cells: ['Abies alba', '3', '4'] }]
+
+    expect(guessTable(['Bestand', '2024', '2025'], sample, true)).toMatchObject({
+      header: true,
+      nameColumn: null,
+    })
+    expect(guessTable(['Acer rubrum', '12', '2025'], sample, true).header).toBeFalse()
+  })
+
   test('finds the header below a title, even if it knows none of its headings', () => {
     const sample: FileRow[] = [
       { line: 2, cells: ['Xyz', 'Abc'] },

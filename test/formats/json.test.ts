@@ -343,6 +343,11 @@ describe('JSON that is one level deeper', () => {
     ['[1,"Fern"]\n[2,"Ivy"]', ['1', 'Fern'], [[2, 'Ivy']]],
     ['["id","name"]\n[1,"Fern"]', ['id', 'name'], [[1, 'Fern']]],
     ['{"rows":[[1,"Fern"]],"columns":["id","name"]}', ['id', 'name'], [[1, 'Fern']]],
+    [
+      '{"rows":[[1,"Fern"]],"columns":["id","name"],"facets":[{"name":"id"}]}',
+      ['id', 'name'],
+      [[1, 'Fern']],
+    ],
     ['{"columns":["id","name"],"index":[0],"data":[[1,"Fern"]]}', ['id', 'name'], [[1, 'Fern']]],
   ])('may have arrays as rows: %s', async (text, header, cells) => {
     const table = await tableOf(text)
