@@ -172,8 +172,10 @@ function findName(sample: Sample): readonly number[] | null {
   // "Holly, common": the word may be a part of a name.
   if (isTable && header.length > 1 && known.join() === 'common') return null
   const exact = sample.findNamed('name', areTexts)
-  // Pairs of a name and a value describe one thing in several rows.
-  if (exact !== null) return sample.findNamed('value') === null ? [exact] : null
+  // Pairs such as "species" and its value describe one thing in several rows.
+  const arePairs = exact !== null && sample.findNamed('value') !== null
+  if (arePairs && sample.values(exact).some(isKnownHeading)) return null
+  if (exact !== null) return [exact]
   const whole = sample.find('scientific') ?? sample.find('name')
   const parts = whole === null ? findNameParts(sample) : [whole]
   if (parts) return parts

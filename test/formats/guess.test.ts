@@ -134,6 +134,8 @@ const CORPUS: readonly Case[] = [
   ['Nr,Plant,Qty\n1,Fern,3\n2,Ivy,4\n3,Moss,1\n2,Oak,1', null, 'Plant', null],
   // No heading says anything, or its values are something else.
   ['x,y\nHedera,5\nAcer,7', null, null, null],
+  ['name,value\nFern,3.50\nIvy,4', null, 'name', null],
+  ['name,value\nspecies,Fern\nheight,4', null, null, null],
   ['name,latin\nFern,Filix\nIvy,Hedera', null, 'name', null],
   ['gid,scientificname,family\na,Acer rubrum,Sapindaceae', null, 'scientificname', 'family'],
   ['latin,dutch\nHedera helix,klimop', null, 'latin', null],

@@ -72,12 +72,14 @@ function TextChoice({
   id,
   label,
   placeholder,
+  inputMode = 'text',
   value,
   onChoose,
 }: {
   readonly id: string
   readonly label: string
   readonly placeholder: string
+  readonly inputMode?: 'text' | 'numeric'
   readonly value: string
   readonly onChoose: (text: string) => void
 }) {
@@ -87,6 +89,7 @@ function TextChoice({
       <input
         id={id}
         autoComplete="off"
+        inputMode={inputMode}
         placeholder={placeholder}
         value={value}
         onChange={(event) => onChoose(event.currentTarget.value)}
@@ -153,6 +156,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
           id="import-header-row"
           label="Header row"
           placeholder="the first"
+          inputMode="numeric"
           value={String(headerRow ?? '')}
           onChoose={(text) => void read({ headerRow: toRow(text) })}
         />
