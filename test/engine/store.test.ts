@@ -61,6 +61,19 @@ test('sees changes of tokens by another process at once', async () => {
   await store.close()
 })
 
+test('a store that is closed refuses changes and reads', async () => {
+  using folder = temporaryFolder()
+  const store = await open(folder.file('plants.db'))
+  await store.close()
+
+  const plant = { id: 1n, name: 'late' }
+  await expect(store.createPlant(plant)).rejects.toHaveProperty('error', 'cannot write')
+  await expect(store.readPlant(1n)).rejects.toMatchObject({
+    error: 'cannot read',
+    message: 'cannot read from the database',
+  })
+})
+
 test('a command that commits nothing starts no thread', async () => {
   using folder = temporaryFolder()
   const threads = spyOn(globalThis, 'Worker')

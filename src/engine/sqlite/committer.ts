@@ -28,7 +28,7 @@ export type DatabaseToOpen = {
   readonly mayKeepChangeLog: boolean
 }
 
-/** Messages are JSON in one string, the cheapest message in Bun. Requests are answered in order. */
+/** Messages are JSON in one string, the cheapest message in Bun. Requests are answered in order, `open` first. */
 export type Request =
   | { readonly open: DatabaseToOpen }
   | { readonly commit: readonly Write[] }

@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OpenError } from '../../errors'
-import { tryLock, unlock, watchInode } from '../../files/libc'
+import { watchInode } from '../../files/libc'
 
 /** Suffixes of the files beside a database (https://sqlite.org/tempfiles.html). */
 export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
@@ -36,21 +36,16 @@ export function isLockedByOthers(path: string): boolean {
   return locks.some((lock) => lock.includes(place) && isForeign(lock))
 }
 
+type OpenFile = { readonly path: string; readonly fd: number }
+
 // The write version of a database with a WAL (SQLite file format, section 1.3.3).
 const WRITE_VERSION_AT = 18
 const WITH_WAL = 2
 
-/** An open file. `isLocked`: this process holds its lock. */
-type OpenFile = { readonly path: string; readonly fd: number; readonly isLocked?: boolean }
-
-function isInUse({ path, fd, isLocked = false }: OpenFile): boolean {
+function isInUse({ path, fd }: OpenFile): boolean {
   const version = Buffer.alloc(1)
   readSync(fd, version, 0, 1, WRITE_VERSION_AT)
-  if (version[0] !== WITH_WAL) return false
-  if (isLocked || isLockedByOthers(path)) return isLockedByOthers(path)
-  if (!tryLock(fd)) return true
-  unlock(fd)
-  return false
+  return version[0] === WITH_WAL && isLockedByOthers(path)
 }
 
 const TRIES = 50
@@ -75,16 +70,16 @@ export async function requireSidecars(file: OpenFile): Promise<void> {
   }
 }
 
-const LOST = {
-  database: 'the database was moved, replaced or deleted',
-  log: 'the write-ahead log of the database was removed or replaced',
-  index: 'the index (-shm) of the write-ahead log was removed or replaced',
+const NAMES = {
+  database: 'the database',
+  log: 'its log (-wal)',
+  index: 'its index (-shm)',
 } as const
 
-export type LostFile = keyof typeof LOST
+export type LostFile = keyof typeof NAMES
 
 export const describeLost = (file: LostFile): string =>
-  `${LOST[file]}; put it back, and restart plantstore`
+  `${NAMES[file]} was moved, replaced or removed; put it back, and restart plantstore`
 
 /**
  * Watches the files of an open database: `lost` names the first that was moved, replaced or deleted; null: none was.

@@ -10,7 +10,7 @@ import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'
 import { fileSize, freeBytes } from './files'
-import { createReads, prepareReader, type Reader, readWhenChanged } from './reads'
+import { createReads, prepareReader, type Reader } from './reads'
 import { readDatabase } from './snapshot'
 
 /** Finds the file of a database, which may be replaced, or behind a link that is switched; the last one if it is gone. */
@@ -69,9 +69,9 @@ function shareOpenings(open: Open, prepare: (db: Database) => Reader) {
 }
 
 /** The reads of a file that another process may replace; `open` opens it, `prepare` its queries. */
-function createFileReads(database: string, open: Open, prepare: (db: Database) => Reader) {
+function createFileReads(open: Open, prepare: (db: Database) => Reader) {
   const { readEnd, reads, ...rest } = createReads(shareOpenings(open, prepare))
-  const { watch } = createChangeLogWatch(readWhenChanged(database, readEnd))
+  const { watch } = createChangeLogWatch(readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch }
   return { reads, changeLog }
 }
@@ -79,7 +79,7 @@ function createFileReads(database: string, open: Open, prepare: (db: Database) =
 /** Opens a file for a command that only reads. A read rejects with an `OpenError` if that fails. */
 export function openForCommand(database: string): ReadOnlyStore {
   const open: Open = (read) => readDatabase(database, read)
-  const { reads, changeLog } = createFileReads(database, open, prepareReader)
+  const { reads, changeLog } = createFileReads(open, prepareReader)
   return { ...reads, changeLog, close: async () => {} }
 }
 
@@ -117,7 +117,7 @@ export async function openReplica(
   }
   await readDatabase(database, prepare)
   const look = createLook(database)
-  const { reads, changeLog } = createFileReads(database, open, prepare)
+  const { reads, changeLog } = createFileReads(open, prepare)
   const { methods } = createWrites(refuse, changeLog.read)
 
   return {

@@ -94,17 +94,6 @@ function openLocked(path: string): OpenedFile | null {
   return file
 }
 
-/** The owner and mode of the database at a path; null if there is none. Throws an `OpenError` if a daemon serves it. */
-function statOfLocked(path: string): Stats | null {
-  const file = openLocked(path)
-  if (!file) return null
-  try {
-    return fstatSync(file.fd)
-  } finally {
-    closeSync(file.fd)
-  }
-}
-
 /**
  * Merges the WAL of the old database into its file, and removes it; no other process can open the database until the
  * returned connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
@@ -182,8 +171,7 @@ export async function restoreDatabase(
 ): Promise<RestoreResult> {
   const path = checkPaths(backup, database)
   const folder = dirname(path)
-  const oldStat = statOfLocked(path)
-  let oldFile: OpenedFile | null = null
+  const oldFile = openLocked(path)
   try {
     await using own = await makePrivateFolder(folder)
     const newPath = join(own.path, 'restored.db')
@@ -192,10 +180,9 @@ export async function restoreDatabase(
       renameChangeLog(db)
       return validTokens(db, Date.now())
     })
-    if (oldStat) takeOwner(newPath, oldStat)
+    if (oldFile) takeOwner(newPath, fstatSync(oldFile.fd))
     else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
     await syncFile(newPath, onBytes)
-    oldFile = openLocked(path)
     if (oldFile) {
       const keptPath = `${path}.${suffix}`
       const keepsTokens = await replace(newPath, path, keptPath)

@@ -18,7 +18,7 @@ import { DAMAGED_PAGE, explainFailedOpen, FileMoved, isDamage, toFailure } from 
 import { describeLost, fileSize, freeBytes, keepLog, saveLog, watchFiles } from './files'
 import { type OpenedFile, openDatabase, openFile } from './open'
 import { openReplica } from './reader'
-import { createReads, prepareReader, type Reader, readWhenChanged } from './reads'
+import { createReads, prepareReader, type Reader } from './reads'
 import { guardSchema } from './schema'
 import { insertToken, pruneTokens, revokeToken } from './tokens'
 import { Writer } from './writer'
@@ -62,7 +62,7 @@ class OpenStore {
    * thread writes once, to find out whether the store is writable; without waiting for a lock, such as an import's.
    */
   async start(): Promise<void> {
-    void this.writer.open()
+    this.writer.start()
     this.db.run('PRAGMA busy_timeout = 0')
     await this.write(() => probe(this.db)).catch(() => {})
     this.db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
@@ -144,7 +144,7 @@ class OpenStore {
       }
       if (lost) keepLog(db)
       // This connection first: the last one to close waits for the disk.
-      if (writer.isOpen) db.close(true)
+      if (writer.isStarted) db.close(true)
       else closeDatabase(db)
       const failure = await writer.close(lost !== null)
       if (failure) throw new OpenError(`cannot close ${file.path}: ${failure.detail}`, true)
@@ -196,10 +196,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const { path: fullPath } = store.file
   if (storeUser.holdsLock) await store.start()
   const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
-  const { writes, watch, methods } = createWrites(
-    (batch) => store.commit(batch),
-    readWhenChanged(fullPath, readEnd),
-  )
+  const { writes, watch, methods } = createWrites((batch) => store.commit(batch), readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => store.lastCursor() }
   const retainedLog: RetainedLog = {
     state: () => store.read((reader) => reader.changeLog.retainedRange()),

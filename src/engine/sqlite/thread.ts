@@ -2,22 +2,28 @@
 // it.
 
 import { DONE } from '../commit/write'
-import { Committer, type Reply, type Request } from './committer'
+import { Committer, type DatabaseToOpen, type Reply, type Request } from './committer'
 import { toFailure } from './errors'
 
 declare const self: Worker
 
+let database: DatabaseToOpen | undefined
 let committer: Committer | undefined
 
 const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
 
 function answer(request: Request): Reply {
-  if ('open' in request) committer = new Committer(request.open)
-  else if ('close' in request) committer?.close(request.keepsLog)
-  else if (!committer) return { failure: { kind: 'refused', detail: 'the database is not open' } }
-  else if ('commit' in request) return committer.commit(request.commit)
-  else return committer.rehearse(request.rehearse)
-  return DONE
+  if ('open' in request) database = request.open
+  if ('close' in request) {
+    committer?.close(request.keepsLog)
+    return DONE
+  }
+  if (!database) throw new Error('the database is not open')
+  committer ??= new Committer(database)
+  if ('open' in request) return DONE
+  return 'commit' in request
+    ? committer.commit(request.commit)
+    : committer.rehearse(request.rehearse)
 }
 
 self.onmessage = ({ data }: MessageEvent<string>) => {

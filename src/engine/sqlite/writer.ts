@@ -31,16 +31,16 @@ const secondsSince = (time: number): number => Math.round((performance.now() - t
 export class Writer {
   /** True once a damaged page was met, until a restart: what needs it fails, and all else goes on. */
   isDamaged = false
+  /** True once the disk has failed: this process must end, and close nothing. */
+  isDead = false
   #thread: Worker | undefined
   /** Pending requests; they are answered in order. */
   #replies: ((reply: Reply) => void)[] = []
-  #opening: Promise<Failure | null> | undefined
   #problem: (Failure & { readonly since: number }) | null = null
   /** The writes that were refused: a smaller one may well succeed. */
   #refusedWrites: readonly PlantWrite[] = []
   #pendingSince: number | null = null
   #isStallLogged = false
-  #isDead = false
   #timer: Timer | undefined
 
   constructor(
@@ -48,14 +48,8 @@ export class Writer {
     private readonly storeUser: StoreUser,
   ) {}
 
-  /** True if the thread has opened the database, or is opening it. */
-  get isOpen(): boolean {
-    return this.#opening !== undefined
-  }
-
-  /** True once the disk has failed: this process must end, and close nothing. */
-  get isDead(): boolean {
-    return this.#isDead
+  get isStarted(): boolean {
+    return this.#thread !== undefined
   }
 
   /** True once a file was moved or removed: nothing is written until a restart. */
@@ -69,10 +63,9 @@ export class Writer {
     return this.#problem && toError(this.#problem)
   }
 
-  /** Starts the thread, which opens the database. Resolves to the reason if that fails. */
-  open(): Promise<Failure | null> {
-    this.#opening ??= this.#open()
-    return this.#opening
+  /** Starts the thread, which opens the database. */
+  start(): void {
+    this.#thread ??= this.#start()
   }
 
   /**
@@ -115,8 +108,8 @@ export class Writer {
   /** Closes the database in the thread, which waits for the disk. Resolves to the reason if that fails. */
   async close(keepsLog: boolean): Promise<Failure | null> {
     clearInterval(this.#timer)
-    if (!this.isOpen) return null
-    const reply = await this.#ask({ close: true, keepsLog })
+    if (!this.isStarted) return null
+    const reply = await this.#request({ close: true, keepsLog })
     this.#thread?.terminate()
     return reply !== DONE && 'failure' in reply ? reply.failure : null
   }
@@ -193,7 +186,7 @@ export class Writer {
   }
 
   #die(detail: string): Promise<Error> | Error {
-    this.#isDead = true
+    this.isDead = true
     clearInterval(this.#timer)
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return toError({ kind: 'fatal', detail }, true)
@@ -202,47 +195,39 @@ export class Writer {
     return new Promise(() => {})
   }
 
-  async #open(): Promise<Failure | null> {
-    // Rejects if the thread cannot be started.
-    const reply = Promise.try(() => this.#ask({ open: this.database }))
-    const result = await reply.catch((error): Reply => ({ failure: toFailure(error) }))
-    if (result === DONE || !('failure' in result)) return null
-    this.#opening = undefined
-    return result.failure
-  }
-
-  async #request(request: Request): Promise<Reply> {
-    if (this.#isDead) return { failure: { kind: 'refused', detail: 'the disk has failed' } }
-    const failure = this.isOpen ? null : await this.open()
-    return failure ? { failure } : this.#ask(request)
-  }
-
-  #ask(request: Request): Promise<Reply> {
-    this.#thread ??= this.#start()
+  #request(request: Request): Promise<Reply> {
     const { promise, resolve } = Promise.withResolvers<Reply>()
-    this.#replies.push(resolve)
-    this.#thread.postMessage(JSON.stringify(request))
+    try {
+      if (this.isDead) throw new Error('the disk has failed')
+      this.#thread ??= this.#start()
+      this.#replies.push(resolve)
+      this.#thread.postMessage(JSON.stringify(request))
+    } catch (error) {
+      resolve({ failure: toFailure(error) })
+    }
     return promise
   }
 
   #start(): Worker {
     const thread = new Worker(new URL('./thread.ts', import.meta.url).href, { smol: true })
-    let isOpened = false
+    let hasAnswered = false
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const reply: Reply = JSON.parse(data)
-      isOpened = true
+      hasAnswered = true
       const answer = this.#replies.shift()
       if (answer) answer(reply)
       else if (reply !== DONE && 'failure' in reply) void this.fail(reply.failure)
     }
     thread.onerror = ({ message }) => {
-      // Without a commit, nothing can have been stored.
-      const kind = isOpened ? 'fatal' : 'refused'
+      // Before its first answer it has opened the database at most.
+      const kind = hasAnswered ? 'fatal' : 'refused'
       const detail = `the committing thread died: ${message}`
       this.#thread = undefined
-      this.#opening = undefined
       for (const answer of this.#replies.splice(0)) answer({ failure: { kind, detail } })
     }
+    // Each request opens the database, unless that has succeeded.
+    this.#replies.push(() => {})
+    thread.postMessage(JSON.stringify({ open: this.database } satisfies Request))
     return thread
   }
 }

@@ -107,13 +107,9 @@ test('a commit whose log is removed meanwhile is in the database file', () => {
 })
 
 test.each([
-  [
-    'the log',
-    (path: string) => rmSync(`${path}-wal`),
-    'write-ahead log of the database was removed',
-  ],
-  ['the index', (path: string) => rmSync(`${path}-shm`), 'index (-shm)'],
-  ['the database', (path: string) => rmSync(path), 'database was moved, replaced or deleted'],
+  ['the log', (path: string) => rmSync(`${path}-wal`), 'its log (-wal) was moved'],
+  ['the index', (path: string) => rmSync(`${path}-shm`), 'its index (-shm) was moved'],
+  ['the database', (path: string) => rmSync(path), 'the database was moved'],
 ])('nothing is written once %s is gone', (_, lose, detail) => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
@@ -157,7 +153,7 @@ test('a connection that opens another file than the serving thread is refused', 
   other.run('PRAGMA journal_mode = WAL')
 
   expect(() => new Committer({ path, inodes, mayKeepChangeLog: false })).toThrow(
-    'moved, replaced or deleted',
+    'moved, replaced or removed',
   )
   expect(connect(path)).toBeInstanceOf(Database)
 })
