@@ -182,7 +182,7 @@ export async function restoreDatabase(
     })
     if (oldFile) takeOwner(newPath, fstatSync(oldFile.fd))
     else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
-    await syncFile(newPath, onBytes)
+    await syncFile(newPath)
     if (oldFile) {
       const keptPath = `${path}.${suffix}`
       const keepsTokens = await replace(newPath, path, keptPath)
