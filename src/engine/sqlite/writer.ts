@@ -12,21 +12,20 @@ import { DAMAGED_PAGE, type Failure, LOCKED, toError, toFailure } from './errors
 const LOOK_MS = 1000
 // A disk that delays a commit for this long counts as unwritable.
 const STALLED_MS = 10_000
+const STALLED = 'the disk has confirmed no write for 10 s or more'
 const IN_DOUBT = '; the last changes may or may not be on disk: run it again'
 
 /** The events of the log for the begin and the end of a problem. */
 type Events = readonly [Level, begins: string, Level, ends: string]
-const EVENTS: Readonly<Partial<Record<Failure['kind'], Events>>> = {
+type Kind = Failure['kind'] | 'stalled'
+const EVENTS: Readonly<Partial<Record<Kind, Events>>> = {
+  stalled: ['error', 'disk-stalled', 'info', 'disk-resumed'],
   full: ['error', 'disk-full', 'info', 'writable-again'],
   busy: ['error', 'database-locked', 'info', 'database-unlocked'],
   // It ends with the process.
   moved: ['error', 'database-moved', 'info', 'writable-again'],
 }
 const OTHER: Events = ['error', 'cannot-write', 'info', 'writable-again']
-const eventsOf = ({ kind }: Failure): Events => EVENTS[kind] ?? OTHER
-
-const secondsSince = (time: number): number => Math.round((performance.now() - time) / 1000)
-
 /** The thread that commits to one database. Started by the first commit. */
 export class Writer {
   /** True once a damaged page was met, until a restart: what needs it fails, and all else goes on. */
@@ -36,11 +35,11 @@ export class Writer {
   #thread: Worker | undefined
   /** Pending requests; they are answered in order. */
   #replies: ((reply: Reply) => void)[] = []
-  #problem: (Failure & { readonly since: number }) | null = null
+  #problem: { readonly kind: Kind; readonly since: number; readonly reason: RequestError } | null =
+    null
   /** The writes that were refused: a smaller one may well succeed. */
   #refusedWrites: readonly PlantWrite[] = []
   #pendingSince: number | null = null
-  #isStallLogged = false
   #timer: Timer | undefined
 
   constructor(
@@ -59,8 +58,7 @@ export class Writer {
 
   /** null: the storage can be written, as far as is known. */
   problem(): RequestError | null {
-    if (this.#isStalled()) return new RequestError('cannot write', this.#describeStall())
-    return this.#problem && toError(this.#problem)
+    return this.#problem?.reason ?? null
   }
 
   /** Starts the thread, which opens the database. */
@@ -116,23 +114,26 @@ export class Writer {
 
   #begin(failure: Failure, batch: readonly Write[]): void {
     const { kind } = failure
-    const before = this.#problem?.kind
     if (kind === 'full' && batch.some(isPlantWrite))
       this.#refusedWrites = batch.filter(isPlantWrite)
     this.#watch()
-    if (before === kind || before === 'moved') return
-    this.#problem = { ...failure, since: performance.now() }
-    const [level, event] = eventsOf(failure)
-    this.storeUser.log(level, event, { detail: kind === 'busy' ? LOCKED : failure.detail })
+    this.#note(kind, kind === 'busy' ? LOCKED : failure.detail, toError(failure))
+  }
+
+  #note(kind: Kind, detail: string, reason: RequestError): void {
+    if (this.#problem?.kind === kind || this.isMoved) return
+    this.#problem = { kind, since: performance.now(), reason }
+    const [level, event] = EVENTS[kind] ?? OTHER
+    this.storeUser.log(level, event, { detail })
   }
 
   #end(): void {
-    const problem = this.#problem
-    if (!problem || this.isMoved) return
+    if (!this.#problem || this.isMoved) return
+    const { kind, since } = this.#problem
     this.#problem = null
     this.#refusedWrites = []
-    const [, , level, event] = eventsOf(problem)
-    this.storeUser.log(level, event, { seconds: secondsSince(problem.since) })
+    const [, , level, event] = EVENTS[kind] ?? OTHER
+    this.storeUser.log(level, event, { seconds: Math.round((performance.now() - since) / 1000) })
   }
 
   /** Looks each second, as long as there is a problem or a commit. */
@@ -143,12 +144,11 @@ export class Writer {
   }
 
   #look(): void {
-    if (this.#isStalled() && !this.#isStallLogged) {
-      this.#isStallLogged = true
-      this.storeUser.log('error', 'disk-stalled', { detail: this.#describeStall() })
-    }
-    if (this.#pendingSince !== null) return
-    if (this.#problem && !this.isMoved) void this.#rehearse()
+    if (this.#pendingSince !== null) {
+      const isStalled = performance.now() - this.#pendingSince >= STALLED_MS
+      if (isStalled && !this.#problem)
+        this.#note('stalled', STALLED, new RequestError('cannot write', STALLED))
+    } else if (this.#problem && !this.isMoved) void this.#rehearse()
     else {
       clearInterval(this.#timer)
       this.#timer = undefined
@@ -164,19 +164,9 @@ export class Writer {
     else this.#end()
   }
 
-  #isStalled(): boolean {
-    return this.#pendingSince !== null && performance.now() - this.#pendingSince >= STALLED_MS
-  }
-
-  #describeStall(): string {
-    return `the disk has confirmed no write for ${secondsSince(this.#pendingSince ?? 0)} s`
-  }
-
   #endWait(): void {
-    const seconds = secondsSince(this.#pendingSince ?? 0)
-    if (this.#isStallLogged) this.storeUser.log('info', 'disk-resumed', { seconds })
-    this.#isStallLogged = false
     this.#pendingSince = null
+    if (this.#problem?.kind === 'stalled') this.#end()
   }
 
   /** Notes the refusals of writes that need a damaged page. */
