@@ -124,7 +124,7 @@ export function spaceError(path: string): unknown {
   let fd: number | undefined
   try {
     fd = openSync(trial, 'wx', 0o600)
-    writeSync(fd, crypto.getRandomValues(new Uint8Array(TRIAL_BYTES)))
+    writeSync(fd, crypto.getRandomValues(new Uint8Array(TRIAL_BYTES)), 0, TRIAL_BYTES, 0)
     return null
   } catch (error) {
     return kindOf(error) === 'full' ? error : null
