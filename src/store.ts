@@ -7,18 +7,17 @@ import type { Tokens } from './token/tokens'
 
 /**
  * A store of plants. Each method may reject with a {@link RequestError}: `busy` if the queue is full, `cannot write` if
- * the storage fails, `disk full` if the disk is full, or an error that the method documents. After a rejection nothing
- * was stored, with one exception: a command does not wait for failed storage to recover, so its last changes may have
- * been stored. A method that changes something resolves when the change is durable: it survives the end of the process
- * and a loss of power.
+ * the storage refuses it, `disk full` if the disk is full, or an error that the method documents. After a rejection
+ * nothing was stored, with two exceptions: an `InDoubtError`, and the message of a command that says so. A daemon whose
+ * disk fails ends, and answers no more. A method that changes something resolves when the change is durable: it survives
+ * the end of the process and a loss of power.
  */
 export interface Store extends Plants, Tokens {
   /** undefined if there is none. Read it on each use; another process may enable or disable the change log. */
   readonly changeLog?: ChangeLog | undefined
   /**
-   * Resolves if writes are known to succeed, or one does; otherwise rejects with the reason. `damaged`: except those
-   * that need a damaged page. It does not wait behind the queue: a busy store is healthy, and so is one whose disk
-   * stalls for a few seconds. A replica resolves if it can be read; `behind`: it is known to lack recent changes.
+   * Rejects with the reason that writes fail, if there is one. `damaged`: those that need a damaged page do. It does not
+   * wait behind the queue: a busy store is healthy, and so is one whose disk stalls for a few seconds. A replica resolves if it can be read; `behind`: it is known to lack recent changes.
    */
   probe(): Promise<'ok' | 'damaged' | 'behind'>
   stats(): StoreStats
@@ -34,8 +33,8 @@ export type ReadOnlyStore = Pick<Store, 'listTokens' | 'close'> & {
 /** The state of a store. Sizes are in bytes. */
 export type StoreStats = {
   /**
-   * The known reason that changes cannot be made durable, such as an outage, or a write-ahead log that cannot be
-   * checkpointed; null if they can.
+   * The one reason that changes cannot be made durable: the last failed commit, a commit that waits for more than 10 s,
+   * or a file that was moved; null if they can.
    */
   readonly problem: RequestError | null
   /** True if a page is known to be damaged; not of a server. */

@@ -3,6 +3,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../change-log/entry'
+import { codeOf } from '../../errors'
 import { countDelta } from '../commit/kinds'
 import { DONE, type Outcome, type PlantWrite, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
@@ -212,7 +213,7 @@ export class Committer {
   // A quota that is exceeded is an I/O error to SQLite. The frame that ends a transaction was not written.
   #toFailure(error: unknown, isCommit: boolean): Failure {
     const failure = isCommit ? toCommitFailure(error) : toFailure(error)
-    const isQuota = failure.detail.startsWith('SQLITE_IOERR_WRITE') && spaceError(this.#path)
+    const isQuota = codeOf(error) === 'SQLITE_IOERR_WRITE' && spaceError(this.#path)
     return isQuota ? { ...failure, kind: 'full' } : failure
   }
 

@@ -70,16 +70,15 @@ export async function requireSidecars(file: OpenFile): Promise<void> {
   }
 }
 
-const NAMES = {
-  database: 'the database',
-  log: 'its log (-wal)',
-  index: 'its index (-shm)',
+const LOST = {
+  database: 'the database was moved, replaced or removed; put it back, and restart plantstore',
+  log: 'the write-ahead log (-wal) was removed or replaced; restart plantstore',
+  index: 'the index of the write-ahead log (-shm) was removed or replaced; restart plantstore',
 } as const
 
-export type LostFile = keyof typeof NAMES
+export type LostFile = keyof typeof LOST
 
-export const describeLost = (file: LostFile): string =>
-  `${NAMES[file]} was moved, replaced or removed; put it back, and restart plantstore`
+export const describeLost = (file: LostFile): string => LOST[file]
 
 /**
  * Watches the files of an open database: `lost` names the first that was moved, replaced or deleted; null: none was.

@@ -107,8 +107,8 @@ test('a commit whose log is removed meanwhile is in the database file', () => {
 })
 
 test.each([
-  ['the log', (path: string) => rmSync(`${path}-wal`), 'its log (-wal) was moved'],
-  ['the index', (path: string) => rmSync(`${path}-shm`), 'its index (-shm) was moved'],
+  ['the log', (path: string) => rmSync(`${path}-wal`), 'the write-ahead log (-wal) was removed'],
+  ['the index', (path: string) => rmSync(`${path}-shm`), '(-shm) was removed'],
   ['the database', (path: string) => rmSync(path), 'the database was moved'],
 ])('nothing is written once %s is gone', (_, lose, detail) => {
   using folder = temporaryFolder()
