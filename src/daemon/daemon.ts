@@ -87,7 +87,9 @@ function storeUserOf(
   if (readOnly) return storeReader({ primaryUrl, log, stopping })
   const endAtOnce = async (detail: string) => {
     if (logsToTerminal)
-      lines.write(`plantstore: the disk failed (${detail}); start plantstore again\n`)
+      lines.write(
+        `plantstore: the disk failed (${detail}); check it, then start plantstore again\n`,
+      )
     await lines.flush(LAST_LINES_MS)
     exitAtOnce(EXIT_CODES.storage)
   }
