@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { type Connection, connect, request } from '../../harness/http.ts'
-import { type Daemon, serve } from './daemon.ts'
+import { serve } from './daemon.ts'
 import { count, type Fault, type Outcome, until } from './fault.ts'
-import { afflict } from './io-errors.ts'
 import { need, sh } from './lab.ts'
-import { bodyOf, create, fateOf, type Ledger, recovers, startLoad, storedIn } from './load.ts'
+import { bodyOf, type Ledger, recovers, startLoad, storedIn } from './load.ts'
 import { compare, probe, shown } from './probe.ts'
 import { openFiles, watchMemory } from './process.ts'
 import { faultsOf, verify } from './verify.ts'
@@ -32,21 +31,13 @@ const crowd = 200
 // Of its own memory; what it needs at rest is about 30.
 const megabytes = 160
 
-async function withFewFiles(
-  folder: string,
-  about: string,
-  /** True if it has stored something before the crowd comes. */
-  warm: boolean,
-  meanwhile: (daemon: Daemon, database: string) => Promise<void>,
-): Promise<Outcome> {
+async function withFewFiles(folder: string, about: string): Promise<Outcome> {
   await need('prlimit')
   const database = join(folder, 'plants.db')
   const daemon = await serve(database, { wrap: ['prlimit', `--nofile=${limit}:${limit}`] })
   const ledger: Ledger = new Map()
-  if (warm) ledger.set(1, fateOf(await create(daemon, 1)))
   const load = startLoad(daemon, { ledger, clients: crowd, reconnect: true })
   await Bun.sleep(2000)
-  await meanwhile(daemon, database)
   const problems: string[] = []
   if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
   load.abandon()
@@ -142,21 +133,7 @@ export const clientFaults: Fault[] = [
     name: 'descriptors',
     about: `${crowd} clients of a daemon that may open ${limit} files`,
     run(folder) {
-      return withFewFiles(folder, this.about, false, async () => {})
-    },
-  },
-  {
-    name: 'descriptors-outage',
-    about: `${crowd} clients of a daemon that may open ${limit} files, and fsync fails for a while`,
-    run(folder) {
-      return withFewFiles(folder, this.about, true, async (daemon, database) => {
-        await need('strace')
-        const inject = 'fsync,fdatasync:error=EIO'
-        const heal = await afflict(daemon, database, { where: 'all', inject })
-        await Bun.sleep(1500)
-        await heal()
-        await Bun.sleep(1500)
-      })
+      return withFewFiles(folder, this.about)
     },
   },
 ]

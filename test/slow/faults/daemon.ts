@@ -8,7 +8,7 @@ import {
   TOKEN,
 } from '../../harness/daemon.ts'
 import type { Process } from '../../harness/process.ts'
-import { within } from './fault.ts'
+import { until, within } from './fault.ts'
 import { after } from './lab.ts'
 
 export type Program = readonly string[]
@@ -29,15 +29,20 @@ export interface Start {
   /** Arguments of the command beside its flags. */
   words?: string[]
   env?: Record<string, string>
+  /** Of the daemon; default: any free port. */
+  port?: number
 }
 
 export type Run = Process & { stderr: () => string }
 export type Daemon = TestedDaemon & { stderr: () => string }
 
+/** A service that clients use: a daemon, or the daemons of a supervisor. */
+export type Service = Pick<Daemon, 'port' | 'token'>
+
 /** Starts the program on a database without waiting for it to listen. */
 export function launch(database: string, start: Start = {}): Run {
   const name = start.command ?? 'serve'
-  const listen = name === 'serve' ? ['--host', '127.0.0.1', '--port', '0'] : []
+  const listen = name === 'serve' ? ['--host', '127.0.0.1', '--port', String(start.port ?? 0)] : []
   const args = [name, ...(start.words ?? []), ...listen, '--database', database]
   const child = startProgram(args, {
     program: start.program ?? plantstore,
@@ -51,7 +56,99 @@ export function launch(database: string, start: Start = {}): Run {
 
 /** Starts a daemon on a database, and waits until it listens. */
 export async function serve(database: string, start: Start = {}): Promise<Daemon> {
-  const daemon = await listening(launch(database, start), TOKEN, 15_000)
+  return served(await listening(launch(database, start), TOKEN, 15_000))
+}
+
+function served(daemon: TestedDaemon): Daemon {
   const stop = () => within(20_000, 'the end after SIGTERM', daemon.stop())
   return { ...daemon, stop, stderr: daemon.err }
+}
+
+// As RestartSec= of the unit, but shorter.
+const RESTART_MS = 200
+const STORAGE = 74
+
+/** The daemons of a database, one after another, on one port: each that ends is followed by the next. */
+export type Supervised = Service & {
+  /** The one that runs now, or the last. */
+  current: () => Daemon
+  restarts: () => number
+  /** The log of all of them. */
+  log: () => string
+  /** Ends the current one in a way, and resolves once the next one listens. */
+  replace: (end: (daemon: Daemon) => Promise<unknown>) => Promise<void>
+  /** Ends it in a way, and starts no other. */
+  end: <T>(end: (daemon: Daemon) => Promise<T>) => Promise<T>
+  /** Exit codes that no supervisor should see, one line each. */
+  problems: string[]
+}
+
+export interface Watchers {
+  ended?: (daemon: Daemon) => unknown
+  started?: (daemon: Daemon) => unknown
+}
+
+/** Starts a daemon, and another whenever one ends, as systemd does after exit code 74 or a kill. */
+export async function supervise(
+  database: string,
+  start: Start = {},
+  { ended, started }: Watchers = {},
+): Promise<Supervised> {
+  let daemon = await serve(database, start)
+  const { port, token } = daemon
+  const problems: string[] = []
+  let [log, restarts, isOver, isExpected] = ['', 0, false, false]
+
+  /** Starts the next one, as often as it takes: while its disk fails, it ends with 74. */
+  async function next(): Promise<Daemon> {
+    for (;;) {
+      await Bun.sleep(RESTART_MS)
+      const run = launch(database, { ...start, port })
+      try {
+        return await listening(run, TOKEN, 15_000).then((it) => served(it))
+      } catch {
+        const code = await run.exited
+        if (code !== STORAGE) problems.push(`a start ends with ${code}: ${run.err()}`)
+        log += run.err()
+        if (code !== STORAGE || isOver) return daemon
+      }
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!isOver) {
+      const code = await daemon.finished
+      log += daemon.err()
+      if (code !== STORAGE && !isExpected) problems.push(`exit code ${code}: ${daemon.err()}`)
+      isExpected = false
+      if (isOver) return
+      await ended?.(daemon)
+      daemon = await next()
+      restarts += 1
+      await started?.(daemon)
+    }
+  }
+  const watching = watch()
+
+  return {
+    port,
+    token,
+    problems,
+    current: () => daemon,
+    restarts: () => restarts,
+    log: () => log + (daemon.alive() ? daemon.err() : ''),
+    async replace(end) {
+      const before = restarts
+      isExpected = true
+      await end(daemon)
+      await until(20_000, () => restarts > before)
+    },
+    async end(end) {
+      isOver = true
+      isExpected = true
+      const result = await end(daemon)
+      await watching
+      return result
+    },
+  }
 }

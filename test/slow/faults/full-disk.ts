@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
-import { type Daemon, launch, plantstore, serve } from './daemon.ts'
+import { type Daemon, launch, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { attachLoop, mount, need, sh } from './lab.ts'
 import {
@@ -190,103 +190,19 @@ async function fillWithLog(folder: string, about: string): Promise<Outcome> {
   }
 }
 
-async function smallDisk(folder: string, size: string, mkfs: readonly string[]): Promise<string> {
-  const [tool = ''] = mkfs
-  await need(tool, 'losetup')
+/** Mounts an ext4 of 32 MB; resolves to its folder. */
+async function smallExt4(folder: string): Promise<string> {
+  await need('mkfs.ext4', 'losetup')
   const image = join(folder, 'image')
-  await sh('truncate', '-s', size, image)
-  await sh(...mkfs, image)
+  await sh('truncate', '-s', '32M', image)
+  await sh('mkfs.ext4', '-q', '-m', '0', image)
   const { device } = await attachLoop(image)
   const disk = join(folder, 'disk')
   await mount(disk, device)
   return disk
 }
 
-/** Mounts an ext4 of 32 MB; resolves to its folder. */
-const smallExt4 = (folder: string): Promise<string> =>
-  smallDisk(folder, '32M', ['mkfs.ext4', '-q', '-m', '0'])
-
-/** Revokes tokens on a full disk, under load and while no daemon runs. */
-async function revokeOnFullDisk(disk: string, about: string): Promise<Outcome> {
-  const database = join(disk, 'plants.db')
-  const [program = ''] = plantstore
-  const token = (...words: string[]) => sh(program, 'token', ...words, '--database', database)
-  const problems: string[] = []
-  const daemon = await serve(database)
-  const names = ['one', 'two', 'three', 'kept'] as const
-  const texts = new Map<string, string>()
-  for (const name of names) {
-    texts.set(name, /pst_\S+/.exec(await token('create', name))?.[0] ?? '')
-  }
-  const load = startLoad(daemon)
-  if (!(await acknowledged(load.ledger, 300, 10_000))) problems.push('too slow')
-  fill(join(disk, 'ballast'))
-  if (!(await until(15_000, () => (load.errors.get(50701) ?? 0) > 20))) problems.push('no 50701')
-  for (const name of ['one', 'two']) {
-    await token('revoke', name).catch((error) => problems.push(`beside the daemon: ${error}`))
-    const status = (await once(daemon.port, request('GET', '/plants/1', texts.get(name) ?? '')))
-      ?.status
-    if (status !== 401) problems.push(`${name} is answered with ${status}`)
-  }
-  await load.stop()
-  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
-  fill(join(disk, 'ballast'))
-  await token('revoke', 'three').catch((error) => problems.push(`without a daemon: ${error}`))
-  rmSync(join(disk, 'ballast'))
-  const again = await serve(database)
-  for (const name of names) {
-    const status = (await once(again.port, request('GET', '/plants/1', texts.get(name) ?? '')))
-      ?.status
-    const isRefused = status === 401
-    if (isRefused !== (name !== 'kept')) problems.push(`after a restart, ${name}: ${status}`)
-  }
-  if ((await again.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
-  const verdict = verify(database, load.ledger)
-  problems.push(...faultsOf(verdict))
-  return {
-    tried: about,
-    many: `3 tokens revoked, ${count(tally(load.ledger).stored, 'plant')} acknowledged`,
-    lost: `${verdict.lost} lost`,
-    problems,
-  }
-}
-
 export const fullDiskFaults: Fault[] = [
-  {
-    name: 'full-revoke',
-    about: 'tokens are revoked on a full tmpfs, under load and without a daemon',
-    async run(folder) {
-      await need()
-      await mount(folder, '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs')
-      return revokeOnFullDisk(folder, this.about)
-    },
-  },
-  {
-    name: 'full-revoke-ext4',
-    about: 'tokens are revoked on a full ext4, under load and without a daemon',
-    async run(folder) {
-      return revokeOnFullDisk(await smallExt4(folder), this.about)
-    },
-  },
-  {
-    name: 'full-revoke-xfs',
-    about: 'tokens are revoked on a full XFS, where no file can be made, without a daemon',
-    async run(folder) {
-      // The smallest XFS.
-      const disk = await smallDisk(folder, '300M', ['mkfs.xfs', '-q'])
-      const database = join(disk, 'plants.db')
-      const [program = ''] = plantstore
-      const token = (...words: string[]) => sh(program, 'token', ...words, '--database', database)
-      const first = await serve(database)
-      await token('create', 'lost')
-      await first.stop()
-      fill(join(disk, 'ballast'))
-      const problems: string[] = []
-      await token('revoke', 'lost').catch((error) => problems.push(String(error)))
-      if (!(await token('list')).includes('revoked')) problems.push('it is not revoked')
-      return { tried: this.about, many: '1 token revoked', lost: '', problems }
-    },
-  },
   {
     name: 'full-health',
     about: 'a tmpfs of 3 MB that plants fill: health while every create is refused, then space',

@@ -1,18 +1,12 @@
+// A disk that fails, or refuses, beneath a daemon with a supervisor.
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
-import { type Daemon, type Start, serve } from './daemon.ts'
+import { type Daemon, launch, type Start, type Supervised, serve, supervise } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
 import { after, need, preload } from './lab.ts'
-import {
-  acknowledged,
-  health,
-  type Load,
-  type LoadOptions,
-  recovers,
-  settle,
-  startLoad,
-} from './load.ts'
+import { acknowledged, health, type Load, recovers, settle, startLoad } from './load.ts'
 import { halt } from './process.ts'
 import { faultsOf, verify } from './verify.ts'
 
@@ -39,17 +33,15 @@ export async function afflict(
   })
 }
 
-/** Kills what was hurt, starts it unhurt, and compares: before the restart, and after it. */
-async function aftermath(database: string, daemon: Daemon, load: Load): Promise<string[]> {
-  const crash = daemon.alive() ? [] : [`it crashed with exit code ${await daemon.exited}`]
-  await daemon.kill()
-  return [...crash, ...(await restart(database, load))]
-}
-
-/** Compares what an ended daemon has left, before a restart and after it. */
-async function restart(database: string, load: Load): Promise<string[]> {
-  const problems: string[] = []
+/** Kills the daemon, starts it unhurt, and compares: before the restart, and after it. */
+export async function aftermath(
+  database: string,
+  service: Supervised,
+  load: Load,
+): Promise<string[]> {
+  await service.end((daemon) => daemon.kill())
   await load.stop()
+  const problems = [...service.problems]
   for (const problem of faultsOf(verify(database, load.ledger))) {
     problems.push(`${problem} (before the restart)`)
   }
@@ -72,87 +64,118 @@ function outcome(about: string, load: Load, problems: string[]): Outcome {
   }
 }
 
-// The reasons of outages in the daemon's log.
 const reasons = (log: string): string =>
-  [
-    ...new Set(
-      [...log.matchAll(/"(storage-failed|checkpoint-failed|storage-still-fails)".*/g)].map(
-        ([line]) => line,
-      ),
-    ),
-  ].join(' ')
+  [...new Set(log.split('\n').filter((line) => /"level":"(warn|error)"/.test(line)))].join(' ')
 
-/** A daemon that has acknowledged plants, and goes on to be asked for more. */
-async function underLoad(folder: string, options: LoadOptions = {}) {
-  await need('strace')
-  const database = join(folder, 'plants.db')
-  const daemon = await serve(database)
-  const load = startLoad(daemon, options)
+/** A service that has acknowledged plants, and goes on to be asked for more. */
+async function underLoad(database: string, start?: Start) {
+  const service = await supervise(database, start)
+  const load = startLoad(service, { reconnect: true })
   const problems: string[] = []
   if (!(await acknowledged(load.ledger, 200, 10_000))) problems.push('too slow')
-  return { database, daemon, load, problems }
+  return { service, load, problems }
 }
 
-async function injectErrors(folder: string, injection: Injection): Promise<Outcome> {
-  const { database, daemon, load, problems } = await underLoad(folder, { reconnect: true })
-  const bad = async () => {
-    await once(daemon.port, request('GET', '/plants?limit=1000', daemon.token))
-    return (await health(daemon)) >= 500
-  }
+const ROUNDS = 3
+
+/** Lets the disk fail: the daemon ends with one line, and the next one works. */
+async function endsAndStarts(
+  service: Supervised,
+  database: string,
+  injection: Injection,
+): Promise<string[]> {
+  const daemon = service.current()
   const heal = await afflict(daemon, database, injection)
+  if (!(await until(20_000, () => !daemon.alive()))) return ['it does not end']
+  await heal()
+  const code = await daemon.finished
+  const lines = daemon.err().split('"storage-failed"').length - 1
+  return [
+    ...(code === 74 ? [] : [`exit code ${code}`]),
+    ...(lines === 1 ? [] : [`the reason is logged ${lines} times`]),
+  ]
+}
+
+/** Lets the disk refuse: the daemon says so, and lives on. */
+async function refusesAndHeals(
+  service: Supervised,
+  database: string,
+  injection: Injection,
+): Promise<string[]> {
+  const bad = async () => {
+    await once(service.port, request('GET', '/plants?limit=1000', service.token))
+    return (await health(service)) >= 500
+  }
+  const problems: string[] = []
+  const heal = await afflict(service.current(), database, injection)
   if (!(await until(15_000, bad))) problems.push('health does not show it')
   await Bun.sleep(1200)
   await heal()
-  if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
-  if (!(await until(5000, async () => !(await bad())))) problems.push('health stays bad')
-  await afflict(daemon, database, injection)
-  await Bun.sleep(500 + Math.random() * 500)
-  problems.push(...(await aftermath(database, daemon, load)))
-  const wrong = [...load.errors.keys()].filter((error) => !injection.allowed.includes(error))
-  if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}: ${reasons(daemon.err())}`)
-  return outcome(`${injection.about}; heal; again; kill -9`, load, problems)
+  return problems
 }
 
-// A checkpoint fails, and then nobody creates anything: it is tried again all the same.
-async function healsIdle(folder: string, about: string): Promise<Outcome> {
-  const { database, daemon, load, problems } = await underLoad(folder, { reconnect: true })
-  const inject = 'pwrite64:error=ENOSPC'
-  const heal = await afflict(daemon, database, { where: 'database', inject })
-  const failed = () => daemon.err().includes('"checkpoint-failed"')
-  if (!(await until(15_000, failed))) problems.push('no checkpoint failed')
-  await load.stop()
-  await heal()
-  const recovered = () => daemon.err().includes('"checkpoint-recovered"')
-  if (!(await until(5000, recovered))) problems.push('no checkpoint was tried again')
-  if ((await health(daemon)) !== 200) problems.push('health stays bad')
-  problems.push(...(await aftermath(database, daemon, load)))
-  return outcome(about, load, problems)
+async function injectErrors(folder: string, injection: Injection): Promise<Outcome> {
+  await need('strace')
+  const database = join(folder, 'plants.db')
+  const { service, load, problems } = await underLoad(database)
+  const { outcome: expected, about } = injection
+  for (let round = 0; round < ROUNDS; round++) {
+    const hurt = expected === 'ends' ? endsAndStarts : refusesAndHeals
+    problems.push(...(await hurt(service, database, injection)))
+    if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
+    if (!(await until(5000, async () => (await health(service)) === 200))) {
+      problems.push('health stays bad')
+    }
+  }
+  const restarts = expected === 'ends' ? ROUNDS : 0
+  if (service.restarts() !== restarts) problems.push(`${service.restarts()} restarts`)
+  const log = service.log()
+  problems.push(...(await aftermath(database, service, load)))
+  const allowed = expected === 'ends' ? [50301] : expected
+  const wrong = [...load.errors.keys()].filter((error) => !allowed.includes(error))
+  if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}: ${reasons(log)}`)
+  return outcome(`${about}; ${ROUNDS} times; kill -9`, load, problems)
 }
 
-// Creates are in doubt, for their commits and the ones that were to overwrite them failed, and it is to stop.
-async function stopsInDoubt(folder: string, about: string): Promise<Outcome> {
-  const { database, daemon, load, problems } = await underLoad(folder)
-  const heal = await afflict(daemon, database, { where: 'all', inject: `${syncs}:error=EIO` })
-  const failed = () => daemon.err().includes('"storage-failed"')
-  if (!(await until(10_000, failed))) problems.push('nothing failed')
-  daemon.signal('SIGTERM')
-  if (!(await until(20_000, () => !daemon.alive()))) problems.push('it did not stop')
-  await heal()
-  await daemon.kill()
-  const code = await daemon.exited
-  if (![0, 74].includes(code)) problems.push(`it ended with exit code ${code}`)
-  problems.push(...(await restart(database, load)))
+const GONE_MS = 2000
+
+/** A device that goes away, and comes back after the supervisor has tried in vain to start the daemon. */
+async function deviceGoes(folder: string, about: string): Promise<Outcome> {
+  const database = join(folder, 'plants.db')
+  const gone = join(folder, 'gone')
+  const env = {
+    LD_PRELOAD: await preload(folder, 'flaky'),
+    FAULT_PREFIX: database,
+    FAULT_GONE: gone,
+  }
+  const { service, load, problems } = await underLoad(database, { env })
+  for (const moment of ['sync', 'write', 'sync']) {
+    writeFileSync(gone, moment)
+    const daemon = service.current()
+    if (!(await until(10_000, () => !daemon.alive()))) problems.push('it does not end')
+    await Bun.sleep(GONE_MS)
+    rmSync(gone)
+    if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
+  }
+  // A new database, on a device that is gone from the beginning.
+  writeFileSync(gone, 'write')
+  const run = launch(`${database}.new`, { env })
+  const code = await run.exited
+  await run.finished
+  rmSync(gone)
+  if (code !== 74 || run.err().trimEnd().split('\n').length !== 1) {
+    problems.push(`a first start ends with ${code}: ${JSON.stringify(run.err())}`)
+  }
+  problems.push(...(await aftermath(database, service, load)))
   return outcome(about, load, problems)
 }
 
 async function harmless(folder: string, about: string, start: Start): Promise<Outcome> {
   const database = join(folder, 'plants.db')
-  const daemon = await serve(database, start)
-  const load = startLoad(daemon)
-  const problems: string[] = []
+  const { service, load, problems } = await underLoad(database, start)
   if (!(await acknowledged(load.ledger, 100, 20_000))) problems.push('too slow')
   await Bun.sleep(1000)
-  problems.push(...(await aftermath(database, daemon, load)))
+  problems.push(...(await aftermath(database, service, load)))
   if (load.errors.size > 0) problems.push('plants were refused')
   return outcome(about, load, problems)
 }
@@ -166,17 +189,10 @@ export const ioErrorFaults: Fault[] = [
     }),
   ),
   {
-    name: 'checkpoint-idle',
-    about: 'a checkpoint fails with ENOSPC, then nobody creates anything',
+    name: 'device-gone',
+    about: 'the device goes away in a commit, and is still gone when the daemon is started again',
     run(folder) {
-      return healsIdle(folder, this.about)
-    },
-  },
-  {
-    name: 'stop-in-doubt',
-    about: 'fsync of every file fails with EIO, and SIGTERM comes',
-    run(folder) {
-      return stopsInDoubt(folder, this.about)
+      return deviceGoes(folder, this.about)
     },
   },
   {

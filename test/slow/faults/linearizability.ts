@@ -1,7 +1,7 @@
 // Checks that one order of all operations explains the answers to 64 clients of 20 plants, during faults of the daemon.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Daemon, type Start, serve } from './daemon.ts'
+import { type Daemon, type Start, type Supervised, supervise } from './daemon.ts'
 import { count, type Fault, type Outcome, until } from './fault.ts'
 import { checkLog, falsify, followLog } from './feed.ts'
 import { fill } from './full-disk.ts'
@@ -14,11 +14,9 @@ import { health } from './load.ts'
 
 interface Scene {
   database: string
-  daemon: Daemon
+  service: Supervised
   load: LinearLoad
   problems: string[]
-  /** Ends the daemon, and starts another on its database. */
-  restart: (end: (daemon: Daemon) => Promise<unknown>) => Promise<void>
 }
 
 type Hurt = (scene: Scene) => Promise<unknown>
@@ -27,28 +25,20 @@ type Hurt = (scene: Scene) => Promise<unknown>
 async function record(folder: string, hurt: Hurt, given: Start = {}): Promise<Scene> {
   const start = { ...given, env: { ...given.env, PLANTSTORE_KEEP_CHANGES: '1d' } }
   const database = join(folder, 'plants.db')
-  const daemon = await serve(database, start)
-  const load = startLinearLoad([daemon])
+  const service = await supervise(database, start, {
+    ended: (daemon) => load.processEnded(daemon),
+    started: (daemon) => load.turnTo(daemon),
+  })
+  const load = startLinearLoad([service.current()])
   const log = start.program ? null : followLog(load.target)
-  const scene: Scene = {
-    database,
-    daemon,
-    load,
-    problems: [],
-    async restart(end) {
-      await end(scene.daemon)
-      load.processEnded(scene.daemon)
-      scene.daemon = await serve(database, start)
-      load.turnTo(scene.daemon)
-    },
-  }
+  const scene: Scene = { database, service, load, problems: service.problems }
   await Bun.sleep(300)
   await hurt(scene)
   await load.finish()
-  await scene.restart((it) => it.kill())
+  await service.replace((it) => it.kill())
   await load.readAll()
-  const entries = (await log?.finish(scene.daemon)) ?? []
-  await scene.daemon.kill()
+  const entries = (await log?.finish(service.current())) ?? []
+  await service.end((it) => it.kill())
   scene.problems.push(...load.strange)
   if (log && log.resets() > 0) scene.problems.push('another log began')
   if (log) scene.problems.push(...log.problems, ...checkLog(entries, load.history.operations))
@@ -77,52 +67,65 @@ async function underFault(
 
 const restartAgainAndAgain =
   (end: (daemon: Daemon) => Promise<unknown>): Hurt =>
-  async ({ restart }) => {
+  async ({ service }) => {
     for (let i = 0; i < 5; i++) {
       await Bun.sleep(300 + Math.random() * 400)
-      await restart(end)
+      await service.replace(end)
     }
   }
 
-/** Hurts it until it shows, for a while more, and until changes are made again. */
-async function hurtOnce(
-  { load, daemon, problems }: Scene,
+/** Waits until changes are made again. */
+async function waitForChanges({ load, problems }: Scene): Promise<void> {
+  const changes = load.changes()
+  if (!(await until(15_000, () => load.changes() > changes + 100))) problems.push('it did not heal')
+  await Bun.sleep(300)
+}
+
+/** Hurts it until it refuses changes, for a while more, and until changes are made again. */
+async function refuseOnce(
+  scene: Scene,
   begin: () => unknown,
   end: () => unknown,
   ms: number,
 ): Promise<void> {
+  const { load, service, problems } = scene
   const refusals = load.refusals()
-  // If all changes share the commit in doubt, none is refused at that time.
-  const shows = async () => load.refusals() > refusals || (await health(daemon)) >= 500
+  const shows = async () => load.refusals() > refusals || (await health(service)) >= 500
   await begin()
   if (!(await until(5000, shows))) problems.push('it was not hurt')
   await Bun.sleep(ms)
   await end()
-  const changes = load.changes()
-  if (!(await until(10_000, () => load.changes() > changes + 100))) {
-    problems.push('it did not heal')
-  }
-  await Bun.sleep(300)
+  await waitForChanges(scene)
 }
 
-const slowSyncs: Hurt = async ({ daemon, database, load }) => {
+/** Hurts it until it ends, and until the next one makes changes. */
+async function endOnce(scene: Scene, begin: (daemon: Daemon) => unknown, end: () => unknown) {
+  const daemon = scene.service.current()
+  await begin(daemon)
+  if (!(await until(10_000, () => !daemon.alive()))) scene.problems.push('it was not hurt')
+  await Bun.sleep(Math.random() * 1000)
+  await end()
+  await waitForChanges(scene)
+}
+
+const slowSyncs: Hurt = async ({ service, database, load }) => {
   const inject = 'fsync,fdatasync:delay_enter=50000'
-  const heal = await afflict(daemon, database, { where: 'all', inject })
+  const heal = await afflict(service.current(), database, { where: 'all', inject })
   await Bun.sleep(3000)
   // On a busy machine that is too short to show much.
   await until(15_000, () => isEnough(load))
   await heal()
 }
 
-const failInBursts =
+const failOften =
   (...injections: string[]): Hurt =>
   async (scene) => {
     for (const inject of injections) {
       let heal = async () => {}
-      const begin = async () => {
-        heal = await afflict(scene.daemon, scene.database, { where: 'all', inject })
+      const begin = async (daemon: Daemon) => {
+        heal = await afflict(daemon, scene.database, { where: 'all', inject })
       }
-      await hurtOnce(scene, begin, () => heal(), Math.random() * 300)
+      await endOnce(scene, begin, () => heal())
     }
   }
 
@@ -130,28 +133,31 @@ const failInBursts =
 const fillDisk =
   (ballast: string): Hurt =>
   async (scene) => {
-    await hurtOnce(
+    await refuseOnce(
       scene,
       () => fill(ballast),
       () => rmSync(ballast),
       300,
     )
-    await failInBursts('pwrite64:error=ENOSPC', 'pwrite64:error=ENOSPC')(scene)
+    for (let round = 0; round < 2; round++) {
+      let heal = async () => {}
+      const begin = async () => {
+        const inject = 'pwrite64:error=ENOSPC'
+        heal = await afflict(scene.service.current(), scene.database, { where: 'all', inject })
+      }
+      await refuseOnce(scene, begin, () => heal(), Math.random() * 300)
+    }
   }
-
-// The daemon tries again each second: its second try succeeds.
-const GONE_MS = 1300
 
 /** The device goes away between the writes of a commit and their sync, or in the midst of the writes. */
 const loseDevice =
   (gone: string): Hurt =>
   async (scene) => {
     for (const moment of ['sync', 'sync', 'sync', 'write']) {
-      await hurtOnce(
+      await endOnce(
         scene,
         () => writeFileSync(gone, moment),
         () => rmSync(gone),
-        GONE_MS,
       )
     }
   }
@@ -172,9 +178,9 @@ const promises = [
 async function findOut(folder: string, about: string): Promise<Outcome> {
   const wrong: string[] = []
   // On a busy machine a while is too short to show much.
-  const killOnce: Hurt = async ({ load, restart }) => {
+  const killOnce: Hurt = async ({ load, service }) => {
     await until(10_000, () => load.changes() >= 1000)
-    await restart((daemon) => daemon.kill())
+    await service.replace((daemon) => daemon.kill())
   }
   const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']
   const verdictOn = async (breaks: string): Promise<string> => {
@@ -248,7 +254,7 @@ export const linearizabilityFaults: Fault[] = [
     async run(folder) {
       await need('strace')
       const syncs = 'fsync,fdatasync:error=EIO'
-      return underFault(folder, this.about, failInBursts(syncs, 'pwrite64:error=EIO', syncs))
+      return underFault(folder, this.about, failOften(syncs, 'pwrite64:error=EIO', syncs))
     },
   },
   {

@@ -1,7 +1,7 @@
 // Clients that create plants and remember what they were told.
 
 import { type Answer, type Connection, connect, isLast, once, request } from '../../harness/http.ts'
-import type { Daemon } from './daemon.ts'
+import type { Service } from './daemon.ts'
 import { until } from './fault.ts'
 
 export interface Plant {
@@ -61,6 +61,9 @@ export function errorOf(answer: Answer): number {
   return -1
 }
 
+// The time until a client connects again to a daemon that is not there.
+const RECONNECT_MS = 20
+
 export interface Load {
   ledger: Ledger
   errors: Map<number, number>
@@ -85,7 +88,7 @@ export interface LoadOptions {
 }
 
 /** Starts clients on keep-alive connections, each with one create in flight. */
-export function startLoad(daemon: Daemon, options: LoadOptions = {}): Load {
+export function startLoad(daemon: Service, options: LoadOptions = {}): Load {
   const ledger = options.ledger ?? new Map<number, Entry>()
   const errors = new Map<number, number>()
   const first = options.from ?? nextNumber(ledger)
@@ -97,7 +100,11 @@ export function startLoad(daemon: Daemon, options: LoadOptions = {}): Load {
 
   async function client(): Promise<void> {
     do {
-      const connection = await connect(daemon.port)
+      const connection = await connect(daemon.port).catch(() => undefined)
+      if (connection === undefined) {
+        await Bun.sleep(RECONNECT_MS)
+        continue
+      }
       connections.add(connection)
       await converse(connection)
       connections.delete(connection)
@@ -158,23 +165,23 @@ export function acknowledged(ledger: Ledger, more: number, ms: number): Promise<
 }
 
 /** Sends every plant again whose fate is unknown. */
-export async function settle(daemon: Daemon, ledger: Ledger): Promise<void> {
+export async function settle(daemon: Service, ledger: Ledger): Promise<void> {
   for (const [n, { fate }] of ledger) {
     if (fate !== 'unknown') continue
     ledger.set(n, fateOf(await create(daemon, n)))
   }
 }
 
-export function create(daemon: Daemon, n: number): Promise<Answer | undefined> {
+export function create(daemon: Service, n: number): Promise<Answer | undefined> {
   return once(daemon.port, request('POST', '/plants', daemon.token, bodyOf(n)))
 }
 
-export async function health(daemon: Daemon): Promise<number> {
+export async function health(daemon: Service): Promise<number> {
   return (await once(daemon.port, request('GET', '/health', daemon.token)))?.status ?? 0
 }
 
 /** Creates one plant after another until one is acknowledged. */
-export async function recovers(daemon: Daemon, ledger: Ledger, ms: number): Promise<boolean> {
+export async function recovers(daemon: Service, ledger: Ledger, ms: number): Promise<boolean> {
   return until(ms, async () => {
     const n = nextNumber(ledger)
     const entry = fateOf(await create(daemon, n))

@@ -29,6 +29,7 @@ import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
 import { searchFaults } from './searches.ts'
 import { sigtermFaults } from './sigterm.ts'
+import { soakFaults } from './soak.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
 import { unreadFaults } from './unread.ts'
@@ -43,6 +44,7 @@ const faults: Fault[] = [
   ...replayFaults,
   ...restoreFaults,
   ...lyingCacheFaults,
+  ...soakFaults,
   ...stallFaults,
   ...linearizabilityFaults,
   ...sigtermFaults,
