@@ -219,27 +219,6 @@ const killFaults: Fault[] = cases.map((it) => ({
 export const restoreFaults: Fault[] = [
   ...killFaults,
   {
-    name: 'restore-no-exchange',
-    about: 'a restore on a file system that cannot exchange two files: the old one is copied',
-    async run(folder) {
-      await need('strace')
-      const { store, backup } = await prepare(folder)
-      const database = join(store, 'plants.db')
-      const whole = join(folder, 'whole')
-      cpSync(store, whole, { recursive: true })
-      const old = countPlants(join(whole, 'plants.db'))
-      const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=renameat2']
-      const wrap = [...strace, '-e', 'inject=renameat2:error=EINVAL']
-      const { code, lines } = await run(database, 'restore', [backup], wrap)
-      const problems = code === 0 ? [] : [`exit code ${code}: ${lines.join(' ')}`]
-      const counts = databasesIn(store).map((name) => countPlants(join(store, name)))
-      if (counts.sort((a, b) => a - b).join() !== [BACKUP_PLANTS, old].join()) {
-        problems.push(`files of ${counts.join(' and ')} plants`)
-      }
-      return { tried: this.about, many: `${old} plants before`, lost: '0 lost', problems }
-    },
-  },
-  {
     name: 'restore-beside-import',
     about:
       'an import that starts while a restore changes the names: it fails, and harms neither file',
