@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
-import { type Daemon, launch, type Start, type Supervised, serve, supervise } from './daemon.ts'
+import { type Daemon, type Start, type Supervised, serve, supervise } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
 import { after, need, preload } from './lab.ts'
@@ -156,15 +156,6 @@ async function deviceGoes(folder: string, about: string): Promise<Outcome> {
     await Bun.sleep(GONE_MS)
     rmSync(gone)
     if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
-  }
-  // A new database, on a device that is gone from the beginning.
-  writeFileSync(gone, 'write')
-  const run = launch(`${database}.new`, { env })
-  const code = await run.exited
-  await run.finished
-  rmSync(gone)
-  if (code !== 74 || run.err().trimEnd().split('\n').length !== 1) {
-    problems.push(`a first start ends with ${code}: ${JSON.stringify(run.err())}`)
   }
   problems.push(...(await aftermath(database, service, load)))
   return outcome(about, load, problems)
