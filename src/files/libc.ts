@@ -5,12 +5,9 @@ import { statSync } from 'node:fs'
 import { codeOf, messageOf, OpenError } from '../errors'
 
 const SYMBOLS = {
-  fcntl: { args: ['i32', 'i32', 'ptr'], returns: 'i32' },
   flock: { args: ['i32', 'i32'], returns: 'i32' },
   setenv: { args: ['cstring', 'cstring', 'i32'], returns: 'i32' },
   posix_fadvise: { args: ['i32', 'i64', 'i64', 'i32'], returns: 'i32' },
-  sync_file_range: { args: ['i32', 'i64', 'i64', 'u32'], returns: 'i32' },
-  syscall: { args: ['i64', 'i64', 'ptr', 'i64', 'ptr', 'i64'], returns: 'i64' },
   statx: { args: ['i32', 'ptr', 'i32', 'u32', 'ptr'], returns: 'i32' },
   _exit: { args: ['i32'], returns: 'void' },
 } as const
@@ -22,16 +19,6 @@ const LOCK_EX = 2
 const LOCK_NB = 4
 const LOCK_UN = 8
 const POSIX_FADV_DONTNEED = 4
-// SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER.
-const WRITE_AND_WAIT = 7
-const F_OFD_GETLK = 36
-const F_OFD_SETLK = 37
-const F_RDLCK = 0
-const F_WRLCK = 1
-const F_UNLCK = 2
-// Called by number: musl has no function for it (renameat2(2), since Linux 3.15).
-const SYS_RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
-const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
 const STATX_INO = 0x100
 const STATX_ATTR_MOUNT_ROOT = 0x2000n
@@ -91,48 +78,6 @@ export function tryLock(fd: number): boolean {
 /** Releases the lock of an open file. */
 export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
 
-const RANGE_LOCKS = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
-
-// struct flock: l_type, l_whence, l_start, l_len, l_pid; the same layout on every 64-bit machine.
-function lockRange(type: number, start: number, length: number): DataView<ArrayBuffer> {
-  const range = new DataView(new ArrayBuffer(32))
-  range.setInt16(0, type, true)
-  range.setBigInt64(8, BigInt(start), true)
-  range.setBigInt64(16, BigInt(length), true)
-  return range
-}
-
-/**
- * Sets a lock on a range of an open file, which conflicts with the POSIX locks of others (fcntl(2), open file
- * description locks); false if another process holds a conflicting one.
- */
-export function setRangeLock(
-  fd: number,
-  lock: keyof typeof RANGE_LOCKS,
-  start: number,
-  length: number,
-): boolean {
-  const { buffer } = lockRange(RANGE_LOCKS[lock], start, length)
-  return libc().fcntl(fd, F_OFD_SETLK, new Uint8Array(buffer)) === 0
-}
-
-/** True if a part of a range of an open file is locked, by other means than this descriptor. */
-export function isRangeLocked(fd: number, start: number, length: number): boolean {
-  const range = lockRange(F_WRLCK, start, length)
-  const isAnswered = libc().fcntl(fd, F_OFD_GETLK, new Uint8Array(range.buffer)) === 0
-  return isAnswered && range.getInt16(0, true) !== F_UNLCK
-}
-
-function renameat2(oldPath: string, newPath: string, flags: number): boolean {
-  const [source, target] = [Buffer.from(`${oldPath}\0`), Buffer.from(`${newPath}\0`)]
-  const args = [SYS_RENAMEAT2, AT_FDCWD, source, AT_FDCWD, target, flags] as const
-  return libc().syscall(...args) === 0n
-}
-
-/** Exchanges the names of two files atomically; false if the file system cannot. */
-export const exchangeFiles = (one: string, other: string): boolean =>
-  renameat2(one, other, RENAME_EXCHANGE)
-
 /**
  * Drops the clean pages of an open file from the page cache, so that the next read comes from the disk
  * (posix_fadvise(2)). A page whose write-back failed is marked clean though it never reached the disk: the next reader
@@ -140,13 +85,6 @@ export const exchangeFiles = (one: string, other: string): boolean =>
  */
 export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
-
-/**
- * Writes part of an open file from the page cache to the disk, and waits for it (sync_file_range(2)). This makes
- * nothing durable, but shortens the following fsync.
- */
-export const writeBack = (fd: number, offset: number, bytes: number): boolean =>
-  libc().sync_file_range(fd, offset, bytes, WRITE_AND_WAIT) === 0
 
 /**
  * Returns a function that looks at a path (statx(2)); null if nothing is there. Only the inode's number is requested: a

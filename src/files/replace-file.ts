@@ -39,13 +39,13 @@ export type UnnamedFile = AsyncDisposable & {
   /** Its temporary, private path. */
   readonly tempPath: string
   /** Syncs and renames the file, and syncs the folder. Rejects with an `OpenError` if that fails. */
-  place(onSynced?: (doneBytes: number, total: number) => void): Promise<void>
+  place(): Promise<void>
 }
 
 /** Turns an error of the system into an `OpenError` that names the file; returns any other error unchanged. */
 function explainRefusal(error: unknown, path: string): unknown {
   const explanation = explainFailedWrite(error, path)
-  if (explanation instanceof OpenError || codeOf(error) === '') return explanation
+  if (codeOf(explanation) === '') return explanation
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
 }
 
@@ -82,9 +82,9 @@ export async function beginFile(
   return {
     path: target,
     tempPath,
-    async place(onSynced) {
+    async place() {
       try {
-        await syncFile(tempPath, onSynced)
+        await syncFile(tempPath)
         if (existing === 'replace') renameSync(tempPath, target)
         else placeNew(tempPath, target)
         syncFolder(folder)
@@ -110,23 +110,17 @@ export function writeText({ path, tempPath }: UnnamedFile, text: string): void {
   }
 }
 
-type ProduceOptions = {
-  /** See {@link beginFile}. */
-  readonly otherFiles?: readonly string[]
-  readonly onSynced?: (doneBytes: number, total: number) => void
-}
-
 /** Produces a file that `write` writes at a private path; see {@link beginFile}. Resolves to the result of `write`. */
 export async function produceFile<T>(
   path: string,
   existing: Existing,
   write: (tempPath: string) => Promise<T>,
-  { otherFiles, onSynced }: ProduceOptions = {},
+  otherFiles: readonly string[] = [],
 ): Promise<T> {
   await using file = await beginFile(path, existing, otherFiles)
   const result = await write(file.tempPath).catch((error) => {
     throw explainFailedWrite(error, file.path)
   })
-  await file.place(onSynced)
+  await file.place()
   return result
 }

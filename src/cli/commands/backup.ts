@@ -29,10 +29,7 @@ with a warning.`,
     let wrongRecords: readonly string[] = []
     const code = await copyWithProgress(out, err, async (onBytes) => {
       const write = (target: string) => copyDatabase(config.database, target, onBytes)
-      const result = await produceFile(path, 'refuse', write, {
-        otherFiles: databaseFiles,
-        onSynced: onBytes,
-      })
+      const result = await produceFile(path, 'refuse', write, databaseFiles)
       wrongRecords = result.wrongRecords
       return `backed up ${countOf(result.plants, 'plant')} to ${path}\n`
     })
