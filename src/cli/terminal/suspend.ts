@@ -30,7 +30,8 @@ function suspendBetweenCommits() {
 export const commandLog =
   (err: Output): Log =>
   (_level, event, { from, to, copy, host, detail } = {}) => {
-    if (event === 'server-silent') err.write(`plantstore: warning: ${host}: ${detail}\n`)
+    if (event === 'server-silent' || event === 'server-starting')
+      err.write(`plantstore: warning: ${host}: ${detail}\n`)
     if (event !== 'migrated') return
     const copyNote = copy === undefined ? '' : `; it was copied to ${copy}`
     err.write(`migrated the database from schema ${from} to ${to}${copyNote}\n`)

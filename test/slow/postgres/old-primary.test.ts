@@ -109,6 +109,42 @@ describeServers('an old primary of %s', (startServer, installation) => {
     expect(await idsOn(standby)).toEqual([1, 2, 4])
   })
 
+  test.skipIf(!canCopy)('is not used at a start while the new one starts up', async () => {
+    await using pair = await startPair()
+    const { primary, standby } = pair
+    await untilReplayed(standby)
+    await primary.stop('SIGQUIT')
+    await promote(standby)
+    await pair.store.createPlant({ id: 2n, name: 'two' })
+    // Its recovery asks for archived files first, and then begins another timeline.
+    await standby.query("ALTER SYSTEM SET restore_command = 'sleep 1; false'")
+    await standby.query('ALTER SYSTEM SET hot_standby = off')
+    await standby.stop()
+    standby.rewrite('recovery.signal', '')
+    await primary.restart()
+    const starting = standby.restart().catch(() => {})
+    await until('a server that starts up', () =>
+      standby.query('SELECT').then(
+        () => false,
+        ({ errno }) => errno === '57P03',
+      ),
+    )
+    const events: Logged[] = []
+
+    const store = await openAt(urlOf([primary.port, standby.port]), events)
+    await store.createPlant({ id: 3n, name: 'three' })
+
+    expect(await idsOn(primary)).toEqual([1])
+    expect(await idsOn(standby)).toEqual([1, 2, 3])
+    expect(events).toContainEqual({
+      event: 'server-starting',
+      host: `127.0.0.1:${standby.port}`,
+      detail: expect.stringContaining('starting up'),
+    })
+    await starting
+    await store.close()
+  })
+
   test.skipIf(!canCopy)(
     'is refused, and so is the new one, if it alone has acknowledged writes',
     async () => {

@@ -39,6 +39,9 @@ export function isInDoubt(error: unknown): boolean {
 /** True if the server has become read-only, as after a failover: another host must be found. */
 export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
+/** True if a server is starting up or shutting down, and will answer later. */
+export const isStarting = (error: unknown): boolean => sqlStateOf(error) === '57P03'
+
 /** The name of an index without the "_ccnew" or "_ccold" that REINDEX CONCURRENTLY adds for a while. */
 export const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
 

@@ -4,7 +4,7 @@
 import { OpenError } from '../../../errors'
 import type { Log } from '../../../log'
 import { type Connection, connectTo } from './connection'
-import { explainFailedConnection, noServerError } from './errors'
+import { explainFailedConnection, isStarting, noServerError } from './errors'
 import type { Standing } from './settings'
 import { addressOf, type Host, type PostgresTarget } from './url'
 
@@ -14,6 +14,7 @@ const LACKING_MS = 60_000
 const PROMOTED_MS = 5000
 // Wait for the other hosts once one is known to have every acknowledged write.
 const GRACE_MS = 500
+const STARTING_PAUSE_MS = 500
 
 /** A host that has answered. */
 export type Candidate = {
@@ -33,14 +34,13 @@ export type Memory = {
 
 /** The memory of a process, and its view of other hosts. */
 export type ConnectContext = Memory & {
-  /** True if another host has a newer history than the last one: every host is waited for. */
+  /** True if every host is waited for: another one has, or may have, a newer history than the last one. */
   readonly isContested: boolean
   /** Resolves to false if a server lacks writes that were acknowledged by this process. */
   readonly hasAll: (connection: Connection) => Promise<boolean>
   /** Called with each host that accepts writes but is not used. */
   readonly onUnusedPrimary: (host: Host) => void
-  /** Called at the first connect with each host that has not answered, the reason, and the host that is used. */
-  readonly onSilentHost: (host: Host, reason: string, used: Host) => void
+  readonly log: Log
 }
 
 const NEW_CONTEXT: ConnectContext = {
@@ -49,7 +49,7 @@ const NEW_CONTEXT: ConnectContext = {
   isContested: false,
   hasAll: async () => true,
   onUnusedPrimary: () => {},
-  onSilentHost: () => {},
+  log: () => {},
 }
 
 const isNewer = (a: Standing, b: Standing): boolean =>
@@ -68,14 +68,6 @@ const newestOf = (candidates: readonly Candidate[], answered: readonly Candidate
   candidates.filter(
     (candidate) => !answered.some((other) => isNewer(other.standing, candidate.standing)),
   )
-
-/** Logs a host that has not answered: an old primary may be used instead. */
-export const logSilent =
-  (log: Log): ConnectContext['onSilentHost'] =>
-  (host, reason, used) => {
-    const detail = `${reason}; ${addressOf(used)} is used, and may be an old primary`
-    log('warn', 'server-silent', { host: addressOf(host), detail })
-  }
 
 const NONE = 'none can be used'
 const STOP_ONE = 'stop the one that is not the primary, or remove it from the URL'
@@ -137,6 +129,82 @@ export const chooseForCommand: ChooseHost = (candidates, memory, isComplete) => 
 type Answer = Candidate & { readonly connection: Connection }
 type Failure = { readonly host: Host; readonly reason: string }
 
+/** The answers of the hosts, and the choice among them. */
+type Survey = {
+  readonly answers: readonly Answer[]
+  readonly failures: readonly Failure[]
+  /** The answer of the host to use, or the reason that none is. */
+  readonly choice: Answer | string
+}
+
+/** Asks all hosts, and chooses one. Closes every other connection. */
+async function survey(
+  target: PostgresTarget,
+  choose: ChooseHost,
+  stopSignal: AbortSignal,
+  context: ConnectContext,
+): Promise<Survey> {
+  const { last, isContested, log } = context
+  const answers: Answer[] = []
+  const failures: Failure[] = []
+  const completeHost = Promise.withResolvers<void>()
+  const startingUntil = performance.now() + (last ? 0 : LACKING_MS)
+
+  async function answerOf(host: Host, signal: AbortSignal): Promise<void> {
+    const connection = await connectTo(host, target, signal)
+    const { standing } = connection
+    const isOlder = last !== null && isNewer(last.standing, standing)
+    const hasAll = !isOlder && (await context.hasAll(connection))
+    const answer = { host, connection, standing, hasAll }
+    answers.push(answer)
+    const isUsable = last && hasAll && choose([answer], context, false) === answer
+    if (isUsable && !isContested) setTimeout(completeHost.resolve, GRACE_MS)
+  }
+
+  // A first connect has no memory: a server that is still starting up may be the primary.
+  async function ask(host: Host, signal: AbortSignal): Promise<void> {
+    for (let pause = 0; ; pause = STARTING_PAUSE_MS) {
+      await Bun.sleep(pause)
+      try {
+        return await answerOf(host, signal)
+      } catch (error) {
+        const reason = await explainFailedConnection(error, host, target)
+        const isAwaited = isStarting(error) && target.hosts.length > 1 && !signal.aborted
+        if (!isAwaited || performance.now() >= startingUntil) {
+          failures.push({ host, reason })
+          return
+        }
+        const detail = `${reason}; waiting up to ${LACKING_MS / 1000} s, as it may be the primary`
+        if (pause === 0) log('warn', 'server-starting', { host: addressOf(host), detail })
+      }
+    }
+  }
+
+  const attempts = target.hosts.map((host) => ({ host, abandon: new AbortController() }))
+  const asking = attempts.map(({ host, abandon }) =>
+    ask(host, AbortSignal.any([stopSignal, abandon.signal])),
+  )
+  await Promise.race([Promise.all(asking), completeHost.promise])
+  const inOrder = target.hosts.flatMap((host) => answers.filter((answer) => answer.host === host))
+  const choice = choose(inOrder, context, answers.length === attempts.length)
+  const chosen = answers.find((answer) => answer === choice)
+  for (const { host, abandon } of attempts) if (host !== chosen?.host) abandon.abort()
+  stopSignal.throwIfAborted()
+  return { answers, failures, choice: chosen ?? String(choice) }
+}
+
+/** Reports the hosts that accept writes beside the one in use. */
+function reportUnused(
+  answers: readonly Answer[],
+  used: Answered,
+  { onUnusedPrimary }: ConnectContext,
+) {
+  if (!used.standing.isWritable) return
+  for (const answer of answers) {
+    if (answer.standing.isWritable && !isSameServer(answer, used)) onUnusedPrimary(answer.host)
+  }
+}
+
 /**
  * Connects to all hosts, and keeps the connection to the one to use. Rejects with an `OpenError` that lists each host's
  * problem. Once `stopSignal` is aborted, closes the connections and rejects with the reason.
@@ -149,69 +217,37 @@ export async function connect(
 ): Promise<Connection> {
   stopSignal.throwIfAborted()
   const context = { ...NEW_CONTEXT, ...partialContext }
-  const { last } = context
-  const answers: Answer[] = []
-  const failures: Failure[] = []
-  const completeHost = Promise.withResolvers<void>()
-
-  async function ask(host: Host, abandonSignal: AbortSignal): Promise<void> {
-    try {
-      const connection = await connectTo(host, target, AbortSignal.any([stopSignal, abandonSignal]))
-      const { standing } = connection
-      const hasAll =
-        !(last && isNewer(last.standing, standing)) && (await context.hasAll(connection))
-      const answer = { host, connection, standing, hasAll }
-      answers.push(answer)
-      const isUsable = hasAll && choose([answer], context, false) === answer
-      if (last && isUsable && !context.isContested) setTimeout(completeHost.resolve, GRACE_MS)
-    } catch (error) {
-      failures.push({ host, reason: await explainFailedConnection(error, host, target) })
-    }
+  const { answers, failures, choice } = await survey(target, choose, stopSignal, context)
+  if (typeof choice === 'string') throw refusalOf(target.hosts, failures, choice)
+  reportUnused(answers, choice, context)
+  const used = addressOf(choice.host)
+  for (const { host, reason } of context.last ? [] : failures) {
+    const detail = `${reason}; ${used} is used, and may be an old primary`
+    context.log('warn', 'server-silent', { host: addressOf(host), detail })
   }
-
-  const attempts = target.hosts.map((host) => ({ host, abandon: new AbortController() }))
-  await Promise.race([
-    Promise.all(attempts.map(({ host, abandon }) => ask(host, abandon.signal))),
-    completeHost.promise,
-  ])
-  const inOrder = target.hosts.flatMap((host) => answers.filter((answer) => answer.host === host))
-  const choice = choose(inOrder, context, answers.length === attempts.length)
-  const chosen = answers.find((answer) => answer === choice)
-  for (const { host, abandon } of attempts) if (host !== chosen?.host) abandon.abort()
-  stopSignal.throwIfAborted()
-  if (!chosen) throw refusalOf(target.hosts, failures, String(choice))
-  for (const answer of answers) {
-    const { isWritable } = answer.standing
-    if (isWritable && chosen.standing.isWritable && !isSameServer(answer, chosen))
-      context.onUnusedPrimary(answer.host)
-  }
-  if (!last)
-    for (const { host, reason } of failures) context.onSilentHost(host, reason, chosen.host)
-  return chosen.connection
+  return choice.connection
 }
 
 /**
- * Asks the other hosts while one is used. Resolves to one with a newer history, if there is one: then the server in use
- * is an old primary, or follows one.
+ * Asks all hosts while `used` is used. Resolves to the reason to leave it, if it answers and another connect would not
+ * choose it: then it is an old primary, or follows one.
  */
-export async function findNewer(
+export async function reasonToLeave(
   target: PostgresTarget,
-  used: Answered,
+  choose: ChooseHost,
   stopSignal: AbortSignal,
-  onUnusedPrimary: (host: Host) => void,
-): Promise<Host | undefined> {
-  const { standing } = used
-  const others = target.hosts.filter((host) => host !== used.host)
-  const attempts = others.map((host) => connectTo(host, target, stopSignal))
-  const results = await Promise.allSettled(attempts)
-  const answers = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-  for (const answer of answers) answer.close().catch(() => {})
-  for (const answer of answers) {
-    if (isNewer(answer.standing, standing)) return answer.host
-    if (answer.standing.isWritable && standing.isWritable && !isSameServer(answer, used))
-      onUnusedPrimary(answer.host)
+  partialContext: Partial<ConnectContext> & { readonly last: Answered },
+): Promise<string | null> {
+  const context = { ...NEW_CONTEXT, ...partialContext, isContested: true }
+  const { answers, choice } = await survey(target, choose, stopSignal, context)
+  if (typeof choice !== 'string') choice.connection.close().catch(() => {})
+  const used = answers.find(({ host }) => host === context.last?.host)
+  if (!used) return null
+  if (choice === used) {
+    reportUnused(answers, used, context)
+    return null
   }
-  return undefined
+  return typeof choice === 'string' ? choice : `${addressOf(choice.host)} has a newer history`
 }
 
 function refusalOf(

@@ -7,7 +7,7 @@ import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
-import { connect, findNewer, logSilent, type Memory } from './hosts'
+import { type ConnectContext, connect, type Memory, reasonToLeave } from './hosts'
 import {
   type ConnectionPolicy,
   type Connections,
@@ -16,8 +16,7 @@ import {
   READER_SILENT_MS,
 } from './readers'
 import { createRefuse, type Refuse } from './refusals'
-import { readStanding } from './settings'
-import { addressOf, type Host, type PostgresTarget } from './url'
+import { addressOf, type PostgresTarget } from './url'
 
 /** Time limit of a read, including the search for a lost server. */
 const READ_MS = 5000
@@ -206,33 +205,41 @@ export class Primary {
     this.#otherHosts = setTimeout(() => this.#askOthers(connections), OTHERS_EVERY_MS)
   }
 
-  /** Loses the connections if another host has a newer history. */
+  /** Loses the connections if another connect would choose another host. */
   async #askOthers(connections: Connections): Promise<void> {
-    const newer = await this.#findNewer(connections.pages).catch(() => undefined)
+    const { host, standing } = connections.writer
+    const reason = await reasonToLeave(
+      this.target,
+      this.policy.choose,
+      this.#stopController.signal,
+      {
+        ...this.#context,
+        last: { host, standing },
+        lostFor: 0,
+        // Whether the lane is still there is found by the next write.
+        hasAll: async (other) => other.host === host || this.policy.hasAll(other),
+      },
+    ).catch(() => null)
     if (this.#current !== connections) return
     this.#askOthersLater(connections)
-    if (!newer) return
-    this.#reasonToLeave = new Error(`${addressOf(newer)} has a newer history`)
+    if (reason === null) return
+    this.#reasonToLeave = new Error(reason)
     if (!this.storage.hasPendingWrites) this.lose(connections, this.#reasonToLeave)
   }
 
-  async #findNewer({ host, sql, within }: Connection): Promise<Host | undefined> {
-    // The server itself may have been promoted.
-    const standing = await within(READER_SILENT_MS, readStanding(sql))
-    const used = { host, standing }
-    const { signal } = this.#stopController
-    return findNewer(this.target, used, signal, (other) => this.#logUnused(addressOf(other)))
-  }
-
-  #findWriter = (): Promise<Connection> =>
-    connect(this.target, this.policy.choose, this.#stopController.signal, {
+  get #context(): ConnectContext {
+    return {
       last: this.#last,
       lostFor: performance.now() - this.#lostAt,
       isContested: this.#reasonToLeave !== null,
       hasAll: (connection) => this.policy.hasAll(connection),
       onUnusedPrimary: (host) => this.#logUnused(addressOf(host)),
-      onSilentHost: logSilent(this.storeUser.log),
-    })
+      log: this.storeUser.log,
+    }
+  }
+
+  #findWriter = (): Promise<Connection> =>
+    connect(this.target, this.policy.choose, this.#stopController.signal, this.#context)
 
   #logUnused(host: string): void {
     if (this.#loggedUnused.has(host)) return

@@ -138,10 +138,6 @@ const standingOf = ({ transaction_read_only, cluster, started, timeline }: Setti
   timeline: Number(timeline ?? 0),
 })
 
-/** The state of a connected server at this moment. */
-export const readStanding = async (sql: SQL): Promise<Standing> =>
-  standingOf(await readSettings(sql))
-
 /** A setting that must have another value. */
 type WrongSetting = { readonly name: string; readonly actual: string; readonly value: string }
 

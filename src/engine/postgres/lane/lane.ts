@@ -72,9 +72,11 @@ export class Lane {
   /** Resolves to false if a server lacks commits that were confirmed to this process. */
   async hasAll({ sql, within }: Connection): Promise<boolean> {
     if (this.#name === null) return true
+    // Before the query: writes may go on.
+    const confirmed = this.#confirmed
     try {
       const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name))
-      return seq !== null && seq >= this.#confirmed
+      return seq !== null && seq >= confirmed
     } catch (error) {
       // Another database, or one without the tables.
       if (isInDoubt(error)) throw error

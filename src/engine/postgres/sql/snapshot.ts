@@ -7,7 +7,7 @@ import { FIELDS, type Plant } from '../../../plant/plant'
 import { type PlantRecord, plantOf } from '../../../plant/row'
 import type { Ask, Connection } from '../connecting/connection'
 import { sqlStateOf } from '../connecting/errors'
-import { chooseForCommand, connect, logSilent } from '../connecting/hosts'
+import { chooseForCommand, connect } from '../connecting/hosts'
 import { addressOf, type PostgresTarget } from '../connecting/url'
 import { schemaVersion } from '../schema/migrations'
 import { octetsOf } from './plants'
@@ -90,8 +90,7 @@ export async function readAlone<T>(
   log: Log,
   read: (ask: Ask, connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const context = { onSilentHost: logSilent(log) }
-  const connection = await connect(target, chooseForCommand, undefined, context)
+  const connection = await connect(target, chooseForCommand, undefined, { log })
   const ask: Ask = async (query) => {
     try {
       return await connection.within(DEADLINE_MS, query(connection.sql))
