@@ -194,12 +194,15 @@ describeServers('an old primary of %s', (startServer, installation) => {
     const store = await openAt(url, events)
     const reader = await openStore(url, storeReader())
     await store.createPlant({ id: 3n, name: 'three' })
+    let acknowledged = 1
     expect(await reader.readPlant(2n)).toBeNull()
 
     await standby.restart()
     let error: ErrorName | null = null
-    for (let id = 100n; error === null; id += 1n)
+    for (let id = 100n; error === null; id += 1n) {
       error = await errorOf(store.createPlant({ id, name: 'x' }))
+      if (error === null) acknowledged += 1
+    }
 
     expect(error).toBe('cannot write')
     expect(JSON.stringify(events)).toContain('two servers accept writes')
@@ -209,6 +212,8 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await until('a create', async () => !(await errorOf(store.createPlant({ id: 5n, name: 'x' }))))
     expect(await idsOn(standby)).toEqual([1, 2, 5])
     expect(events.map(({ event }) => event)).toContain('lane-gone')
+    expect(events).toContainEqual({ event: 'acknowledged-lost', commits: acknowledged })
+    expect(store.stats().server?.lostCommits).toBe(acknowledged)
     await store.close()
     await reader.close()
   })

@@ -57,8 +57,11 @@ const isNewer = (a: Standing, b: Standing): boolean =>
 
 type Answered = Pick<Candidate, 'host' | 'standing'>
 
-const isSameServer = (a: Answered, b: Answered): boolean =>
-  a.host === b.host || (a.standing.server !== '' && a.standing.server === b.standing.server)
+/** True if two answers came from one running server; if it does not show that, from one host of the URL. */
+export const isSameServer = (a: Answered, b: Answered): boolean =>
+  a.standing.server !== '' && b.standing.server !== ''
+    ? a.standing.server === b.standing.server
+    : a.host === b.host
 
 const namesOf = (candidates: readonly Candidate[]): string =>
   candidates.map(({ host }) => addressOf(host)).join(' and ')

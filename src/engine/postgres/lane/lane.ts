@@ -10,6 +10,7 @@ import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from '../connecting/connection'
 import { isInDoubt } from '../connecting/errors'
+import { isSameServer } from '../connecting/hosts'
 import { renameChangeLog } from './change-log-row'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 
@@ -155,17 +156,23 @@ export class Lane {
       this.#name = null
       this.#hasLost = true
       log('error', 'lane-gone', { detail: ROW_GONE })
+      // On the server that confirmed them, the row was deleted. Another one never had it, nor what followed.
+      const hasMoved = this.#entered !== null && !isSameServer(this.#entered, connection)
+      if (hasMoved) this.#reportLost(this.#confirmed)
       return
     }
-    const lostCommits = this.#confirmed - fenced.lastStep
-    if (lostCommits > 0) {
-      this.#hasLost = true
-      this.counts.lostCommits += lostCommits
-      log('error', 'acknowledged-lost', { commits: lostCommits })
-    }
+    this.#reportLost(this.#confirmed - fenced.lastStep)
     this.hasChangeLog = fenced.hasChangeLog
     this.#confirmed = top + 1
     await this.#renameChangeLog(connection)
+  }
+
+  /** Reports commits that were confirmed and are lost. */
+  #reportLost(commits: number): void {
+    if (commits <= 0) return
+    this.#hasLost = true
+    this.counts.lostCommits += commits
+    this.storeUser.log('error', 'acknowledged-lost', { commits })
   }
 
   #settle(fenced: Fence | null, top: number): Verdict {
