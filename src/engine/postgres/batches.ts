@@ -2,11 +2,10 @@
 
 import type { CommitResult } from '../commit/group-commit'
 import type { Outcome, Write } from '../commit/write'
-import type { StorageState } from '../storage-state'
 import { observeCommit, type StoreUser } from '../store-user'
 import { DISCARDED, isDataError, isLockTimeout, sqlStateOf } from './connecting/errors'
-import type { Refuse } from './connecting/refusals'
 import { LOCK_MS } from './connecting/settings'
+import type { Refuse, ServerState } from './connecting/state'
 import { LockedRowError, type Writer } from './lane/writer'
 import type { LockedRows } from './locked-rows'
 import {
@@ -31,7 +30,7 @@ function outcomeOf(error: unknown): Outcome {
 export class Batches {
   constructor(
     private readonly writer: Writer,
-    private readonly storage: StorageState,
+    private readonly state: ServerState,
     private readonly refuse: Refuse,
     private readonly storeUser: StoreUser,
     private readonly lockedRows: LockedRows,
@@ -45,8 +44,8 @@ export class Batches {
       this.storeUser.log('warn', 'commit-in-doubt', { changes: batch.length })
       doubt.resolve(null)
     }
-    const refusal = this.storage.refusal('queuedWrite')
-    if (refusal) throw refusal
+    const { alteration } = this.state
+    if (alteration) throw alteration
     const outcomes = this.#commitFree(batch, onDoubt).then(
       (settled) => {
         observeCommit(this.storeUser, batch, settled, performance.now() - startedAt)

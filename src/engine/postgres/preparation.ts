@@ -1,57 +1,34 @@
 // Prepares each new connection that writes: the first one opens the schema and the change log, and each enters the
 // lane.
 
+import { OpenError } from '../../errors'
 import type { StoreUser } from '../store-user'
-import type { AlteredTables } from './altered-tables'
+import { readAlterations } from './alterations'
 import type { Connection } from './connecting/connection'
 import { isInDoubt } from './connecting/errors'
 import { chooseHost } from './connecting/hosts'
 import type { ConnectionPolicy } from './connecting/readers'
 import { limitWrites } from './connecting/settings'
+import type { ServerState } from './connecting/state'
 import type { PostgresTarget } from './connecting/url'
 import { keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
-import { sendEach, statementsOf } from './rehearsal'
-import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
-import { missingStore } from './sql/snapshot'
+import { createSchema, hasSchema } from './schema'
+import { writeStatements } from './sql/apply-writes'
+import { requireSchema } from './sql/snapshot'
+import { sendEach } from './watch'
 
-// Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
+// Deadlines of a start. A step may wait for other processes and for the standby.
 const SETTING_MS = 5000
 const STEP_MS = 15_000
-const MIGRATION_MS = 600_000
-
-/**
- * Creates or migrates the schema. Rejects with an `OpenError` if there is none and this process may not create one, or
- * if the schema is newer.
- */
-async function openSchema(
-  connection: Connection,
-  target: PostgresTarget,
-  storeUser: StoreUser,
-): Promise<void> {
-  const version = await connection.within(SETTING_MS, schemaVersion(connection.sql))
-  if (version === 0 && !storeUser.makesDatabase) {
-    throw await missingStore(
-      (query) => connection.within(SETTING_MS, query(connection.sql)),
-      target,
-    )
-  }
-  if (version === SCHEMA_VERSION) return
-  const from = await connection.within(
-    version > 0 ? MIGRATION_MS : STEP_MS,
-    migrate(connection.sql),
-  )
-  if (from > 0 && from < SCHEMA_VERSION)
-    storeUser.log('info', 'migrated', { from, to: SCHEMA_VERSION })
-}
 
 /**
  * Has the session prepare the statements of a commit: at a far server, all in the first commit would take too long.
- * Refusals are left to the rehearsal.
+ * Refusals are left to the watch.
  */
 async function warmUp(writer: Connection): Promise<void> {
   try {
-    await sendEach(writer, statementsOf(writer.sql).points)
+    await sendEach(writer, writeStatements(writer.sql))
   } catch (error) {
     if (isInDoubt(error)) throw error
   }
@@ -67,7 +44,7 @@ export class Preparation implements ConnectionPolicy {
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
     private readonly lane: Lane,
-    private readonly alteredTables: AlteredTables,
+    private readonly state: ServerState,
   ) {}
 
   async prepare(connection: Connection): Promise<void> {
@@ -91,15 +68,24 @@ export class Preparation implements ConnectionPolicy {
 
   async #open(connection: Connection): Promise<void> {
     if (this.#isOpened) {
-      // Another process may have migrated the schema beyond what this one knows.
-      await connection.within(SETTING_MS, schemaVersion(connection.sql))
+      // A newer plantstore may have changed the schema.
+      await connection.within(SETTING_MS, hasSchema(connection.sql))
       return
     }
-    await openSchema(connection, this.target, this.storeUser)
-    await this.alteredTables.open(connection)
+    await this.#openSchema(connection)
+    const alterations = await connection.within(SETTING_MS, readAlterations(connection.sql))
+    this.state.setAlterations(alterations)
+    if (alterations.length > 0) throw new OpenError(alterations.join('; '))
     const keeping = keepChanges(connection.sql, this.storeUser.keepChanges)
     const entries = await connection.within(STEP_MS, keeping)
     if (entries !== null) this.storeUser.log('warn', 'changes-ended', { entries })
     this.#isOpened = true
+  }
+
+  async #openSchema({ sql, within }: Connection): Promise<void> {
+    if (!this.storeUser.makesDatabase)
+      return requireSchema((query) => within(SETTING_MS, query(sql)), this.target)
+    const isThere = await within(SETTING_MS, hasSchema(sql))
+    if (!isThere) await within(STEP_MS, createSchema(sql))
   }
 }

@@ -7,7 +7,7 @@ import { storeGuest } from '../store-user'
 import type { Connection } from './connecting/connection'
 import { chooseForCommand } from './connecting/hosts'
 import { Primary } from './connecting/primary'
-import { createServerState } from './connecting/refusals'
+import { ServerState } from './connecting/state'
 import type { PostgresTarget } from './connecting/url'
 import { createChangeLogReader } from './sql/change-log'
 import { requireSchema } from './sql/snapshot'
@@ -18,18 +18,16 @@ const SETTING_MS = 5000
 /** Opens a database. Rejects with an `OpenError` if there is no plantstore, or a newer one made it. */
 export async function openReadOnly(target: PostgresTarget, log: Log): Promise<ReadOnlyStore> {
   const user = storeGuest({ makesDatabase: false, log })
-  let version = 0
   const policy = {
     choose: chooseForCommand,
-    async prepare({ sql, within }: Connection) {
-      version = await requireSchema((query) => within(SETTING_MS, query(sql)), target)
-    },
+    prepare: ({ sql, within }: Connection) =>
+      requireSchema((query) => within(SETTING_MS, query(sql)), target),
     hasAll: async () => true,
   }
-  const primary = new Primary(target, user, createServerState(user), policy, () => {})
+  const primary = new Primary(target, user, new ServerState(log), policy, () => {})
   await primary.open()
   const ask = primary.reader('pages')
-  const { read } = createChangeLogReader(ask, () => version)
+  const { read } = createChangeLogReader(ask)
   return {
     listTokens: () => ask(listTokens),
     changeLog: { read, watch: createChangeLogWatch(read).watch },

@@ -1,22 +1,21 @@
 // A read-only store on a standby, or on any server of the URL that answers. It has no lane and sends no write, even after
 // its standby is promoted.
 
-import { OpenError, RequestError } from '../../errors'
+import { RequestError } from '../../errors'
 import type { ReplicaStats, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'
-import { AlteredTables } from './altered-tables'
 import type { Ask, Connection } from './connecting/connection'
 import { chooseReadable } from './connecting/hosts'
 import { Primary } from './connecting/primary'
-import { type ConnectionPolicy, READER_SILENT_MS } from './connecting/readers'
-import { createServerState } from './connecting/refusals'
+import { type ConnectionPolicy, type Connections, READER_SILENT_MS } from './connecting/readers'
+import { ServerState } from './connecting/state'
 import type { PostgresTarget } from './connecting/url'
 import { createReads } from './reads'
-import { READS, watchServer } from './rehearsal'
-import { newerSchema, SCHEMA_VERSION } from './schema/migrations'
+import { newerSchema, SCHEMA_VERSION } from './schema'
 import { requireSchema } from './sql/snapshot'
 import { createTokens } from './tokens'
+import { readNothing, watchServer } from './watch'
 
 // A replica that lacks changes for longer is reported by /health.
 const BEHIND_SECONDS = 10
@@ -25,7 +24,7 @@ const BEHIND_SECONDS = 10
 // then ends the receiver. Without privileges, the view still shows its pid.
 const LOOK = `
   SELECT pg_is_in_recovery() AS "isStandby", (SELECT version FROM plantstore_schema) AS version,
-    (SELECT log IS NOT NULL FROM change_log) AS "hasChangeLog",
+    (SELECT log IS NOT NULL FROM change_log ORDER BY last DESC LIMIT 1) AS "hasChangeLog",
     EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL) AS "isFed",
     pg_wal_lsn_diff(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn())::float8 AS bytes,
     extract(epoch FROM clock_timestamp()
@@ -63,17 +62,12 @@ class Replica implements ConnectionPolicy {
 
   constructor(
     private readonly target: PostgresTarget,
-    private readonly alteredTables: AlteredTables,
+    private readonly state: ServerState,
   ) {}
 
   async prepare(connection: Connection): Promise<void> {
     const ask: Ask = (query) => connection.within(READER_SILENT_MS, query(connection.sql))
-    const version = await requireSchema(ask, this.target)
-    if (version < SCHEMA_VERSION) {
-      throw new OpenError(
-        `${this.target.redacted} has schema ${version}, of an older plantstore; start this version on the primary first`,
-      )
-    }
+    await requireSchema(ask, this.target)
     await this.look(connection)
   }
 
@@ -86,9 +80,7 @@ class Replica implements ConnectionPolicy {
     this.#lag = lagOf(row)
     this.#seenAt = performance.now()
     const version = row.version ?? 0
-    const text = newerSchema(version)
-    const isNewer = version > SCHEMA_VERSION
-    this.alteredTables.note(isNewer ? [{ kind: 'schema', text, isUnsafe: true }] : [])
+    this.state.setAlterations(version > SCHEMA_VERSION ? [newerSchema(version)] : [])
   }
 
   /** The lag, which grows while the server is lost. */
@@ -109,19 +101,22 @@ export async function openReplica(
   const refuse = async () => {
     throw refusal
   }
-  const storage = createServerState(storeUser)
-  const replica = new Replica(target, new AlteredTables(storage, storeUser.log))
-  const server = new Primary(target, storeUser, storage, replica, () => {})
+  const state = new ServerState(storeUser.log)
+  const replica = new Replica(target, state)
+  const server = new Primary(target, storeUser, state, replica, () => {})
   const { changeLogReader, reads } = createReads(server)
   const { forget, ...tokens } = createTokens(server.reader('tokens'), refuse)
   const { watch, methods } = createWrites(refuse, changeLogReader.read, forget)
   const changeLog = { ...changeLogReader, watch }
-  const readLag = (connection: Connection) => replica.look(connection)
-  const health = watchServer(server, storage, () => READS, readLag, null)
+  const look = (connections: Connections) => [
+    ...readNothing(connections),
+    replica.look(connections.pages),
+  ]
+  const health = watchServer(server, state, look, async () => {})
   const lag = () => replica.lag(server.isLost)
 
   function problem(): RequestError | null {
-    const reason = storage.problem()
+    const reason = state.problem()
     return reason && new RequestError('cannot read', reason.message)
   }
 

@@ -2,27 +2,26 @@
 // read-only store, see replica.ts.
 
 import type { ChangeLog } from '../../change-log/change-log'
-import { IN_DOUBT, OpenError } from '../../errors'
+import { IN_DOUBT, OpenError, RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
-import { watchHealth } from '../health'
-import type { StorageState } from '../storage-state'
 import type { StoreUser } from '../store-user'
-import { AlteredTables } from './altered-tables'
+import { readAlterations } from './alterations'
 import { Batches } from './batches'
-import type { Connection } from './connecting/connection'
 import { Primary } from './connecting/primary'
-import { createRefuse, createServerState, type Refuse } from './connecting/refusals'
+import { type Connections, READER_SILENT_MS } from './connecting/readers'
+import { createRefuse, type Refuse, ServerState } from './connecting/state'
 import type { PostgresTarget } from './connecting/url'
 import { Lane, type Step } from './lane/lane'
 import { Writer } from './lane/writer'
 import { LockedRows } from './locked-rows'
 import { Preparation } from './preparation'
 import { createReads } from './reads'
-import { RECENT_MS, statementsOf, watchServer } from './rehearsal'
 import { openReplica } from './replica'
 import { createRetention } from './retention'
+import { trialStep, writeNothing } from './sql/apply-writes'
 import { createTokens } from './tokens'
+import { RECENT_MS, readNothing, sendEach, shareBriefly, watchServer } from './watch'
 
 // Other processes remove a lane that was not used for 30 days.
 const IDLE_MS = 3_600_000
@@ -32,9 +31,9 @@ async function closeConnections(
   primary: Primary,
   writer: Writer,
   lane: Lane,
-  storage: StorageState,
+  state: ServerState,
 ): Promise<void> {
-  const reason = writer.isBusy() ? storage.refusal('read') : null
+  const reason = writer.isBusy() ? state.outage : null
   // If that fails, another process removes the row later.
   if (!primary.isLost) {
     const leaving = primary.ready(0).then((connections) => lane.leave(connections.writer))
@@ -57,17 +56,16 @@ export const openPostgres = (target: PostgresTarget, storeUser: StoreUser): Prom
     : openWritable(target, storeUser)
 
 async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promise<Store> {
-  const storage = createServerState(storeUser)
-  const refuse = createRefuse(storage, storeUser)
-  const lane = new Lane(storeUser, storage)
-  const alteredTables = new AlteredTables(storage, storeUser.log)
-  const preparation = new Preparation(target, storeUser, lane, alteredTables)
-  const primary = new Primary(target, storeUser, storage, preparation, () => writer.resume())
+  const state = new ServerState(storeUser.log)
+  const refuse = createRefuse(state, storeUser)
+  const lane = new Lane(storeUser, state)
+  const preparation = new Preparation(target, storeUser, lane, state)
+  const primary = new Primary(target, storeUser, state, preparation, () => writer.resume())
   const writer = new Writer(primary, lane, storeUser)
   const { askForPages, changeLogReader, reads } = createReads(primary)
   const { forget, ...tokens } = createTokens(primary.reader('tokens'), changeTokens(writer, refuse))
   const lockedRows = new LockedRows(storeUser.log)
-  const batches = new Batches(writer, storage, refuse, storeUser, lockedRows)
+  const batches = new Batches(writer, state, refuse, storeUser, lockedRows)
   const { writes, watch, methods } = createWrites(
     (batch) => batches.commit(batch),
     changeLogReader.read,
@@ -75,16 +73,20 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
   )
   const changeLog: ChangeLog = { ...changeLogReader, watch, lastCursor: () => lane.lastCursor }
   const write = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
-  const look = (connection: Connection) => {
-    if (storage.sinceConfirmed() >= IDLE_MS) write().catch(() => {})
-    return alteredTables.read(connection)
+  const hasConfirmed = (withinMs: number) => performance.now() < state.confirmedAt + withinMs
+  const look = (connections: Connections) => {
+    if (!hasConfirmed(IDLE_MS)) write().catch(() => {})
+    const { points, pages } = connections
+    return [
+      ...readNothing(connections),
+      sendEach(points, [writeNothing(points.sql, lane.hasChangeLog)]),
+      pages
+        .within(READER_SILENT_MS, readAlterations(pages.sql))
+        .then((texts) => state.setAlterations(texts)),
+    ]
   }
-  const server = watchServer(primary, storage, statementsOf, look, writer)
-  const probe = watchHealth({
-    isProbeDue: () => storage.sinceConfirmed() >= RECENT_MS,
-    problem: () => storage.problem(),
-    write,
-  })
+  const server = watchServer(primary, state, look, () => writer.run(trialStep))
+  const tryCommit = shareBriefly(write)
 
   await primary.open()
   const endLooks = storeUser.outlivesOutages ? server.begin() : undefined
@@ -100,11 +102,19 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     ...reads,
     async probe() {
       await server.probe()
-      await probe()
+      let refusal: unknown = null
+      if (!hasConfirmed(RECENT_MS))
+        await tryCommit().catch((error) => {
+          refusal = error
+        })
+      const reason = state.problem()
+      if (reason) throw reason
+      // A full queue is not the server's fault.
+      if (refusal && !(refusal instanceof RequestError && refusal.error === 'busy')) throw refusal
       return 'ok'
     },
     stats: () => ({
-      problem: storage.problem(),
+      problem: state.problem(),
       queuedWrites: writes.queueLength,
       databaseBytes: null,
       walBytes: null,
@@ -118,11 +128,10 @@ async function openWritable(target: PostgresTarget, storeUser: StoreUser): Promi
     }),
     async close() {
       endLooks?.()
-      storage.close()
       endRetention?.()
       // During an outage the queue may never drain.
       if (!primary.isLost) await writes.whenIdle()
-      await closeConnections(primary, writer, lane, storage)
+      await closeConnections(primary, writer, lane, state)
     },
   }
 }

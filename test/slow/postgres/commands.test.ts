@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema/migrations'
+import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema'
 import { freePort } from '../../../tools/free-port'
 import { PASSWORD } from '../../../tools/postgres/server'
 import {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
 import { chooseHost, connect } from '../../../src/engine/postgres/connecting/hosts'
 import { Primary } from '../../../src/engine/postgres/connecting/primary'
-import { createServerState } from '../../../src/engine/postgres/connecting/refusals'
+import { ServerState } from '../../../src/engine/postgres/connecting/state'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
@@ -142,7 +142,7 @@ describeServers('an outage of %s', (startServer, installation) => {
       hasAll: async () => true,
     }
     const onFound = () => order.push('found')
-    const primary = new Primary(target, role, createServerState(role), policy, onFound)
+    const primary = new Primary(target, role, new ServerState(role.log), policy, onFound)
     await primary.open()
 
     primary.lose(await primary.ready(0), new Error('cut'))

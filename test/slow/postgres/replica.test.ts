@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema/migrations'
+import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema'
 import { PASSWORD, type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'

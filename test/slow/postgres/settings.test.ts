@@ -1,7 +1,9 @@
 // Settings of a role or a database for its sessions, which plantstore must not rely on.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/hosts'
-import { statementsOf } from '../../../src/engine/postgres/rehearsal'
+import { writeStatements } from '../../../src/engine/postgres/sql/apply-writes'
+import { READ_PLACE, REMOVE_NOTHING } from '../../../src/engine/postgres/sql/change-log'
+import { FIND_NONE } from '../../../src/engine/postgres/sql/tokens'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
@@ -50,7 +52,8 @@ describeServers('a session of %s', (startServer, installation) => {
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const { sql, close } = await open(url)
-    for (const [text, ...values] of Object.values(statementsOf(sql)).flat()) {
+    const statements = [...writeStatements(sql), READ_PLACE, REMOVE_NOTHING, FIND_NONE]
+    for (const [text, ...values] of statements) {
       const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, values)
       expect(row['QUERY PLAN'][0]).toContainAllKeys(['Plan'])
     }

@@ -3,7 +3,6 @@
 
 import type { SQL } from 'bun'
 import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
-import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
@@ -15,7 +14,7 @@ import {
   openReaders,
   READER_SILENT_MS,
 } from './readers'
-import { createRefuse, type Refuse } from './refusals'
+import { createRefuse, type Refuse, type ServerState } from './state'
 import { addressOf, type PostgresTarget } from './url'
 
 /** Time limit of a read, including the search for a lost server. */
@@ -57,11 +56,11 @@ export class Primary {
   constructor(
     private readonly target: PostgresTarget,
     private readonly storeUser: StoreUser,
-    private readonly storage: StorageState,
+    private readonly state: ServerState,
     private readonly policy: ConnectionPolicy,
     private readonly onFound: () => void,
   ) {
-    this.#refuse = createRefuse(storage, storeUser)
+    this.#refuse = createRefuse(state, storeUser)
   }
 
   /**
@@ -142,7 +141,7 @@ export class Primary {
     this.#current = null
     this.#lostAt = performance.now()
     this.#reason = messageOf(error)
-    this.storage.report({ source: 'read', failure: { kind: 'failed', detail: this.#reason } })
+    this.state.lose()
     closeAll(Object.values(connections))
     const host = addressOf(connections.writer.host)
     this.storeUser.log('warn', 'server-lost', { host, detail: this.#reason })
@@ -194,7 +193,7 @@ export class Primary {
     this.#reasonToLeave = null
     this.#current = connections
     this.#askOthersLater(connections)
-    this.storage.report('reopened')
+    this.state.find()
     this.#announce()
     this.onFound()
   }
@@ -224,7 +223,7 @@ export class Primary {
     this.#askOthersLater(connections)
     if (reason === null) return
     this.#reasonToLeave = new Error(reason)
-    if (!this.storage.hasPendingWrites) this.lose(connections, this.#reasonToLeave)
+    if (!this.state.isWriting) this.lose(connections, this.#reasonToLeave)
   }
 
   get #context(): ConnectContext {

@@ -9,7 +9,7 @@ import {
   type Statement,
   sendAll,
 } from '../connecting/statements'
-import { SCHEMA_VERSION } from '../schema/migrations'
+import { SCHEMA_VERSION } from '../schema'
 
 const KEPT_DAYS = 30
 // The fence waits in short intervals for a backend that locks the row: each shows that the server answers.

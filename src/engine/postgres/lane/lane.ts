@@ -5,12 +5,11 @@
 // - leave: the row is removed.
 
 import type { SQL } from 'bun'
-import { messageOf } from '../../../errors'
-import type { StorageState } from '../../storage-state'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from '../connecting/connection'
 import { isInDoubt } from '../connecting/errors'
 import { isSameServer } from '../connecting/hosts'
+import type { ServerState } from '../connecting/state'
 import { renameChangeLog } from './change-log-row'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 
@@ -59,7 +58,7 @@ export class Lane {
 
   constructor(
     private readonly storeUser: StoreUser,
-    private readonly storage: StorageState,
+    private readonly state: ServerState,
   ) {}
 
   /** Settles the step in doubt. Called with each new connection before its first write. */
@@ -95,28 +94,23 @@ export class Lane {
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
-    this.storage.beginWrite()
+    this.state.isWriting = true
     try {
       const laneStep = { lane: this.#name ?? '', seq, hasChangeLog: this.hasChangeLog }
       const result = await connection.within(DEADLINE_MS, send(connection.sql, laneStep))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
       if (result === 'elsewhere' || result === 'locked') return result
-      this.storage.confirmWrite()
+      this.state.confirmedAt = performance.now()
       this.#confirmed = seq
       this.lastCursor = result.cursor ?? this.lastCursor
       return result
     } catch (error) {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
-      if (this.#isInDoubt) this.#reportDoubt(error)
       throw error
     } finally {
-      this.storage.endWrite()
+      this.state.isWriting = false
     }
-  }
-
-  #reportDoubt(error: unknown): void {
-    this.storage.report({ source: 'doubt', failure: { kind: 'failed', detail: messageOf(error) } })
   }
 
   /** The fate of the last step in doubt, from the next {@link enter} until another step is sent. */
@@ -133,7 +127,6 @@ export class Lane {
     const { lane, hasChangeLog } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
     this.hasChangeLog = hasChangeLog
     this.#confirmed = 0
-    this.storage.confirmWrite()
     await this.#renameChangeLog(connection)
     this.#name = lane
   }
@@ -148,7 +141,7 @@ export class Lane {
     // No later step was ever sent.
     const top = this.#confirmed + 1
     const fenced = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
-    this.storage.confirmWrite()
+    this.state.confirmedAt = performance.now()
     this.lastCursor = undefined
     if (this.#isInDoubt) this.#verdict = this.#settle(fenced, top)
     this.#isInDoubt = false

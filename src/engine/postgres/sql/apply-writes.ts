@@ -21,7 +21,7 @@ import {
   sendAll,
 } from '../connecting/statements'
 import type { Step } from '../lane/lane'
-import { addPlants, beginStep, type LaneStep } from '../lane/lane-row'
+import { addPlants, beginStep, LANE_STATEMENTS, type LaneStep } from '../lane/lane-row'
 import { addEntries, advanceAndAdd, cursorIn, entryColumns, LAST_PLACE } from './change-log'
 import { type Net, netOf, overlay, type Rows } from './overlay'
 import { LOCK_TABLE, lockFreeRows, lockRows, readRows, selectRows, toRows } from './plants'
@@ -218,16 +218,21 @@ async function commitDecision(
   return { refusedIds: '', cursor: cursorIn(last, mark) }
 }
 
-/** Every statement that writes plants, with empty data: each fails if a privilege, a table or a column is missing. */
+/** A create without plants, of no lane. It fails if a privilege, a table or a column is missing. */
+export const writeNothing = (sql: SQL, hasChangeLog: boolean): Statement =>
+  createRows(sql, { lane: '', seq: 0, hasChangeLog }, [], 0n)
+
+/** Every statement that writes plants, with nothing to do. */
 export const writeStatements = (sql: SQL): readonly Statement[] => [
-  createRows(sql, { lane: '', seq: 0, hasChangeLog: false }, [], 0n),
-  createRows(sql, { lane: '', seq: 0, hasChangeLog: true }, [], 0n),
+  writeNothing(sql, false),
+  writeNothing(sql, true),
   lockRows(sql, []),
   lockFreeRows(sql, []),
   insertRows(sql, []),
   updateRows(sql, []),
   deleteRows(sql, []),
   addEntries(sql, []),
+  ...LANE_STATEMENTS,
 ]
 
 /** The outcome of a write whose row another session has locked. */

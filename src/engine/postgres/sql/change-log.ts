@@ -31,10 +31,11 @@ import {
   type SqlResult,
   type Statement,
 } from '../connecting/statements'
-import { SCHEMA_VERSION } from '../schema/migrations'
 
 const REMOVED_AT_ONCE = 500
-// Limits of one query of a check.
+
+// The row of `change_log`, by its key, past the old versions that a snapshot keeps.
+const NEWEST = '(SELECT * FROM change_log ORDER BY last DESC LIMIT 1) AS newest'
 
 /** Milliseconds since 1970, by the server's clock. */
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -67,7 +68,8 @@ export function cursorIn(answer: SqlResult | undefined, mark: bigint): string | 
  */
 export const advanceAndAdd = (count: string, first: number, only = ''): string => `
   advanced AS (
-    UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last, log
+    UPDATE change_log SET last = last + ${count} WHERE last >= (SELECT last FROM ${NEWEST})
+      AND log IS NOT NULL AND ${count} > 0 RETURNING last, log
   ), added AS (
     INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS}, mark)
     SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS},
@@ -99,7 +101,7 @@ const pageStatement = (where: string, order: string) => `
 
 // Excludes entries of another change log begun in the meantime.
 const PAGE_AFTER = pageStatement(
-  'number > $1::bigint AND (SELECT log FROM change_log) = $3',
+  `number > $1::bigint AND (SELECT log FROM ${NEWEST}) = $3`,
   'number',
 )
 const HISTORY = pageStatement('$1::bigint IS NULL AND number < $3::bigint', 'number DESC')
@@ -112,29 +114,16 @@ const STATE = `
   SELECT log, last, (SELECT min(number) FROM changes) AS first, start.mark AS start_mark,
     (SELECT mark FROM changes WHERE number = last) AS last_mark,
     (SELECT mark FROM changes WHERE number = $1::bigint) AS mark
-  FROM change_log, change_log_start AS start`
+  FROM ${NEWEST}, change_log_start AS start`
 
-/** The schema versions with a change log, and with marks in it. */
-const CHANGE_LOG_SINCE = 3
-const MARKS_SINCE = 6
-// To read the change log of an older schema.
-const WITHOUT_MARKS = `WITH change_log_start AS (SELECT 0::bigint AS mark), changes AS NOT MATERIALIZED (
-  SELECT number, at, action, plant, before, after, token, address, request, 0::bigint AS mark FROM changes)`
+/** The state of the change log, with the mark of an entry. */
+async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
+  const [row] = await sql.unsafe<ChangeLogRow[]>(STATE, [entry])
+  return toChangeLogState(row)
+}
 
-/** Reads of the change log; see {@link ChangeLog}. `version`: that of the schema. */
-export function createChangeLogReader(
-  ask: Ask,
-  version = () => SCHEMA_VERSION,
-): Omit<ChangeLog, 'watch'> {
-  const inSchema = (query: string) => (version() < MARKS_SINCE ? WITHOUT_MARKS + query : query)
-
-  /** The state of the change log, with the mark of an entry. */
-  async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
-    const [row] =
-      version() < CHANGE_LOG_SINCE ? [] : await sql.unsafe<ChangeLogRow[]>(inSchema(STATE), [entry])
-    return toChangeLogState(row)
-  }
-
+/** Reads of the change log; see {@link ChangeLog}. */
+export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
   return {
     async read({ after, limit }) {
       const entry = numberAfter(after)
@@ -142,7 +131,7 @@ export function createChangeLogReader(
       const place = placeOf(after, state)
       const maxEntries = Math.min(limit, MAX_ENTRIES)
       const find = (sql: SQL) =>
-        sql.unsafe<FoundRow[]>(inSchema(PAGE_AFTER), [place.number, maxEntries, state.name])
+        sql.unsafe<FoundRow[]>(PAGE_AFTER, [place.number, maxEntries, state.name])
       return pageAfter(place, maxEntries > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {
@@ -160,10 +149,11 @@ export function createChangeLogReader(
     },
     async stats(): Promise<ChangeLogStats> {
       const { start, last } = await ask((sql) => stateOf(sql, null))
-      const [row] = await ask(
-        (sql) => sql<{ at: bigint | null; bytes: bigint; keep_ms: bigint }[]>`
-          SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
-            pg_total_relation_size('changes') AS bytes, keep_ms FROM change_log`,
+      const [row] = await ask((sql) =>
+        sql.unsafe<{ at: bigint | null; bytes: bigint; keep_ms: bigint }[]>(
+          `SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
+              pg_total_relation_size('changes') AS bytes, keep_ms FROM ${NEWEST}`,
+        ),
       )
       const oldestAt = row?.at == null ? null : Number(row.at)
       const keepMs = Number(row?.keep_ms)
@@ -177,7 +167,7 @@ export function createChangeLogReader(
 const REMOVE = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
   oldest AS (SELECT number, at, mark FROM changes ORDER BY number LIMIT $1::bigint),
-  period AS (SELECT ${NOW_MS} AS now, keep_ms FROM change_log),
+  period AS (SELECT ${NOW_MS} AS now, keep_ms FROM ${NEWEST}),
   kept AS (
     SELECT coalesce(
       min(number) FILTER (WHERE number > $2::bigint OR at BETWEEN now - keep_ms AND now), max(number) + 1
@@ -195,8 +185,9 @@ export const removeEntries = (sql: SQL, upTo: number) => sql.unsafe(REMOVE, [REM
 
 /** See `RetainedLog`. */
 export async function retainedLog(sql: SQL): Promise<EntryRange | null> {
-  const [row] = await sql<{ keep_ms: bigint | null; first: bigint | null; last: bigint }[]>`
-    SELECT keep_ms, last, (SELECT min(number) FROM changes) AS first FROM change_log`
+  const [row] = await sql.unsafe<{ keep_ms: bigint | null; first: bigint | null; last: bigint }[]>(
+    `SELECT keep_ms, last, (SELECT min(number) FROM changes) AS first FROM ${NEWEST}`,
+  )
   if (!row || row.keep_ms === null) return null
   const { keep_ms, first, last } = row
   return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
@@ -207,11 +198,6 @@ export const entryTimes = (sql: SQL, after: number, limit: number) =>
   sql<EntryTime[]>`
     SELECT number, at FROM changes WHERE number > ${after} ORDER BY number LIMIT ${limit}`
 
-/** The statements that read the change log, and the one that removes entries, with nothing to do. */
-export const CHANGE_LOG_READS: readonly Statement[] = [
-  [STATE, null],
-  [PAGE_AFTER, 0, 0, ''],
-  [HISTORY, null, 0, 0],
-  [HISTORY_OF_PLANT, 0, 0, 0],
-]
-export const CHANGE_LOG_REMOVAL: Statement = [REMOVE, 0, 0]
+/** Reads the place of the change log, and removes no entries. Each fails if a privilege, a table or a column is missing. */
+export const READ_PLACE: Statement = [STATE, null]
+export const REMOVE_NOTHING: Statement = [REMOVE, 0, 0]

@@ -1,15 +1,14 @@
 // A read-only snapshot of a server's database, on a separate connection.
 
-import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
 import type { Log } from '../../../log'
-import { FIELDS, type Plant } from '../../../plant/plant'
-import { type PlantRecord, plantOf } from '../../../plant/row'
+import { type Plant, TEXT_FIELDS } from '../../../plant/plant'
+import { COLUMNS, type PlantRecord, plantOf } from '../../../plant/row'
 import type { Ask, Connection } from '../connecting/connection'
 import { sqlStateOf } from '../connecting/errors'
 import { chooseForCommand, connect } from '../connecting/hosts'
 import { addressOf, type PostgresTarget } from '../connecting/url'
-import { schemaVersion } from '../schema/migrations'
+import { hasSchema } from '../schema'
 import { octetsOf } from './plants'
 
 const PLANTS_AT_ONCE = 1000
@@ -18,32 +17,23 @@ const BYTES_AT_ONCE = 4_000_000
 const DEADLINE_MS = 60_000
 
 // A part ends with the plant that exceeds its bytes. The server cuts it, which limits the memory used here.
-const partOf = (columns: readonly string[]) => `
-    SELECT ${columns} FROM (
-      SELECT ${columns},
-        sum(${octetsOf(columns.filter((name) => name !== 'id'))}) OVER (
+const PART = `
+    SELECT ${COLUMNS} FROM (
+      SELECT ${COLUMNS},
+        sum(${octetsOf(TEXT_FIELDS)}) OVER (
           ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS before
       FROM (
-        SELECT ${columns} FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint
+        SELECT ${COLUMNS} FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint
         ORDER BY id LIMIT ${PLANTS_AT_ONCE}
       ) page
     ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
 
-/** The fields of a plant that have a column; an older schema lacks the newest. */
-async function columnsIn(sql: SQL): Promise<readonly string[]> {
-  const columns = await sql<{ name: string }[]>`
-    SELECT attname AS name FROM pg_attribute
-    WHERE attrelid = 'plants'::regclass AND attnum > 0 AND NOT attisdropped`
-  return FIELDS.filter((field) => columns.some(({ name }) => name === field))
-}
-
 /** All plants in ascending order of their ids, in parts that fit in memory. */
 export async function* allPlants(ask: Ask): AsyncGenerator<readonly Plant[]> {
-  const part = partOf(await ask(columnsIn))
   let after: bigint | null = null
   for (;;) {
-    const rows: PlantRecord[] = await ask((sql) => sql.unsafe<PlantRecord[]>(part, [after]))
+    const rows: PlantRecord[] = await ask((sql) => sql.unsafe<PlantRecord[]>(PART, [after]))
     const last = rows.at(-1)
     if (!last) return
     after = last.id
@@ -77,11 +67,9 @@ export async function missingStore(
   )
 }
 
-/** The schema version. Rejects with an `OpenError` if there is no plantstore. */
-export async function requireSchema(ask: Ask, target: PostgresTarget): Promise<number> {
-  const version = await ask(schemaVersion)
-  if (version === 0) throw await missingStore(ask, target)
-  return version
+/** Rejects with an `OpenError` if there is no plantstore that this program reads. */
+export async function requireSchema(ask: Ask, target: PostgresTarget): Promise<void> {
+  if (!(await ask(hasSchema))) throw await missingStore(ask, target)
 }
 
 /** Reads on a new connection. Rejects with an `OpenError` if the database cannot be read. */

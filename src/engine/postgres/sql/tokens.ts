@@ -8,7 +8,7 @@ import type { Step } from '../lane/lane'
 import { beginStep } from '../lane/lane-row'
 
 /** Finds a token by its hash. */
-export const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
+const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
 
 /** The token with a hash; null if there is none. */
 export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
@@ -24,8 +24,8 @@ export const recordUse = (hash: string, hour: number): Statement => [
   hour,
 ]
 
-/** The statements on tokens, with empty data. Each fails if a privilege, a table or a column is missing. */
-export const TOKEN_STATEMENTS: readonly Statement[] = [[FIND, ''], recordUse('', 0)]
+/** Finds no token. It fails if a privilege, a table or a column is missing. */
+export const FIND_NONE: Statement = [FIND, '']
 
 /** Every token, oldest first. */
 export async function listTokens(sql: SQL): Promise<Token[]> {

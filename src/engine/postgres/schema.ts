@@ -1,0 +1,56 @@
+// The schema: its version, and its creation. Every other version is refused.
+
+import type { SQL } from 'bun'
+import { messageOf, OpenError } from '../../errors'
+import { sqlStateOf } from './connecting/errors'
+import { commit, rollBack, sendAll } from './connecting/statements'
+import schema from './schema.sql' with { type: 'text' }
+
+/** The schema version that this program reads and writes. */
+export const SCHEMA_VERSION = 7
+
+/** The statements that create the schema. */
+export const SCHEMA: string = schema
+
+// The last build that reads the schemas before 1.0.0.
+const OLDER_BUILD = '1d95bd2cfb87'
+
+// Any number: other plantstores that create the schema of this database wait.
+const CREATION_LOCK = 7_068_111
+
+export const newerSchema = (version: number): string =>
+  `the database was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade`
+
+const olderSchema = (version: number): string =>
+  `the database was written by a build before 1.0.0 (schema ${version}; this one reads ${SCHEMA_VERSION}); export it with the build of commit ${OLDER_BUILD}, and import that file`
+
+// After a wait for a lock, to_regclass() may still miss a new table.
+const FIND = `SELECT FROM pg_class WHERE relname = 'plantstore_schema' AND pg_table_is_visible(oid)`
+
+/** False if a database has no plantstore. Rejects with an `OpenError` if it has another version. */
+export async function hasSchema(sql: SQL): Promise<boolean> {
+  const tables = await sql.unsafe<unknown[]>(FIND)
+  if (tables.length === 0) return false
+  const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
+  const version = row?.version ?? 0
+  if (version === SCHEMA_VERSION) return true
+  throw new OpenError(version > SCHEMA_VERSION ? newerSchema(version) : olderSchema(version))
+}
+
+/** Creates the schema, unless another process has just done so. Rejects with an `OpenError` if it cannot. */
+export async function createSchema(sql: SQL): Promise<void> {
+  try {
+    await sendAll(sql, ['BEGIN', ['SELECT pg_advisory_xact_lock($1)', CREATION_LOCK]])
+    const insert = ['INSERT INTO plantstore_schema VALUES ($1)', SCHEMA_VERSION] as const
+    await commit(sql, (await hasSchema(sql)) ? [] : [[SCHEMA], insert])
+  } catch (error) {
+    await rollBack(sql).catch(() => {})
+    const state = sqlStateOf(error)
+    if (state === '') throw error
+    const isTaken = state === '42P07' || state === '42710'
+    const reason = isTaken
+      ? "another program's tables are in the database; use another one, or another schema with ?search_path="
+      : 'cannot create the tables'
+    throw new OpenError(`${reason}: ${messageOf(error)} (${state})`)
+  }
+}

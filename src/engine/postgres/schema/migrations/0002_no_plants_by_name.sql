@@ -1,2 +1,0 @@
--- Databases of unreleased builds had an index by name.
-DROP INDEX IF EXISTS plants_by_name, plants_by_long_name;
