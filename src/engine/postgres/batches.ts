@@ -1,5 +1,6 @@
 // Batches of group commit as steps of the writer.
 
+import { InDoubtError } from '../../errors'
 import type { CommitResult } from '../commit/group-commit'
 import type { Outcome, Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
@@ -119,7 +120,9 @@ export class Batches {
     onDoubt: () => void,
   ): Promise<BatchOutcomes> {
     return this.#attempt(batch, toStep, onDoubt).catch((thrown) => {
-      const { error, message } = this.refuse(thrown)
+      const refusal = this.refuse(thrown)
+      if (refusal instanceof InDoubtError) throw refusal
+      const { error, message } = refusal
       return batch.map(() => ({ error, message }))
     })
   }

@@ -14,8 +14,10 @@ export function createReads(primary: Primary) {
     changeLogReader: createChangeLogReader(askForPages),
     reads: {
       readPlant: shareReads(primary.reader('points')),
-      listPlants: (query: PlantQuery) => askForPages((sql) => listPlants(sql, query)),
-      listTags: (query: TagQuery) => askForPages((sql) => listTags(sql, query)),
+      listPlants: (query: PlantQuery, signal?: AbortSignal) =>
+        askForPages((sql) => listPlants(sql, query), signal),
+      listTags: (query: TagQuery, signal?: AbortSignal) =>
+        askForPages((sql) => listTags(sql, query), signal),
       countPlants: () => askForPages(countPlants),
     },
   }

@@ -22,3 +22,25 @@ test('limitWaiting refuses a read while a thousand others wait', async () => {
   for (const answer of answers) answer()
   await Promise.all([...waiting, next])
 })
+
+test('ends a read whose client is gone, and sends it no more', async () => {
+  const server = Promise.withResolvers<void>()
+  let sent = 0
+  const askLimited = limitWaiting(async (query) => {
+    await server.promise
+    return query(new Bun.SQL())
+  })
+  const query = async () => {
+    sent += 1
+  }
+  const client = new AbortController()
+
+  const read = askLimited(query, client.signal)
+  client.abort()
+  await expect(read).rejects.toMatchObject({ error: 'busy', message: 'the client disconnected' })
+  server.resolve()
+
+  await expect(askLimited(query, client.signal)).rejects.toHaveProperty('error', 'busy')
+  await askLimited(query, new AbortController().signal)
+  expect(sent).toBe(1)
+})

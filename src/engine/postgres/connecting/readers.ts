@@ -1,6 +1,7 @@
 // The reading connections of a daemon.
 
-import { OpenError, RequestError } from '../../../errors'
+import type { SQL } from 'bun'
+import { clientGone, OpenError, RequestError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../page'
 import type { Ask, Connection } from './connection'
 import { type ChooseHost, connect } from './hosts'
@@ -62,16 +63,25 @@ export async function openReaders(
   throw [points, pages, tokens].find((answer) => answer.status === 'rejected')?.reason
 }
 
-/** Rejects with `busy` beyond {@link MAX_WAITING_READS} waiting reads per connection. */
-export function limitWaiting(ask: Ask): Ask {
+/**
+ * Limits the waiting reads of a connection: beyond {@link MAX_WAITING_READS} they reject with `busy`, and so does one
+ * whose signal is aborted. A query that was sent still counts until it is answered.
+ */
+export function limitWaiting(ask: Ask) {
   let waiting = 0
-  return async (query) => {
+  return async <T>(query: (sql: SQL) => PromiseLike<T>, signal?: AbortSignal): Promise<T> => {
     if (waiting === MAX_WAITING_READS) throw new RequestError('busy', TOO_MANY_READS)
     waiting += 1
-    try {
-      return await ask(query)
-    } finally {
+    const gone = Promise.withResolvers<never>()
+    const leave = () => gone.reject(clientGone())
+    signal?.addEventListener('abort', leave)
+    const answer = ask((sql) => {
+      if (signal?.aborted) throw clientGone()
+      return query(sql)
+    }).finally(() => {
       waiting -= 1
-    }
+      signal?.removeEventListener('abort', leave)
+    })
+    return Promise.race([answer, gone.promise])
   }
 }

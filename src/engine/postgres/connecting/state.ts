@@ -1,7 +1,7 @@
 // Why a server cannot be written: it is lost, its tables are altered, or it refuses statements. Requests, /health,
 // metrics and the log read this one state.
 
-import { type FailedAccess, messageOf, RequestError } from '../../../errors'
+import { type FailedAccess, InDoubtError, messageOf, RequestError } from '../../../errors'
 import type { Log } from '../../../log'
 import type { StoreUser } from '../../store-user'
 import { errorNameOf, isOfServer, sqlStateOf } from './errors'
@@ -94,12 +94,12 @@ export class ServerState {
 }
 
 /** Returns the error shown to a client or a user when the server refuses a statement. */
-export type Refuse = (error: unknown, access?: FailedAccess) => RequestError
+export type Refuse = (error: unknown, access?: FailedAccess) => RequestError | InDoubtError
 
 export const createRefuse =
   (state: ServerState, { outlivesOutages }: StoreUser): Refuse =>
   (error, access = 'cannot write') => {
-    if (error instanceof RequestError) return error
+    if (error instanceof RequestError || error instanceof InDoubtError) return error
     if (isOfServer(error)) state.refuse(error)
     const name = errorNameOf(error) ?? access
     return outlivesOutages

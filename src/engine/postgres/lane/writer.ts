@@ -1,7 +1,7 @@
 // Sends the steps of a lane one after another. If an answer is lost, the client is answered once the fate of the commit
 // is known.
 
-import { messageOf, RequestError } from '../../../errors'
+import { InDoubtError, messageOf, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connecting/errors'
 import type { Primary } from '../connecting/primary'
@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 64
 /** Maximum wait of a change for a lost server. */
 const PATIENCE_MS = 10_000
 
-const UNKNOWN = 'the server lost the record of this change: it may or may not be stored'
+const UNKNOWN = 'the database server lost the record of its last commits'
 const ADVICE = 'the last changes may or may not be stored; run the command again'
 
 /** The reason that a step was not made: another session has locked a row. */
@@ -50,7 +50,7 @@ export class Writer {
   /**
    * Commits a step, after all earlier ones. Rejects with the server's error, with a {@link LockedRowError}, or with
    * `cannot write` if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is
-   * unknown until the server is found again.
+   * unknown until the server is found again; rejects with an `InDoubtError` if it stays unknown.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -89,7 +89,7 @@ export class Writer {
     if (run.isInDoubt) {
       run.isInDoubt = false
       const { verdict } = this.lane
-      if (verdict === 'unknown') run.reject(new RequestError('unexpected', UNKNOWN))
+      if (verdict === 'unknown') run.reject(this.#unknownFate())
       else if (verdict !== 'not made') run.finish(verdict.refusedIds)
       if (verdict !== 'not made') return true
     }
@@ -112,6 +112,12 @@ export class Writer {
       if (isLockTimeout(error)) this.#countTimeout(sentAt)
       return this.#recover(run, connections, error)
     }
+  }
+
+  #unknownFate(): Error {
+    return this.storeUser.outlivesOutages
+      ? new InDoubtError(UNKNOWN)
+      : new RequestError('cannot write', `${UNKNOWN}; ${ADVICE}`)
   }
 
   #countTimeout(sentAt: number): void {
