@@ -96,12 +96,17 @@ export class Batches {
     toStep: ToStep,
     onDoubt: () => void,
   ): Promise<BatchOutcomes> {
-    const startedAt = performance.now()
+    const step = toStep(batch)
+    let sentAt = 0
+    const send: typeof step.send = (sql, laneStep) => {
+      sentAt = performance.now()
+      return step.send(sql, laneStep)
+    }
     try {
-      return await this.writer.run(toStep(batch), onDoubt)
+      return await this.writer.run({ ...step, send }, onDoubt)
     } catch (error) {
       // A wait of LOCK_MS was for the table, whose free rows are locked as well.
-      const isBrief = performance.now() - startedAt < LOCK_MS
+      const isBrief = performance.now() - sentAt < LOCK_MS
       if (isLockTimeout(error) && isBrief && toStep !== stepOfFreeRows) {
         return this.#attempt(batch, stepOfFreeRows, onDoubt)
       }

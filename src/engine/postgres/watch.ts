@@ -69,7 +69,7 @@ export function watchServer(
     )
     const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
     if (fatal) return primary.lose(connections, fatal)
-    for (const error of errors.filter(isOfServer)) state.refuse(error)
+    for (const error of errors) state.refuse(error)
     if (wasRefusing && errors.length === 0) await endRefusal()
   }
 

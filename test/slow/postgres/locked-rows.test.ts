@@ -7,6 +7,7 @@ import type { ErrorName } from '../../../src/errors'
 import type { Plant } from '../../../src/plant/plant'
 import type { Store } from '../../../src/store'
 import type { PostgresServer } from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { errorOf, type Logged, newDatabase, openAt } from '../../harness/postgres-store'
@@ -23,10 +24,18 @@ const FIRST_FREE = 1_000_000
 const LOOK_ENDS_WITHIN_MS = 5000
 
 /** A store with plants 1 to 50, and a session of another program in a transaction. */
-async function openBeside(server: PostgresServer, keepMs: number | null = null) {
+async function openBeside(
+  server: PostgresServer,
+  keepMs: number | null = null,
+  port = server.port,
+) {
   const url = await newDatabase(server)
   const events: Logged[] = []
-  const store = await openAt(url, events, keepMs)
+  const store = await openAt(
+    `${url.replace(/:\d+\//, `:${port}/`)}?connect_timeout=1`,
+    events,
+    keepMs,
+  )
   await store.createPlants(range(1, 50))
   const connect = () => new SQL({ adapter: 'postgres', url, tls: 'disable', max: 1 })
   const other = connect()
@@ -237,5 +246,24 @@ describeServers('a store in %s beside a session that locks rows', (startServer) 
     const names = fixture.events.map(({ event }) => event)
     expect(names).not.toContain('disk-stalled')
     expect(names).not.toContain('server-lost')
+  })
+
+  test('is no lock of the table, even if the server was lost for seconds before', async () => {
+    const server = await startServer()
+    using proxy = startProxy(server.port)
+    await using fixture = await openBeside(server, null, proxy.port)
+    await fixture.lock('UPDATE plants SET tag = NULL WHERE id = 1')
+    proxy.cut()
+    proxy.hold('requests')
+
+    const ending = errorOf(fixture.store.patchPlant(1n, { tag: 'x' }))
+    await Bun.sleep(LOCK_MS + 500)
+    proxy.release()
+
+    expect(await ending).toBe('busy')
+    const events = fixture.events.map(({ event }) => event)
+    expect(events).toContain('plant-locked')
+    expect(events).not.toContain('statement-refused')
+    await fixture.release()
   })
 })

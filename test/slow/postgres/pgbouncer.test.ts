@@ -175,6 +175,34 @@ describeServers(
       expect(await refusal(`${fresh.url()}?prepare=false`)).toBe('connected')
     })
 
+    test('names every setting that the role lacks at once', async () => {
+      const server = await startPrepared()
+      await server.createDatabase('lacking')
+      await server.query('ALTER ROLE admin RESET ALL')
+      await server.query('ALTER ROLE admin SET array_nulls = off')
+      try {
+        await using pooler = await startPgBouncer(server)
+        const reason = await refusal(`${pooler.url('lacking')}?search_path=garden&prepare=false`)
+        const [, statements = ''] = reason.split(': before a RECONNECT of the pooler, run ')
+        await server.query(statements)
+        await using fresh = await startPgBouncer(server)
+
+        expect(statements.match(/SET \w+/g)).toEqual([
+          'SET array_nulls',
+          'SET idle_in_transaction_session_timeout',
+          'SET lock_timeout',
+          'SET tcp_user_timeout',
+          'SET search_path',
+        ])
+        expect(await refusal(`${fresh.url('lacking')}?search_path=garden&prepare=false`)).toBe(
+          'connected',
+        )
+      } finally {
+        await server.query('ALTER ROLE admin RESET ALL')
+        for (const statement of roleStatements()) await server.query(statement)
+      }
+    })
+
     test('refuses a schema in the URL of a standby', async () => {
       const server = await startPrepared()
       await server.createDatabase('standby_path')

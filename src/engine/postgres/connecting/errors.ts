@@ -70,12 +70,13 @@ export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlSt
 
 /**
  * True if a refusal is the fault neither of the data nor of a single statement, such as one that took too long. A lock
- * that is not granted is a table's: with a row's, the server says where.
+ * that is not granted here is a table's: locked rows are left out.
  */
-export const isOfServer = (error: unknown): boolean => {
-  if (isLockTimeout(error)) return !(error as { where?: unknown }).where
-  return sqlStateOf(error) !== '' && !isRetried(error) && !isDataError(error) && !hasWaited(error)
-}
+export const isOfServer = (error: unknown): boolean =>
+  sqlStateOf(error) !== '' &&
+  !isRetried(error) &&
+  !isDataError(error) &&
+  (!hasWaited(error) || isLockTimeout(error))
 
 /** The SQLSTATE of a write with fewer rows written than sent: `division_by_zero`, see apply-writes.ts. */
 export const DISCARDED = '22012'

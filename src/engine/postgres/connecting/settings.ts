@@ -178,13 +178,11 @@ function refuseSettings(
 }
 
 /** A pooler drops the `search_path` of the URL: another schema would be read. */
-function refuseOtherPath({ search_path, role }: Settings, searchPath: string | null): void {
-  if (searchPath === null) return
-  const [actual, wanted] = [search_path ?? '', searchPath].map(identifiersIn)
-  if (Bun.deepEquals(actual, wanted)) return
-  throw new OpenError(
-    `search_path is ${search_path}, because a pooler drops the one in the URL: ${RUN_FOR_POOLER} ${alterRole(role ?? '', 'search_path', searchPath)}`,
-  )
+function wrongPath({ search_path }: Settings, searchPath: string | null): WrongSetting[] {
+  const [actual, value] = [search_path ?? '', searchPath ?? search_path ?? '']
+  if (Bun.deepEquals(identifiersIn(actual), identifiersIn(value))) return []
+  const reason = `${actual}, because a pooler drops the one in the URL`
+  return [{ name: 'search_path', actual: reason, value }]
 }
 
 /** Through a pooler, a transaction of two statements must keep to one session. */
@@ -246,17 +244,15 @@ export async function checkSettings(sql: SQL, target: PostgresTarget): Promise<S
   checkServer(settings, prepare)
   if (!prepare) {
     await refuseStatementPooling(sql)
-    refuseOtherPath(settings, target.searchPath)
   }
   const standing = standingOf(settings)
-  if (!standing.isWritable) return standing
-  if (prepare) refuseSettings(wrongSettings(await setRemaining(sql, settings)), settings)
-  else
-    refuseSettings(
-      [...wrongSettings(settings), ...(await wrongLimits(sql))],
-      settings,
-      RUN_FOR_POOLER,
-    )
+  const paths = prepare ? [] : wrongPath(settings, target.searchPath)
+  if (!standing.isWritable) refuseSettings(paths, settings, RUN_FOR_POOLER)
+  else if (prepare) refuseSettings(wrongSettings(await setRemaining(sql, settings)), settings)
+  else {
+    const limits = await wrongLimits(sql)
+    refuseSettings([...wrongSettings(settings), ...limits, ...paths], settings, RUN_FOR_POOLER)
+  }
   return standing
 }
 
