@@ -45,10 +45,6 @@ const CAUSES: Readonly<
     ask: create,
   },
   'a table was made `UNLOGGED`': { act: 'ALTER TABLE plants SET UNLOGGED', ask: refusedCreate },
-  'a foreign key': {
-    act: 'CREATE TABLE beds (plant bigint REFERENCES plants); INSERT INTO beds VALUES (1)',
-    ask: ({ store }) => store.deletePlant(1n),
-  },
   'only old changes': { act: 'REVOKE DELETE ON changes FROM $role' },
   'password changed': {
     act: `ALTER ROLE $role PASSWORD 'x';

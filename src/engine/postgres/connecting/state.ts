@@ -56,8 +56,9 @@ export class ServerState {
     this.#refusal = { error, since, isLogged: isLogged || isDue }
     if (!isDue) return
     this.#loggedAt.set(sqlstate, now)
-    const event = isFull ? 'disk-full' : 'statement-refused'
-    this.log('error', event, { sqlstate, detail: messageOf(thrown) })
+    const fields = { sqlstate, detail: messageOf(thrown) }
+    if (isFull) this.log('error', 'disk-full', fields)
+    else this.log('error', 'statement-refused', fields)
   }
 
   /** Notes that a trial has succeeded. */
@@ -65,8 +66,9 @@ export class ServerState {
     const refusal = this.#refusal
     this.#refusal = null
     if (!refusal?.isLogged) return
-    const event = refusal.error.error === 'disk full' ? 'writable-again' : 'statements-accepted'
-    this.log('info', event, { seconds: Math.round((performance.now() - refusal.since) / 1000) })
+    const fields = { seconds: Math.round((performance.now() - refusal.since) / 1000) }
+    if (refusal.error.error === 'disk full') this.log('info', 'writable-again', fields)
+    else this.log('info', 'statements-accepted', fields)
   }
 
   get isRefusing(): boolean {
