@@ -4,9 +4,9 @@ import { messageOf, OpenError } from '../../errors'
 import type { Log } from '../../log'
 import type { Findings } from '../../store'
 import { describeForeignPart, describeMiscount } from '../foreign-part'
-import { OWN_TABLES, readAlterations } from './alterations'
+import { OWN_TABLES, readAlterations, select } from './alterations'
 import type { Ask, Connection } from './connecting/connection'
-import { indexNamed, isLockTimeout, sqlStateOf } from './connecting/errors'
+import { isLockTimeout, sqlStateOf } from './connecting/errors'
 import { LOCK_MS } from './connecting/settings'
 import { limitLocks, type Statement, sendAll, texts } from './connecting/statements'
 import type { PostgresTarget } from './connecting/url'
@@ -24,45 +24,54 @@ const OWN_NAMES: readonly string[] = SCHEMA.match(/\w+/g) ?? []
 const OWN_INDEXES = [...SCHEMA.matchAll(/CREATE (?:UNIQUE )?INDEX (\w+)/g)].map(
   ([, name = '']) => name,
 )
+const COLUMN =
+  /^ {2}([a-z_]+) ([a-z ]+?)( COLLATE "C")?( NOT NULL| PRIMARY KEY)?( DEFAULT.*| CONSTRAINT.*)?,?$/gm
+/** The columns of the schema: their names, and what each has. */
+const OWN_COLUMNS = [...SCHEMA.matchAll(/CREATE TABLE (\w+) \((.*?)\n\)/gs)].flatMap(
+  ([, table, body = '']) =>
+    [...body.matchAll(COLUMN)].map(([, name, type, collation, isRequired]) => [
+      `${table}.${name}`,
+      `${type}${collation ? ' "C"' : ''}${isRequired ? ' not null' : ''}`,
+    ]),
+)
 
-// Parts of other programs that may refuse a row, and missing indexes.
-const SELECT_FAULTS = `
-  SELECT 'column' AS kind, attname AS name, attrelid::regclass::text AS detail FROM pg_attribute
-  WHERE attrelid IN ${OWN_TABLES} AND attnum > 0 AND NOT attisdropped AND attnotnull AND NOT atthasdef
-  UNION ALL SELECT 'constraint', conname, conrelid::regclass::text FROM pg_constraint
-  WHERE conrelid IN ${OWN_TABLES} AND contype IN ('c', 'f', 'u', 'x')
-  UNION ALL SELECT 'unique index', relname, indrelid::regclass::text
-  FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-  WHERE indrelid IN ${OWN_TABLES} AND indisunique
-    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
-  UNION ALL SELECT 'missing', name, '' FROM unnest($1::text[]) AS name
-  WHERE NOT EXISTS (
-    SELECT FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-    WHERE relname = name AND indrelid IN ${OWN_TABLES} AND indisvalid
-  )
-  ORDER BY kind, name`
-
-type Fault = { readonly kind: string; readonly name: string; readonly detail: string }
-
-function describeFault({ kind, name, detail }: Fault): string[] {
-  if (kind === 'missing') return [`index ${name} is missing or invalid`]
-  if (OWN_NAMES.includes(indexNamed(name))) return []
-  if (kind === 'column')
-    return [`column ${detail}.${name} is not plantstore's and must not be null; every write fails`]
-  return [describeForeignPart(kind, name, detail)]
-}
+// $1: own names; $2: own indexes; $3, $4: own columns. An index that is built again has another name for a while.
+const FOREIGN = '<> ALL($1::text[])'
+const INDEX = "regexp_replace(relname, '(_pkey)?(_cc(new|old)\\d*)?$', '')"
+const INDEXES = `pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid IN ${OWN_TABLES}`
+const COLUMNS = `pg_attribute WHERE attrelid IN ${OWN_TABLES} AND attnum > 0 AND NOT attisdropped`
+const SELECT_FAULTS = [
+  `${select('column %s is %s; expected %s', 'name', "coalesce(actual.detail, 'missing')", 'expected.detail')}
+  FROM unnest($3::text[], $4::text[]) AS expected (name, detail) LEFT JOIN (
+    SELECT attrelid::regclass || '.' || attname AS name, format_type(atttypid, NULL)
+      || CASE attcollation WHEN 'pg_catalog."C"'::regcollation THEN ' "C"' ELSE '' END
+      || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS detail FROM ${COLUMNS}
+  ) AS actual USING (name) WHERE actual.detail IS DISTINCT FROM expected.detail`,
+  `${select("column %s.%s is not plantstore's and must not be null; every write fails", 'attrelid::regclass', 'attname')}
+  FROM ${COLUMNS} AND attnotnull AND NOT atthasdef AND attname ${FOREIGN}`,
+  `${select(describeForeignPart('constraint', '%s', '%s'), 'conname', 'conrelid::regclass')}
+  FROM pg_constraint
+  WHERE conrelid IN ${OWN_TABLES} AND contype IN ('c', 'f', 'u', 'x') AND conname ${FOREIGN}`,
+  `${select(describeForeignPart('unique index', '%s', '%s'), 'relname', 'indrelid::regclass')}
+  FROM ${INDEXES} AND indisunique AND ${INDEX} ${FOREIGN}
+    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)`,
+  `${select('index %s is missing or invalid', 'name')} FROM unnest($2::text[]) AS name
+  WHERE NOT EXISTS (SELECT FROM ${INDEXES} AND relname = name AND indisvalid)`,
+].join(' UNION ALL ')
 
 const describeRefusal = (error: unknown): string => `${messageOf(error)} (${sqlStateOf(error)})`
 
 /** Changes of the schema by other programs, a line each. */
 async function checkSchema({ sql, within }: Connection): Promise<string[]> {
-  const selecting = sql.unsafe<Fault[]>(SELECT_FAULTS, [texts(sql, OWN_INDEXES)])
+  const columns = [0, 1].map((place) => OWN_COLUMNS.map((column) => column[place] ?? ''))
+  const parameters = [OWN_NAMES, OWN_INDEXES, ...columns].map((values) => texts(sql, values))
+  const selecting = sql.unsafe<{ text: string }[]>(`${SELECT_FAULTS} ORDER BY text`, parameters)
   const faults = await within(DEADLINE_MS, selecting)
   const alterations = await within(DEADLINE_MS, readAlterations(sql)).catch((error) => {
     if (sqlStateOf(error) === '') throw error
     return [describeRefusal(error)]
   })
-  return [...faults.flatMap(describeFault), ...alterations]
+  return [...faults.map(({ text }) => text), ...alterations]
 }
 
 /**

@@ -28,8 +28,8 @@ CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL;
 -- One row for each writing process. Its commits find it by key and number, past the older versions that a long snapshot
 -- keeps. logs: whether it adds to the change log. added: the plants that its commits have added.
 CREATE TABLE lanes (
-  lane text,
-  seq bigint,
+  lane text NOT NULL,
+  seq bigint NOT NULL,
   fenced_from bigint,
   refused text NOT NULL DEFAULT '',
   seen_at timestamp with time zone NOT NULL DEFAULT now(),

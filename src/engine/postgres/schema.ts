@@ -15,10 +15,10 @@ export const SCHEMA: string = schema
 // The last build that reads the schemas before 1.0.0.
 const OLDER_BUILD = '1d95bd2cfb87'
 
-// Any number: other plantstores that create the schema of this database wait.
-const CREATION_LOCK = 7_068_111
+/** Any number: other plantstores that create the schema of this database wait. */
+export const CREATION_LOCK = 7_068_111
 
-export const newerSchema = (version: number): string =>
+export const newerSchema = (version: number | string): string =>
   `the database was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade`
 
 const olderSchema = (version: number): string =>
@@ -47,10 +47,12 @@ export async function createSchema(sql: SQL): Promise<void> {
     await rollBack(sql).catch(() => {})
     const state = sqlStateOf(error)
     if (state === '') throw error
-    const isTaken = state === '42P07' || state === '42710'
-    const reason = isTaken
-      ? "another program's tables are in the database; use another one, or another schema with ?search_path="
-      : 'cannot create the tables'
-    throw new OpenError(`${reason}: ${messageOf(error)} (${state})`)
+    const reason =
+      state === '42P07' || state === '42710'
+        ? "another program's tables are in the database"
+        : 'the user cannot create tables'
+    throw new OpenError(
+      `${reason} (${messageOf(error)}); run GRANT CREATE, USAGE ON SCHEMA … TO the user, or use another schema with ?search_path=`,
+    )
   }
 }

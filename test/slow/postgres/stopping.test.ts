@@ -1,6 +1,7 @@
 // Stopping a daemon before its store is open.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { CREATION_LOCK } from '../../../src/engine/postgres/schema'
 import { builtProgram, PATIENCE_MS, startProgram } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
@@ -8,24 +9,16 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const BACK_TO_FOUR = `
-  ALTER TABLE change_log DROP COLUMN id;
-  ALTER TABLE plant_count DROP COLUMN id;
-  ALTER TABLE changes DROP COLUMN mark;
-  DROP TABLE change_log_start;
-  UPDATE plantstore_schema SET version = 4`
-
 describeServers('a start with %s', (startServer) => {
   test.each([
-    ['migrates, and waits for a table', BACK_TO_FOUR],
-    ['begins a change log, and waits for a table', ''],
-  ])('that %s ends at SIGTERM', async (_, before) => {
+    ['waits for another that creates the tables', `SELECT pg_advisory_xact_lock(${CREATION_LOCK})`],
+    ['begins a change log, and waits for a table', 'LOCK TABLE lanes'],
+  ])('that %s ends at SIGTERM', async (_, lock) => {
     const server = await startServer()
     const url = await newDatabase(server)
-    await (await openAt(url)).close()
-    if (before !== '') await server.query(before, url)
+    if (lock.startsWith('LOCK')) await (await openAt(url)).close()
     const { sql, close } = await connect(targetOf(url))
-    await sql.unsafe('BEGIN; LOCK TABLE lanes')
+    await sql.unsafe(`BEGIN; ${lock}`)
     const env = { PLANTSTORE_DATABASE: url }
     const args = ['serve', '--port', '0', '--keep-changes', '1d']
     await using daemon = startProgram(args, { program: builtProgram(), env })

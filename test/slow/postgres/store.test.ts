@@ -81,32 +81,6 @@ describeServers('a store in %s', (startServer, installation) => {
     })
   })
 
-  test('counts the plants of an older schema, and stops processes of that version', async () => {
-    const server = await startServer()
-    const url = await newDatabase(server)
-    const query = (text: string) => server.query(text, url)
-    const older = await openAt(url)
-    await older.createPlants(range(0, 5))
-    await query('ALTER TABLE lanes DROP CONSTRAINT lanes_pkey, ADD PRIMARY KEY (lane)')
-    await query('ALTER TABLE lanes DROP COLUMN added')
-    await query('DROP TABLE plant_count, change_log_start')
-    await query('ALTER TABLE change_log DROP COLUMN id')
-    await query('ALTER TABLE changes DROP COLUMN mark')
-    await query('UPDATE plantstore_schema SET version = 3')
-
-    const store = await openAt(url)
-
-    expect(await store.countPlants()).toBe(5)
-    expect(
-      await query(
-        "SELECT pg_get_constraintdef(oid) AS key FROM pg_constraint WHERE conname = 'lanes_pkey'",
-      ),
-    ).toEqual([{ key: 'PRIMARY KEY (lane, seq)' }])
-    expect(await query('SELECT count(*)::int AS lanes FROM lanes')).toEqual([{ lanes: 1 }])
-    await store.close()
-    await older.close()
-  })
-
   test('refuses writes of a command that connected before a newer plantstore migrated it', async () => {
     const server = await startServer()
     const url = await newDatabase(server)

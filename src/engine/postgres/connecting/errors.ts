@@ -138,7 +138,7 @@ const NO_PASSWORD =
 export async function explainFailedConnection(
   error: unknown,
   host: Host,
-  { user, database, prepare, readPassword }: PostgresTarget,
+  { user, prepare, readPassword }: PostgresTarget,
 ): Promise<string> {
   const [code, state, message] = [codeOf(error), sqlStateOf(error), messageOf(error)]
   if (isUntrusted(error)) {
@@ -152,12 +152,6 @@ export async function explainFailedConnection(
       return `its certificate is not for ${host.host}; connect by a name in the certificate, or set sslmode=verify-ca in the URL`
     case '28P01':
       return `wrong password for user ${JSON.stringify(user)}${readPassword() ? '' : NO_PASSWORD}`
-    case '3D000':
-      return `database ${JSON.stringify(database)} does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`
-    case '53300':
-      return 'too many connections; raise max_connections, or end other clients'
-    case '57P03':
-      return `not ready: ${message}`
     case '08P01':
       return prepare && message.includes('startup parameter')
         ? 'connected through a pooler: add prepare=false to the URL'

@@ -223,7 +223,7 @@ export class Primary {
     this.#askOthersLater(connections)
     if (reason === null) return
     this.#reasonToLeave = new Error(reason)
-    if (!this.state.isWriting) this.lose(connections, this.#reasonToLeave)
+    if (this.state.writingSince === null) this.lose(connections, this.#reasonToLeave)
   }
 
   get #context(): ConnectContext {

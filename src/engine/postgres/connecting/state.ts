@@ -5,15 +5,19 @@ import { type FailedAccess, InDoubtError, messageOf, RequestError } from '../../
 import type { Log } from '../../../log'
 import type { StoreUser } from '../../store-user'
 import { errorNameOf, isOfServer, sqlStateOf } from './errors'
+import { LOCK_MS } from './settings'
 
 // A refusal may repeat for long: it is logged no more often than this.
 const LOGGED_EVERY_MS = 60_000
 
+// Longer than a write waits for a lock.
+const STALLED_MS = LOCK_MS + 1000
+
 type Refusal = { readonly error: RequestError; readonly since: number; isLogged: boolean }
 
 export class ServerState {
-  /** True while a commit is under way. */
-  isWriting = false
+  /** The time at which the commit under way was sent; null if there is none. */
+  writingSince: number | null = null
   /** The time of the last confirmed commit. */
   confirmedAt = Number.NEGATIVE_INFINITY
   #lostAt: number | null = null
@@ -89,9 +93,20 @@ export class ServerState {
     return new RequestError('cannot write', `no connection to the database server for ${seconds} s`)
   }
 
+  /** A commit that the server, or its standby, has not confirmed for long. */
+  get #stall(): RequestError | null {
+    const waitMs = performance.now() - (this.writingSince ?? performance.now())
+    if (waitMs < STALLED_MS) return null
+    const seconds = Math.floor(waitMs / 1000)
+    return new RequestError(
+      'cannot write',
+      `the database server has confirmed no write for ${seconds} s`,
+    )
+  }
+
   /** The reason that the server cannot be written; null if there is none. */
   problem(): RequestError | null {
-    return this.outage ?? this.alteration ?? this.#refusal?.error ?? null
+    return this.outage ?? this.alteration ?? this.#stall ?? this.#refusal?.error ?? null
   }
 }
 

@@ -94,7 +94,7 @@ export class Lane {
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
-    this.state.isWriting = true
+    this.state.writingSince = performance.now()
     try {
       const laneStep = { lane: this.#name ?? '', seq, hasChangeLog: this.hasChangeLog }
       const result = await connection.within(DEADLINE_MS, send(connection.sql, laneStep))
@@ -109,7 +109,7 @@ export class Lane {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
       throw error
     } finally {
-      this.state.isWriting = false
+      this.state.writingSince = null
     }
   }
 

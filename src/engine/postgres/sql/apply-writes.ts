@@ -142,7 +142,7 @@ function decideAll(
   batch: readonly Write[],
   storedRows: Rows,
   hasChangeLog: boolean,
-  locked: ReadonlySet<RowId> = new Set(),
+  locked: ReadonlySet<RowId>,
 ): BatchDecision {
   const { state, changed } = overlay((id) => storedRows.get(id) ?? null)
   const entries: NewEntry[] = []
@@ -255,9 +255,7 @@ export const trialStep: Step<void> = {
       ...entries,
       ['ROLLBACK'],
     ])
-    if (!(await beginStep(sql, laneStep, []))) return 'elsewhere'
-    await commit(sql, [])
-    return { refusedIds: '' }
+    return transactionStep([]).send(sql, laneStep)
   },
   finish: async () => {},
 }
@@ -266,49 +264,54 @@ const rowsIn = (batch: readonly Write[]): RowId[] => [
   ...new Set(batch.filter(isPlantWrite).flatMap(idsOf)),
 ]
 
-/** A step of any writes: locks and reads the rows, decides the outcomes, and writes the net changes. */
-export function transactionStep(batch: readonly Write[]): Step<BatchOutcomes> {
-  const ids = rowsIn(batch)
-  let outcomes: BatchOutcomes = []
-
-  return {
-    async send(sql, laneStep) {
-      const locks = ids.length > 0 ? [limitLocks(COMMIT_MS), lockRows(sql, ids)] : []
-      const answers = await beginStep(sql, laneStep, locks)
-      if (!answers) return 'elsewhere'
-      const decision = decideAll(batch, toRows(answers[1]), laneStep.hasChangeLog)
-      // Kept before the COMMIT, in case its answer is lost.
-      outcomes = decision.outcomes
-      return commitDecision(sql, laneStep, batch, decision, insertsOf(sql, decision))
-    },
-    finish: async () => outcomes,
-  }
+/** The statements of a step that lock and read its rows, and the place of the rows among their results. */
+const WAITING = {
+  locks: (sql: SQL, ids: readonly RowId[]) =>
+    ids.length > 0 ? [limitLocks(COMMIT_MS), lockRows(sql, ids)] : [],
+  lockedAt: 1,
 }
+const LEAVING = {
+  locks: (sql: SQL, ids: readonly RowId[]) => [
+    limitLocks(LOCK_MS),
+    LOCK_TABLE,
+    lockFreeRows(sql, ids),
+    readRows(sql, ids),
+  ],
+  lockedAt: 2,
+}
+
+/** A step of any writes: locks and reads the rows, decides the outcomes, and writes the net changes. */
+const stepBy =
+  (way: typeof WAITING) =>
+  (batch: readonly Write[]): Step<BatchOutcomes> => {
+    const ids = rowsIn(batch)
+    let outcomes: BatchOutcomes = []
+    return {
+      async send(sql, laneStep) {
+        const answers = await beginStep(sql, laneStep, way.locks(sql, ids))
+        if (!answers) return 'elsewhere'
+        const storedRows = toRows(answers[way.lockedAt])
+        const allRows = toRows(answers[way.lockedAt + 1])
+        const locked = new Set([...allRows.keys()].filter((id) => !storedRows.has(id)))
+        const decision = decideAll(batch, storedRows, laneStep.hasChangeLog, locked)
+        // Kept before the COMMIT, in case its answer is lost.
+        outcomes = decision.outcomes
+        const inserts = insertsOf(sql, decision)
+        const isBrief = way === LEAVING && inserts.length > 0
+        if (isBrief && !(await insertBriefly(sql, inserts))) return 'locked'
+        return commitDecision(sql, laneStep, batch, decision, isBrief ? [] : inserts)
+      },
+      finish: async () => outcomes,
+    }
+  }
+
+export const transactionStep = stepBy(WAITING)
 
 /**
  * Like {@link transactionStep}, without waiting: writes of rows that other sessions have locked are refused. If an
  * insert meets an uncommitted row, which no query shows, the step is not made.
  */
-export function stepOfFreeRows(batch: readonly Write[]): Step<BatchOutcomes> {
-  const ids = rowsIn(batch)
-  let outcomes: BatchOutcomes = []
-
-  return {
-    async send(sql, laneStep) {
-      const locks = [limitLocks(LOCK_MS), LOCK_TABLE, lockFreeRows(sql, ids), readRows(sql, ids)]
-      const answers = await beginStep(sql, laneStep, locks)
-      if (!answers) return 'elsewhere'
-      const storedRows = toRows(answers[2])
-      const locked = new Set([...toRows(answers[3]).keys()].filter((id) => !storedRows.has(id)))
-      const decision = decideAll(batch, storedRows, laneStep.hasChangeLog, locked)
-      outcomes = decision.outcomes
-      const inserts = insertsOf(sql, decision)
-      if (inserts.length > 0 && !(await insertBriefly(sql, inserts))) return 'locked'
-      return commitDecision(sql, laneStep, batch, decision, [])
-    },
-    finish: async () => outcomes,
-  }
-}
+export const stepOfFreeRows = stepBy(LEAVING)
 
 /** Inserts rows; or resolves to false and rolls back, if another session has inserted one and not committed. */
 async function insertBriefly(sql: SQL, inserts: readonly Statement[]): Promise<boolean> {
