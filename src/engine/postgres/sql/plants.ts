@@ -71,7 +71,7 @@ export async function selectRows(sql: SQL, ids: readonly (RowId | bigint)[]): Pr
   return toRows(await sql.unsafe<PlantRecord[]>(SELECT, [bigints(sql, ids)]))
 }
 
-/** Characters of a tag in the index, whose entries have at most 2704 bytes. See migrations/0001. */
+/** Characters of a tag in the index, whose entries have at most 2704 bytes. See schema.sql. */
 export const INDEXED_CHARACTERS = 200
 
 /** `hit`: true if the row matches; the last one may not. `more`: true if there is a next page. */
