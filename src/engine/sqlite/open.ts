@@ -2,7 +2,9 @@
 
 import type { Database } from 'bun:sqlite'
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
@@ -188,6 +190,7 @@ type Access = {
 }
 
 function openPath(path: string, { makesDatabase = false, isRead = false }: Access): OpenedFile {
+  accessSync(dirname(path), constants.X_OK)
   // Checked before opening: opening a pipe would wait for a writer.
   const kind = kindAt(path)
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
