@@ -3,12 +3,11 @@
 
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../change-log/entry'
-import { codeOf } from '../../errors'
 import { countDelta } from '../commit/kinds'
 import { DONE, type Outcome, type PlantWrite, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
 import { CACHE, closeDatabase, connect, prepareOrClose } from './connection'
-import { type Failure, FileMoved, spaceError, toCommitFailure, toError, toFailure } from './errors'
+import { type Failure, FileMoved, toCommitFailure, toError, toFailure } from './errors'
 import { type CheckpointRow, describeLost, keepLog, saveLog, watchFiles } from './files'
 import { guardSchema, schemaVersion } from './schema'
 import { prepareWrites } from './writes'
@@ -132,7 +131,7 @@ export class Committer {
       this.#statements.apply(writes)
       return DONE
     } catch (error) {
-      return { failure: this.#toFailure(error, false) }
+      return { failure: toFailure(error, this.#path) }
     } finally {
       this.#rollback()
       this.#db.run(CACHE)
@@ -150,7 +149,7 @@ export class Committer {
       if (pages >= this.#checkpointAt) this.#checkpointAt = this.#copyLog(pages)
       return null
     } catch (error) {
-      const failure = this.#toFailure(error, true)
+      const failure = toCommitFailure(error, this.#path)
       return failure.kind === 'fatal' ? failure : null
     }
   }
@@ -177,7 +176,7 @@ export class Committer {
       this.#statements.commit.run()
     } catch (error) {
       this.#rollback()
-      return { failure: this.#toFailure(error, outcomes !== undefined) }
+      return { failure: (outcomes ? toCommitFailure : toFailure)(error, this.#path) }
     }
     const lost = this.#lost()
     if (lost) {
@@ -196,7 +195,8 @@ export class Committer {
         this.#statements.begin.run()
         break
       } catch (error) {
-        if (toFailure(error).kind !== 'busy' || performance.now() >= deadline) throw error
+        if (toFailure(error, this.#path).kind !== 'busy' || performance.now() >= deadline)
+          throw error
         Bun.sleepSync(1)
       }
     }
@@ -208,13 +208,6 @@ export class Committer {
     if (!lost) return
     saveLog(this.#db, lost)
     throw new FileMoved(describeLost(lost))
-  }
-
-  // A quota that is exceeded is an I/O error to SQLite. The frame that ends a transaction was not written.
-  #toFailure(error: unknown, isCommit: boolean): Failure {
-    const failure = isCommit ? toCommitFailure(error) : toFailure(error)
-    const isQuota = codeOf(error) === 'SQLITE_IOERR_WRITE' && spaceError(this.#path)
-    return isQuota ? { ...failure, kind: 'full' } : failure
   }
 
   #rollback(): void {

@@ -59,15 +59,19 @@ function kindOf(error: unknown): Failure['kind'] {
   return KINDS.find(([pattern]) => pattern.test(codeOf(error)))?.[1] ?? 'refused'
 }
 
-/** Converts an error of a write before its COMMIT. */
-export const toFailure = (error: unknown): Failure => ({
-  kind: kindOf(error),
-  detail: `${codeOf(error)} ${messageOf(error)}`.trim(),
-})
+/**
+ * Converts an error of a write to a database. A quota that is exceeded is an I/O error to SQLite, but only the disk's
+ * refusal: the frame that ends a transaction was not written.
+ */
+export function toFailure(error: unknown, path: string): Failure {
+  const isQuota = codeOf(error) === 'SQLITE_IOERR_WRITE' && spaceError(path) !== null
+  const detail = `${codeOf(error)} ${messageOf(error)}`.trim()
+  return { kind: isQuota ? 'full' : kindOf(error), detail }
+}
 
 /** Converts an error of a COMMIT or a checkpoint: unless the disk is full or locked, nothing is known of it. */
-export function toCommitFailure(error: unknown): Failure {
-  const { kind, detail } = toFailure(error)
+export function toCommitFailure(error: unknown, path: string): Failure {
+  const { kind, detail } = toFailure(error, path)
   return { kind: kind === 'full' || kind === 'busy' ? kind : 'fatal', detail }
 }
 

@@ -104,7 +104,7 @@ class OpenStore {
     try {
       return run.immediate()
     } catch (error) {
-      throw await this.writer.fail(toFailure(error))
+      throw await this.writer.fail(toFailure(error, this.file.path))
     }
   }
 
@@ -157,7 +157,7 @@ class OpenStore {
 
   #failRead(error: unknown): RequestError {
     if (this.#isClosed) return new RequestError('cannot read')
-    const { detail } = toFailure(error)
+    const { detail } = toFailure(error, this.file.path)
     if (!this.storeUser.outlivesOutages)
       return new RequestError('cannot read', `cannot read from the database: ${detail}`)
     if (isDamage(error)) {

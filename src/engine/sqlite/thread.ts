@@ -34,6 +34,6 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
     const failure = committer?.checkpoint()
     if (failure) send({ failure })
   } catch (error) {
-    send({ failure: toFailure(error) })
+    send({ failure: toFailure(error, database?.path ?? '') })
   }
 }

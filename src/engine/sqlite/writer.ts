@@ -193,7 +193,7 @@ export class Writer {
       this.#replies.push(resolve)
       this.#thread.postMessage(JSON.stringify(request))
     } catch (error) {
-      resolve({ failure: toFailure(error) })
+      resolve({ failure: toFailure(error, this.database.path) })
     }
     return promise
   }

@@ -26,11 +26,20 @@ test('says whether a database is full, locked or damaged', () => {
   db.run('CREATE TABLE t (x)')
 
   db.run('BEGIN IMMEDIATE')
-  const busy = toFailure(thrownBy(() => other.run('INSERT INTO t VALUES (1)')))
+  const busy = toFailure(
+    thrownBy(() => other.run('INSERT INTO t VALUES (1)')),
+    path,
+  )
   db.run('ROLLBACK')
   db.run('PRAGMA max_page_count = 2')
-  const full = toFailure(thrownBy(() => db.run('INSERT INTO t VALUES (zeroblob(100000))')))
-  const failed = toFailure(thrownBy(() => db.run('SELECT * FROM none')))
+  const full = toFailure(
+    thrownBy(() => db.run('INSERT INTO t VALUES (zeroblob(100000))')),
+    path,
+  )
+  const failed = toFailure(
+    thrownBy(() => db.run('SELECT * FROM none')),
+    path,
+  )
 
   const told = [busy, full, failed].map((failure) => [
     toError(failure).error,
