@@ -5,16 +5,16 @@ import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import { copy } from '../controls/clipboard.ts'
 import { countPlants } from '../counts.ts'
+import type { BackgroundSaves } from '../editor/background-saves.ts'
 import type { Editor } from '../editor/editor.ts'
 import { PlantForm } from '../editor/plant-form.ts'
-import type { Saves } from '../editor/saves.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import type { CellEditing } from '../table/cell-editing.ts'
 import type { TableScroll } from '../table/table-scroll.ts'
 import { TEXTS, type TextName } from '../texts.ts'
-import type { Acts } from '../undo/acts.ts'
 import { changedTexts } from '../undo/step.ts'
+import type { UndoHistory } from '../undo/undo-history.ts'
 import { CellField, type OpenCell } from './cell-field.tsx'
 import { type Cell, CellRange } from './cell-range.ts'
 import { type Grid, gridOf, htmlOf, readPastedGrid, textOf } from './grid.ts'
@@ -39,15 +39,18 @@ type Click = {
 // Keys of an accent or an input method.
 const COMPOSING: readonly string[] = ['Dead', 'Process']
 
+// Of the row or, with Ctrl, of the table.
+const EDGES: readonly string[] = ['Home', 'End']
+
 const isText = (key: string): boolean => [...key].length === 1 && key !== ' '
 
 type CellParts = {
   readonly list: PlantList
   readonly scroll: TableScroll
   readonly editor: Editor
-  readonly saves: Saves
+  readonly saves: BackgroundSaves
   readonly selection: Selection
-  readonly acts: Acts
+  readonly undoHistory: UndoHistory
 }
 
 const table = (): HTMLElement | null => document.querySelector('[role="grid"]')
@@ -55,11 +58,15 @@ const table = (): HTMLElement | null => document.querySelector('[role="grid"]')
 /** True if the table has columns; with two lines per plant, the panel edits. */
 const hasColumns = (): boolean => table()?.querySelector('.orders')?.checkVisibility() === false
 
+/** True if the page runs from right to left, such as in a translation. */
+const isMirrored = (): boolean => getComputedStyle(document.body).direction === 'rtl'
+
 const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
 
 /** The cell of a row whose column the mouse is in; null: none. */
-function cellOf({ target, clientX }: MouseEvent): Cell | null {
-  const row = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
+function cellOf({ clientX, clientY }: MouseEvent): Cell | null {
+  // While the mouse is pressed, Firefox names the element where it was pressed.
+  const row = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-row]')
   const text = TEXTS.find((name) => {
     const box = row?.querySelector(`[data-text="${name}"]`)?.getBoundingClientRect()
     return box && clientX >= box.left && clientX <= box.right
@@ -71,8 +78,9 @@ export class CellEditor implements CellEditing {
   readonly #range: CellRange
   readonly #openCell = signal<OpenCell | null>(null)
   #lastClick: Click | null = null
-  /** The cell where a range begins if no cell is active. */
-  #lastCell: Cell | null = null
+  /** The pressed cell, where a range begins if no cell is active. */
+  #pressedCell: Cell | null = null
+  #isDragging = false
 
   constructor(readonly parts: CellParts) {
     this.#range = new CellRange(parts.list, parts.scroll.active)
@@ -92,9 +100,14 @@ export class CellEditor implements CellEditing {
   onKey(event: KeyboardEvent): boolean {
     const { key, target, shiftKey, altKey } = event
     if (target !== table() || !hasColumns() || altKey) return false
-    if (event.ctrlKey || event.metaKey) return key.toLowerCase() === 'c' && this.#copy()
     const { value: column } = this.column
     const { active } = this.parts.scroll
+    const isChord = event.ctrlKey || event.metaKey
+    if (column && EDGES.includes(key)) {
+      this.#range.move(shiftKey, this.#edgeOf(key, isChord))
+      return true
+    }
+    if (isChord) return key.toLowerCase() === 'c' && this.#copy()
     const move = this.#moveOf(key, shiftKey)
     if (move) this.#range.move(shiftKey, move)
     else if (column === null) return false
@@ -111,9 +124,19 @@ export class CellEditor implements CellEditing {
 
   /** What moves the active cell at a key; undefined for any other key. */
   #moveOf(key: string, isExtended: boolean): (() => void) | undefined {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[key] as -1 | 1 | undefined
+    const [left, right] = isMirrored() ? ([1, -1] as const) : ([-1, 1] as const)
+    const step = { ArrowLeft: left, ArrowRight: right }[key]
     if (step === undefined) return this.parts.scroll.moveOf(key)
     return () => this.#range.moveColumn(step, isExtended)
+  }
+
+  /** Moves to the first or last cell of the row, or of the table. */
+  #edgeOf(key: string, isOfTable: boolean): () => void {
+    const isFirst = key === 'Home'
+    return () => {
+      if (isOfTable) this.parts.scroll.moveOf(key)?.()
+      this.#range.column.value = TEXTS.at(isFirst ? 0 : -1) ?? null
+    }
   }
 
   /** Pastes cells into the selected ones; false if the clipboard has none. */
@@ -128,17 +151,42 @@ export class CellEditor implements CellEditing {
     return true
   }
 
-  /** Acts on a click at once, and remembers its cell for a second click. With Shift, it selects a range. */
+  onPress(event: PointerEvent): void {
+    this.#isDragging = false
+    if (!event.shiftKey) this.#pressedCell = hasColumns() ? cellOf(event) : null
+  }
+
+  readonly onDrag = (event: PointerEvent): void => {
+    const first = this.#pressedCell
+    // WebKit may mark text until the mouse is released.
+    const isPressed = event.buttons === 1 || event.type === 'pointerup'
+    if (!isPressed || event.shiftKey || event.pointerType !== 'mouse' || !first) return
+    const cell = cellOf(event)
+    const isOther = cell && (cell.row !== first.row || cell.text !== first.text)
+    if (!cell || !(isOther || this.#isDragging)) return
+    if (!this.#isDragging) this.#range.setColumn(null)
+    this.#isDragging = true
+    this.#extendTo(cell)
+  }
+
+  #extendTo(cell: Cell): void {
+    this.#range.extendTo(cell, this.#pressedCell)
+    // Without the text that the mouse has marked.
+    getSelection()?.removeAllRanges()
+    table()?.focus({ preventScroll: true })
+  }
+
+  /** UndoHistory on a click at once, and remembers its cell for a second click. With Shift, it selects a range. */
   onClick(event: MouseEvent, act: () => void): void {
+    // The mouse was released after it had selected a range.
+    if (this.#isDragging) return
     const isButton = event.target instanceof Element && event.target.closest('button') !== null
     const cell = hasMouse() && hasColumns() && !isButton ? cellOf(event) : null
     if (event.shiftKey && cell) {
-      this.#range.extendTo(cell, this.#lastCell)
-      table()?.focus({ preventScroll: true })
+      this.#extendTo(cell)
       return
     }
     this.#range.setColumn(null)
-    this.#lastCell = cell
     const isPanelOpen = this.parts.editor.form.value !== null
     this.#lastClick = { cell, isPanelOpen, event }
     act()
@@ -204,10 +252,10 @@ export class CellEditor implements CellEditing {
   }
 
   #fill(grid: Grid): void {
-    const { acts, list } = this.parts
+    const { undoHistory, list } = this.parts
     const filled = this.#range.fill(grid)
     const steps = filled?.filter((step) => changedTexts(step).length > 0) ?? []
-    if (steps.length > 0) void acts.do(steps)
+    if (steps.length > 0) void undoHistory.do(steps)
     else if (!filled) list.announce(`Nothing was changed: ${UNREAD}`)
     else if (this.#range.hasNames && grid.some(([name]) => name === ''))
       list.announce('Nothing was changed: a plant needs a name')
@@ -239,7 +287,7 @@ export class CellEditor implements CellEditing {
       return
     }
     const form = new PlantForm(list, { plant, etag: undefined })
-    form.reading = saves.turns.whenDone.then(async () => (await form.readAgain()) !== null)
+    form.reading = saves.queue.whenDone.then(async () => (await form.readAgain()) !== null)
     if (firstCharacter !== undefined) form.draft.texts[text].value = firstCharacter
     this.#openCell.value = { id: plant.id, text, form, row, isShown: firstCharacter !== undefined }
   }
@@ -320,7 +368,7 @@ export class CellEditor implements CellEditing {
 
   forget(): void {
     this.#openCell.value = null
-    this.#lastCell = null
+    this.#pressedCell = null
     this.#range.setColumn(null)
   }
 }

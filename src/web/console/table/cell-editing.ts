@@ -10,6 +10,10 @@ export type CellEditing = {
   readonly column: ReadonlySignal<TextName | null>
   /** Handles a key in the table; false for any other key. */
   onKey(event: KeyboardEvent): boolean
+  /** Remembers the cell that was pressed, where a range may begin. */
+  onPress(event: PointerEvent): void
+  /** Selects a range while the pressed mouse moves over cells. */
+  onDrag(event: PointerEvent): void
   /** Carries out a click at once. */
   onClick(event: MouseEvent, act: () => void): void
   /** True for a cell of a chosen range. */

@@ -143,8 +143,10 @@ function Body(props: TableProps) {
   const { list } = scroll
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
+  const track = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (scroller.current && probe.current) return scroll.attach(scroller.current, probe.current)
+    if (scroller.current && probe.current && track.current)
+      return scroll.attach(scroller.current, probe.current, track.current)
   }, [scroll])
   list.rows.version.value
   const { first, end, offset } = scroll.position.drawnRows.value
@@ -159,8 +161,11 @@ function Body(props: TableProps) {
       onScroll={scroll.onScroll}
       onPointerDown={(event) => {
         const row = rowOf(event)
+        cells?.onPress(event)
         if (row !== undefined && !event.shiftKey) scroll.active.set(row)
       }}
+      onPointerMove={cells?.onDrag}
+      onPointerUp={cells?.onDrag}
       onMouseDown={(event) => {
         // Shift extends the chosen cells or rows, and marks no text.
         if (event.shiftKey) event.preventDefault()
@@ -176,18 +181,14 @@ function Body(props: TableProps) {
       }}
     >
       <div class="row probe" ref={probe} aria-hidden="true" />
-      <div
-        class="track"
-        role="presentation"
-        style={{ height: `${scroll.position.content.value}px` }}
-      >
+      <div class="track" role="presentation" ref={track}>
         <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
           {rows.map((row) => {
             const plant = list.rows.row(row)
             if (!plant) return null
             return (
               <PlantRow
-                key={row}
+                key={String(plant.id)}
                 row={row}
                 plant={plant}
                 isActive={row === active}

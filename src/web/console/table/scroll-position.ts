@@ -1,6 +1,6 @@
 // The scroll position of the table in its rows.
 
-import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 
 // Rows drawn above and below the view, for fast scrolling.
 const SPARE_ROWS = 12
@@ -41,8 +41,14 @@ export class ScrollPosition {
     return this.#element !== undefined && Math.abs(this.#element.scrollTop - this.top.value) > 1
   }
 
-  /** Follows the size of the scrolling element, and of a probe as high as a row. Call the result to stop. */
-  attach(scroller: HTMLElement, probe: HTMLElement): () => void {
+  /**
+   * Follows the size of the scrolling element, and of a probe as high as a row; the track gets the height of all rows at
+   * once, so that a row can be scrolled to before it is drawn. Call the result to stop.
+   */
+  attach(scroller: HTMLElement, probe: HTMLElement, track: HTMLElement): () => void {
+    const stop = effect(() => {
+      track.style.height = `${this.content.value}px`
+    })
     this.#element = scroller
     const sizes = new ResizeObserver(() => {
       // After Disconnect they are gone, and on paper they are hidden: they measure 0.
@@ -55,7 +61,10 @@ export class ScrollPosition {
     })
     sizes.observe(scroller)
     sizes.observe(probe)
-    return () => sizes.disconnect()
+    return () => {
+      stop()
+      sizes.disconnect()
+    }
   }
 
   setTop(to: number): void {

@@ -18,9 +18,9 @@ export class TableScroll {
   }
 
   /** Follows the elements and the rows. Call the result to stop. */
-  attach(scroller: HTMLElement, probe: HTMLElement): () => void {
+  attach(scroller: HTMLElement, probe: HTMLElement, track: HTMLElement): () => void {
     const stops = [
-      this.position.attach(scroller, probe),
+      this.position.attach(scroller, probe, track),
       this.#readDrawnRows(),
       this.#keepView(),
       this.#resetWithView(),

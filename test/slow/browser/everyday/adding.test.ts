@@ -59,4 +59,22 @@ await inEachBrowser((person, browser) => {
     expect(stored(202n)).toMatchObject({ name: 'Agave', tag: 'succulent' })
     expect(await evaluate(marked)).toBe('202')
   })
+
+  test('a plant that is added below many others is in view', async () => {
+    const plants = Array.from({ length: 90 }, (_, at) => ({ id: at + 1, name: `plant ${at}` }))
+    await daemon.fetch('/plants/batch', { json: { plants } })
+    await person.click(labels.control('Reload'))
+    await person.find(labels.row('1'))
+    await person.press('n')
+    await isProposed('201')
+    await person.isIn('#name')
+    await person.type('Agave')
+    await person.press('Enter')
+    const isInView = `(() => {
+      const row = document.querySelector('.row.added')?.getBoundingClientRect()
+      const table = document.querySelector('.scroller').getBoundingClientRect()
+      return row !== undefined && row.top >= table.top && row.bottom <= table.bottom + 1
+    })()`
+    await person.until('the plant in view', async () => (await evaluate(isInView)) === true)
+  })
 })

@@ -73,7 +73,7 @@ await inEachBrowser((person, browser) => {
     expect(await person.textOf(TAG)).toBe('aroid')
     await person.press('Enter')
     await isStored(1, { tag: 'aroid' })
-    await edit({ kind: '.tag', name: '', row: '2' })
+    await edit({ kind: '.tag', name: 'no tag', row: '2' })
     await person.type('new')
     await person.press('Enter')
     await isStored(2, { tag: 'new' })

@@ -33,6 +33,11 @@ export async function startChromium(_: string, downloads: string): Promise<Drive
         await page.mouse.up({ clickCount })
       }
     },
+    async drag(x, y) {
+      await page.mouse.down()
+      await page.mouse.move(x, y, { steps: 5 })
+      await page.mouse.up()
+    },
     async keys(chords) {
       for (const chord of chords) {
         // It has no key for most characters.

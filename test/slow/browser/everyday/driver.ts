@@ -16,6 +16,8 @@ export type Driver = AsyncDisposable & {
   press(hasShift?: boolean): Promise<void>
   /** Presses and releases it twice, as fast as people do. */
   pressTwice(): Promise<void>
+  /** Presses the mouse where it is, moves it there, and releases it. */
+  drag(x: number, y: number): Promise<void>
   /** Presses chords, one after the other. */
   keys(chords: readonly Chord[]): Promise<void>
   /** Chooses a file in the field that an expression finds. */
@@ -30,6 +32,7 @@ export const CODES = {
   Control: '\ue009',
   Shift: '\ue008',
   End: '\ue010',
+  Home: '\ue011',
   ArrowLeft: '\ue012',
   ArrowUp: '\ue013',
   ArrowRight: '\ue014',
@@ -71,6 +74,12 @@ export const actionsOf = {
     },
   ],
   pressTwice: () => pointer([...PRESS, ...PRESS]),
+  drag: (x: number, y: number) =>
+    pointer([
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerMove', x, y, origin: 'viewport', duration: 100 },
+      { type: 'pointerUp', button: 0 },
+    ]),
   keys: (chords: readonly Chord[]) => [
     {
       type: 'key',

@@ -87,6 +87,7 @@ export async function startFirefox(folder: string, downloads: string): Promise<D
     move: (x, y) => perform(actionsOf.move(x, y)),
     press: (hasShift) => perform(hasShift ? actionsOf.shiftPress() : actionsOf.press()),
     pressTwice: () => perform(actionsOf.pressTwice()),
+    drag: (x, y) => perform(actionsOf.drag(x, y)),
     keys: (chords) => perform(actionsOf.keys(chords)),
     async chooseFile(expression, path) {
       const { sharedId } = await evaluated(expression)

@@ -83,6 +83,12 @@ export function handsOn(driver: () => Driver) {
     await driver().press(true)
   }
 
+  async function drag(from: Target, to: Target): Promise<void> {
+    await hover(from)
+    const { x, y } = await point(to)
+    await driver().drag(x, y)
+  }
+
   async function doubleClick(target: Target): Promise<void> {
     await hover(target)
     // A busy machine takes longer between two presses than people do.
@@ -99,6 +105,7 @@ export function handsOn(driver: () => Driver) {
     hover,
     click,
     shiftClick,
+    drag,
     doubleClick,
     /** Waits until all of these are seen. */
     async find(...targets: readonly Target[]): Promise<void> {

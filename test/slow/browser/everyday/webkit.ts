@@ -95,6 +95,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
     move: (x, y) => perform(actionsOf.move(x, y)),
     press: (hasShift) => perform(hasShift ? actionsOf.shiftPress() : actionsOf.press()),
     pressTwice: () => perform(actionsOf.pressTwice()),
+    drag: (x, y) => perform(actionsOf.drag(x, y)),
     keys: (chords) => perform(actionsOf.keys(chords)),
     async chooseFile(expression, path) {
       const { [ELEMENT]: element } = (await evaluate(expression)) as { [ELEMENT]: string }
