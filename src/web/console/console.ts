@@ -6,8 +6,9 @@ import { keptToken } from '../kept-token.ts'
 import { extractToken, readUrlView, setUrlView } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
 import type { CellEditor } from './cells/cell-editor.tsx'
+import { ChangeQueue } from './change-queue.ts'
+import { BackgroundSaves } from './editor/background-saves.ts'
 import { Editor } from './editor/editor.ts'
-import { Saves } from './editor/saves.ts'
 import { createImporter } from './import/importer.ts'
 import { onPaste } from './import/paste.ts'
 import { createFollower } from './list/follower.ts'
@@ -19,9 +20,8 @@ import { createMonitor, STATE_NAMES } from './status/monitor.ts'
 import { TableScroll } from './table/table-scroll.ts'
 import { hasSameTexts } from './texts.ts'
 import { Exporter } from './toolbar/exporter.ts'
-import { Turns } from './turns.ts'
-import { Acts } from './undo/acts.ts'
 import { nameOf } from './undo/describe.ts'
+import { UndoHistory } from './undo/undo-history.ts'
 import { isSameView } from './view.ts'
 
 // Wide screens have compact rows unless the user chose otherwise.
@@ -36,21 +36,22 @@ function createParts(base: URL) {
   const monitor = createMonitor(session)
   const list = new PlantList(session, announce, setUrlView)
   const scroll = new TableScroll(list)
-  const turns = new Turns()
-  const acts = new Acts(list, announcer, turns)
-  const saves = new Saves(list, turns, (step) => {
-    acts.expect([step])
-    acts.record({ what: nameOf([step]), steps: [step] })
+  const queue = new ChangeQueue()
+  const undoHistory = new UndoHistory(list, announcer, queue)
+  const saves = new BackgroundSaves(list, queue, (step) => {
+    undoHistory.expect([step])
+    undoHistory.record({ what: nameOf([step]), steps: [step] })
   })
+  list.withUnsaved = saves.withUnsaved
   const editor = new Editor(list, saves)
   const selection = new Selection(list)
   const onImported = (): void => {
     list.refresh()
     monitor.pollNow()
   }
-  const importer = createImporter(session, onImported, (act) => {
-    if (act.undoBarrier === undefined) announce(`Ctrl+Z undoes ${act.what}`)
-    acts.record(act)
+  const importer = createImporter(session, onImported, (item) => {
+    if (item.undoBarrier === undefined) announce(`Ctrl+Z undoes ${item.what}`)
+    undoHistory.record(item)
   })
   const exporter = new Exporter(list)
   const isHelpShown = signal(false)
@@ -60,8 +61,8 @@ function createParts(base: URL) {
   /** Forgets the token, stops everything that used it, and forgets what it has shown. */
   function forget(): void {
     session.disconnect()
-    turns.forget()
-    acts.clear()
+    queue.forget()
+    undoHistory.clear()
     importer.stop()
     importer.dismiss()
     importer.forget()
@@ -87,7 +88,7 @@ function createParts(base: URL) {
     saves,
     editor,
     selection,
-    acts,
+    undoHistory,
     cells,
     importer,
     exporter,
@@ -109,7 +110,7 @@ function createParts(base: URL) {
 
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
-  const { session, list, scroll, editor, selection, acts, monitor } = parts
+  const { session, list, scroll, editor, selection, undoHistory, monitor } = parts
   const follower = createFollower(
     list,
     async (changes) => {
@@ -123,7 +124,7 @@ function showPlants(parts: Console): void {
 
   /** Announces changes by others to the active plant; the open plant announces its own. */
   function announceActiveChange(changes: readonly Change[]): void {
-    const others = changes.filter(({ id, after }) => !acts.takeEcho(id, after))
+    const others = changes.filter(({ id, after }) => !undoHistory.takeEcho(id, after))
     const plant = list.rows.row(scroll.active.row.peek())
     const after = others.findLast(({ id }) => id === plant?.id)?.after
     if (!plant || after === undefined || plant.id === editor.openId) return
@@ -137,6 +138,7 @@ function showPlants(parts: Console): void {
   async function begin(): Promise<void> {
     // Follow before reading, so that no change is missed.
     await follower.start()
+    list.announce('Connected')
     // The number of plants decides whether the page itself searches.
     if (readUrlView().query.name !== undefined) await monitor.poll()
     if (!session.hasSession.value) return
@@ -154,11 +156,11 @@ function showPlants(parts: Console): void {
   })
 }
 
-function connectParts({ list, selection, acts, monitor }: Console): void {
+function connectParts({ list, selection, undoHistory, monitor }: Console): void {
   // The user's own changes update tags and status at once.
   effect(() => {
-    acts.doneActs.value
-    acts.undoneActs.value
+    undoHistory.undoItems.value
+    undoHistory.redoItems.value
     list.tags.markStale()
     untracked(monitor.pollNow)
   })
@@ -188,12 +190,15 @@ function loadCells(parts: Console): void {
   })
 }
 
-/** Shows an outage in the title and the icon, which are visible from other tabs. */
-function showOutageInTab({ monitor }: Console): void {
+/** Shows an outage in the title and the icon, which are visible from other tabs, and announces its end. */
+function showOutageInTab({ monitor, list }: Console): void {
   const icon = document.querySelector('link[rel=icon]')
+  let wasTrouble = false
   effect(() => {
     const { state } = monitor.health.value
     const isTrouble = state === 'failing' || state === 'silent'
+    if (wasTrouble && state === 'healthy') list.announce('plantstore responds again')
+    wasTrouble = isTrouble
     icon?.setAttribute('href', isTrouble ? 'console/icon-outage.svg' : 'console/icon.svg')
     document.title = isTrouble ? `⚠ ${STATE_NAMES[state]} – plantstore` : 'plantstore'
   })
@@ -211,7 +216,15 @@ function forgetOnLeaving({ session, list, forget }: Console): void {
   })
 }
 
-function listenToPage({ session, list, saves, editor, acts, importer, cells }: Console): void {
+function listenToPage({
+  session,
+  list,
+  saves,
+  editor,
+  undoHistory,
+  importer,
+  cells,
+}: Console): void {
   addEventListener('popstate', () => {
     if (!session.hasSession.value) return
     const view = readUrlView()
@@ -225,7 +238,7 @@ function listenToPage({ session, list, saves, editor, acts, importer, cells }: C
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
     const isTyped = editor.isDirty || saves.hasUnsaved || cells.value?.hasUnsaved
-    if (isImporting || isTyped || acts.progress.value) event.preventDefault()
+    if (isImporting || isTyped || undoHistory.progress.value) event.preventDefault()
   })
 }
 

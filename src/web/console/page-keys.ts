@@ -30,10 +30,10 @@ function onEscape({ editor, selection }: Console): boolean {
 }
 
 /** Handles a key with Ctrl or Cmd: undo or redo. */
-function onChord({ key, shiftKey }: KeyboardEvent, { acts }: Console): boolean {
+function onChord({ key, shiftKey }: KeyboardEvent, { undoHistory }: Console): boolean {
   const letter = key.toLowerCase()
-  if (letter === 'z' && !shiftKey) acts.undo()
-  else if (letter === 'z' || letter === 'y') acts.redo()
+  if (letter === 'z' && !shiftKey) undoHistory.undo()
+  else if (letter === 'z' || letter === 'y') undoHistory.redo()
   else return false
   return true
 }

@@ -1,11 +1,11 @@
 // The recent changes of the console, read from a real daemon.
 import { beforeAll, expect, test } from 'bun:test'
 import { createAnnouncer } from '../../../src/web/console/announcer'
+import { ChangeQueue } from '../../../src/web/console/change-queue'
 import { PlantList } from '../../../src/web/console/list/plant-list'
 import { RecentChanges } from '../../../src/web/console/recent/recent-changes'
 import { Session } from '../../../src/web/console/session'
-import { Turns } from '../../../src/web/console/turns'
-import { Acts } from '../../../src/web/console/undo/acts'
+import { UndoHistory } from '../../../src/web/console/undo/undo-history'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
@@ -25,8 +25,8 @@ async function open(): Promise<RecentChanges> {
     () => {},
     () => {},
   )
-  const acts = new Acts(list, createAnnouncer(), new Turns())
-  return new RecentChanges(list, acts)
+  const undoHistory = new UndoHistory(list, createAnnouncer(), new ChangeQueue())
+  return new RecentChanges(list, undoHistory)
 }
 
 async function newest(recent: RecentChanges) {

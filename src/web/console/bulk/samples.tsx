@@ -1,7 +1,7 @@
 import type { NewPlant } from '../../../client/client.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Acts } from '../undo/acts.ts'
 import { creationOf } from '../undo/step.ts'
+import type { UndoHistory } from '../undo/undo-history.ts'
 
 const GROUPS = {
   houseplant: ['Swiss cheese plant', 'Snake plant', 'Spider plant'],
@@ -15,12 +15,12 @@ const SAMPLES: readonly NewPlant[] = Object.entries(GROUPS)
   .map((plant, index) => ({ id: BigInt(index + 1), ...plant }))
 
 /** Adds twelve sample plants to an empty store. */
-export async function addSamples(list: PlantList, acts: Acts): Promise<void> {
+export async function addSamples(list: PlantList, undoHistory: UndoHistory): Promise<void> {
   const outcome = await list.session.call((client) => client.createPlants(SAMPLES))
   if (!outcome.ok) return list.announce(`The sample plants were not added: ${outcome.message}`)
   list.refresh()
   list.announce('Added twelve sample plants; Ctrl+Z undoes it')
-  acts.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
+  undoHistory.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
 }
 
 type SamplesProps = {

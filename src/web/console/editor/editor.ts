@@ -6,8 +6,8 @@ import { readUrlPlant, setUrlPlant } from '../address.ts'
 import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { TextName } from '../texts.ts'
+import type { BackgroundSaves } from './background-saves.ts'
 import { PlantForm, type StoredVersion } from './plant-form.ts'
-import type { Saves } from './saves.ts'
 
 const EMPTY_PLANT: Plant = { name: '' }
 
@@ -27,7 +27,7 @@ export class Editor {
 
   constructor(
     readonly list: PlantList,
-    readonly saves: Saves,
+    readonly saves: BackgroundSaves,
   ) {}
 
   get openId(): bigint | null {

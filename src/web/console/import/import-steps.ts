@@ -2,8 +2,8 @@
 
 import { applyUpdate, type RowUpdate } from '../../../formats/row-update.ts'
 import { hasSameTexts } from '../texts.ts'
-import type { Act } from '../undo/acts.ts'
 import type { Step } from '../undo/step.ts'
+import type { UndoItem } from '../undo/undo-history.ts'
 import type { Comparison } from './compare.ts'
 
 // As many as can be selected at once.
@@ -42,7 +42,7 @@ export function createSteps(comparison: Comparison | null) {
       }
     },
 
-    all: (): Omit<Act, 'what'> =>
+    all: (): Omit<UndoItem, 'what'> =>
       undoBarrier === undefined
         ? { steps: [...steps.values()].filter(isChange) }
         : { steps: [], undoBarrier },

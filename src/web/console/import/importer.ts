@@ -3,7 +3,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { NOT_LOADED } from '../controls/lazily.tsx'
 import type { Session } from '../session.ts'
-import type { Act } from '../undo/acts.ts'
+import type { UndoItem } from '../undo/undo-history.ts'
 import type { ReadingMode } from './import-file.tsx'
 import { Import } from './state.ts'
 
@@ -20,7 +20,9 @@ function preloadReaders(session: Session): void {
   })
 }
 
-export function createImporter(session: Session, onChange: () => void, onDone: (act: Act) => void) {
+type OnDone = (item: UndoItem) => void
+
+export function createImporter(session: Session, onChange: () => void, onDone: OnDone) {
   /** The files chosen together, up to the current one. */
   const imports = signal<readonly Import[]>([])
   const current = computed(() => imports.value.at(-1) ?? null)
@@ -38,10 +40,9 @@ export function createImporter(session: Session, onChange: () => void, onDone: (
   async function importFile({ file, mode }: QueuedFile): Promise<void> {
     imports.value = [...imports.value, new Import(file)]
     const { ended } = session
-    const onDoneHere = (act: Act): void => {
-      if (!ended.aborted) onDone(act)
-    }
-    const context = { session, firstNumbers, signal: abort.signal, update, onDone: onDoneHere }
+    const onDoneHere: OnDone = (item) => (ended.aborted ? undefined : onDone(item))
+    const { signal } = abort
+    const context = { session, firstNumbers, signal, update, onDone: onDoneHere }
     const readers = await loadReaders()
     if (readers) await readers.importFile(file, mode, context)
     else update(() => ({ state: 'failed', reason: NOT_LOADED }))

@@ -11,8 +11,8 @@ import {
 } from '../../../formats/row-update.ts'
 import { explainRefusal, groupRefusal } from '../create-plants.ts'
 import { TEXTS } from '../texts.ts'
-import type { Act } from '../undo/acts.ts'
 import { textsOf } from '../undo/step.ts'
+import type { UndoItem } from '../undo/undo-history.ts'
 import { FORM_ADVICE, reasonOf } from './advice.ts'
 import { explainRest, explainStop, unusedColumns } from './analyze.ts'
 import type { ImportInput } from './detect-file.ts'
@@ -104,7 +104,7 @@ function createSender(
 export async function sendPlants(
   input: ImportInput,
   context: ImportContext,
-): Promise<Omit<Act, 'what'>> {
+): Promise<Omit<UndoItem, 'what'>> {
   const { signal, update } = context
   const { readable, columns } = input
   const { table, rows } = readable

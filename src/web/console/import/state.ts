@@ -2,7 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
-import type { Act } from '../undo/acts.ts'
+import type { UndoItem } from '../undo/undo-history.ts'
 import type { ImportInput } from './detect-file.ts'
 import type { RefusedGroup } from './refused-groups.ts'
 
@@ -51,5 +51,5 @@ export type ImportContext = {
   readonly signal: AbortSignal
   readonly update: (change: (before: Import) => Partial<Import>) => void
   /** Called with the changes. */
-  readonly onDone: (act: Act) => void
+  readonly onDone: (act: UndoItem) => void
 }

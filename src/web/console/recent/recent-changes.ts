@@ -6,9 +6,9 @@ import { authorOf } from '../editor/author.ts'
 import { fold } from '../list/local-search.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { TEXTS } from '../texts.ts'
-import type { Acts } from '../undo/acts.ts'
 import { nameOf } from '../undo/describe.ts'
 import { creationOf } from '../undo/step.ts'
+import type { UndoHistory } from '../undo/undo-history.ts'
 
 // The limit of the service.
 const PAGE_CHANGES = 500
@@ -70,7 +70,7 @@ export class RecentChanges {
 
   constructor(
     readonly list: PlantList,
-    readonly acts: Acts,
+    readonly undoHistory: UndoHistory,
   ) {}
 
   /** True if a plant was not deleted by its last change. */
@@ -119,7 +119,7 @@ export class RecentChanges {
     if (result.ok || result.error === ERRORS['stored already']) {
       const isShown = this.list.add(plant)
       const step = creationOf(plant)
-      this.acts.record({ what: nameOf([step]), steps: [step] })
+      this.undoHistory.record({ what: nameOf([step]), steps: [step] })
       this.restoreStatus.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
     } else this.refusal.value = `Plant ${id} was not restored: ${result.message}.`
     await this.#readNewest()
@@ -173,10 +173,11 @@ export class RecentChanges {
   }
 
   #matcherOf({ author, kind, text }: Filter): (change: Change) => boolean {
-    const words = fold(text).split(/\s+/)
+    const words = fold(text).split(/\s+/).filter(Boolean)
+    const hasWords = (folded: string): boolean => words.every((word) => folded.includes(word))
     return (change) =>
       (author === null || authorOf(change) === author) &&
       (kind === null || KINDS[kind].some((action) => action === change.action)) &&
-      words.every((word) => wordsOf(change).includes(word))
+      (words.length === 0 || hasWords(wordsOf(change)))
   }
 }

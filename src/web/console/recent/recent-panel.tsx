@@ -1,11 +1,11 @@
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
 import { Alert } from '../controls/alert.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { Select } from '../controls/select.tsx'
 import { FieldChanges, TimeAndAuthor, timeOf } from '../editor/history.tsx'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Acts } from '../undo/acts.ts'
+import type { UndoHistory } from '../undo/undo-history.ts'
 import { KINDS, type Kind, RecentChanges } from './recent-changes.ts'
 
 const ALL = ''
@@ -118,15 +118,13 @@ function EarlierChanges({ recent }: { readonly recent: RecentChanges }) {
 
 type RecentPanelProps = Pick<RecentChangeProps, 'onOpen'> & {
   readonly list: PlantList
-  readonly acts: Acts
+  readonly undoHistory: UndoHistory
   readonly onClose: () => void
 }
 
 /** Recent changes with their authors, and buttons to restore deleted plants. */
-export function RecentPanel({ list, acts, onClose, onOpen }: RecentPanelProps) {
-  const recent = useMemo(() => new RecentChanges(list, acts), [list, acts])
-  const heading = useRef<HTMLHeadingElement>(null)
-  useLayoutEffect(() => heading.current?.focus(), [])
+export function RecentPanel({ list, undoHistory, onClose, onOpen }: RecentPanelProps) {
+  const recent = useMemo(() => new RecentChanges(list, undoHistory), [list, undoHistory])
   useEffect(() => void recent.read(), [recent])
   function open(plant: Pick<NewPlant, 'id'>): void {
     onClose()
@@ -135,9 +133,7 @@ export function RecentPanel({ list, acts, onClose, onOpen }: RecentPanelProps) {
   return (
     <Modal label="Recent changes" onEscape={onClose}>
       <div class="panel-head">
-        <h2 ref={heading} tabIndex={-1}>
-          Recent changes
-        </h2>
+        <h2 tabIndex={-1}>Recent changes</h2>
         <button type="button" class="quiet" aria-label="Close" title="Close" onClick={onClose}>
           ×
         </button>

@@ -21,7 +21,7 @@ const textsIn = (steps: readonly Step[]): readonly string[] => [
   ...new Set(steps.flatMap(changedTexts)),
 ]
 
-/** An act as the object of a sentence: `the deletion of 2 plants`. */
+/** A change as the object of a sentence: `the deletion of 2 plants`. */
 export function nameOf(steps: readonly Step[]): string {
   if (steps.every(({ before }) => before === null)) return `the creation of ${plantsIn(steps)}`
   if (steps.every(({ after }) => after === null)) return `the deletion of ${plantsIn(steps)}`
@@ -52,11 +52,11 @@ function describeSteps(steps: readonly Step[]): string {
   return tag === undefined ? `Removed the tag of ${subject}` : `Set the tag “${tag}” on ${subject}`
 }
 
-/** The sentence about an act, with the way to undo it. */
+/** The sentence about a change, with the way to undo it. */
 export const describeDone = (steps: readonly Step[], skipped: readonly SkippedStep[]): string =>
   `${describeSteps(steps)}${describeSkipped(skipped)}${steps.length > 0 ? '; Ctrl+Z undoes it' : ''}`
 
-/** The sentence about an act that was undone or redone. */
+/** The sentence about a change that was undone or redone. */
 export function describeRepeat(
   what: string,
   steps: readonly Step[],

@@ -1,13 +1,13 @@
 import type { Announcer } from '../announcer.ts'
 import { countPlants } from '../counts.ts'
-import type { Acts } from './acts.ts'
+import type { UndoHistory } from './undo-history.ts'
 
-type NoteProps = { readonly acts: Acts; readonly announcer: Announcer }
+type NoteProps = { readonly undoHistory: UndoHistory; readonly announcer: Announcer }
 
 /** The latest sentence, with a button to undo its action. */
-export function Note({ acts, announcer }: NoteProps) {
+export function Note({ undoHistory, announcer }: NoteProps) {
   const { sentence, count, undoable } = announcer
-  const progress = acts.progress.value
+  const progress = undoHistory.progress.value
   return (
     <>
       {progress && progress.of > 1 ? (
@@ -20,7 +20,7 @@ export function Note({ acts, announcer }: NoteProps) {
           {sentence.value === '' ? null : <span key={count.value}>{sentence}</span>}
         </p>
         {sentence.value !== '' && undoable.value !== null ? (
-          <button type="button" aria-label={`Undo ${undoable.value}`} onClick={acts.undo}>
+          <button type="button" aria-label={`Undo ${undoable.value}`} onClick={undoHistory.undo}>
             Undo
           </button>
         ) : null}

@@ -1,5 +1,5 @@
 /** Carries out changes one after the other, in the order in which the user made them. */
-export class Turns {
+export class ChangeQueue {
   #last: Promise<unknown> = Promise.resolve()
 
   /** Resolves once all changes so far have ended. */
@@ -7,8 +7,8 @@ export class Turns {
     return this.#last
   }
 
-  take<T>(act: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(act)
+  add<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(change)
     this.#last = turn.catch(() => {})
     return turn
   }

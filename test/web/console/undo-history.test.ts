@@ -2,11 +2,11 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import type { NewPlant } from '../../../src/client/client'
 import { createAnnouncer } from '../../../src/web/console/announcer'
+import { ChangeQueue } from '../../../src/web/console/change-queue'
+import { BackgroundSaves } from '../../../src/web/console/editor/background-saves'
 import { PlantForm } from '../../../src/web/console/editor/plant-form'
-import { Saves } from '../../../src/web/console/editor/saves'
-import { Turns } from '../../../src/web/console/turns'
-import { Acts } from '../../../src/web/console/undo/acts'
 import { deletionOf, taggingOf } from '../../../src/web/console/undo/step'
+import { UndoHistory } from '../../../src/web/console/undo/undo-history'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
@@ -15,14 +15,14 @@ import { create, holdNextAnswer, numbered, type OpenedList, openList } from './o
 const { daemon, database, createToken } = ownDaemon()
 const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
 
-/** The acts on a list, with the requests that they sent. */
+/** The changes of a list, with the requests that they sent. */
 function actsOn({ list }: OpenedList) {
   const announcer = createAnnouncer()
-  const turns = new Turns()
-  const acts = new Acts(list, announcer, turns)
+  const queue = new ChangeQueue()
+  const undoHistory = new UndoHistory(list, announcer, queue)
   return {
-    acts,
-    turns,
+    undoHistory,
+    queue,
     sentence: () => announcer.sentence.value,
     async requestsOf(act: () => Promise<unknown>): Promise<readonly string[]> {
       const fetched = spyOn(globalThis, 'fetch')
@@ -36,7 +36,7 @@ function actsOn({ list }: OpenedList) {
     again: async (step: () => void) => {
       step()
       // It goes in turn.
-      await acts.do([])
+      await undoHistory.do([])
     },
   }
 }
@@ -50,13 +50,13 @@ describe('a deletion', () => {
   test('takes three requests for 2500 plants, and can be undone and redone', async () => {
     const plants = numbered(10_000, 2500)
     await fill(plants)
-    const { acts, requestsOf, again } = actsOn(await openList(daemon))
-    const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
+    const { undoHistory, requestsOf, again } = actsOn(await openList(daemon))
+    const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
     expect(requests).toEqual(Array(3).fill('POST /plants/batch-delete'))
     expect(ids()).toEqual([])
-    await again(acts.undo)
+    await again(undoHistory.undo)
     expect(ids()).toEqual(plants.map(({ id }) => id))
-    await again(acts.redo)
+    await again(undoHistory.redo)
     expect(ids()).toEqual([])
   })
 
@@ -64,10 +64,10 @@ describe('a deletion', () => {
     const plants = numbered(1, 5)
     await create(daemon, plants)
     const opened = await openList(daemon)
-    const { acts, sentence } = actsOn(opened)
+    const { undoHistory, sentence } = actsOn(opened)
     await daemon.fetch('/plants/2', { method: 'PATCH', json: { tag: 'theirs' } })
     await daemon.fetch('/plants/3', { method: 'DELETE' })
-    await acts.do(plants.slice(0, 4).map(deletionOf))
+    await undoHistory.do(plants.slice(0, 4).map(deletionOf))
 
     expect(sentence()).toBe(
       'Deleted 2 plants; left out: plant 2 (someone changed it); Ctrl+Z undoes it',
@@ -83,39 +83,39 @@ describe('a deletion', () => {
     await create(daemon, numbered(70, 2))
     const { list } = await openList(daemon)
     const saved = { id: 70n, name: 'edited' }
-    const turns = new Turns()
-    const acts = new Acts(list, createAnnouncer(), turns)
-    void turns.take(async () => {
+    const queue = new ChangeQueue()
+    const undoHistory = new UndoHistory(list, createAnnouncer(), queue)
+    void queue.add(async () => {
       await daemon.fetch('/plants/70', { method: 'PUT', json: { name: 'edited' } })
       list.put(saved)
     })
-    await acts.do([deletionOf(saved)])
+    await undoHistory.do([deletionOf(saved)])
     expect(ids()).not.toContain(70n)
     expect(list.rows.plant(70n)).toBeUndefined()
-    await acts.do([deletionOf({ id: 71n, name: 'Moss 1' })])
+    await undoHistory.do([deletionOf({ id: 71n, name: 'Moss 1' })])
   })
 
   test('puts all plants back when it is refused, and sends nothing more', async () => {
     const plants = numbered(3000, 2000)
     const token = await createToken('reader', '--scope', 'read')
     const opened = await openList(daemon, token)
-    const { acts, requestsOf, sentence } = actsOn(opened)
+    const { undoHistory, requestsOf, sentence } = actsOn(opened)
     const before = storedPlants(database)
-    const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
+    const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
 
     expect(requests).toHaveLength(1)
     expect(sentence()).toContain('(this token is read-only; use a write token)')
     expect(opened.list.rows.heldPlants()).toHaveLength(before.length + plants.length)
     expect(storedPlants(database)).toEqual(before)
-    expect(acts.doneActs.value).toEqual([])
+    expect(undoHistory.undoItems.value).toEqual([])
   })
 
   test('is split if it exceeds one request; a plant too long for a batch goes alone', async () => {
     const long = { id: 100n, name: 'x'.repeat(2048 - '{"id":100,"name":""}'.length) }
     const plants = [...numbered(1, 90), long]
     await create(narrow.daemon, plants)
-    const { acts, requestsOf } = actsOn(await openList(narrow.daemon))
-    const requests = await requestsOf(() => acts.do(plants.map(deletionOf)))
+    const { undoHistory, requestsOf } = actsOn(await openList(narrow.daemon))
+    const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
 
     expect(requests.filter((request) => request.startsWith('POST')).length).toBeGreaterThan(2)
     expect(requests.at(-1)).toBe('DELETE /plants/100')
@@ -127,8 +127,8 @@ describe('a tag of several plants', () => {
   test('is undone but for what a colleague has changed since, who is named; other fields are theirs', async () => {
     const plants = numbered(500, 4)
     await create(daemon, plants)
-    const { acts, again } = actsOn(await openList(daemon))
-    await acts.do(plants.map((plant) => taggingOf(plant, 'shade')))
+    const { undoHistory, again } = actsOn(await openList(daemon))
+    await undoHistory.do(plants.map((plant) => taggingOf(plant, 'shade')))
     const tags = () =>
       storedPlants(database)
         .filter(({ id }) => id >= 500n && id < 504n)
@@ -136,9 +136,9 @@ describe('a tag of several plants', () => {
     expect(tags()).toEqual(['Moss 0 shade', 'Moss 1 shade', 'Moss 2 shade', 'Moss 3 shade'])
     await daemon.fetch('/plants/501', { method: 'PATCH', json: { tag: 'theirs' } })
     await daemon.fetch('/plants/502', { method: 'PATCH', json: { name: 'theirs' } })
-    await again(acts.undo)
+    await again(undoHistory.undo)
     expect(tags()).toEqual(['Moss 0 null', 'Moss 1 theirs', 'theirs null', 'Moss 3 null'])
-    await again(acts.redo)
+    await again(undoHistory.redo)
     expect(tags()).toEqual(['Moss 0 shade', 'Moss 1 theirs', 'theirs shade', 'Moss 3 shade'])
   })
 })
@@ -147,12 +147,12 @@ test('a cell that is edited right after a change of many is saved after it, with
   const plant = { id: 700n, name: 'Moss 0' }
   await create(daemon, [plant])
   const { list, ...opened } = await openList(daemon)
-  const { acts, turns } = actsOn({ list, ...opened })
-  const saves = new Saves(list, turns, () => {})
-  void acts.do([{ id: 700n, before: plant, after: { ...plant, name: 'pasted' } }])
+  const { undoHistory, queue } = actsOn({ list, ...opened })
+  const saves = new BackgroundSaves(list, queue, () => {})
+  void undoHistory.do([{ id: 700n, before: plant, after: { ...plant, name: 'pasted' } }])
   // As a cell is edited: from the text that is shown, which is read again before it is saved.
   const form = new PlantForm(list, { plant: list.rows.plant(700n) ?? plant, etag: undefined })
-  form.reading = turns.whenDone.then(async () => (await form.readAgain()) !== null)
+  form.reading = queue.whenDone.then(async () => (await form.readAgain()) !== null)
   form.draft.texts.name.value = 'pasted, then typed'
 
   expect(await saves.save(form)).toBeTrue()
@@ -163,8 +163,9 @@ test('a text that is not saved stays in its row while others change the plant', 
   const plant = { id: 800n, name: 'Moss 0' }
   await create(daemon, [plant])
   const { list, ...opened } = await openList(daemon)
-  const { turns } = actsOn({ list, ...opened })
-  const saves = new Saves(list, turns, () => {})
+  const { queue } = actsOn({ list, ...opened })
+  const saves = new BackgroundSaves(list, queue, () => {})
+  list.withUnsaved = saves.withUnsaved
   const form = new PlantForm(list, { plant, etag: undefined })
   form.draft.texts.name.value = 'typed'
   saves.refusedForms.value = [form]
@@ -176,10 +177,14 @@ test('a text that is not saved stays in its row while others change the plant', 
 })
 
 test('says so if nothing is left to undo, or it cannot be undone', async () => {
-  const { acts, sentence } = actsOn(await openList(daemon))
+  const { undoHistory, sentence } = actsOn(await openList(daemon))
   const said: string[] = []
-  acts.record({ what: 'the import of x.csv', steps: [], undoBarrier: 'it has too many plants' })
-  for (const step of [acts.undo, acts.undo, acts.redo]) {
+  undoHistory.record({
+    what: 'the import of x.csv',
+    steps: [],
+    undoBarrier: 'it has too many plants',
+  })
+  for (const step of [undoHistory.undo, undoHistory.undo, undoHistory.redo]) {
     step()
     await Bun.sleep(20)
     said.push(sentence())
@@ -192,27 +197,27 @@ test('says so if nothing is left to undo, or it cannot be undone', async () => {
 })
 
 describe('at a disconnect in its midst', () => {
-  test('an act sends nothing under the next token, which cannot undo it', async () => {
+  test('a change sends nothing under the next token, which cannot undo it', async () => {
     const plants = numbered(20_000, 1500)
     await fill(plants)
     const { session, list } = await openList(daemon)
-    const turns = new Turns()
-    const acts = new Acts(list, createAnnouncer(), turns)
+    const queue = new ChangeQueue()
+    const undoHistory = new UndoHistory(list, createAnnouncer(), queue)
     const before = ids().length
     using held = holdNextAnswer()
     const acting = [
-      acts.do(plants.map(deletionOf)),
-      acts.do([deletionOf(plants[1499] as NewPlant)]),
+      undoHistory.do(plants.map(deletionOf)),
+      undoHistory.do([deletionOf(plants[1499] as NewPlant)]),
     ]
     await held.answered
     session.disconnect()
-    turns.forget()
-    acts.clear()
+    queue.forget()
+    undoHistory.clear()
     await session.connect(TOKEN)
     held.release()
 
     expect(await Promise.all(acting)).toEqual([[], []])
-    expect(acts.doneActs.value).toEqual([])
+    expect(undoHistory.undoItems.value).toEqual([])
     expect(ids()).toHaveLength(before - 1000)
   })
 
@@ -220,7 +225,7 @@ describe('at a disconnect in its midst', () => {
     await create(daemon, numbered(80, 2))
     const { session, list } = await openList(daemon)
     const steps: unknown[] = []
-    const saves = new Saves(list, new Turns(), (step) => steps.push(step))
+    const saves = new BackgroundSaves(list, new ChangeQueue(), (step) => steps.push(step))
     const formOf = (id: bigint) => {
       const form = new PlantForm(list, { plant: { id, name: 'Moss' }, etag: undefined })
       form.draft.texts.name.value = 'changed'

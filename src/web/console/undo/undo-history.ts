@@ -1,20 +1,20 @@
-// The undo history of this session: each act is carried out at once, and undone by its inverse.
+// The undo history of this session: each change is carried out at once, and undone by its inverse.
 
 import { signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
 import type { Announcer } from '../announcer.ts'
+import type { ChangeQueue } from '../change-queue.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { hasSameTexts } from '../texts.ts'
-import type { Turns } from '../turns.ts'
 import { describeDone, describeRepeat, GONE_REASON, nameOf, type SkippedStep } from './describe.ts'
 import { executeSteps, showPending } from './execute-steps.ts'
 import { inverseOf, type Step } from './step.ts'
 
-// Beyond this many plants, the oldest acts are forgotten.
+// Beyond this many plants, the oldest items are forgotten.
 const MAX_STEPS = 200_000
 
 /** A change of plants by the user, which can be undone. */
-export type Act = {
+export type UndoItem = {
   /** The object of a sentence: `the deletion of 2 plants`. */
   readonly what: string
   readonly steps: readonly Step[]
@@ -22,10 +22,10 @@ export type Act = {
   readonly undoBarrier?: string
 }
 
-export class Acts {
-  readonly doneActs = signal<readonly Act[]>([])
-  readonly undoneActs = signal<readonly Act[]>([])
-  /** The progress of an act. */
+export class UndoHistory {
+  readonly undoItems = signal<readonly UndoItem[]>([])
+  readonly redoItems = signal<readonly UndoItem[]>([])
+  /** The progress of a change. */
   readonly progress = signal<{ readonly count: number; readonly of: number } | null>(null)
 
   /** The plants as the changes of this page leave them, until the change log repeats these; null: deleted. */
@@ -34,14 +34,14 @@ export class Acts {
   constructor(
     readonly list: PlantList,
     readonly announcer: Announcer,
-    readonly turns: Turns,
+    readonly queue: ChangeQueue,
   ) {}
 
-  /** Carries out an act; resolves to the skipped steps whose plants are still stored. */
+  /** Carries out a change; resolves to the skipped steps whose plants are still stored. */
   do(steps: readonly Step[]): Promise<readonly SkippedStep[]> {
     // Shown at once: if rows moved later, the next click might hit the wrong one.
     showPending(this.list, steps)
-    return this.#take([], async (ended) => {
+    return this.#enqueue([], async (ended) => {
       const { doneSteps, skipped } = await this.#execute(steps, ended)
       if (ended.aborted) return []
       this.announcer.announce(describeDone(doneSteps, skipped))
@@ -50,10 +50,10 @@ export class Acts {
     })
   }
 
-  /** Records an act that is already stored and announced. */
-  record(act: Act): void {
-    this.#push(act)
-    if (act.undoBarrier === undefined) this.announcer.undoable.value = act.what
+  /** Records a change that is already stored and announced. */
+  record(item: UndoItem): void {
+    this.#push(item)
+    if (item.undoBarrier === undefined) this.announcer.undoable.value = item.what
   }
 
   /** Expects that the change log repeats steps of this page. */
@@ -76,46 +76,48 @@ export class Acts {
   }
 
   readonly undo = (): void =>
-    void this.#take(undefined, (ended) => this.#repeat(this.doneActs, this.undoneActs, true, ended))
+    void this.#enqueue(undefined, (ended) =>
+      this.#repeat(this.undoItems, this.redoItems, true, ended),
+    )
 
   readonly redo = (): void =>
-    void this.#take(undefined, (ended) =>
-      this.#repeat(this.undoneActs, this.doneActs, false, ended),
+    void this.#enqueue(undefined, (ended) =>
+      this.#repeat(this.redoItems, this.undoItems, false, ended),
     )
 
   clear(): void {
     this.#echoes.clear()
-    this.doneActs.value = []
-    this.undoneActs.value = []
+    this.undoItems.value = []
+    this.redoItems.value = []
     this.announcer.undoable.value = null
     this.progress.value = null
   }
 
   async #repeat(
-    from: typeof this.doneActs,
-    to: typeof this.doneActs,
+    from: typeof this.undoItems,
+    to: typeof this.undoItems,
     isUndo: boolean,
     ended: AbortSignal,
   ): Promise<void> {
-    const act = from.value.at(-1)
-    if (!act) return this.announcer.announce(isUndo ? 'Nothing to undo' : 'Nothing to redo')
+    const item = from.value.at(-1)
+    if (!item) return this.announcer.announce(isUndo ? 'Nothing to undo' : 'Nothing to redo')
     from.value = from.value.slice(0, -1)
-    if (act.undoBarrier !== undefined) {
-      return this.announcer.announce(`Cannot undo ${act.what}: ${act.undoBarrier}`)
+    if (item.undoBarrier !== undefined) {
+      return this.announcer.announce(`Cannot undo ${item.what}: ${item.undoBarrier}`)
     }
-    const steps = isUndo ? act.steps.map(inverseOf) : act.steps
+    const steps = isUndo ? item.steps.map(inverseOf) : item.steps
     showPending(this.list, steps)
     const { doneSteps, skipped, isRefused } = await this.#execute(steps, ended)
     if (ended.aborted) return
     const appliedSteps = isUndo ? doneSteps.map(inverseOf) : doneSteps
-    if (appliedSteps.length > 0) to.value = [...to.value, { ...act, steps: appliedSteps }]
+    if (appliedSteps.length > 0) to.value = [...to.value, { ...item, steps: appliedSteps }]
     // Can be tried again.
     if (isRefused) {
       const retrySteps = skipped.map(({ step }) => (isUndo ? inverseOf(step) : step))
-      from.value = [...from.value, { ...act, steps: retrySteps }]
+      from.value = [...from.value, { ...item, steps: retrySteps }]
     }
-    this.announcer.announce(describeRepeat(act.what, doneSteps, skipped, isUndo))
-    if (!isUndo && doneSteps.length > 0) this.announcer.undoable.value = act.what
+    this.announcer.announce(describeRepeat(item.what, doneSteps, skipped, isUndo))
+    if (!isUndo && doneSteps.length > 0) this.announcer.undoable.value = item.what
   }
 
   async #execute(steps: readonly Step[], ended: AbortSignal) {
@@ -135,20 +137,20 @@ export class Acts {
     return { doneSteps, skipped, isRefused }
   }
 
-  #push(act: Act): void {
-    this.undoneActs.value = []
+  #push(item: UndoItem): void {
+    this.redoItems.value = []
     let room = MAX_STEPS
-    const all = [...this.doneActs.value, act].toReversed()
-    const latestActs = all.filter(({ steps }, at) => {
+    const all = [...this.undoItems.value, item].toReversed()
+    const latestItems = all.filter(({ steps }, at) => {
       room -= steps.length
       return at === 0 || room >= 0
     })
-    this.doneActs.value = latestActs.reverse()
+    this.undoItems.value = latestItems.reverse()
   }
 
-  /** Carries out an act in its turn; resolves to `nothing` if the session ends before. */
-  #take<T>(nothing: T, act: (ended: AbortSignal) => Promise<T>): Promise<T> {
+  /** Carries out a change in its turn; resolves to `nothing` if the session ends before. */
+  #enqueue<T>(nothing: T, change: (ended: AbortSignal) => Promise<T>): Promise<T> {
     const { ended } = this.list.session
-    return this.turns.take(async () => (ended.aborted ? nothing : act(ended)))
+    return this.queue.add(async () => (ended.aborted ? nothing : change(ended)))
   }
 }

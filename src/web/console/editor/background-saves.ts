@@ -2,10 +2,11 @@
 // opened again.
 
 import { signal } from '@preact/signals'
+import type { NewPlant } from '../../../client/client.ts'
+import type { ChangeQueue } from '../change-queue.ts'
 import { parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { TextName } from '../texts.ts'
-import type { Turns } from '../turns.ts'
 import { type Step, withTexts } from '../undo/step.ts'
 import type { PlantForm } from './plant-form.ts'
 
@@ -13,22 +14,23 @@ import type { PlantForm } from './plant-form.ts'
 const findForm = (forms: readonly PlantForm[], id: bigint, text: TextName) =>
   forms.find((form) => form.id === id && text in form.changes)
 
-export class Saves {
+export class BackgroundSaves {
   /** The forms that are being saved, in their order. */
   readonly pendingForms = signal<readonly PlantForm[]>([])
   readonly refusedForms = signal<readonly PlantForm[]>([])
 
   constructor(
     readonly list: PlantList,
-    readonly turns: Turns,
+    readonly queue: ChangeQueue,
     /** Called with each change, so that it can be undone. */
     readonly onSaved: (step: Step) => void,
-  ) {
-    list.withUnsaved = (plant) =>
-      [...this.refusedForms.value, ...this.pendingForms.value]
-        .filter((form) => form.id === plant.id && !form.isDeleted.value)
-        .reduce((visiblePlant, form) => withTexts(visiblePlant, form.changes), plant)
-  }
+  ) {}
+
+  /** A stored plant with the texts that are not saved yet. */
+  readonly withUnsaved = (plant: NewPlant): NewPlant =>
+    [...this.refusedForms.value, ...this.pendingForms.value]
+      .filter((form) => form.id === plant.id && !form.isDeleted.value)
+      .reduce((visiblePlant, form) => withTexts(visiblePlant, form.changes), plant)
 
   /** True if leaving the page would lose something. */
   get hasUnsaved(): boolean {
@@ -40,7 +42,7 @@ export class Saves {
     this.pendingForms.value = [...this.pendingForms.value, form]
     this.#show(form.id)
     const { ended } = this.list.session
-    return this.turns.take(() => this.#saveNow(form, ended))
+    return this.queue.add(() => this.#saveNow(form, ended))
   }
 
   /** Removes a refused form, so that it can be opened. */
