@@ -12,6 +12,7 @@ import { watchInput } from './controls/user-input.ts'
 import { Unsaved } from './editor/unsaved.tsx'
 import { ImportPanel } from './import/import-panel.tsx'
 import { onPageKey } from './page-keys.ts'
+import { textOf } from './query.ts'
 import { MAX_SORTED } from './sort.ts'
 import { Outage } from './status/outage.tsx'
 import { Status } from './status/status.tsx'
@@ -82,10 +83,10 @@ function ReadingProgress({ console: { list } }: Props) {
 }
 
 /** The actions that involve several parts of the page. */
-function actionsOf({ list, editor, selection, acts, open }: Console) {
+function actionsOf({ list, editor, selection, undoHistory, open }: Console) {
   /** Carries out steps; skipped plants are ticked, for another try. */
   async function onChange(steps: readonly Step[]): Promise<boolean> {
-    const skipped = await acts.do(steps)
+    const skipped = await undoHistory.do(steps)
     if (steps.length > 1) selection.tickAgain(skipped.map(({ step }) => step.id))
     return skipped.length === 0
   }
@@ -132,7 +133,7 @@ function TableAndPanel({ console: all }: Props) {
           <Empty
             list={list}
             onAdd={() => editor.add()}
-            onSamples={() => void addSamples(list, all.acts)}
+            onSamples={() => void addSamples(list, all.undoHistory)}
           />
         ) : null}
       </div>
@@ -150,12 +151,15 @@ function TableAndPanel({ console: all }: Props) {
 
 /** The line below the table: counts, or the actions on the ticked plants. */
 function Footer({ console: all }: Props) {
-  const { session, list, selection, monitor, acts, isCompact } = all
+  const { session, list, selection, monitor, undoHistory, isCompact } = all
+  const found = describeFound(list)
+  const undoCount = undoHistory.undoItems.value.length
   return (
     <div class="count">
       <p>
         <span role="status" aria-busy={list.reader.isReadingAll.value && !list.typedQuery.value}>
-          {describeFound(list)}
+          {/* Another element for each search: the same number is announced again. */}
+          <span key={`${textOf(list.visibleQuery)} ${found}`}>{found}</span>
         </span>
         {/* The status is polled every few seconds, and serves as the clock. */}
         <Age list={list} now={monitor.latest.value?.readAt ?? 0} />
@@ -177,9 +181,9 @@ function Footer({ console: all }: Props) {
               Recent changes <kbd>r</kbd>
             </button>
           ) : null}
-          {acts.doneActs.value.length > 0 ? (
-            <button type="button" class="quiet" onClick={acts.undo}>
-              Undo <kbd>Ctrl+Z</kbd>
+          {undoCount > 0 ? (
+            <button type="button" class="quiet" onClick={undoHistory.undo}>
+              Undo{undoCount > 1 ? ` (${undoCount.toLocaleString()})` : null} <kbd>Ctrl+Z</kbd>
             </button>
           ) : null}
           <button type="button" class="quiet" onClick={() => show(all.isHelpShown)}>
@@ -216,7 +220,7 @@ function Main({ console: all }: Props) {
         onFiles={(files) => void importer.add(files)}
         onRecent={session.hasChangeLog.value ? () => show(all.isRecentShown) : null}
         selection={all.selection}
-        onUndo={all.acts.doneActs.value.length > 0 ? all.acts.undo : null}
+        onUndo={all.undoHistory.undoItems.value.length > 0 ? all.undoHistory.undo : null}
       />
       <ImportPanel
         importer={importer}
@@ -270,7 +274,7 @@ function dropHandlers({ session, importer }: Console, isDragging: Signal<boolean
 
 /** The page. */
 export function App({ console: all }: Props) {
-  const { session, monitor, list, editor, acts, announcer, isHelpShown, isRecentShown } = all
+  const { session, monitor, list, editor, undoHistory, announcer, isHelpShown, isRecentShown } = all
   const isDragging = useSignal(false)
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -292,7 +296,7 @@ export function App({ console: all }: Props) {
       <Header console={all} />
       <Main console={all} />
       <div class="notes">
-        <Note acts={acts} announcer={announcer} />
+        <Note undoHistory={undoHistory} announcer={announcer} />
         <Unsaved editor={editor} isHealthy={monitor.health.value.state === 'healthy'} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
@@ -306,7 +310,7 @@ export function App({ console: all }: Props) {
       {isRecentShown.value ? (
         <RecentPanel
           list={list}
-          acts={acts}
+          undoHistory={undoHistory}
           onOpen={all.open}
           onClose={() => hide(isRecentShown)}
         />

@@ -14,6 +14,7 @@ const WRITE_SHORTCUTS = [
   ['n', 'Add a plant'],
   ['F2', 'Edit the plant'],
   ['←,→', 'Choose a cell of the plant; with Shift a range'],
+  ['Home,End', 'Go to the first or last cell of the plant; with Ctrl, of the table'],
   ['Enter,Double click', 'Edit the cell in place; letters replace its text'],
   ['Ctrl+C,Ctrl+V', 'Copy and paste cells; copy ticked plants'],
   ['Tab,Shift+Tab', 'Save the cell, edit the next or previous one'],
@@ -32,7 +33,7 @@ type Props = {
 /** The keys of the page. */
 export const Shortcuts = ({ isReadOnly, hasLetters, onClose }: Props) => (
   <Modal label="Keyboard shortcuts" onEscape={onClose}>
-    <h2>Keyboard shortcuts</h2>
+    <h2 tabIndex={-1}>Keyboard shortcuts</h2>
     <dl class="shortcuts">
       {[...READ_SHORTCUTS, ...(isReadOnly ? [] : WRITE_SHORTCUTS)].map(([key, what]) => (
         <div key={key}>

@@ -48,7 +48,7 @@ test.each([
   ['a write token', []],
   ['a read-only token', ['--scope', 'read']],
 ])(
-  'connects and opens a plant with %s, asks for one page, and no request is refused',
+  'connects and opens a plant with %s, asks for each plant once, and no request is refused',
   async (_, flags) => {
     const token = await createToken(`browser${flags.length}`, ...flags)
     await using visited = await visit(browser, daemon.url)
@@ -68,7 +68,9 @@ test.each([
 
     await page.waitForTimeout(500)
     expect(refused).toEqual([])
-    expect(lists).toHaveLength(1)
+    const [first, rest, more] = lists.map((url) => new URL(url).searchParams)
+    expect([first?.get('after'), first?.get('limit')]).toEqual([null, '250'])
+    expect([rest?.get('after'), more]).toEqual(['250', undefined])
     expect(await visited.complaints()).toEqual([])
   },
 )
@@ -153,6 +155,7 @@ test('the page says that it is reading the plants to tick', async () => {
     await isSeen
     await route.continue()
   })
+  await console.button('Reload').click()
   await page.getByRole('checkbox', { name: 'Select all' }).click()
   await page.getByText('Selecting…', { exact: true }).waitFor()
   expect(await page.getByRole('region', { name: 'Selected plants' }).count()).toBe(0)

@@ -96,6 +96,10 @@ describe('a name', () => {
     expect(numbered('AC-0012345', '0012345')).toBeTrue()
     expect(finds({ name: 'gunsel', tag: 'Shrub' })).toBeTrue()
     expect(finds({ name: 'gunsel', tag: 'shrub' })).toBeFalse()
+    // As in the service, an empty tag is a tag.
+    const untagged = matcherOf({ name: 'gunsel', isUntagged: true })
+    expect(untagged({ id: 2n, name: 'Günsel' })).toBeTrue()
+    expect(untagged({ id: 2n, name: 'Günsel', tag: '' })).toBeFalse()
   })
 })
 

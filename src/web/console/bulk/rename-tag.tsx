@@ -77,7 +77,7 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
           error={problem.value}
           hint={
             existingCount === undefined
-              ? 'On every plant that has it.'
+              ? 'Renames the tag on every plant that has it.'
               : `${countPlants(existingCount)} ${existingCount === 1 ? 'has' : 'have'} it already: the two become one.`
           }
           tags={list.tags}

@@ -7,6 +7,7 @@ type FieldProps = {
   readonly name: string
   readonly text: Signal<string>
   readonly error: string | undefined
+  readonly attempt?: object
   readonly hint?: string
   /** True for a field that grows with its text; Enter still submits. */
   readonly isLong?: boolean
@@ -18,7 +19,7 @@ type FieldProps = {
 
 /** A labelled text field with a hint or an error below it. */
 export function Field(props: FieldProps) {
-  const { label, name, text, error, hint, isLong, tags, isSecret, placeholder } = props
+  const { label, name, text, error, attempt, hint, isLong, tags, isSecret, placeholder } = props
   const note = `${name}-note`
   const common = {
     id: name,
@@ -54,7 +55,7 @@ export function Field(props: FieldProps) {
       ) : (
         <input {...common} type="text" autoCapitalize="none" />
       )}
-      <Alert text={error} id={note} />
+      <Alert text={error} id={note} attempt={attempt} />
       {hint && !error ? (
         <p class="hint" id={note}>
           {hint}

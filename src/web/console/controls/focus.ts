@@ -14,6 +14,10 @@ export function fieldInUse(area: Element | null): HTMLElement | null {
   return isField && !area?.contains(activeElement) ? activeElement : null
 }
 
+/** The first field of an area whose text was refused. */
+export const invalidField = (area: Element | null): HTMLElement | null =>
+  area?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? null
+
 /** Places the caret at the end of a text field. */
 export function placeCaret(element: Element | null | undefined): void {
   const isField = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement

@@ -31,8 +31,11 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
     function show(): void {
       dialog.current?.close()
       const typedField = fieldInUse(dialog.current)
-      if (!isBeside || phone.matches) dialog.current?.showModal()
-      else {
+      if (!isBeside || phone.matches) {
+        dialog.current?.showModal()
+        // A screen reader announces the dialog, and reads from its heading on.
+        if (dialog.current?.querySelector('h2[tabindex]')) dialog.current.focus()
+      } else {
         dialog.current?.show()
         typedField?.focus({ preventScroll: true })
       }
@@ -52,6 +55,7 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
   return (
     <dialog
       ref={dialog}
+      tabIndex={-1}
       class={isBeside ? 'side' : undefined}
       aria-label={label}
       onKeyDown={(event) => {

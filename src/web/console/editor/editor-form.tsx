@@ -2,7 +2,7 @@ import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Alert } from '../controls/alert.tsx'
 import { Field } from '../controls/field.tsx'
-import { fieldInUse } from '../controls/focus.ts'
+import { fieldInUse, invalidField } from '../controls/focus.ts'
 import { TextValue } from '../controls/text-value.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
@@ -91,7 +91,14 @@ function IdField({ editor, form }: FormProps) {
       : 'A whole number. The next free one is filled in; any other that is free will do.'
   return (
     <>
-      <Field label="ID" name="id" text={draft.id} error={errors.value.id} hint={hint} />
+      <Field
+        label="ID"
+        name="id"
+        text={draft.id}
+        error={errors.value.id}
+        attempt={errors.value}
+        hint={hint}
+      />
       {errors.value.id && draft.proposedId.value !== null ? (
         <button
           type="button"
@@ -116,8 +123,15 @@ export function EditorForm({ editor, form }: FormProps) {
   const errors = form.errors.value
   const problem = form.isDeleted.value ? DELETED_NOTICE : errors.form
   const plant = form.storedVersion.value?.plant
+  const box = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => {
+    // Before the panel is shown, WebKit would take no focus from then on.
+    if (box.current?.checkVisibility() && !fieldInUse(box.current))
+      invalidField(box.current)?.focus()
+  }, [errors])
   return (
     <form
+      ref={box}
       onSubmit={(event) => {
         event.preventDefault()
         // Enter does not answer a question that may be unseen.
@@ -132,13 +146,14 @@ export function EditorForm({ editor, form }: FormProps) {
           name={text}
           text={texts[text]}
           error={errors[text]}
+          attempt={errors}
           // A single-line field would drop line breaks.
           isLong={text === 'name' || /[\r\n]/.test(`${plant?.[text]}${texts[text].value}`)}
           {...(text === 'tag' ? { hint: TAG_HINT, tags: editor.list.tags } : {})}
         />
       ))}
       {plant ? null : <IdField editor={editor} form={form} />}
-      <Alert text={problem} />
+      <Alert text={problem} attempt={errors} />
       <Conflict editor={editor} form={form} />
       <Leaving editor={editor} />
       <div class="actions">

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../../client/client.ts'
 import { Clamped } from '../controls/clamped.tsx'
-import { fieldInUse, placeCaret } from '../controls/focus.ts'
+import { fieldInUse, invalidField, placeCaret } from '../controls/focus.ts'
 import { isPhone, SidePanel } from '../controls/modal.tsx'
 import type { Editor } from './editor.ts'
 import { EditorForm } from './editor-form.tsx'
@@ -92,7 +92,9 @@ export function PlantPanel({ editor, form, onOpen, ...actions }: PlantPanelProps
     const field = typedField === null ? 'textarea, input' : `[name=${typedField}]`
     // On a phone a field with the focus would open the keyboard over the plant.
     const isField = isForm && !(isPhone() && plant)
-    const target = content.current?.querySelector<HTMLElement>(isField ? field : 'h2')
+    const target =
+      invalidField(content.current) ??
+      content.current?.querySelector<HTMLElement>(isField ? field : 'h2')
     target?.focus()
     if (typedField !== null) placeCaret(target)
   }, [form, plant?.id, isForm])

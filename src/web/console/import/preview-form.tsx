@@ -1,4 +1,3 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Alert } from '../controls/alert.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { ColumnChoices } from './column-choices.tsx'
@@ -25,8 +24,6 @@ function labelOfImport(preview: Preview): string {
 
 /** The questions about a file before its import, and a preview of the result. */
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
-  const heading = useRef<HTMLHeadingElement>(null)
-  useLayoutEffect(() => heading.current?.focus(), [])
   const { readable, error } = preview
   const { file } = preview.detection
   const isNothing = countToImport(preview) === 0
@@ -39,7 +36,7 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
           if (!isNothing) preview.accept()
         }}
       >
-        <h2 ref={heading} tabIndex={-1}>
+        <h2 tabIndex={-1}>
           Import <bdi>{file.name}</bdi>
         </h2>
         {readable.value ? <ColumnChoices preview={preview} /> : null}

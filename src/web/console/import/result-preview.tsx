@@ -61,13 +61,15 @@ export function ResultPreview({ preview }: { readonly preview: Preview }) {
   }
   if (!latest) return <p class="hint">Reading…</p>
   const { examples, rows, refused, problems, unreadReason, notices, isWhole } = latest
+  const count = isWhole ? countRows(rows) : `${countRows(rows)} so far; counting…`
+  const summary =
+    refused > 0 ? `${count}; ${refused.toLocaleString()} of them would be refused:` : count
   const unusedNotice = unusedColumns(input.value.readable.table, input.value.columns)
   return (
     <>
       {examples.length > 0 ? <Examples examples={examples} /> : null}
       <p role="status">
-        {isWhole ? countRows(rows) : `${countRows(rows)} so far; counting…`}
-        {refused > 0 ? `; ${refused.toLocaleString()} of them would be refused:` : null}
+        <span key={summary}>{summary}</span>
       </p>
       {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
       {unreadReason === null ? null : <p class="error">Not read: {unreadReason}</p>}

@@ -119,7 +119,12 @@ export class PlantList {
   /** Sorts by a column, or reverses the order if it is sorted by it. */
   async sortBy(by: SortKey): Promise<void> {
     if (by !== 'id' && this.rows.isTooLong.value) return this.announce(explainTooLong(by))
-    await this.open({ query: this.query.value, sort: toggleSort(this.sort.value, by) })
+    const sort = toggleSort(this.sort.value, by)
+    await this.open({ query: this.query.value, sort })
+    if (sort === this.sort.value)
+      this.announce(
+        `Sorted by ${by === 'id' ? 'ID' : by}, ${sort.isDescending ? 'descending' : 'ascending'}`,
+      )
   }
 
   /** Reads the rows again; until then, they stay. */

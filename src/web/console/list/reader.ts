@@ -129,7 +129,7 @@ export class Reader {
     } else this.#fail(page.message)
     rows.endRead()
     const isSoon = performance.now() - this.#publishedAt < PUBLISH_MS
-    if (page.ok && isSoon && this.isReadingAll.peek() && !this.isDone) return
+    if (!page.ok || (isSoon && this.isReadingAll.peek() && !this.isDone)) return
     rows.publish()
     this.#publishedAt = performance.now()
   }

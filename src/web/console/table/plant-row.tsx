@@ -110,11 +110,6 @@ type TextCellProps = Pick<PlantRowProps, 'plant' | 'row' | 'isActive' | 'cells'>
     readonly children: ComponentChildren
   }
 
-const MARKS = {
-  waiting: 'Not saved yet',
-  refused: 'Not saved: edit it to see why',
-} as const
-
 /** A text of a plant, or the field that edits it. */
 function TextCell(allProps: TextCellProps) {
   const { plant, row, isActive, cells, text, className, children, ...props } = allProps
@@ -129,8 +124,9 @@ function TextCell(allProps: TextCellProps) {
       data-unsaved={mark ?? undefined}
       data-chosen={cells?.isInRange(row, text) ? '' : undefined}
       aria-invalid={mark === 'refused' ? true : undefined}
+      aria-label={plant[text] === undefined ? `no ${text}` : undefined}
       {...props}
-      {...(mark ? { title: MARKS[mark] } : {})}
+      {...(mark === 'refused' ? { title: 'Not saved: edit it to see why' } : {})}
     >
       {cells?.fieldOf(plant, text) ?? children}
     </span>
@@ -147,6 +143,8 @@ export function PlantRow(props: PlantRowProps) {
     <div
       {...attributesOf(plant, row, isActive)}
       class={isAdded ? 'row added' : 'row'}
+      // Without the names of its box and buttons.
+      aria-label={`${id}, ${name === '' ? 'no name' : name}, ${tag ?? 'no tag'}`}
       data-row={row}
       aria-selected={isReadOnly ? undefined : selection.has(id)}
       aria-current={isOpen ? 'true' : undefined}
@@ -159,7 +157,7 @@ export function PlantRow(props: PlantRowProps) {
               aria-label={`Select ${id}`}
               tabIndex={tabIndex}
               checked={selection.has(id)}
-              onClick={({ shiftKey }) => void selection.toggle(plant, shiftKey)}
+              onClick={({ shiftKey }) => selection.toggle(plant, shiftKey)}
             />
           </label>
         </span>

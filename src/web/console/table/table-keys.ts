@@ -27,18 +27,21 @@ export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
     void selection.addAll()
     return true
   }
-  const plant = list.rows.row(scroll.active.row.value)
-  const isInControl =
-    event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement
-  if (event.key === 'Delete' && plant && !isReadOnly) {
-    const selectedPlants = selection.plants()
-    onDelete(selectedPlants.length > 0 ? selectedPlants : [plant])
+  const { target, currentTarget } = event
+  // On a control of the head, no row was announced: keys must not change one.
+  const isInHead = target instanceof Element && target.closest('.head') !== null
+  const plant = isInHead ? undefined : list.rows.row(scroll.active.row.value)
+  const isInControl = target instanceof HTMLButtonElement || target instanceof HTMLInputElement
+  if (event.key === 'Delete' && !isReadOnly && (plant || selection.size > 0)) {
+    onDelete(selection.size > 0 || !plant ? selection.plants() : [plant])
   } else if (event.key === ' ' && plant && !isReadOnly && !isInControl) {
-    void selection.toggle(plant, event.shiftKey)
+    selection.toggle(plant, event.shiftKey)
   } else if (event.key === 'Enter' && plant && !isInControl) onOpen(plant, false)
   else if (event.key === 'F2' && plant && !isReadOnly) onOpen(plant, true)
   else {
     const move = scroll.moveOf(event.key)
+    // A screen reader announces the active row only while the grid has the focus.
+    if (move && currentTarget instanceof HTMLElement) currentTarget.focus({ preventScroll: true })
     move?.()
     return move !== undefined
   }

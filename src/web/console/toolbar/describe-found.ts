@@ -15,13 +15,13 @@ function describeReading({ rows, total }: PlantList): string {
 }
 
 /** The number of plants in a list that is read on as its end comes into view. */
-function describePart({ rows, visibleQuery, total }: PlantList): string {
+function describePart({ rows, visibleQuery, total, isShort }: PlantList): string {
   const { value: count } = rows.count
   if (isEverything(visibleQuery)) {
     const of = total === undefined ? 'plants' : `of ${countPlants(total)}`
     return `The first ${count.toLocaleString()} ${of}; a search or a filter finds any`
   }
-  if (count === 0) return 'None found yet; still searching'
+  if (count === 0) return isShort ? '' : 'None found yet; still searching'
   return `${countPlants(count)} found so far; scroll for more`
 }
 
@@ -35,7 +35,7 @@ export function describeFound(list: PlantList): string {
   if (isReadingAll && sort.value.by !== 'id' && !rows.isSorted) return `Sorting ${plants}…`
   if (isEverything(visibleQuery)) return ''
   if (visibleQuery.id !== undefined && rows.count.value === 1) return 'The plant with this ID'
-  if (rows.isFiltered) return `${plants} found; accents and word order ignored`
-  if (visibleQuery.name !== undefined) return `${plants} found; exact spelling only`
+  if (visibleQuery.name !== undefined)
+    return `${plants} found; ${rows.isFiltered ? 'accents and word order ignored' : 'exact spelling only'}`
   return `${plants} found${visibleQuery.isUntagged ? ' without a tag' : ''}`
 }

@@ -75,7 +75,16 @@ function Terms({ list, onRename }: SearchProps) {
         </li>
       ) : null}
       <li>
-        <button type="button" class="quiet" onClick={() => void list.show({})}>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            void list.show({})
+            // The button disappears.
+            document.getElementById('search')?.focus()
+            list.announce('All plants are shown')
+          }}
+        >
           Show all plants
         </button>
       </li>

@@ -27,6 +27,7 @@ const like = (pattern: string) => ({ pattern })
 
 export const token = field('Token')
 export const connect = button('Connect')
+export const sortByName = button('Name')
 export const table: Target = { kind: '[role=grid], table', name: 'Plants' }
 
 export const add = button('Add plant')

@@ -46,6 +46,18 @@ await inEachBrowser((person, browser) => {
     )
   })
 
+  test('the last deletion can be undone for as long as the page is open, and the number of them is shown', async () => {
+    await person.press('Delete')
+    await person.find(labels.control('Undo Ctrl+Z'))
+    await person.press('Delete')
+    await person.find(labels.control('Undo (2) Ctrl+Z'))
+    await person.until('the note is gone', async () => !(await person.sees(labels.undo)))
+    await person.click(labels.control('Undo (2) Ctrl+Z'))
+    await person.find(labels.row('2'), labels.control('Undo Ctrl+Z'))
+    await person.click(labels.control('Undo Ctrl+Z'))
+    await person.find(labels.row('1'))
+  })
+
   test('a tag of many plants is spoken once, with the way to undo it', async () => {
     await person.press('Control', 'a')
     await person.find(labels.selected('All 4 selected'))
@@ -114,6 +126,112 @@ await inEachBrowser((person, browser) => {
     await says('')
     await person.click(labels.tagOf('4', 'fern'))
     await says('1 plant found')
+  })
+
+  test('keys on a control of the head change no plant, and go on in the table', async () => {
+    await person.focus(labels.sortByName)
+    await person.press('Delete')
+    await person.press('F2')
+    await person.press('ArrowDown')
+    await person.isIn('[role=grid]')
+    expect(await active()).toBe('plant-2')
+    await person.press('Delete')
+    await hears('Deleted plant 2; Ctrl+Z undoes it')
+    await person.find(labels.row('1'), labels.row('3'), labels.row('4'))
+  })
+
+  test('a row is its id, name and tag', async () => {
+    await daemon.fetch('/plants/4', { method: 'PATCH', json: { tag: 'fern' } })
+    await person.find(labels.tagOf('4', 'fern'))
+    const names = `[...document.querySelectorAll('.rows [role=row]')].map((it) => it.ariaLabel)`
+    expect(await evaluate(names)).toEqual([
+      '1, plant 1, no tag',
+      '2, plant 2, no tag',
+      '3, plant 3, no tag',
+      '4, plant 4, fern',
+    ])
+    const tags = `[...document.querySelectorAll('.rows .tag')].map((it) => it.ariaLabel)`
+    expect(await evaluate(tags)).toEqual(['no tag', 'no tag', 'no tag', null])
+  })
+
+  test('rows below a change stay the same elements', async () => {
+    await evaluate(`(window.last = document.querySelector('#plant-4'), null)`)
+    await person.press('Delete')
+    await hears('Deleted plant 1; Ctrl+Z undoes it')
+    expect(await evaluate(`window.last === document.querySelector('#plant-4')`)).toBeTrue()
+  })
+
+  test('a refused id comes back with the focus and its reason, each time anew', async () => {
+    await person.press('n')
+    await person.isIn('#name')
+    await person.type('Ivy')
+    await person.focus(labels.id)
+    await person.press('Control', 'a')
+    await person.type('2')
+    const reason = 'This id belongs to a different plant, “plant 2”'
+    const described = `document.getElementById(document.activeElement.getAttribute('aria-describedby'))`
+    for (const _ of [1, 2]) {
+      await person.press('Enter')
+      await person.find(labels.text(reason))
+      await person.isIn('#id[aria-invalid=true]')
+      expect(await evaluate(`${described}.textContent`)).toBe(reason)
+      expect(await evaluate(`${described}.role ?? ${described}.getAttribute('role')`)).toBe('alert')
+    }
+  })
+
+  test('a refusal in an open form is spoken again when it is repeated', async () => {
+    await person.press('n')
+    await person.isIn('#name')
+    await person.press('Enter')
+    await person.find(labels.text('Name is missing'))
+    await evaluate(`(window.alert = document.querySelector('#name-note'), null)`)
+    await person.press('Enter')
+    await person.until('another alert', async () => {
+      const isOther = `document.querySelector('#name-note') !== window.alert`
+      return (await evaluate(isOther)) === true
+    })
+    await person.isIn('#name')
+  })
+
+  test('a number is spoken again for another search that finds as many', async () => {
+    const found = `document.querySelector('.count [role=status] span')`
+    const isFound = (text: string) =>
+      person.until(text, async () => (await evaluate(`${found}?.textContent`)) === text)
+    expect(await evaluate(`getComputedStyle(${found}.parentElement).display !== 'none'`)).toBeTrue()
+    await person.focus(labels.search)
+    await person.type('plant 3')
+    await isFound('1 plant found; accents and word order ignored')
+    await evaluate(`(window.found = ${found}, null)`)
+    await person.press('Control', 'a')
+    await person.type('plant 4')
+    await person.find(labels.row('4'))
+    await person.until('another element', async () => {
+      return (await evaluate(`${found} !== window.found`)) === true
+    })
+    await isFound('1 plant found; accents and word order ignored')
+  })
+
+  test('an order, and that all plants are shown again, are spoken', async () => {
+    await person.click(labels.sortByName)
+    await hears('Sorted by name, ascending')
+    await person.click(labels.sortByName)
+    await hears('Sorted by name, ascending', 'Sorted by name, descending')
+    await person.focus(labels.search)
+    await person.type('plant 3')
+    await person.press('Enter')
+    await person.click(labels.showAll)
+    await hears(
+      ...['Sorted by name, ascending', 'Sorted by name, descending'],
+      'All plants are shown',
+    )
+    await person.isIn('#search')
+  })
+
+  test('a dialog that is read has the focus, and its name', async () => {
+    await person.press('?')
+    await person.isIn('dialog[aria-label="Keyboard shortcuts"]')
+    await person.press('Escape')
+    await person.isIn('[role=grid]')
   })
 
   test('ticked rows are the selected ones', async () => {
