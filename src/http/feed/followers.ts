@@ -98,7 +98,7 @@ export class Followers {
     const { maxFollowers = MAX_FOLLOWERS, stopping } = this.#deps
     if (this.count() >= maxFollowers) throw new RequestError('busy', TOO_MANY)
     const isEnded = stopping.aborted
-    const follower = { hash, cursor: '', sentAt: 0, isBehind: true, isEnded, wake() {} }
+    const follower = { hash, cursor: '', sentAt: 0, isBehind: false, isEnded, wake() {} }
     // Before any `await`, so that the limit binds.
     this.#followers.add(follower)
     this.#endWatch ??= this.#watch(changeLog)
@@ -148,8 +148,9 @@ export class Followers {
   async *#eventsOf(follower: Follower, first: EventPage): AsyncGenerator<Uint8Array, void, void> {
     const { keepAliveMs = KEEP_ALIVE_MS } = this.#deps
     yield firstEvent(first)
-    if (first.events) yield first.events
     follower.cursor = first.next
+    follower.isBehind ||= first.events !== null
+    if (first.events) yield first.events
     while (!follower.isEnded) {
       const isAllowed = await this.#isAllowed(follower.hash)
       if (!isAllowed || follower.isEnded) return
