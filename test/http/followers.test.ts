@@ -188,6 +188,24 @@ test('a follower that reads nothing is disconnected, and so is one whose stream 
   expect(seconds).toEqual([20])
 })
 
+test('a client that is far behind catches up beside one that is not, without a new change', async () => {
+  const followers = create()
+  const idle = await open(followers)
+  const { next: start } = await changeLog.read({ after: 'now', limit: 0 })
+  const plants = Array.from({ length: 1001 }, (_, id) => ({ id: BigInt(2000 + id), name: 'a' }))
+  await store.createPlants(plants)
+  await take(idle, 1001)
+  // The poll has found them too.
+  await Bun.sleep(700)
+
+  const request = new Request('http://localhost/plants/changes')
+  const events = readEvents(await followers.follow(changeLog, start, request, token))
+  await events.next()
+  const found = await Promise.race([take(events, 1001), Bun.sleep(5000).then(() => [])])
+  expect(found).toHaveLength(1001)
+  await Promise.all([idle, events].map((each) => each.return()))
+})
+
 test('a token that was revoked is sent nothing more, even a change of the same moment', async () => {
   let known: typeof token | null = token
   const followers = create({ store: { findToken: async () => known, changeLog } })
