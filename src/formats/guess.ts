@@ -65,8 +65,6 @@ const NO_TEXT: readonly RegExp[] = [
   /^\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?($|[ T])/,
   /^[^\p{L}]*$/u,
   /^[\d\s.,'+-]+ ?(%|€|\$|£|eur|usd|gbp|cm|mm|m|kg|g|l|ml|st|pcs)\.?$/i,
-  // Kinds of places on a map.
-  /^(node|way|relation|feature|(multi)?(point|polygon|linestring))$/i,
   /^(true|false|yes|no|ja|nein|oui|non|n\/?a|null|none|-)$/i,
 ]
 // Codes: words of capitals and digits, or a few letters that digits follow.

@@ -2,16 +2,12 @@
 
 /** The letters beyond a to z of each language with Latin letters, in lower case. */
 const ALPHABETS: readonly ReadonlySet<string>[] = [
-  // Languages of western Europe together, because names of varieties mix them
+  // Languages of western Europe together, because names of varieties mix them: German, Spanish, Dutch, Swedish, Finnish
   'äöüßéèêëàâçîïôûñáíóúåæœ',
-  'äöüßé', // German
   'àâæçéèêëîïôœùûüÿ', // French
-  'áéíñóúü', // Spanish
   'áâãàçéêíóôõúü', // Portuguese
   'àèéìíîòóùú', // Italian
   'àçèéíïòóúü', // Catalan
-  'éëïöüèáóôê', // Dutch
-  'åäöéàü', // Swedish, Finnish
   'æøåéèòóôüö', // Danish, Norwegian
   'áðéíóúýþæö', // Icelandic
   'äõöüšž', // Estonian

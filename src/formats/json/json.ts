@@ -8,9 +8,8 @@ import { type Line, showText } from '../row'
 import type { Opener } from '../source'
 import { createRowReader } from './rows'
 import { JsonScanner } from './scanner'
-import { createPathTest, findShape, type Shape } from './shape'
+import { createPathTest, findShape, MAX_NAMED, type Shape } from './shape'
 
-const MAX_NAMED = 12
 const NO_SPACE = /[^ \t\r]/
 
 /** Reads the lines of a text, except blank ones, an array per part. A line has at most `limit` characters. */

@@ -60,7 +60,8 @@ export type Shape = 'lines' | 'values' | ListShape
 
 /** The maximum number of lists, keys and objects that are looked at. */
 const MAX_PARTS = 1000
-const MAX_NAMED = 12
+/** The maximum number of lists that a message names. */
+export const MAX_NAMED = 12
 /** The characters of the first values of all lists that are looked at. */
 const SAMPLE_CHARACTERS = 1_000_000
 
