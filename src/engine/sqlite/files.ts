@@ -5,6 +5,7 @@ import { existsSync, readFileSync, readSync, statfsSync, statSync } from 'node:f
 import { dirname } from 'node:path'
 import { OpenError } from '../../errors'
 import { watchInode } from '../../files/libc'
+import { statOf } from '../../files/resolve-path'
 
 /** Suffixes of the files beside a database (https://sqlite.org/tempfiles.html). */
 export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
@@ -14,8 +15,7 @@ export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
 
 /** The size of a file in bytes; 0 if it does not exist. */
-export const fileSize = (path: string): number =>
-  statSync(path, { throwIfNoEntry: false })?.size ?? 0
+export const fileSize = (path: string): number => statOf(path)?.size ?? 0
 
 /** The free bytes for this user on the file system of a file; null if unknown. */
 export function freeBytes(path: string): number | null {

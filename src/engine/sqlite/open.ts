@@ -190,7 +190,8 @@ type Access = {
 }
 
 function openPath(path: string, { makesDatabase = false, isRead = false }: Access): OpenedFile {
-  accessSync(dirname(path), constants.X_OK)
+  // With a slash, a file in its place is no folder (path_resolution(7)).
+  accessSync(`${dirname(path)}/`, constants.X_OK)
   // Checked before opening: opening a pipe would wait for a writer.
   const kind = kindAt(path)
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
