@@ -64,7 +64,7 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
     }
     rmSync(ballast)
     if (!(await acknowledged(load.ledger, 100, 15_000))) problems.push('it did not heal')
-    if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+    if (!(await until(10_000, async () => (await health(daemon)) === 200))) {
       problems.push('health stays bad')
     }
   }
@@ -118,7 +118,7 @@ async function watchRefusals(daemon: Daemon, ledger: Ledger, addSpace: () => Pro
   if (well > 0) problems.push(`${well} of ${refusals} times, health was well`)
   if (await isWritable()) problems.push('the metric says that it can write')
   await addSpace()
-  if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+  if (!(await until(10_000, async () => (await health(daemon)) === 200))) {
     problems.push('health stays bad')
   }
   if (!(await isWritable())) problems.push('the metric says that it cannot write')
@@ -176,7 +176,7 @@ async function fillWithLog(folder: string, about: string): Promise<Outcome> {
   if (!(await until(10_000, async () => (await replace(name)) === 200))) {
     problems.push('changes stay refused')
   }
-  if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+  if (!(await until(10_000, async () => (await health(daemon)) === 200))) {
     problems.push('health stays bad')
   }
   if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')

@@ -126,7 +126,7 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
     const hurt = expected === 'ends' ? endsAndStarts : refusesAndHeals
     problems.push(...(await hurt(service, database, injection)))
     if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
-    if (!(await until(5000, async () => (await health(service)) === 200))) {
+    if (!(await until(10_000, async () => (await health(service)) === 200))) {
       problems.push('health stays bad')
     }
   }
