@@ -33,6 +33,8 @@ const result = Bun.spawnSync(
     // Not --minify-identifiers: Elysia reads the source of its handlers to know what they use.
     '--minify-whitespace',
     '--minify-syntax',
+    // Code that runs once stays in the interpreter: the program ends this once it has started.
+    '--compile-jit-policy=8',
     // The folder where it is started must not configure it.
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',

@@ -7,7 +7,7 @@ import { standardError, standardOutput } from './cli/terminal/output'
 import { parseConfig, type UnknownVariable } from './config/config'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
-import { COMMIT, EXIT_CODES } from './program'
+import { COMMIT, compileEagerly, EXIT_CODES } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -88,6 +88,7 @@ async function runCommand(
     throw new UsageError(`${command.name} takes no arguments, only options: ${word}`)
   }
   if (!command.hasLog && command.options.length > 0) warnOfVariables(parsed.unknownVariables, err)
+  if (command.name !== 'serve') compileEagerly()
   return await command.run({ ...parsed, commands: loadCommands, out, err })
 }
 

@@ -8,6 +8,9 @@ declare const BUILD_COMMIT: string
 /** The commit that the executable was built from, 12 digits or more; `unknown` without Git, or if the source runs. */
 export const COMMIT: string = typeof BUILD_COMMIT === 'undefined' ? 'unknown' : BUILD_COMMIT
 
+/** Ends the start of an executable, which compiles less to machine code: code that runs once is not worth it. */
+export const compileEagerly = (): void => Bun.unsafe.setJITPolicy(1)
+
 /** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
 export const EXIT_CODES = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
 

@@ -15,6 +15,7 @@ import { createCors } from '../http/cors'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { EXIT_CODES } from '../program'
+import { compileEagerly } from '../program'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
@@ -160,6 +161,7 @@ class Daemon {
     this.#server = await openServer(this.#app(store), config, log, tls)
     backups?.start()
     await this.#announce(store, this.#server)
+    compileEagerly()
   }
 
   /** Answers the requests in flight, commits them, and closes the store. Resolves to the exit code. */

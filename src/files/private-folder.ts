@@ -1,7 +1,7 @@
 // A folder for unfinished files: private to this user, with a random name, locked while in use.
 
-import { constants, fstatSync, mkdtempSync, statSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { constants, fstatSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDescriptor } from './descriptor'
 import { tryLock } from './libc'
@@ -12,10 +12,18 @@ const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
 const removeFolder = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
+// Synchronous: a start would begin the threads of asynchronous files for it.
+function leftoversIn(parent: string): string[] {
+  try {
+    return readdirSync(parent).filter((name) => name.startsWith(PREFIX))
+  } catch {
+    return []
+  }
+}
+
 /** Removes private folders left behind by killed processes. Never rejects: a failure is left to the next process. */
 export async function removeLeftovers(parent: string): Promise<void> {
-  const names = await readdir(parent).catch(() => [])
-  for (const name of names.filter((each) => each.startsWith(PREFIX))) {
+  for (const name of leftoversIn(parent)) {
     try {
       using folder = openDescriptor(join(parent, name), FLAGS)
       const isOwn = fstatSync(folder.fd).uid === process.getuid?.()
