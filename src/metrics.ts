@@ -72,81 +72,6 @@ type LiveGauges = {
   readonly plants: number | null
 }
 
-/** Every family of metrics: its type and its description. */
-export const FAMILIES = {
-  plantstore_http_requests_total: 'counter Answered requests.',
-  plantstore_http_request_duration_seconds:
-    'histogram Time from the head of a request to its answer; refusals are not counted.',
-  plantstore_commit_changes:
-    'histogram Changes per commit; commits that changed nothing are not counted.',
-  plantstore_commit_duration_seconds:
-    'histogram Time per commit, fsync included; commits that changed nothing are not counted.',
-  plantstore_plants: 'gauge Stored plants.',
-  plantstore_plants_created_total: 'counter Plants created over HTTP.',
-  plantstore_credentials_failed_total:
-    'counter Requests whose token is unknown, expired or revoked.',
-  plantstore_queue_changes: 'gauge Changes waiting for a commit.',
-  plantstore_storage_writable:
-    'gauge Whether the database can be written, or read by a read-only plantstore (1), or not (0).',
-  plantstore_storage_damaged:
-    'gauge Whether a page of the database is known to be damaged (1) or not (0).',
-  plantstore_database_bytes: 'gauge Size of the database.',
-  plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
-  plantstore_disk_free_bytes: 'gauge Free space where the database is.',
-  plantstore_replica_lag_seconds:
-    'gauge Age of the last change that a standby has applied; 0 if it has every change.',
-  plantstore_replica_lag_bytes:
-    'gauge Bytes of changes that a standby has received and not applied.',
-  plantstore_commit_retries_total:
-    'counter Commits repeated because another process had written the same plants.',
-  plantstore_lock_timeout_seconds_total:
-    'counter Time of commits that gave up because a lock was not granted in time.',
-  plantstore_commits_in_doubt_total:
-    'counter Commits whose answer was lost, by whether they had been made.',
-  plantstore_server_reconnects_total:
-    'counter Times that the database server was reached again after an outage.',
-  plantstore_server_failovers_total: 'counter Times that another database server took over.',
-  plantstore_acknowledged_commits_lost_total:
-    'counter Acknowledged commits that the database server has lost.',
-  plantstore_changes_removal_failures_total:
-    'counter Failed attempts to remove old entries of the change log.',
-  plantstore_changes_kept: 'gauge Entries in the change log.',
-  plantstore_changes_oldest_timestamp_seconds:
-    'gauge Time of the oldest entry in the change log, in seconds since 1970; 0 if it is empty.',
-  plantstore_changes_bytes: 'gauge Size of the change log.',
-  plantstore_changes_followers: 'gauge Clients that follow the change log.',
-  plantstore_log_lines_dropped_total:
-    'counter Log lines dropped because stderr was not read or the disk was full.',
-  plantstore_tls_certificate_expiry_timestamp_seconds:
-    'gauge Expiry of the TLS certificate, in seconds since 1970.',
-  plantstore_backup_last_success_timestamp_seconds:
-    'gauge Time of the last backup, in seconds since 1970; 0 if there was none.',
-  plantstore_backup_bytes: 'gauge Size of the last backup.',
-  plantstore_backup_failures_total: 'counter Scheduled backups that failed.',
-  plantstore_build_info: 'gauge The version and commit of plantstore, and the version of Bun.',
-  plantstore_unsent_bytes: 'gauge Bytes of long answers that clients have not read.',
-  process_open_fds: 'gauge Open files and connections.',
-  process_max_fds: 'gauge The limit of open files and connections.',
-  process_start_time_seconds: 'gauge Start of the process, in seconds since 1970.',
-  process_resident_memory_bytes: 'gauge Resident memory.',
-} as const
-
-type Name = keyof typeof FAMILIES
-
-/** null and undefined: unknown, or nothing to count. The family is left out. */
-type Value = number | null | undefined | readonly Sample[]
-
-function familyText(name: Name, value: Value): string[] {
-  if (value == null) return []
-  const [type, ...help] = FAMILIES[name].split(' ')
-  const samples: readonly Sample[] = typeof value === 'number' ? [['', value]] : value
-  const lines = samples.map(([suffix, number]) => `${name}${suffix} ${number}`)
-  return [`# HELP ${name} ${help.join(' ')}`, `# TYPE ${name} ${type}`, ...lines]
-}
-
-// Object.keys() returns plain strings.
-const NAMES = Object.keys(FAMILIES).filter((name): name is Name => name in FAMILIES)
-
 /** Facts about the process. */
 type About = {
   /** The version of plantstore. */
@@ -215,65 +140,200 @@ class Counters {
   failedCredentials = 0
 }
 
-function valuesOf(
-  counters: Counters,
-  {
-    version = 'unknown',
-    droppedLogLines,
-    certificateExpiry = null,
-    backups = null,
-  }: Partial<About>,
-  stats: StoreStats,
-  { unsentBytes, followers, files, changeLog, plants }: Partial<LiveGauges>,
-): Readonly<Record<Name, Value>> {
-  const { requests, batches, commits, created, failedCredentials } = counters
-  const { server, replica } = stats
-  const inDoubt: Sample[] | undefined = server && [
+/** null and undefined: unknown, or nothing to count. The family is left out. */
+type Value = number | null | undefined | readonly Sample[]
+
+/** What the metrics are read from. */
+type Sources = Partial<About> &
+  Partial<LiveGauges> & { readonly counters: Counters; readonly stats: StoreStats }
+
+type Family = readonly [
+  type: 'counter' | 'gauge' | 'histogram',
+  help: string,
+  value: (sources: Sources) => Value,
+]
+
+const inDoubt = ({ stats: { server } }: Sources): Value =>
+  server && [
     ['{made="true"}', server.inDoubtMade],
     ['{made="false"}', server.inDoubtNotMade],
   ]
-  const expiry = certificateExpiry && certificateExpiry / 1000
-  const lastBackup = backups && backups.lastAt / 1000
-  const build: Sample = [`{version="${version}",commit="${COMMIT}",bun="${Bun.version}"}`, 1]
-  return {
-    plantstore_http_requests_total: requests.totals(),
-    plantstore_http_request_duration_seconds: requests.latencies(),
-    plantstore_commit_changes: batches.samples(),
-    plantstore_commit_duration_seconds: commits.samples(),
-    plantstore_plants: plants,
-    plantstore_plants_created_total: created,
-    plantstore_credentials_failed_total: failedCredentials,
-    plantstore_queue_changes: stats.queuedWrites,
-    plantstore_storage_writable: Number(stats.problem === null),
-    plantstore_storage_damaged: stats.isDamaged === undefined ? null : Number(stats.isDamaged),
-    plantstore_database_bytes: stats.databaseBytes,
-    plantstore_wal_bytes: stats.walBytes,
-    plantstore_disk_free_bytes: stats.freeBytes,
-    plantstore_replica_lag_seconds: replica?.lagSeconds,
-    plantstore_replica_lag_bytes: replica?.lagBytes,
-    plantstore_commit_retries_total: server?.retries,
-    plantstore_lock_timeout_seconds_total: server && server.lockTimeoutMs / 1000,
-    plantstore_commits_in_doubt_total: inDoubt,
-    plantstore_server_reconnects_total: server?.reconnects,
-    plantstore_server_failovers_total: server?.failovers,
-    plantstore_acknowledged_commits_lost_total: server?.lostCommits,
-    plantstore_changes_removal_failures_total: server?.removalFailures,
-    plantstore_changes_kept: changeLog?.entries,
-    plantstore_changes_oldest_timestamp_seconds: changeLog && (changeLog.oldestAt ?? 0) / 1000,
-    plantstore_changes_bytes: changeLog?.bytes,
-    plantstore_changes_followers: changeLog && followers,
-    plantstore_log_lines_dropped_total: droppedLogLines?.() ?? 0,
-    plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
-    plantstore_backup_last_success_timestamp_seconds: lastBackup,
-    plantstore_backup_bytes: backups?.lastBytes,
-    plantstore_backup_failures_total: backups?.failures,
-    plantstore_build_info: [build],
-    plantstore_unsent_bytes: unsentBytes,
-    process_open_fds: files?.open,
-    process_max_fds: files?.limit,
-    process_start_time_seconds: performance.timeOrigin / 1000,
-    process_resident_memory_bytes: process.memoryUsage.rss(),
-  }
+
+/** Every family of metrics, by its name. */
+export const FAMILIES: Readonly<Record<string, Family>> = {
+  plantstore_http_requests_total: [
+    'counter',
+    'Answered requests.',
+    ({ counters }) => counters.requests.totals(),
+  ],
+  plantstore_http_request_duration_seconds: [
+    'histogram',
+    'Time from the head of a request to its answer; refusals are not counted.',
+    ({ counters }) => counters.requests.latencies(),
+  ],
+  plantstore_commit_changes: [
+    'histogram',
+    'Changes per commit; commits that changed nothing are not counted.',
+    ({ counters }) => counters.batches.samples(),
+  ],
+  plantstore_commit_duration_seconds: [
+    'histogram',
+    'Time per commit, fsync included; commits that changed nothing are not counted.',
+    ({ counters }) => counters.commits.samples(),
+  ],
+  plantstore_plants: ['gauge', 'Stored plants.', ({ plants }) => plants],
+  plantstore_plants_created_total: [
+    'counter',
+    'Plants created over HTTP.',
+    ({ counters }) => counters.created,
+  ],
+  plantstore_credentials_failed_total: [
+    'counter',
+    'Requests whose token is unknown, expired or revoked.',
+    ({ counters }) => counters.failedCredentials,
+  ],
+  plantstore_queue_changes: [
+    'gauge',
+    'Changes waiting for a commit.',
+    ({ stats }) => stats.queuedWrites,
+  ],
+  plantstore_storage_writable: [
+    'gauge',
+    'Whether the database can be written, or read by a read-only plantstore (1), or not (0).',
+    ({ stats }) => Number(stats.problem === null),
+  ],
+  plantstore_storage_damaged: [
+    'gauge',
+    'Whether a page of the database is known to be damaged (1) or not (0).',
+    ({ stats: { isDamaged } }) => (isDamaged === undefined ? null : Number(isDamaged)),
+  ],
+  plantstore_database_bytes: ['gauge', 'Size of the database.', ({ stats }) => stats.databaseBytes],
+  plantstore_wal_bytes: ['gauge', 'Size of the write-ahead log.', ({ stats }) => stats.walBytes],
+  plantstore_disk_free_bytes: [
+    'gauge',
+    'Free space where the database is.',
+    ({ stats }) => stats.freeBytes,
+  ],
+  plantstore_replica_lag_seconds: [
+    'gauge',
+    'Age of the last change that a standby has applied; 0 if it has every change.',
+    ({ stats }) => stats.replica?.lagSeconds,
+  ],
+  plantstore_replica_lag_bytes: [
+    'gauge',
+    'Bytes of changes that a standby has received and not applied.',
+    ({ stats }) => stats.replica?.lagBytes,
+  ],
+  plantstore_commit_retries_total: [
+    'counter',
+    'Commits repeated because another process had written the same plants.',
+    ({ stats }) => stats.server?.retries,
+  ],
+  plantstore_lock_timeout_seconds_total: [
+    'counter',
+    'Time of commits that gave up because a lock was not granted in time.',
+    ({ stats }) => stats.server && stats.server.lockTimeoutMs / 1000,
+  ],
+  plantstore_commits_in_doubt_total: [
+    'counter',
+    'Commits whose answer was lost, by whether they had been made.',
+    inDoubt,
+  ],
+  plantstore_server_reconnects_total: [
+    'counter',
+    'Times that the database server was reached again after an outage.',
+    ({ stats }) => stats.server?.reconnects,
+  ],
+  plantstore_server_failovers_total: [
+    'counter',
+    'Times that another database server took over.',
+    ({ stats }) => stats.server?.failovers,
+  ],
+  plantstore_acknowledged_commits_lost_total: [
+    'counter',
+    'Acknowledged commits that the database server has lost.',
+    ({ stats }) => stats.server?.lostCommits,
+  ],
+  plantstore_changes_removal_failures_total: [
+    'counter',
+    'Failed attempts to remove old entries of the change log.',
+    ({ stats }) => stats.server?.removalFailures,
+  ],
+  plantstore_changes_kept: [
+    'gauge',
+    'Entries in the change log.',
+    ({ changeLog }) => changeLog?.entries,
+  ],
+  plantstore_changes_oldest_timestamp_seconds: [
+    'gauge',
+    'Time of the oldest entry in the change log, in seconds since 1970; 0 if it is empty.',
+    ({ changeLog }) => changeLog && (changeLog.oldestAt ?? 0) / 1000,
+  ],
+  plantstore_changes_bytes: [
+    'gauge',
+    'Size of the change log.',
+    ({ changeLog }) => changeLog?.bytes,
+  ],
+  plantstore_changes_followers: [
+    'gauge',
+    'Clients that follow the change log.',
+    ({ changeLog, followers }) => changeLog && followers,
+  ],
+  plantstore_log_lines_dropped_total: [
+    'counter',
+    'Log lines dropped because stderr was not read or the disk was full.',
+    ({ droppedLogLines }) => droppedLogLines?.() ?? 0,
+  ],
+  plantstore_tls_certificate_expiry_timestamp_seconds: [
+    'gauge',
+    'Expiry of the TLS certificate, in seconds since 1970.',
+    ({ certificateExpiry }) => certificateExpiry && certificateExpiry / 1000,
+  ],
+  plantstore_backup_last_success_timestamp_seconds: [
+    'gauge',
+    'Time of the last backup, in seconds since 1970; 0 if there was none.',
+    ({ backups }) => backups && backups.lastAt / 1000,
+  ],
+  plantstore_backup_bytes: [
+    'gauge',
+    'Size of the last backup.',
+    ({ backups }) => backups?.lastBytes,
+  ],
+  plantstore_backup_failures_total: [
+    'counter',
+    'Scheduled backups that failed.',
+    ({ backups }) => backups?.failures,
+  ],
+  plantstore_build_info: [
+    'gauge',
+    'The version and commit of plantstore, and the version of Bun.',
+    ({ version }) => [[`{version="${version}",commit="${COMMIT}",bun="${Bun.version}"}`, 1]],
+  ],
+  plantstore_unsent_bytes: [
+    'gauge',
+    'Bytes of long answers that clients have not read.',
+    ({ unsentBytes }) => unsentBytes,
+  ],
+  process_open_fds: ['gauge', 'Open files and connections.', ({ files }) => files?.open],
+  process_max_fds: [
+    'gauge',
+    'The limit of open files and connections.',
+    ({ files }) => files?.limit,
+  ],
+  process_start_time_seconds: [
+    'gauge',
+    'Start of the process, in seconds since 1970.',
+    () => performance.timeOrigin / 1000,
+  ],
+  process_resident_memory_bytes: ['gauge', 'Resident memory.', () => process.memoryUsage.rss()],
+}
+
+function familyText(name: string, [type, help, read]: Family, sources: Sources): string[] {
+  const value = read(sources)
+  if (value == null) return []
+  const samples: readonly Sample[] = typeof value === 'number' ? [['', value]] : value
+  const lines = samples.map(([suffix, number]) => `${name}${suffix} ${number}`)
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
 }
 
 export function createMetrics(about: Partial<About> = {}): Metrics {
@@ -294,8 +354,9 @@ export function createMetrics(about: Partial<About> = {}): Metrics {
       counters.failedCredentials++
     },
     render(stats, gauges = {}) {
-      const values = valuesOf(counters, about, stats, gauges)
-      return `${NAMES.flatMap((name) => familyText(name, values[name])).join('\n')}\n`
+      const sources = { ...about, ...gauges, counters, stats }
+      const families = Object.entries(FAMILIES)
+      return `${families.flatMap(([name, it]) => familyText(name, it, sources)).join('\n')}\n`
     },
   }
 }

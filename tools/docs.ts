@@ -50,10 +50,7 @@ const introductions = (commands: readonly Command[]): string =>
     .join('\n\n')
 
 function metricsTable(): string {
-  const rows = Object.entries(FAMILIES).map(([name, text]) => {
-    const [type = '', ...help] = text.split(' ')
-    return row([code(name), type, help.join(' ')])
-  })
+  const rows = Object.entries(FAMILIES).map(([name, [type, help]]) => row([code(name), type, help]))
   return [row(['metric', 'type', '']), '|---|---|---|', ...rows].join('\n')
 }
 

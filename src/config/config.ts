@@ -27,6 +27,13 @@ function explain(error: unknown, types: ParseArgsOptionsConfig, flags: readonly 
   return `unknown option ${option}${suggest(option, flags)}`
 }
 
+// The library takes -5 for a flag, where no flag is a number.
+const joinNegatives = (argv: readonly string[]): string[] =>
+  argv.reduce<string[]>((words, word) => {
+    const isValue = /^-\d/.test(word) && /^--[^=]+$/.test(words.at(-1) ?? '')
+    return isValue ? [...words.slice(0, -1), `${words.at(-1)}=${word}`] : [...words, word]
+  }, [])
+
 /** The words of a command line: the texts of each option by its flag; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   const types: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
@@ -36,7 +43,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   }
   const options = { options: types, allowPositionals: true, allowNegative: true } as const
   try {
-    const { values, positionals } = parseArgs({ args: [...argv], ...options })
+    const { values, positionals } = parseArgs({ args: joinNegatives(argv), ...options })
     const { help, ...flags } = values
     if (help === false) throw new Error("'--no-help'")
     return { flags, args: positionals, help: help === true }
