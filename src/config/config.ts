@@ -28,11 +28,14 @@ function explain(error: unknown, types: ParseArgsOptionsConfig, flags: readonly 
 }
 
 // The library takes -5 for a flag, where no flag is a number.
-const joinNegatives = (argv: readonly string[]): string[] =>
-  argv.reduce<string[]>((words, word) => {
+function joinNegatives(argv: readonly string[]): string[] {
+  const words: string[] = []
+  for (const word of argv) {
     const isValue = /^-\d/.test(word) && /^--[^=]+$/.test(words.at(-1) ?? '')
-    return isValue ? [...words.slice(0, -1), `${words.at(-1)}=${word}`] : [...words, word]
-  }, [])
+    words.push(isValue ? `${words.pop()}=${word}` : word)
+  }
+  return words
+}
 
 /** The words of a command line: the texts of each option by its flag; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
