@@ -55,7 +55,7 @@ function daemonAt(url: string, config: Config, { sendRequest, report }: SourceSe
   }
   const client = createClient({ url, token, fetch: send(false) })
   const { origin } = new URL(url)
-  const stream = reportOutages(send(true), origin, report, () => performance.now())
+  const stream = reportOutages(send(true), origin, report)
   const follower = (onAnswer: () => void) => {
     const sendAndReport: Fetch = async (address, init) => {
       const answer = await stream(address, init)

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import packageJson from '../../package.json'
 import { isWildcard, type LocalAddress } from '../address'
+import type { Config } from '../config/config'
 import type { Log } from '../log'
 import { COMMIT, quote } from '../program'
 import type { Store } from '../store'
@@ -13,25 +14,19 @@ const NAME = 'first'
 // Maximum wait for a reader of the token.
 const SHOW_MS = 5000
 
-/** The facts that the first lines show. */
+/** What the first lines say of a daemon. */
 type Announcement = {
+  readonly config: Config
   readonly address: LocalAddress
-  readonly host: string
-  /** A path or a URL, without its password. */
-  readonly database: string
-  readonly isReadOnly: boolean
-  /** True if it serves the console at `/`. */
-  readonly hasConsole: boolean
-  /** True if standard output is a terminal, so that it is not logged. */
-  readonly isTerminal: boolean
-  /** True if the log is on the same terminal, for a reader of both. */
-  readonly isOnLogsTerminal: boolean
-  /** True if this start has created the database. */
-  readonly isNew: boolean
-  /** True if clients need a token of the store, and this process may make one. */
-  readonly needsToken: boolean
+  /** Its database: a path or a URL, without its password. `isNew`: this start has created it. */
+  readonly place: { readonly name: string; readonly isNew: boolean }
+  /** True if standard error, and standard output, is a terminal; what it prints there is not logged. */
+  readonly logsToTerminal: boolean
+  readonly printsToTerminal: boolean
   /** True if standard output is discarded. */
   readonly isDiscarded: boolean
+  /** True if clients need a token of the store, and this process may make one. */
+  readonly needsToken: boolean
   /** True if clients must be told to trust the certificate. */
   readonly needsTrust: boolean
 }
@@ -48,12 +43,12 @@ function curl({ address: { url, unix }, needsTrust }: Announcement, token: strin
 }
 
 /** The URL of the console; null if browsers cannot open it. */
-const consoleOf = ({ hasConsole, address: { url, unix } }: Announcement): string | null =>
-  hasConsole && unix === null ? `${url}/` : null
+const consoleOf = ({ config, address: { url, unix } }: Announcement): string | null =>
+  config.console && unix === null ? `${url}/` : null
 
 /** A link to the console with the token in its fragment, which browsers never send. */
 function openedConsole(facts: Announcement, token: string): string {
-  const page = facts.isTerminal ? consoleOf(facts) : null
+  const page = facts.printsToTerminal ? consoleOf(facts) : null
   if (page === null) return ''
   return `Open the console with it:\n\n  ${page}#token=${token}\n\n`
 }
@@ -96,28 +91,30 @@ export async function announce(
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { address, host, database, isReadOnly: readOnly } = facts
-  const place = address.unix === null ? { host } : { unix: address.unix }
+  const { config, address, place, printsToTerminal } = facts
+  const { host, readOnly, logFormat } = config
   const { version } = packageJson
   // The address is shown once: in the log, or on the terminal.
-  if (!facts.isOnLogsTerminal) {
+  if (!printsToTerminal || !facts.logsToTerminal || logFormat !== 'auto') {
+    const listener = address.unix === null ? { host } : { unix: address.unix }
     const program = { version, commit: COMMIT }
-    log('info', 'listening', { url: address.url, ...place, database, readOnly, ...program })
+    const { name: database } = place
+    log('info', 'listening', { url: address.url, ...listener, database, readOnly, ...program })
   }
-  if (facts.isTerminal) {
+  if (printsToTerminal) {
     const interfaces = address.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
     out.write(`plantstore ${version} listens on ${address.unix ?? address.url}${interfaces}\n`)
     if (readOnly) out.write('this daemon is read-only\n')
   }
   const page = consoleOf(facts)
   if (page !== null) out.write(`console: ${page}\n`)
-  if (facts.isNew) out.write(`created the database ${database}\n`)
+  if (place.isNew) out.write(`created the database ${place.name}\n`)
   if (!facts.needsToken) return
   await showFirstToken(store, facts, out, log)
   // From a clone, as its README runs it.
   const program = Bun.isStandaloneExecutable
     ? quote(process.execPath)
     : `npx --yes bun@${Bun.version} ${quote(Bun.main)}`
-  const create = `${program} token create laptop --database ${quote(database)}`
+  const create = `${program} token create laptop --database ${quote(place.name)}`
   out.write(`to make another token: ${create}\n`)
 }

@@ -227,27 +227,15 @@ class Daemon {
   }
 
   async #announce(store: Store, server: Server): Promise<void> {
-    const { config, log, token, tls, place, isDiscarded } = this.#parts
-    const { logsToTerminal, printsToTerminal } = this.#parts
+    const { config, log, token, tls } = this.#parts
     const facts = {
+      ...this.#parts,
       address: localAddress({ ...config, port: server.port ?? config.port }),
-      host: config.host,
-      database: place.name,
-      isReadOnly: config.readOnly,
-      hasConsole: config.console,
-      isTerminal: printsToTerminal,
-      isOnLogsTerminal: printsToTerminal && logsToTerminal && config.logFormat === 'auto',
-      isNew: place.isNew,
       needsToken: token.current() === null && !config.readOnly,
-      isDiscarded,
       needsTrust: tls?.needsTrustAt(localHost(config.host)) ?? false,
     }
-    await announce(
-      store,
-      facts,
-      createLogWriter(STDOUT, () => ''),
-      log,
-    )
+    const out = createLogWriter(STDOUT, () => '')
+    await announce(store, facts, out, log)
   }
 }
 

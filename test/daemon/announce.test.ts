@@ -1,5 +1,7 @@
 // The first lines of a daemon on a terminal.
 import { expect, test } from 'bun:test'
+import { parseConfig } from '../../src/config/config'
+import { DAEMON_OPTIONS } from '../../src/config/options'
 import { announce } from '../../src/daemon/announce'
 import type { Store } from '../../src/store'
 
@@ -8,16 +10,13 @@ test.each([
   [false, []],
 ])('says at its start whether it is read-only: %j', async (isReadOnly, lines) => {
   const written: string[] = []
+  const env = { PLANTSTORE_READ_ONLY: String(isReadOnly), PLANTSTORE_CONSOLE: 'false' }
   const facts = {
+    config: parseConfig([], DAEMON_OPTIONS, {}, env).config,
     address: { url: 'http://127.0.0.1:3000', unix: null },
-    host: '127.0.0.1',
-    database: 'plants.db',
-    isReadOnly,
-    hasConsole: false,
-    isTerminal: true,
-    isOnLogsTerminal: true,
-    isNew: false,
-    passwordFile: null,
+    place: { name: 'plants.db', isNew: false },
+    logsToTerminal: true,
+    printsToTerminal: true,
     needsToken: false,
     isDiscarded: false,
     needsTrust: false,

@@ -29,12 +29,10 @@ function suspendBetweenCommits() {
 /** The log of a command. Its exit code and message cover all other events. */
 export const commandLog =
   (err: Output): Log =>
-  (_level, event, { from, to, copy, host, detail } = {}) => {
+  (_level, event, { host, detail } = {}) => {
     if (event === 'server-silent' || event === 'server-starting')
-      err.write(`plantstore: warning: ${host}: ${detail}\n`)
-    if (event !== 'migrated') return
-    const copyNote = copy === undefined ? '' : `; it was copied to ${copy}`
-    err.write(`migrated the database from schema ${from} to ${to}${copyNote}\n`)
+      err.write(`plantstore: warning: ${host}: ${detail}
+`)
   }
 
 /** Options of an interactive command that writes: it holds no lock while suspended. */
