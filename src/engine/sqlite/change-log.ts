@@ -71,15 +71,13 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
        (SELECT mark FROM changes WHERE number = ?) AS mark
      FROM change_log LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
   )
-  const selectAfter = db.query<EntryRow, [number, number]>(
-    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
-  )
-  const selectBefore = db.query<EntryRow, [number, number]>(
-    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number < ?1 ORDER BY number DESC LIMIT ?2`,
-  )
-  const selectOfPlant = db.query<EntryRow, [number, number, bigint]>(
-    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?3 AND number < ?1 ORDER BY number DESC LIMIT ?2`,
-  )
+  const selectWhere = (condition: string) =>
+    db.query<EntryRow, [number, number, ...bigint[]]>(
+      `SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${condition} LIMIT ?2`,
+    )
+  const selectAfter = selectWhere('number > ?1 ORDER BY number')
+  const selectBefore = selectWhere('number < ?1 ORDER BY number DESC')
+  const selectOfPlant = selectWhere('plant = ?3 AND number < ?1 ORDER BY number DESC')
   const times = db.query<EntryTime, [number, number]>(
     'SELECT number, at FROM changes WHERE number > ? ORDER BY number LIMIT ?',
   )

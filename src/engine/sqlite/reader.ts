@@ -2,7 +2,6 @@
 // anew for the reads of each turn of the event loop, as of that moment, and nothing is written to it.
 
 import type { Database } from 'bun:sqlite'
-import { realpathSync } from 'node:fs'
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
 import { OpenError, RequestError } from '../../errors'
@@ -12,18 +11,6 @@ import type { StoreUser } from '../store-user'
 import { fileSize, freeBytes } from './files'
 import { createReads, prepareReader, type Reader } from './reads'
 import { readDatabase } from './snapshot'
-
-/** Finds the file of a database, which may be replaced, or behind a link that is switched; the last one if it is gone. */
-function createLook(database: string) {
-  let path = realpathSync(database)
-
-  return () => {
-    try {
-      path = realpathSync(database)
-    } catch {}
-    return path
-  }
-}
 
 /** A read, and the function that passes its result on. */
 type Act = (reader: Reader) => () => void
@@ -116,7 +103,6 @@ export async function openReplica(
     }
   }
   await readDatabase(database, prepare)
-  const look = createLook(database)
   const { reads, changeLog } = createFileReads(open, prepare)
   const { methods } = createWrites(refuse, changeLog.read)
 
@@ -134,13 +120,12 @@ export async function openReplica(
       return 'ok'
     },
     stats() {
-      const path = look()
       return {
         problem: failedAt === null ? null : new RequestError('cannot read'),
         queuedWrites: 0,
-        databaseBytes: fileSize(path),
+        databaseBytes: fileSize(database),
         walBytes: null,
-        freeBytes: freeBytes(path),
+        freeBytes: freeBytes(database),
         // A file does not say which changes it lacks: beside a quiet daemon, its age would only grow.
         replica: { lagSeconds: null, lagBytes: null },
       }

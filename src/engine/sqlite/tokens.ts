@@ -27,24 +27,20 @@ export function prepareTokenReader(db: Database): TokenReader {
 
 type Values = [string, string, Scope, number, number | null, number | null, number | null]
 
-const valuesOf = (token: Token): Values => {
-  const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
-  return [name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt]
-}
-
 /** Adds a token within a transaction; false if that fails. See `Tokens.createToken`. */
 export function insertToken(db: Database, token: Token): boolean {
+  const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
   // Not for a token with a taken hash: it cannot be added.
   db.query<never, [string, number, string]>(
     `UPDATE tokens SET revoked_at = expires_at
      WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?
        AND NOT EXISTS (SELECT 1 FROM tokens WHERE hash = ?)`,
-  ).run(token.name, token.createdAt, token.hash)
+  ).run(name, createdAt, hash)
   const { changes } = db
     .query<never, Values>(
       `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     )
-    .run(...valuesOf(token))
+    .run(name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt)
   return changes === 1
 }
 
