@@ -1,7 +1,7 @@
 // The thread that copies and checks a database. Entry point of a Worker: loading it starts it.
 
 import { rmSync } from 'node:fs'
-import { messageOf, OpenError, writeError } from '../../errors'
+import { codeOf, messageOf, OpenError } from '../../errors'
 import type { BackupReply, BackupRequest } from './backup'
 import { checkDatabase } from './check'
 import { copyInto, readDatabase } from './snapshot'
@@ -19,8 +19,8 @@ async function answer({ source, target }: BackupRequest): Promise<BackupReply> {
     send({ isCopied: true })
     return { findings: await checkDatabase(target) }
   } catch (error) {
-    const reason = writeError(error, target)
-    return { message: messageOf(reason), isStorage: reason instanceof OpenError && reason.storage }
+    const isStorage = error instanceof OpenError && error.storage
+    return { message: messageOf(error), code: codeOf(error), isStorage }
   }
 }
 

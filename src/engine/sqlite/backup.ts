@@ -1,7 +1,7 @@
 // Copies a database while others write to it, and checks the copy. In a thread: each is one long call of SQLite, and
 // this thread must still receive signals.
 
-import { OpenError } from '../../errors'
+import { OpenError, writeError } from '../../errors'
 import type { Findings } from '../../store'
 import { fileSize } from './files'
 
@@ -12,10 +12,16 @@ export type BackupRequest = { readonly source: string; readonly target: string }
 export type BackupReply =
   | { readonly isCopied: true }
   | { readonly findings: Findings }
-  | { readonly message: string; readonly isStorage: boolean }
+  | { readonly message: string; readonly code: string; readonly isStorage: boolean }
 
 /** Called with the bytes done and the total; may throw to cancel. */
 export type OnBytes = (bytes: number, total: number) => void
+
+/** The error of the thread: with its code if the disk is full or fails, as the caller knows the name of the copy. */
+function failureOf({ message, code, isStorage }: Extract<BackupReply, { message: string }>): Error {
+  const error = Object.assign(new Error(message), { code })
+  return writeError(error, '') === error ? new OpenError(message, isStorage) : error
+}
 
 /**
  * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced.
@@ -47,7 +53,7 @@ export async function copyDatabase(
   try {
     thread.postMessage(JSON.stringify({ source, target } satisfies BackupRequest))
     const reply = await promise
-    if ('message' in reply) throw new OpenError(reply.message, reply.isStorage)
+    if ('message' in reply) throw failureOf(reply)
     if ('findings' in reply && reply.findings.problems.length === 0) return reply.findings
     const [problem] = 'findings' in reply ? reply.findings.problems : []
     throw new OpenError(`${source} is damaged: ${problem}`, true)

@@ -3,6 +3,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../change-log/entry'
+import { messageOf } from '../../errors'
 import { countDelta } from '../commit/kinds'
 import { DONE, type Outcome, type PlantWrite, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
@@ -178,10 +179,15 @@ export class Committer {
       this.#rollback()
       return { failure: (outcomes ? toCommitFailure : toFailure)(error, this.#path) }
     }
-    const lost = this.#lost()
-    if (lost) {
-      saveLog(this.#db, lost)
-      return { failure: { kind: 'in doubt', detail: describeLost(lost) } }
+    try {
+      const lost = this.#lost()
+      if (lost) {
+        saveLog(this.#db, lost)
+        return { failure: { kind: 'in doubt', detail: describeLost(lost) } }
+      }
+    } catch (error) {
+      // The commit was made, and cannot be refused any more.
+      return { failure: { kind: 'fatal', detail: messageOf(error) } }
     }
     return outcomes.every((outcome) => outcome === DONE) ? DONE : { outcomes }
   }
