@@ -71,7 +71,7 @@ export const injections: Injection[] = [
     about: 'the path of every file cannot be looked up',
     inject: `statx,newfstatat,stat,lstat:error=EIO`,
     where: 'all',
-    outcome: 'refuses',
+    outcome: 'either',
     allowed: [50302, 50301],
   },
   {
