@@ -72,6 +72,8 @@ export class Writer {
    */
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
     if (this.isMoved) throw this.problem()
+    // The daemon is about to end, and answers nothing.
+    if (this.isDead && this.storeUser.outlivesOutages) return new Promise(() => {})
     const startedAt = performance.now()
     this.#pendingSince ??= startedAt
     this.#watch()
@@ -176,12 +178,14 @@ export class Writer {
   }
 
   #die(detail: string): Promise<Error> | Error {
+    // A failed checkpoint may be followed by a failed commit.
+    const isFirst = !this.isDead
     this.isDead = true
     clearInterval(this.#timer)
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return toError({ kind: 'fatal', detail }, true)
-    log('error', 'storage-failed', { detail })
-    onDiskFailure(detail)
+    if (isFirst) log('error', 'storage-failed', { detail })
+    if (isFirst) onDiskFailure(detail)
     return new Promise(() => {})
   }
 
