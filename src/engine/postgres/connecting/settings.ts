@@ -256,9 +256,10 @@ export async function checkSettings(sql: SQL, target: PostgresTarget): Promise<S
   return standing
 }
 
-/** Limits how long the transactions of a writing session wait, except for a standby. */
+/** Limits how long the transactions of a writing session wait, except for a standby. Each statement is planned once. */
 export async function limitWrites(sql: SQL): Promise<void> {
   await sendAll(sql, [
+    ['SET plan_cache_mode = force_generic_plan'],
     [`SET lock_timeout = ${LOCK_MS}`],
     [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
   ])

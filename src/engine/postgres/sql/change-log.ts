@@ -68,7 +68,7 @@ export function cursorIn(answer: SqlResult | undefined, mark: bigint): string | 
  */
 export const advanceAndAdd = (count: string, first: number, only = ''): string => `
   advanced AS (
-    UPDATE change_log SET last = last + ${count} WHERE last >= (SELECT last FROM ${NEWEST})
+    UPDATE change_log SET last = last + ${count} WHERE last >= (SELECT last FROM change_log ORDER BY last DESC LIMIT 1)
       AND log IS NOT NULL AND ${count} > 0 RETURNING last, log
   ), added AS (
     INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS}, mark)
