@@ -94,7 +94,10 @@ describeServers('a read-only daemon before %s', (_, installation) => {
     })
     expect((await read(reading, '/plants/changes')).changes).toHaveLength(2)
     expect((await read(reading, '/plants/2/history')).changes).toHaveLength(1)
-    expect<unknown>(await read(reading, '/token')).toMatchObject({ scope: 'read', changeLog: true })
+    expect<unknown>(await read(reading, '/token')).toMatchObject({
+      scope: 'write',
+      changeLog: true,
+    })
     const headers = { authorization }
     expect((await reading.fetch('/plants/2', { headers })).status).toBe(200)
     expect(
