@@ -305,7 +305,7 @@ describeServers('the commands with %s', (startServer) => {
     expect(await Bun.file(path).text()).toMatch(/^pst_\S+\n$/)
   })
 
-  test('print a line for another token that works when pasted', async () => {
+  test('print a line for another token that works when pasted beside the same settings', async () => {
     using folder = temporaryFolder()
     const database = (await createDatabase('pasted')).replace(`:${PASSWORD}`, '')
     const file = folder.file("a gardener's password")
@@ -319,7 +319,7 @@ describeServers('the commands with %s', (startServer) => {
     const find = () => /^to make another token: (.+)$/m.exec(daemon.out())?.[1]
     await daemon.prints(() => find() !== undefined)
 
-    const creation = await runProgram([], { program: ['sh', '-c', find() ?? ''] })
+    const creation = await runProgram([], { program: ['sh', '-c', find() ?? ''], env })
 
     expect({ err: creation.err, code: creation.code }).toEqual({
       err: 'Token laptop, shown only once:\n',
