@@ -17,9 +17,8 @@ import { gunzipSync } from 'node:zlib'
 import { root as repository, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
-import { has, released, sh, version } from './lab'
+import { executable, has, released, sh, version } from './lab'
 import { boot, canBoot, chroot, makeDebian } from './machine'
-import { buildNext } from './next'
 
 const hasTools =
   process.arch === 'x64' &&
@@ -54,13 +53,8 @@ async function makeOther(other: string, outfile: string, change: (tree: string) 
   await sh(build, { SOURCE_DATE_EPOCH: '0' })
 }
 
-/** A later version. */
-async function makeNext(): Promise<void> {
-  const built = await buildNext(folder.file('next'))
-  await makeOther(`${version}+next`, next, (tree) =>
-    copyFileSync(built, join(tree, 'usr/bin/plantstore')),
-  )
-}
+// A later release: the schema of 1.0.0 is the only one so far.
+const makeNext = () => makeOther(`${version}+next`, next, () => {})
 
 // As an earlier release would be: a lower version, and the settings as a conffile.
 const makeOlder = () =>
@@ -177,14 +171,11 @@ test.skipIf(!hasTools)(
 
     expect(await paste(everyday)).toContain('restored 3 plants')
     expect(await inside('dpkg-query', '-W', 'plantstore')).toContain('+next\n')
-    expect(await plantstore('token prune')).toContain('removed 0 tokens')
 
-    const built = [folder.file('next/plantstore')]
-    const kept = ['--keep-changes', '1d']
     await using daemon = await startDaemon({
-      program: built,
+      program: [executable('x64')],
       database: join(root, data),
-      args: kept,
+      args: ['--keep-changes', '1d'],
     })
     await daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Dog rose', tag: 'shrub' } })
     await daemon.fetch('/plants/2', { method: 'DELETE' })
