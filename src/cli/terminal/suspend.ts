@@ -31,8 +31,7 @@ export const commandLog =
   (err: Output): Log =>
   (_level, event, { host, detail } = {}) => {
     if (event === 'server-silent' || event === 'server-starting')
-      err.write(`plantstore: warning: ${host}: ${detail}
-`)
+      err.write(`plantstore: warning: ${host}: ${detail}\n`)
   }
 
 /** Options of an interactive command that writes: it holds no lock while suspended. */
