@@ -1,6 +1,7 @@
 // The client against a daemon: values, errors, pages and batches.
 import { expect, test } from 'bun:test'
 import { ClientError, createClient, type NewPlant } from '../../src/client/client'
+import { listWords, TEXT_FIELDS } from '../../src/plant/plant'
 import { TOKEN } from '../harness/daemon'
 import { own } from '../harness/own'
 import { ownDaemon } from '../harness/own-daemon'
@@ -284,7 +285,7 @@ test('drops no field of a change and no guard, whatever a program passes', async
   const wasMisspelt = { id: 51n, name: 'b', was: misspelt }
   expect(await client.patchPlants([wasMisspelt])).toMatchObject({
     ...refusal,
-    message: 'plants[0].was (id 51): unknown field; use name or tag',
+    message: `plants[0].was (id 51): unknown field; use ${listWords(TEXT_FIELDS, 'or')}`,
   })
   expect(await client.patchPlants([{ id: 51n, name: 'b', was: plant }])).toMatchObject(refusal)
   await expect(client.patchPlants([{ id: 51n, name: 'b', was: undefined }])).rejects.toThrow(

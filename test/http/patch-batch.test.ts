@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { FIELDS, listWords, TEXT_FIELDS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError, plantsCounted, storedPlants } from '../harness/plants'
 
@@ -7,8 +8,8 @@ const { daemon, database, stored } = ownDaemon({ args: ['--keep-changes', '1d'] 
 const patch = (body: string, type = 'application/json') =>
   daemon.fetch('/plants/batch', { method: 'PATCH', body, headers: { 'content-type': type } })
 
-const WAS = 'name or tag'
-const UPDATE = 'id, name, tag or was'
+const WAS = listWords(TEXT_FIELDS, 'or')
+const UPDATE = listWords([...FIELDS, 'was'], 'or')
 
 type Page = { readonly changes: readonly { readonly action: string }[]; readonly next: string }
 const changesAfter = async (after: string): Promise<Page> =>

@@ -1,6 +1,6 @@
 // PATCH of a plant, as JSON Merge Patch (RFC 7396).
 import { expect, test } from 'bun:test'
-import { TEXT_FIELDS } from '../../src/plant/plant'
+import { FIELDS, listWords, TEXT_FIELDS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
@@ -10,6 +10,8 @@ const MERGE_PATCH = 'application/merge-patch+json'
 
 const patch = (id: string | bigint, body: string, headers: Record<string, string> = {}) =>
   daemon.fetch(`/plants/${id}`, { method: 'PATCH', body, headers })
+
+const UNKNOWN = `the body: unknown field; use ${listWords(FIELDS, 'or')}`
 
 test.each([
   MERGE_PATCH,
@@ -51,10 +53,10 @@ test('uses the id of the path, exactly', async () => {
 })
 
 test.each([
-  ['{"nmae":"x"}', 40002, 'the body: unknown field; use id, name or tag'],
-  ['{"name":"x","Tag":null}', 40002, 'the body: unknown field; use id, name or tag'],
-  ['{"name":"x","was":{"name":"y"}}', 40002, 'the body: unknown field; use id, name or tag'],
-  ['{"name":"x","__proto__":{"tag":"y"}}', 40002, 'the body: unknown field; use id, name or tag'],
+  ['{"nmae":"x"}', 40002, UNKNOWN],
+  ['{"name":"x","Tag":null}', 40002, UNKNOWN],
+  ['{"name":"x","was":{"name":"y"}}', 40002, UNKNOWN],
+  ['{"name":"x","__proto__":{"tag":"y"}}', 40002, UNKNOWN],
   ['{"name":null}', 40002, 'name: expected a string, found null'],
   ['{"name":5,"tag":5}', 40002, 'name: '],
   ['{"tag":5}', 40002, 'tag: expected a string or null, found a number'],
