@@ -85,6 +85,9 @@ describe('a list that is barely loaded', () => {
       Array.from({ length: 1250 }, (_, id) => BigInt(id)),
     )
     expect(list.rows.isComplete.value).toBeFalse()
+    list.close()
+    list.setStoredCount(PLANTS)
+    expect(describeFound(list)).toBe('')
   })
 
   test('reads again what comes into view after a reload', async () => {

@@ -17,11 +17,14 @@ function describeReading({ rows, total }: PlantList): string {
 /** The number of plants in a list that is read on as its end comes into view. */
 function describePart({ rows, visibleQuery, total, isShort }: PlantList): string {
   const { value: count } = rows.count
+  // The rest is about to be read.
+  if (isShort) return ''
   if (isEverything(visibleQuery)) {
+    if (count === 0) return ''
     const of = total === undefined ? 'plants' : `of ${countPlants(total)}`
     return `The first ${count.toLocaleString()} ${of}; a search or a filter finds any`
   }
-  if (count === 0) return isShort ? '' : 'None found yet; still searching'
+  if (count === 0) return 'None found yet; still searching'
   return `${countPlants(count)} found so far; scroll for more`
 }
 
