@@ -54,15 +54,14 @@ export const ERRORS = {
     number: 50301,
     message: 'busy: the write queue is full or the database is locked; retry shortly',
   },
-  'cannot read': { number: 50302, message: 'cannot read from the database' },
-  'cannot write': { number: 50302, message: 'cannot write to the database; nothing was stored' },
+  'storage failed': { number: 50302, message: 'cannot write to the database; nothing was stored' },
   'disk full': { number: 50701, message: 'disk full; nothing was stored' },
 } as const satisfies Record<string, { readonly number: number; readonly message: string }>
 
 export type ErrorName = keyof typeof ERRORS
 
-/** The errors of a database that fails. */
-export type FailedAccess = Extract<ErrorName, 'cannot read' | 'cannot write'>
+/** The message of `storage failed` for a read. */
+export const CANNOT_READ = 'cannot read from the database'
 
 /** A refused request: the name of the error, and a message that any client may see. */
 export class RequestError extends Error {

@@ -32,7 +32,7 @@ export const loadCommands = (): Promise<readonly Command[]> =>
 
 const VERSION = ['version', '--version', '-V', '-v']
 // The errors of a database that fails, for the exit code.
-const STORAGE_ERRORS: ReadonlySet<ErrorName> = new Set(['cannot read', 'cannot write', 'disk full'])
+const STORAGE_ERRORS: ReadonlySet<ErrorName> = new Set(['storage failed', 'disk full'])
 const HELP = ['help', '--help', '-h']
 
 /** Adds the command for help, unless the message makes a suggestion. */

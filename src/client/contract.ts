@@ -24,8 +24,7 @@ export const ERRORS = {
   'too many requests': 42901,
   unexpected: 50001,
   busy: 50301,
-  'cannot read': 50302,
-  'cannot write': 50302,
+  'storage failed': 50302,
   'disk full': 50701,
 } as const
 

@@ -3,7 +3,7 @@
 import * as t from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
-import { ERRORS, type ErrorName } from '../errors'
+import { CANNOT_READ, ERRORS, type ErrorName } from '../errors'
 import { answerBlob } from './answers/answer'
 import { ERROR_HEADERS, statusOf } from './answers/errors'
 import { ACCEPT_ENCODING } from './bodies/body'
@@ -17,13 +17,13 @@ type Json = { readonly [key: string]: unknown }
 // The errors of routes with a body, of reads, and of changes.
 const BODY = ['not JSON', 'invalid', 'too large', 'unsupported type'] as const
 const ANY = ['no credentials', 'invalid token', 'too many requests'] as const
-const READING = [...ANY, 'cannot read'] as const
+const READING = [...ANY, 'storage failed'] as const
 const WRITING = [
   ...ANY,
   'read-only token',
   'read-only service',
   'busy',
-  'cannot write',
+  'storage failed',
   'disk full',
 ] as const
 
@@ -133,15 +133,17 @@ function refusalsOf(route: DescribedRoute) {
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
-// A read never stores anything.
-const messageTo = (method: string, error: ErrorName): string => {
+// A read stores nothing; a route that names the refusal itself tells whether writes succeed.
+function messageTo({ method, detail }: DescribedRoute, error: ErrorName): string {
   const { message } = ERRORS[error]
-  return method === 'GET' ? message.replace('; nothing was stored', '') : message
+  if (method !== 'GET') return message
+  const isOfRead = error === 'storage failed' && !detail.refusals?.includes(error)
+  return isOfRead ? CANNOT_READ : message.replace('; nothing was stored', '')
 }
 
 /** The answer to the refusals of one status. `accepts`: the headers of a 415. */
 function refusal(
-  method: string,
+  route: DescribedRoute,
   errors: readonly ErrorName[],
   accepts: Readonly<Record<string, string>>,
 ): Json {
@@ -150,12 +152,12 @@ function refusal(
   )
   const examples = errors.map((error) => {
     const { number } = ERRORS[error]
-    const message = messageTo(method, error)
+    const message = messageTo(route, error)
     return [number, { summary: message, value: { error: number, message } }]
   })
   return {
     description: errors
-      .map((error) => `${ERRORS[error].number}: ${messageTo(method, error)}`)
+      .map((error) => `${ERRORS[error].number}: ${messageTo(route, error)}`)
       .join('; '),
     headers: headers(Object.assign({}, ...headersOfAll)),
     content: {
@@ -172,7 +174,7 @@ function answersOf(route: DescribedRoute): Json {
   const byStatus = Map.groupBy(refusalsOf(route), statusOf)
   const refusals = [...byStatus].map(([status, errors]) => [
     status,
-    refusal(method, errors, accepts),
+    refusal(route, errors, accepts),
   ])
   const all = { ...answers?.(), ...Object.fromEntries(refusals) }
   const responses = Object.entries<Json>(all).map(([status, answer]) => [

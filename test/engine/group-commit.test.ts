@@ -311,10 +311,10 @@ test('answers a batch in doubt once it is settled, and commits others meanwhile'
   await group.submit('c', 1)
   expect(isAnswered).toBeFalse()
 
-  settled.resolve([DONE, { error: 'cannot write' }])
+  settled.resolve([DONE, { error: 'storage failed' }])
   const [a, b] = await doubtful
   expect(a.status).toBe('fulfilled')
-  expect(b).toHaveProperty('reason.error', 'cannot write')
+  expect(b).toHaveProperty('reason.error', 'storage failed')
 })
 
 test('makes no commit if every client has gone', async () => {

@@ -85,7 +85,7 @@ test('a million uses in a minute take one write, even if a write fails in betwee
   const writes: [string, number][] = []
   const record = createUseRecorder((hash, hour) => {
     writes.push([hash, hour])
-    return Promise.reject(new RequestError('cannot write'))
+    return Promise.reject(new RequestError('storage failed'))
   })
   const token = stored('laptop')
 

@@ -67,9 +67,9 @@ test('a store that is closed refuses changes and reads', async () => {
   await store.close()
 
   const plant = { id: 1n, name: 'late' }
-  await expect(store.createPlant(plant)).rejects.toHaveProperty('error', 'cannot write')
+  await expect(store.createPlant(plant)).rejects.toHaveProperty('error', 'storage failed')
   await expect(store.readPlant(1n)).rejects.toMatchObject({
-    error: 'cannot read',
+    error: 'storage failed',
     message: 'cannot read from the database',
   })
 })

@@ -51,7 +51,7 @@ test('the service is healthy while the queue refuses creates', async () => {
 
 test.each([
   ['full', new RequestError('disk full'), 'disk full; nothing was stored'],
-  ['suspended', new RequestError('cannot write', 'the file was moved'), 'the file was moved'],
+  ['suspended', new RequestError('storage failed', 'the file was moved'), 'the file was moved'],
   ['broken', new Error('/secret/path'), 'cannot write to the database; nothing was stored'],
 ])('GET /health answers 503 if the store cannot write: %s', async (_, reason, message) => {
   await using service = serve({ probe: () => Promise.reject(reason) })

@@ -160,7 +160,7 @@ test('reports the version, the start, the state of the storage and its free spac
 })
 
 test('reports a failing storage', () => {
-  const problem = new RequestError('cannot write')
+  const problem = new RequestError('storage failed')
   const stats = { queuedWrites: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 
   expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')

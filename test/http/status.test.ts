@@ -111,7 +111,7 @@ test('GET /status is answered in an outage, with the reason', async () => {
   const problem = new RequestError('disk full')
   const status = await statusOf({
     stats: () => ({ ...NO_STATS, problem, isDamaged: true }),
-    countPlants: () => Promise.reject(new RequestError('cannot read')),
+    countPlants: () => Promise.reject(new RequestError('storage failed')),
   })
 
   expect(status).toMatchObject({

@@ -117,7 +117,7 @@ export async function openReplica(
 
   function problem(): RequestError | null {
     const reason = state.problem()
-    return reason && new RequestError('cannot read', reason.message)
+    return reason && new RequestError('storage failed', reason.message)
   }
 
   await server.open()

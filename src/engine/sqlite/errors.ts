@@ -83,10 +83,10 @@ export function toError({ kind, detail }: Failure, isCommand = false): RequestEr
   if (kind === 'full') return new RequestError('disk full', isCommand ? 'disk full' : undefined)
   if (kind === 'busy') return new RequestError('busy', LOCKED)
   const reason = kind === 'damaged' ? DAMAGED_PAGE : 'cannot write to the database'
-  if (isCommand) return new RequestError('cannot write', `${reason}: ${detail}`)
-  if (kind === 'damaged') return new RequestError('cannot write', DAMAGED_PAGE)
+  if (isCommand) return new RequestError('storage failed', `${reason}: ${detail}`)
+  if (kind === 'damaged') return new RequestError('storage failed', DAMAGED_PAGE)
   const isTold = kind === 'altered' || kind === 'moved'
-  return new RequestError('cannot write', isTold ? `nothing was stored: ${detail}` : undefined)
+  return new RequestError('storage failed', isTold ? `nothing was stored: ${detail}` : undefined)
 }
 
 function statOf(file: string): Stats | undefined {

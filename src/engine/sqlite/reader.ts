@@ -4,7 +4,7 @@
 import type { Database } from 'bun:sqlite'
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
-import { OpenError, RequestError } from '../../errors'
+import { CANNOT_READ, OpenError, RequestError } from '../../errors'
 import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'
@@ -99,7 +99,7 @@ export async function openReplica(
       if (!(error instanceof OpenError)) throw error
       if (failedAt === null) log('error', 'storage-failed', { detail: error.message })
       failedAt ??= performance.now()
-      throw new RequestError('cannot read')
+      throw new RequestError('storage failed', CANNOT_READ)
     }
   }
   await readDatabase(database, prepare)
@@ -121,7 +121,7 @@ export async function openReplica(
     },
     stats() {
       return {
-        problem: failedAt === null ? null : new RequestError('cannot read'),
+        problem: failedAt === null ? null : new RequestError('storage failed', CANNOT_READ),
         queuedWrites: 0,
         databaseBytes: fileSize(database),
         walBytes: null,

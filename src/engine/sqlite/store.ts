@@ -6,7 +6,7 @@ import { closeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
-import { OpenError, RequestError, writeError } from '../../errors'
+import { CANNOT_READ, OpenError, RequestError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import { removeLeftovers } from '../../files/private-folder'
 import type { Store } from '../../store'
@@ -79,7 +79,7 @@ class OpenStore {
 
   async commit(batch: readonly Write[]): Promise<readonly Outcome[]> {
     if (!this.storeUser.holdsLock) await this.#yieldToDaemon()
-    if (this.#isClosed) throw new RequestError('cannot write')
+    if (this.#isClosed) throw new RequestError('storage failed')
     try {
       return await this.writer.commit(batch)
     } finally {
@@ -92,7 +92,7 @@ class OpenStore {
   /** Writes with the connection of this thread, in one transaction. */
   async write<T>(act: (db: Database) => T): Promise<T> {
     if (this.writer.isMoved) throw this.writer.problem()
-    if (this.#isClosed || this.writer.isDead) throw new RequestError('cannot write')
+    if (this.#isClosed || this.writer.isDead) throw new RequestError('storage failed')
     // It would block the write.
     this.#sharedReads.end()
     const run = this.db.transaction(() => {
@@ -156,16 +156,16 @@ class OpenStore {
   }
 
   #failRead(error: unknown): RequestError {
-    if (this.#isClosed) return new RequestError('cannot read')
+    if (this.#isClosed) return new RequestError('storage failed', CANNOT_READ)
     const { detail } = toFailure(error, this.file.path)
     if (!this.storeUser.outlivesOutages)
-      return new RequestError('cannot read', `cannot read from the database: ${detail}`)
+      return new RequestError('storage failed', `cannot read from the database: ${detail}`)
     if (isDamage(error)) {
       this.writer.noteDamage(detail)
-      return new RequestError('cannot read', DAMAGED_PAGE)
+      return new RequestError('storage failed', DAMAGED_PAGE)
     }
     this.storeUser.log('error', 'cannot-read', { detail })
-    return new RequestError('cannot read')
+    return new RequestError('storage failed', CANNOT_READ)
   }
 
   // Beside a daemon on the same file, a command pauses before each commit, so that the daemon gets the lock.

@@ -149,7 +149,7 @@ export class Writer {
     if (this.#pendingSince !== null) {
       const isStalled = performance.now() - this.#pendingSince >= STALLED_MS
       if (isStalled && !this.#problem)
-        this.#note('stalled', STALLED, new RequestError('cannot write', STALLED))
+        this.#note('stalled', STALLED, new RequestError('storage failed', STALLED))
     } else if (this.#problem && !this.isMoved) void this.#rehearse()
     else {
       clearInterval(this.#timer)
@@ -173,7 +173,7 @@ export class Writer {
 
   /** Notes the refusals of writes that need a damaged page. */
   #inspect(outcomes: readonly Outcome[]): void {
-    const isDamage = (outcome: Outcome) => !isDone(outcome) && outcome.error === 'cannot write'
+    const isDamage = (outcome: Outcome) => !isDone(outcome) && outcome.error === 'storage failed'
     if (outcomes.some(isDamage)) this.noteDamage(DAMAGED_PAGE)
   }
 

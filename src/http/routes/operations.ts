@@ -20,7 +20,7 @@ export const health = (store: Store) => (app: App) =>
     async () => {
       const status = await store.probe().catch((error) => {
         throw new RequestError(
-          'cannot write',
+          'storage failed',
           error instanceof RequestError ? error.message : undefined,
         )
       })
@@ -33,7 +33,7 @@ export const health = (store: Store) => (app: App) =>
         description:
           'For supervisors and load balancers. Needs no token. A read-only service answers whether it can read.',
         security: [],
-        refusals: ['cannot write'],
+        refusals: ['storage failed'],
         answers: () => answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
       },
     },

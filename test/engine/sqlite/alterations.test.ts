@@ -115,7 +115,7 @@ test('a trigger on any table stops plants and tokens from being written', async 
     const name = String(table).toUpperCase()
     other.run(`CREATE TRIGGER spy AFTER DELETE ON ${name} BEGIN DELETE FROM plants; END`)
     const message = `cannot write to the database: trigger "spy" on ${table} is not plantstore's; drop it`
-    const refusal = { error: 'cannot write', message }
+    const refusal = { error: 'storage failed', message }
     await expect(store.createPlant({ id: 1n, name: 'Rose' })).rejects.toMatchObject(refusal)
     await expect(store.revokeToken('phone', 0)).rejects.toMatchObject(refusal)
     other.run('DROP TRIGGER spy')

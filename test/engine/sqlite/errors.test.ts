@@ -48,9 +48,9 @@ test('says whether a database is full, locked or damaged', () => {
   expect(told).toEqual([
     ['busy', 'the database is locked by another program'],
     ['disk full', 'disk full'],
-    ['cannot write', 'cannot write to the database: SQLITE_ERROR no such table: none'],
+    ['storage failed', 'cannot write to the database: SQLITE_ERROR no such table: none'],
   ])
-  expect(toError(failed).message).toBe(ERRORS['cannot write'].message)
+  expect(toError(failed).message).toBe(ERRORS['storage failed'].message)
 })
 
 test('says why a token cannot be stored', async () => {

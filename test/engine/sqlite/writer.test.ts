@@ -132,7 +132,7 @@ test('a command whose disk fails says that its last changes are in doubt', async
   answer = () => failing('fatal', 'SQLITE_IOERR_FSYNC disk I/O error')
 
   expect(await errorOf(writer.commit([create(1)]))).toBe(
-    'cannot write: cannot write to the database: SQLITE_IOERR_FSYNC disk I/O error; the last changes may or may not be on disk: run it again',
+    'storage failed: cannot write to the database: SQLITE_IOERR_FSYNC disk I/O error; the last changes may or may not be on disk: run it again',
   )
   expect(await errorOf(writer.commit([create(2)]))).toContain('the disk has failed')
 })
@@ -167,7 +167,7 @@ test('a full disk is a problem until what it refused is rehearsed, whatever smal
 
 test.each([
   ['busy', 'busy', 'error database-locked', 'info database-unlocked'],
-  ['refused', 'cannot write', 'error cannot-write', 'info writable-again'],
+  ['refused', 'storage failed', 'error cannot-write', 'info writable-again'],
 ] as const)('a refusal (%s) ends with the next success', async (kind, error, begins, ends) => {
   const writer = daemonWriter()
   answer = () => failing(kind)
@@ -191,14 +191,14 @@ test('a commit while a file was moved is in doubt, and the daemon goes on withou
   const command = commandWriter()
   answer = () => failing('in doubt', 'the database was moved')
   expect(await errorOf(command.commit([create(1)]))).toBe(
-    'cannot write: cannot write to the database: the database was moved; the last changes may or may not be on disk: run it again',
+    'storage failed: cannot write to the database: the database was moved; the last changes may or may not be on disk: run it again',
   )
 })
 
 test('nothing is sent to a database that was moved, even if it is put back', async () => {
   const writer = daemonWriter()
   answer = () => failing('moved', 'the database was moved')
-  const refusal = 'cannot write: nothing was stored: the database was moved'
+  const refusal = 'storage failed: nothing was stored: the database was moved'
   expect(await errorOf(writer.commit([create(1)]))).toBe(refusal)
   const { length } = requests
   answer = () => DONE
@@ -242,7 +242,7 @@ test.each([
     Object.assign(globalThis, { Worker: thread })
 
     expect(await errorOf(commandWriter().commit([create(1)]))).toBe(
-      `cannot write: cannot write to the database: ${detail}`,
+      `storage failed: cannot write to the database: ${detail}`,
     )
   },
 )

@@ -98,7 +98,9 @@ async function expectRefused(fixture: Plain, text: string): Promise<void> {
   )
   expect(await fixture.isHealthy()).toBeFalse()
   expect(fixture.store.stats().problem).not.toBeNull()
-  expect(await errorOf(fixture.store.createPlant({ id: 50n, name: 'fifty' }))).toBe('cannot write')
+  expect(await errorOf(fixture.store.createPlant({ id: 50n, name: 'fifty' }))).toBe(
+    'storage failed',
+  )
   const { err, code } = await runProgram(['serve', '--port', '0'], {
     program: PROGRAM,
     env: { PLANTSTORE_DATABASE: fixture.admin.replace(/\/\/[^@]+@/, `//${fixture.role}:secret@`) },
@@ -176,6 +178,6 @@ describeServers('a store in %s with altered tables', (startServer) => {
       expect({ out, isFailed: code !== 0 }).toEqual({ out: '', isFailed: true })
       expect(err).toContain('row-level security policy for table "plants"')
     }
-    expect(await errorOf(fixture.store.readPlant(1n))).toBe('cannot read')
+    expect(await errorOf(fixture.store.readPlant(1n))).toBe('storage failed')
   })
 })

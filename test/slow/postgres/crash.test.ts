@@ -78,7 +78,7 @@ describeServers('a crash of %s', (_, installation) => {
       async () => !(await errorOf(store.createPlant({ id: 2n, name: 'two' }))),
     )
 
-    expect(refusal).toBe('cannot write')
+    expect(refusal).toBe('storage failed')
     expect(events.map(({ event }) => event)).toContain('server-found')
     await store.close()
   })

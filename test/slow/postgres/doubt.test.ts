@@ -347,10 +347,10 @@ const lostAnswers = (keep: KeepChanges) => (startServer: () => Promise<PostgresS
     const change = endsOf([fixture.store.createPlant({ id: 9n, name: 'nine' })])
     const read = endsOf([fixture.store.readPlant(1n)])
 
-    expect(await read).toEqual(['cannot read'])
+    expect(await read).toEqual(['storage failed'])
     expect(await fixture.store.countPlants().catch(messageOf)).toBe('cannot read from the database')
-    expect(fixture.store.probe()).rejects.toHaveProperty('error', 'cannot write')
-    expect(await change).toEqual(['cannot write'])
+    expect(fixture.store.probe()).rejects.toHaveProperty('error', 'storage failed')
+    expect(await change).toEqual(['storage failed'])
     expect(fixture.store.stats().problem).not.toBeNull()
     await server.restart()
 

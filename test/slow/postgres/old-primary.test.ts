@@ -103,7 +103,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await standby.restart()
     await until('a create', async () => !(await errorOf(store.createPlant({ id: 4n, name: 'x' }))))
 
-    expect(refusal).toBe('cannot write')
+    expect(refusal).toBe('storage failed')
     expect(JSON.stringify(pair.events)).toContain('lacks acknowledged writes')
     expect(await idsOn(primary)).toEqual([1])
     expect(await idsOn(standby)).toEqual([1, 2, 4])
@@ -167,7 +167,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
       await until('the reason', () => JSON.stringify(pair.events).includes('two servers accept'))
       const { port } = primary
 
-      expect(await errorOf(store.createPlant({ id: 30n, name: 'x' }))).toBe('cannot write')
+      expect(await errorOf(store.createPlant({ id: 30n, name: 'x' }))).toBe('storage failed')
       expect(JSON.stringify(pair.events)).toContain(
         `lacks writes acknowledged by 127.0.0.1:${port}`,
       )
@@ -204,7 +204,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
       if (error === null) acknowledged += 1
     }
 
-    expect(error).toBe('cannot write')
+    expect(error).toBe('storage failed')
     expect(JSON.stringify(events)).toContain('two servers accept writes')
     expect(events.map(({ event }) => event)).not.toContain('commit-in-doubt')
     await until('another host', async () => (await reader.readPlant(2n)) !== null)

@@ -46,13 +46,13 @@ describeServers('an outage of %s', (startServer, installation) => {
 
     const later = errorOf(fixture.store.createPlant({ id: 10n, name: 'ten' }))
 
-    expect(await later).toBe('cannot write')
+    expect(await later).toBe('storage failed')
     expect(await errorOf(fixture.store.createPlant({ id: 11n, name: 'eleven' }))).toBe(
-      'cannot write',
+      'storage failed',
     )
     await server.restart()
     // The change waited too long, and was not stored.
-    expect(await inDoubt).toBe('cannot write')
+    expect(await inDoubt).toBe('storage failed')
     await until('a writable store', () => fixture.store.stats().problem === null)
     await fixture.store.createPlant({ id: 12n, name: 'twelve' })
     for (const id of [9n, 10n, 11n]) expect(await fixture.store.readPlant(id)).toBeNull()

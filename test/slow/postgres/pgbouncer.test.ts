@@ -78,7 +78,7 @@ describeServers(
       proxy.release()
 
       await until('a patch', async () => !(await errorOf(store.patchPlant(1n, { tag: 'y' }))))
-      expect([null, 'busy', 'cannot write']).toContain(await change)
+      expect([null, 'busy', 'storage failed']).toContain(await change)
       await store.close()
     })
 

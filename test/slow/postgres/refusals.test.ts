@@ -106,12 +106,12 @@ describeServers('a store in %s', (startServer) => {
 
       if (isSeenByWrites)
         expect(await errorOf(fixture.store.replacePlant({ id: 1n, name: 'x' }))).toBe(
-          'cannot write',
+          'storage failed',
         )
       const waitedMs = await timeUntil('bad health', async () => !(await fixture.isHealthy()))
 
       expect(waitedMs).toBeLessThan(LAGS_AT_MOST_MS)
-      expect(await errorOf(fixture.store.probe())).toBe('cannot write')
+      expect(await errorOf(fixture.store.probe())).toBe('storage failed')
       expect(fixture.store.stats().problem).not.toBeNull()
       expect(fixture.events).toContainEqual({
         event: 'statement-refused',
@@ -165,11 +165,11 @@ describeServers('a store in %s', (startServer) => {
   test('is unhealthy without DELETE even after a create', async () => {
     await using fixture = await openPlain(await startServer())
     await fixture.query('REVOKE DELETE ON plants FROM $role')
-    expect(await errorOf(fixture.store.deletePlant(1n))).toBe('cannot write')
+    expect(await errorOf(fixture.store.deletePlant(1n))).toBe('storage failed')
 
     await fixture.store.createPlant({ id: 2n, name: 'two' })
 
-    expect(await errorOf(fixture.store.probe())).toBe('cannot write')
+    expect(await errorOf(fixture.store.probe())).toBe('storage failed')
     await fixture.query('GRANT DELETE ON plants TO $role')
     await fixture.store.deletePlant(1n)
     expect(await timeUntil('health', fixture.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
@@ -298,7 +298,7 @@ describeServers('a store in %s', (startServer) => {
       range(1, 2).map((plant) => errorOf(fixture.store.createPlant(plant))),
     )
 
-    expect(endings).toEqual(['cannot write', null])
+    expect(endings).toEqual(['storage failed', null])
     expect(await fixture.query('SELECT id::int FROM plants ORDER BY id')).toEqual([
       { id: 1 },
       { id: 2 },
@@ -331,7 +331,9 @@ describeServers('a store in %s', (startServer) => {
        CREATE TRIGGER keeps BEFORE UPDATE ON lanes FOR EACH ROW EXECUTE FUNCTION discard()`,
     )
 
-    expect(await errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))).toBe('cannot write')
+    expect(await errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))).toBe(
+      'storage failed',
+    )
 
     expect(fixture.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
     expect(fixture.events.length).toBeLessThan(100)
@@ -353,7 +355,7 @@ describeServers('a store in %s', (startServer) => {
     expect(await fixture.store.findToken('unknown')).toBeNull()
     expect(performance.now() - startedAt).toBeLessThan(4000)
     for (const { error, milliseconds } of await Promise.all(reads)) {
-      expect(error).toBe('cannot read')
+      expect(error).toBe('storage failed')
       expect(milliseconds).toBeLessThan(9000)
     }
     await lock

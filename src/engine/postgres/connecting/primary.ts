@@ -2,7 +2,7 @@
 // are to one host. When one is lost, all are closed, and the hosts are asked until one can be used again.
 
 import type { SQL } from 'bun'
-import { codeOf, type FailedAccess, messageOf, RequestError } from '../../../errors'
+import { CANNOT_READ, codeOf, messageOf, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
@@ -91,9 +91,9 @@ export class Primary {
 
   /**
    * The connections. If the server is lost, waits until it has been lost for `patience` milliseconds, then rejects with
-   * this error.
+   * this message.
    */
-  async ready(patience: number, failure: FailedAccess = 'cannot write'): Promise<Connections> {
+  async ready(patience: number, failure?: string): Promise<Connections> {
     for (;;) {
       const connections = this.#current
       if (connections) {
@@ -120,7 +120,10 @@ export class Primary {
   reader(kind: keyof Connections): Ask {
     return async (query) => {
       const { promise, reject } = Promise.withResolvers<never>()
-      const timer = setTimeout(() => reject(new RequestError('cannot read')), READ_MS)
+      const timer = setTimeout(
+        () => reject(new RequestError('storage failed', CANNOT_READ)),
+        READ_MS,
+      )
       try {
         return await Promise.race([this.#read(kind, query), promise])
       } finally {
@@ -160,25 +163,25 @@ export class Primary {
 
   async #read<T>(kind: keyof Connections, query: (sql: SQL) => PromiseLike<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      const connections = await this.ready(READ_PATIENCE_MS, 'cannot read')
+      const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
       const connection = connections[kind]
       try {
         return await connection.within(READER_SILENT_MS, query(connection.sql))
       } catch (error) {
-        if (!isInDoubt(error)) throw this.#refuse(error, 'cannot read')
+        if (!isInDoubt(error)) throw this.#refuse(error, CANNOT_READ)
         // A bug in this program says nothing about the server.
         if (codeOf(error) === '' && !connection.isLost) throw error
         this.lose(connections, error)
-        if (tries === 2) throw this.#refusal('cannot read')
+        if (tries === 2) throw this.#refusal(CANNOT_READ)
       }
     }
   }
 
   // The user of a command sees no log.
-  #refusal(failure: FailedAccess): RequestError {
-    if (this.storeUser.outlivesOutages) return new RequestError(failure)
+  #refusal(failure?: string): RequestError {
+    if (this.storeUser.outlivesOutages) return new RequestError('storage failed', failure)
     return new RequestError(
-      failure,
+      'storage failed',
       `the connection to the database server was lost: ${this.#reason}`,
     )
   }

@@ -1,7 +1,7 @@
 // Why a server cannot be written: it is lost, its tables are altered, or it refuses statements. Requests, /health,
 // metrics and the log read this one state.
 
-import { type FailedAccess, InDoubtError, messageOf, RequestError } from '../../../errors'
+import { InDoubtError, messageOf, RequestError } from '../../../errors'
 import type { Log } from '../../../log'
 import type { StoreUser } from '../../store-user'
 import { errorNameOf, isOfServer, sqlStateOf } from './errors'
@@ -50,7 +50,7 @@ export class ServerState {
     const error = isFull
       ? new RequestError('disk full')
       : new RequestError(
-          'cannot write',
+          'storage failed',
           `the database server refuses statements (SQLSTATE ${sqlstate}); see the log`,
         )
     const now = performance.now()
@@ -83,14 +83,17 @@ export class ServerState {
   get alteration(): RequestError | null {
     return this.#alterations.length === 0
       ? null
-      : new RequestError('cannot write', 'another program has altered the tables; see the log')
+      : new RequestError('storage failed', 'another program has altered the tables; see the log')
   }
 
   /** The reason that nothing is read or written. */
   get outage(): RequestError | null {
     if (this.#lostAt === null) return null
     const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
-    return new RequestError('cannot write', `no connection to the database server for ${seconds} s`)
+    return new RequestError(
+      'storage failed',
+      `no connection to the database server for ${seconds} s`,
+    )
   }
 
   /** A commit that the server, or its standby, has not confirmed for long. */
@@ -99,7 +102,7 @@ export class ServerState {
     if (waitMs < STALLED_MS) return null
     const seconds = Math.floor(waitMs / 1000)
     return new RequestError(
-      'cannot write',
+      'storage failed',
       `the database server has confirmed no write for ${seconds} s`,
     )
   }
@@ -110,17 +113,21 @@ export class ServerState {
   }
 }
 
-/** Returns the error shown to a client or a user when the server refuses a statement. */
-export type Refuse = (error: unknown, access?: FailedAccess) => RequestError | InDoubtError
+/**
+ * Returns the error shown to a client or a user when the server refuses a statement; `failure`: the message, unless the
+ * refusal has another name.
+ */
+export type Refuse = (error: unknown, failure?: string) => RequestError | InDoubtError
 
 export const createRefuse =
   (state: ServerState, { outlivesOutages }: StoreUser): Refuse =>
-  (error, access = 'cannot write') => {
+  (error, failure) => {
     if (error instanceof RequestError || error instanceof InDoubtError) return error
     if (isOfServer(error)) state.refuse(error)
-    const name = errorNameOf(error) ?? access
+    const known = errorNameOf(error)
+    const name = known ?? 'storage failed'
     return outlivesOutages
-      ? new RequestError(name)
+      ? new RequestError(name, known ? undefined : failure)
       : new RequestError(
           name,
           `the database server answered: ${messageOf(error)} (${sqlStateOf(error)})`,

@@ -94,7 +94,7 @@ export class Writer {
       if (verdict !== 'not made') return true
     }
     if (run.tries > 0 && performance.now() > run.startedAt + PATIENCE_MS) {
-      run.reject(new RequestError('cannot write'))
+      run.reject(new RequestError('storage failed'))
       return true
     }
     run.tries += 1
@@ -107,7 +107,7 @@ export class Writer {
       } else if (result !== 'elsewhere') run.finish(result.refusedIds)
       if (result !== 'elsewhere') return true
       await this.primary.renew(connections)
-      return await this.#pause(run, new RequestError('cannot write'))
+      return await this.#pause(run, new RequestError('storage failed'))
     } catch (error) {
       if (isLockTimeout(error)) this.#countTimeout(sentAt)
       return this.#recover(run, connections, error)
@@ -117,7 +117,7 @@ export class Writer {
   #unknownFate(): Error {
     return this.storeUser.outlivesOutages
       ? new InDoubtError(UNKNOWN)
-      : new RequestError('cannot write', `${UNKNOWN}; ${ADVICE}`)
+      : new RequestError('storage failed', `${UNKNOWN}; ${ADVICE}`)
   }
 
   #countTimeout(sentAt: number): void {
@@ -158,7 +158,7 @@ export class Writer {
     for (const run of runs) {
       if (!run.isInDoubt) run.reject(error)
       else if (this.storeUser.outlivesOutages) this.#queue.push(run)
-      else run.reject(new RequestError('cannot write', `${messageOf(error)}; ${ADVICE}`))
+      else run.reject(new RequestError('storage failed', `${messageOf(error)}; ${ADVICE}`))
     }
   }
 }
