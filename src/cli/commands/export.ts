@@ -56,7 +56,7 @@ async function writePlants(
     plants += part.length
     onPlants(plants)
     // Yields for signals, but no longer: until this moment has been read, the write-ahead log of a busy daemon cannot
-    // shrink, and a longer log delays commits (bench: backup).
+    // shrink, and a longer log delays commits.
     await Bun.sleep(0)
   }
   return { plants, isWhole: true }

@@ -9,7 +9,6 @@ import { type AnswerBudget, UNREAD_SECONDS } from '../answers/answer-budget'
 import { findToken, type TokenDeps } from '../tokens/auth'
 import { EVENTS, type EventPage, firstEvent, KEEP_ALIVE, readEvents } from './events'
 
-// An idle one needs about 5 KB (bench: changes).
 const MAX_FOLLOWERS = 10_000
 const TOO_MANY = 'busy: too many clients follow the change log; retry shortly'
 // Less than UNREAD_SECONDS, the timeout of an idle connection.

@@ -10,7 +10,8 @@ declare module 'elysia/types' {
     /** The media types of the body; JSON by default. */
     media?: Media
     /**
-     * The successes. A function, because Elysia copies details several times, which slowed the start (bench: start).
+     * The successes. A function: Elysia copies details several times, which slowed the start
+     * (`bun run --cwd bench start`).
      */
     answers?: () => Readonly<Record<string, object>>
     /** Errors besides those of every route that has a body, reads or changes something. */
