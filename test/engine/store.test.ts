@@ -5,7 +5,7 @@ import { openStore } from '../../src/engine/engine'
 import { storeGuest, storeOwner } from '../../src/engine/store-user'
 import { tryLock } from '../../src/files/libc'
 import { createLog } from '../../src/log'
-import { hashToken, type Token } from '../../src/token/token'
+import { hashToken, issueToken, type Token } from '../../src/token/token'
 import { temporaryFolder } from '../harness/daemon'
 import { testStore } from './store-contract'
 
@@ -58,6 +58,20 @@ test('sees changes of tokens by another process at once', async () => {
   await Bun.sleep(0)
   expect(await store.findToken(hash)).toEqual({ ...token, revokedAt: 2 })
   await other.close()
+  await store.close()
+})
+
+test('a token is committed at once, although reads of the same turn share a transaction', async () => {
+  using folder = temporaryFolder()
+  const store = await open(folder.file('plants.db'))
+  const { token } = issueToken('laptop', 'read', null, 0)
+
+  const read = store.readPlant(1n)
+  await store.createToken(token)
+
+  using other = new Database(folder.file('plants.db'), { readonly: true })
+  expect(other.query('SELECT name FROM tokens').values()).toEqual([['laptop']])
+  expect(await read).toBeNull()
   await store.close()
 })
 
