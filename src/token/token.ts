@@ -61,7 +61,7 @@ export const MAX_TOKEN = 4096
 export const isToken = (text: string): boolean =>
   text.length >= 16 && text.length <= MAX_TOKEN && B64TOKEN.test(text)
 
-/** True if a text can name a token: 1 to 64 letters, digits, spaces and `._@-`, the first a letter or a digit. */
+/** True if a text can name a token. */
 export const isTokenName = (text: string): boolean => NAME.test(text)
 
 /** The state of a token at a time in milliseconds since 1970. */

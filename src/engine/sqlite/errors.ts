@@ -123,7 +123,7 @@ export const lockedByAnother = (path: string): OpenError =>
 const TRIAL_BYTES = 64 * 1024
 
 /** The error of a small file beside a database, if the disk is full or a quota exceeded: SQLite does not tell. */
-export function spaceError(path: string): unknown {
+function spaceError(path: string): unknown {
   const trial = `${path}.${crypto.randomUUID()}`
   let fd: number | undefined
   try {

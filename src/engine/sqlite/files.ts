@@ -76,7 +76,7 @@ const LOST = {
   index: 'the index of the write-ahead log (-shm) was removed or replaced; restart plantstore',
 } as const
 
-export type LostFile = keyof typeof LOST
+type LostFile = keyof typeof LOST
 
 export const describeLost = (file: LostFile): string => LOST[file]
 

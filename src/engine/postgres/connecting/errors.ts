@@ -43,7 +43,7 @@ export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) =
 export const isStarting = (error: unknown): boolean => sqlStateOf(error) === '57P03'
 
 /** The name of an index without the "_ccnew" or "_ccold" that REINDEX CONCURRENTLY adds for a while. */
-export const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
+const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
 
 // Another process inserted the plant after the check. A unique index of another program would fail every retry.
 function isIdTaken(error: unknown): boolean {
@@ -62,8 +62,7 @@ export function isRetried(error: unknown): boolean {
 export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
 
 /** True if a statement waited for a lock until a time limit of the server. The next attempt may succeed. */
-export const hasWaited = (error: unknown): boolean =>
-  isLockTimeout(error) || sqlStateOf(error) === '57014'
+const hasWaited = (error: unknown): boolean => isLockTimeout(error) || sqlStateOf(error) === '57014'
 
 /** True if the server rejects a value: one change is at fault, not the server. */
 export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))

@@ -228,7 +228,7 @@ export const identifiersIn = (list: string): string[] =>
   )
 
 /** A role, in quotes: the name of any is right so. */
-export const roleNamed = (user: string): string => `"${user.replaceAll('"', '""')}"`
+const roleNamed = (user: string): string => `"${user.replaceAll('"', '""')}"`
 
 /** The statement that gives a role a setting; `role`: in quotes, and with its database if there it has its own. */
 export function alterRole(role: string, name: string, value: string): string {

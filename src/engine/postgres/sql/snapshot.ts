@@ -55,10 +55,7 @@ function explainFailedRead(error: unknown, { host }: Connection): unknown {
 const MAY_CREATE = `SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"`
 
 /** The error for a database without a plantstore, or whose plantstore this user cannot see. */
-export async function missingStore(
-  ask: Ask,
-  { redacted, user }: PostgresTarget,
-): Promise<OpenError> {
+async function missingStore(ask: Ask, { redacted, user }: PostgresTarget): Promise<OpenError> {
   const [row] = await ask((sql) => sql.unsafe<{ mayCreate: boolean }[]>(MAY_CREATE))
   return new OpenError(
     row?.mayCreate

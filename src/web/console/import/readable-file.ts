@@ -59,7 +59,7 @@ export async function findFormat(file: File): Promise<Format> {
 }
 
 /** The encoding of a text; null for UTF-8 and UTF-16, or if `problem` says why it is unknown. */
-export type EncodingResult = { readonly encoding: string | null; readonly problem: string | null }
+type EncodingResult = { readonly encoding: string | null; readonly problem: string | null }
 
 /** Checks a file whole, and detects its encoding. Throws an `OpenError` if it is of another kind. */
 export async function findEncoding(file: Blob, format: Format): Promise<EncodingResult> {

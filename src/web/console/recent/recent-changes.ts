@@ -27,7 +27,7 @@ export const KINDS = {
 } as const satisfies Record<string, readonly Change['action'][]>
 export type Kind = keyof typeof KINDS
 
-export type Filter = {
+type Filter = {
   /** null: everyone. */
   readonly author: string | null
   /** null: all kinds. */
