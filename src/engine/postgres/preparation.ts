@@ -13,7 +13,7 @@ import type { ServerState } from './connecting/state'
 import type { PostgresTarget } from './connecting/url'
 import { keepChanges } from './lane/change-log-row'
 import type { Lane } from './lane/lane'
-import { createSchema, hasSchema } from './schema'
+import { createSchema, hasSchema, isCurrent } from './schema'
 import { writeStatements } from './sql/apply-writes'
 import { requireSchema } from './sql/snapshot'
 import { sendEach } from './watch'
@@ -85,7 +85,6 @@ export class Preparation implements ConnectionPolicy {
   async #openSchema({ sql, within }: Connection): Promise<void> {
     if (!this.storeUser.makesDatabase)
       return requireSchema((query) => within(SETTING_MS, query(sql)), this.target)
-    const isThere = await within(SETTING_MS, hasSchema(sql))
-    if (!isThere) await within(STEP_MS, createSchema(sql))
+    if (!(await within(SETTING_MS, isCurrent(sql)))) await within(STEP_MS, createSchema(sql))
   }
 }

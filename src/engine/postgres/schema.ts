@@ -3,11 +3,17 @@
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import { sqlStateOf } from './connecting/errors'
-import { commit, rollBack, sendAll } from './connecting/statements'
+import { commit, rollBack, type Statement, sendAll } from './connecting/statements'
 import schema from './schema.sql' with { type: 'text' }
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = 7
+
+// That of 1.0.0.
+const FIRST_VERSION = 7
+
+/** Statements that upgrade a database of the schema before, by the version that they make. */
+const UPGRADES: Readonly<Record<number, string>> = {}
 
 /** The statements that create the schema. */
 export const SCHEMA: string = schema
@@ -27,22 +33,47 @@ const olderSchema = (version: number): string =>
 // After a wait for a lock, to_regclass() may still miss a new table.
 const FIND = `SELECT FROM pg_class WHERE relname = 'plantstore_schema' AND pg_table_is_visible(oid)`
 
-/** False if a database has no plantstore. Rejects with an `OpenError` if it has another version. */
-export async function hasSchema(sql: SQL): Promise<boolean> {
+/** The version of a database's schema; null if it has none. Rejects with an `OpenError` if it cannot be upgraded. */
+async function readVersion(sql: SQL): Promise<number | null> {
   const tables = await sql.unsafe<unknown[]>(FIND)
-  if (tables.length === 0) return false
+  if (tables.length === 0) return null
   const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
   const version = row?.version ?? 0
-  if (version === SCHEMA_VERSION) return true
-  throw new OpenError(version > SCHEMA_VERSION ? newerSchema(version) : olderSchema(version))
+  if (version > SCHEMA_VERSION) throw new OpenError(newerSchema(version))
+  if (version < FIRST_VERSION) throw new OpenError(olderSchema(version))
+  return version
 }
 
-/** Creates the schema, unless another process has just done so. Rejects with an `OpenError` if it cannot. */
+/** False if a database has no plantstore. Rejects with an `OpenError` if it has another version. */
+export async function hasSchema(sql: SQL): Promise<boolean> {
+  const version = await readVersion(sql)
+  if (version === null || version === SCHEMA_VERSION) return version !== null
+  throw new OpenError(
+    `the database has an older schema (${version}; this one reads ${SCHEMA_VERSION}); start this plantstore on it once`,
+  )
+}
+
+/** True unless the schema must be created or upgraded. */
+export const isCurrent = async (sql: SQL): Promise<boolean> =>
+  (await readVersion(sql)) === SCHEMA_VERSION
+
+/** The statements that create or upgrade a schema; none if it is current. */
+function statementsFor(version: number | null): Statement[] {
+  if (version === SCHEMA_VERSION) return []
+  if (version === null)
+    return [[SCHEMA], ['INSERT INTO plantstore_schema VALUES ($1)', SCHEMA_VERSION]]
+  const upgrades = Object.entries(UPGRADES).filter(([next]) => Number(next) > version)
+  return [
+    ...upgrades.map(([, text]): Statement => [text]),
+    ['UPDATE plantstore_schema SET version = $1', SCHEMA_VERSION],
+  ]
+}
+
+/** Creates or upgrades the schema, unless another process has just done so. Rejects with an `OpenError` if it cannot. */
 export async function createSchema(sql: SQL): Promise<void> {
   try {
     await sendAll(sql, ['BEGIN', ['SELECT pg_advisory_xact_lock($1)', CREATION_LOCK]])
-    const insert = ['INSERT INTO plantstore_schema VALUES ($1)', SCHEMA_VERSION] as const
-    await commit(sql, (await hasSchema(sql)) ? [] : [[SCHEMA], insert])
+    await commit(sql, statementsFor(await readVersion(sql)))
   } catch (error) {
     await rollBack(sql).catch(() => {})
     const state = sqlStateOf(error)

@@ -237,11 +237,11 @@ export function openFile(path: string, access: Access): OpenedFile {
   }
 }
 
-/** Creates the schema of a new database, and begins or ends the change log. Throws SQLITE_BUSY if it is locked. */
+/** Creates the schema of a new database, or upgrades it for a daemon, and begins or ends the change log. Throws SQLITE_BUSY if it is locked. */
 function connectAtOnce({ path }: OpenedFile, storeUser: StoreUser): Database {
   const db = connect(path, 0)
   return prepareOrClose(db, () => {
-    createSchema(db)
+    createSchema(db, storeUser.holdsLock)
     db.run('PRAGMA journal_mode = WAL')
     const entries = keepChanges(db, storeUser.keepChanges)
     if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })

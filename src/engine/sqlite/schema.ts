@@ -14,6 +14,12 @@ export const APPLICATION_ID = 0x706c6e74
 /** `PRAGMA user_version`: the schema that this program reads and writes. */
 export const SCHEMA_VERSION = 8
 
+// That of 1.0.0.
+const FIRST_VERSION = 8
+
+/** Statements that upgrade a database of the schema before, by the version that they make. */
+const UPGRADES: Readonly<Record<number, string>> = {}
+
 // The last build that reads the schemas before 1.0.0.
 const OLDER_BUILD = '1d95bd2cfb87'
 
@@ -24,9 +30,19 @@ export function requireKnown(version: number, path: string): void {
       `${path} was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade, or go back with "plantstore restore BACKUP" of the newer plantstore, which keeps revoked tokens revoked`,
     )
   }
-  if (version > 0 && version < SCHEMA_VERSION) {
+  if (version > 0 && version < FIRST_VERSION) {
     throw new OpenError(
       `${path} was written by a build before 1.0.0 (schema ${version}; this one reads ${SCHEMA_VERSION}); export it with the build of commit ${OLDER_BUILD}, and import that file`,
+    )
+  }
+}
+
+/** The same for a user that may not upgrade it. */
+export function requireCurrent(version: number, path: string): void {
+  requireKnown(version, path)
+  if (version > 0 && version < SCHEMA_VERSION) {
+    throw new OpenError(
+      `${path} has an older schema (${version}; this one reads ${SCHEMA_VERSION}); start this plantstore on it once`,
     )
   }
 }
@@ -37,20 +53,25 @@ export function schemaVersion(db: Database): number {
 
 const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
 
-/** Creates the schema of an empty database, in one transaction. Throws an `OpenError` if it has another schema. */
-export function createSchema(db: Database): void {
+/**
+ * Creates the schema of an empty database, or upgrades it, in one transaction. Throws an `OpenError` if it is not
+ * plantstore's, or may not be upgraded.
+ */
+export function createSchema(db: Database, mayUpgrade = false): void {
   if (schemaVersion(db) === SCHEMA_VERSION) return
   const createOnce = db.transaction(() => {
     // Another process may have created it meanwhile.
     const version = schemaVersion(db)
-    requireKnown(version, db.filename)
+    const require = mayUpgrade ? requireKnown : requireCurrent
+    require(version, db.filename)
     if (version === SCHEMA_VERSION) return
-    if (!isEmpty(db)) {
+    if (version === 0 && !isEmpty(db)) {
       throw new OpenError(
         `${db.filename} is a database of another program; name another file with --database`,
       )
     }
-    db.run(schema)
+    if (version === 0) db.run(schema)
+    else for (let next = version + 1; next <= SCHEMA_VERSION; next++) db.run(UPGRADES[next] ?? '')
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
   })
   createOnce.immediate()

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/engine/sqlite/schema'
+import { APPLICATION_ID } from '../../../src/engine/sqlite/schema'
 import { fingerprint, importLines, lines } from '../../harness/commands'
 import {
   PATIENCE_MS,
@@ -374,7 +374,7 @@ test('refuses an older schema, and names the build that exports it', async () =>
   const file = folder.file('plants.db')
   await makeDatabase(file)
   const db = new Database(file)
-  db.run(`PRAGMA user_version = ${SCHEMA_VERSION - 1}`)
+  db.run('PRAGMA user_version = 7')
   db.close(true)
 
   await expectUntouched(file, folder.path, 1, 'before 1.0.0', 'export it with the build of commit')

@@ -17,7 +17,7 @@ describeServer('a database of an older schema in %s', (startServer) => {
       const server = await startServer()
       const url = await newDatabase(server)
       await (await openAt(url)).close()
-      await server.query(`UPDATE plantstore_schema SET version = ${SCHEMA_VERSION - 1}`, url)
+      await server.query(`UPDATE plantstore_schema SET version = 6`, url)
 
       const { err, code } = await runProgram(line.split(' '), {
         program: PROGRAM,
@@ -26,7 +26,7 @@ describeServer('a database of an older schema in %s', (startServer) => {
 
       expect(code).toBe(1)
       expect(err).toContain(
-        `written by a build before 1.0.0 (schema ${SCHEMA_VERSION - 1}; this one reads ${SCHEMA_VERSION}); export it with the build of commit 1d95bd2cfb87`,
+        `written by a build before 1.0.0 (schema 6; this one reads ${SCHEMA_VERSION}); export it with the build of commit 1d95bd2cfb87`,
       )
       expect(await server.query('SELECT FROM tokens', url)).toHaveLength(0)
     },
