@@ -67,7 +67,7 @@ await inEachBrowser((person, browser) => {
   })
 
   test('a header that is known names the columns', async () => {
-    await paste('Name\tType\nMonstera\taroid\nAloe\tsucculent\n')
+    await paste('Name\tTag\nMonstera\taroid\nAloe\tsucculent\n')
     await person.click(labels.control('Import 2 plants'))
     await until('all rows', () => fields().length === 3)
     expect(fields()[1]).toEqual(['Monstera', 'aroid'])
