@@ -7,7 +7,6 @@ import { introduce } from '../src/cli/help'
 import { describeOption, isFlag, OPTIONS, type OptionName, variableOf } from '../src/config/options'
 import { ERRORS } from '../src/errors'
 import { loadCommands } from '../src/main'
-import { FAMILIES } from '../src/metrics'
 import { OPTIONAL_TEXTS } from '../src/plant/plant'
 
 const ROOT = join(import.meta.dir, '..')
@@ -49,18 +48,12 @@ const introductions = (commands: readonly Command[]): string =>
     .map((command) => `## plantstore ${command.name}\n\n\`\`\`text\n${introduce(command)}\`\`\``)
     .join('\n\n')
 
-function metricsTable(): string {
-  const rows = Object.entries(FAMILIES).map(([name, [type, help]]) => row([code(name), type, help]))
-  return [row(['metric', 'type', '']), '|---|---|---|', ...rows].join('\n')
-}
-
 /** The parts, by page and name. A part stands between its comment and `<!-- end -->`. */
 const PARTS: Readonly<
   Record<string, Readonly<Record<string, (commands: readonly Command[]) => string>>>
 > = {
   'configuration.md': { options: optionsTable },
   'commands.md': { commands: introductions },
-  'operating.md': { metrics: metricsTable },
 }
 
 /** The module of the client that has what the service names: the client imports nothing of the program. */
