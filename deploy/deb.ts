@@ -1,7 +1,7 @@
 // Makes a Debian package of an executable with dpkg-deb: the same input gives the same bytes.
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { manualPage } from './man'
 import { releasePages } from './pages'
 import { run } from './run'
@@ -13,7 +13,16 @@ const doc = 'usr/share/doc/plantstore'
 
 /** The units of systemd. A release has them as files too, like those for operators. */
 export const UNITS = ['plantstore.service', 'plantstore-forward@.service']
-export const FOR_OPERATORS = ['plantstore.env', 'plantstore.rules.yml', 'grafana-dashboard.json']
+export const FOR_OPERATORS = [
+  'plantstore.env',
+  'plantstore.rules.yml',
+  'grafana-dashboard.json',
+  'certbot-hook',
+  'proxies/nginx.conf',
+  'proxies/Caddyfile',
+  'proxies/apache.conf',
+  'proxies/haproxy.cfg',
+]
 
 type DebOptions = {
   readonly version: string
@@ -104,7 +113,7 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     }
     // No conffile: postinst copies the settings to /etc once, and an upgrade leaves them alone.
     for (const file of FOR_OPERATORS) {
-      await add(join('usr/share/plantstore', file), Bun.file(join(here, file)))
+      await add(join('usr/share/plantstore', basename(file)), Bun.file(join(here, file)))
     }
     await add(join(doc, 'copyright'), await copyright())
     await add(join(doc, 'changelog.gz'), gzip(changelog(options)))

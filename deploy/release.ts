@@ -1,7 +1,7 @@
 // Makes all files of a release in dist/release/: `bun run release [--sign-key FILE] [--maintainer 'NAME <ADDRESS>'] [--homepage URL] [--commit COMMIT]`.
 // docs/hosting.md says how to verify them.
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
@@ -117,7 +117,7 @@ try {
   }
 
   for (const file of [...UNITS, ...FOR_OPERATORS]) {
-    copyFileSync(join(root, 'deploy', file), add(file))
+    copyFileSync(join(root, 'deploy', file), add(basename(file)))
   }
   await Bun.write(add('Dockerfile'), await releaseDockerfile(version))
   await Bun.write(add('compose.yaml'), await releaseCompose())

@@ -1,7 +1,7 @@
 // Caddy in front of plantstore.
 import { writeFileSync } from 'node:fs'
 import { need, sh } from '../faults/lab.ts'
-import { type Case, startServer, writeFiles } from './case.ts'
+import { type Case, startServer, writeProxyFile } from './case.ts'
 import { checkProxy } from './proxy.ts'
 
 // Here nobody gives certificates: Caddy makes its own.
@@ -13,7 +13,7 @@ export const caddy: Case = {
     'Caddy keeps connections, passes errors on, compresses, and lets requests wait for a restart of plantstore',
   install: () => need('caddy'),
   async run() {
-    const [file = ''] = writeFiles('Behind Caddy')
+    const file = writeProxyFile('Caddyfile')
     writeFileSync(OWN, `{\n\tlocal_certs\n\tskip_install_trust\n}\nimport ${file}\n`)
     await sh('caddy', 'validate', '--config', file, '--adapter', 'caddyfile')
     const version = await sh('caddy', 'version')

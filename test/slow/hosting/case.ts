@@ -1,4 +1,4 @@
-// A case of docs/hosting.md, and what every case needs: the page's files and commands, and a machine of its own.
+// A case of docs/hosting.md, and what every case needs: its files and commands, and a machine of its own.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from '../../harness/daemon.ts'
@@ -30,15 +30,23 @@ function blocks(heading: string): string[] {
   return [...text.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, block = '']) => block)
 }
 
-/** Writes the files of a section to the paths in their first lines; returns the paths. */
-export function writeFiles(heading: string): string[] {
-  return blocks(heading).flatMap((block) => {
-    const [, path] = /^# (\/\S+)\n/.exec(block) ?? []
-    if (path === undefined) return []
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, block)
-    return [path]
-  })
+/** Writes a file to the path in its first line, if it has one; returns the path. */
+function writeFile(text: string): string | undefined {
+  const [, path] = /^# (\/\S+)\n/.exec(text) ?? []
+  if (path === undefined) return undefined
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+  return path
+}
+
+/** Writes the files of a section. */
+export const writeFiles = (heading: string): void => blocks(heading).forEach(writeFile)
+
+/** Writes the file of a proxy; returns its path. */
+export function writeProxyFile(name: string): string {
+  const path = writeFile(readFileSync(join(root, 'deploy/proxies', name), 'utf8'))
+  if (path === undefined) throw new Error(`${name} has no path in its first line`)
+  return path
 }
 
 /** The commands of a section, as one script. It runs as root, who may have no sudo. */

@@ -1,7 +1,7 @@
 // HAProxy in front of plantstore.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { need, sh } from '../faults/lab.ts'
-import { type Case, HOST, startServer, writeFiles } from './case.ts'
+import { type Case, HOST, startServer, writeProxyFile } from './case.ts'
 import { CERTIFICATE, checkProxy, checkSocket, makeCertificate, PRIVATE_KEY } from './proxy.ts'
 
 const BOTH = `/etc/haproxy/${HOST}.pem`
@@ -12,7 +12,7 @@ export const haproxy: Case = {
     'HAProxy keeps connections, passes errors on, compresses, and lets requests wait for a restart of plantstore',
   install: () => need('haproxy', 'openssl'),
   async run() {
-    const [file = ''] = writeFiles('Behind HAProxy')
+    const file = writeProxyFile('haproxy.cfg')
     await makeCertificate()
     writeFileSync(BOTH, readFileSync(CERTIFICATE, 'utf8') + readFileSync(PRIVATE_KEY, 'utf8'))
     await sh('haproxy', '-c', '-f', file)
@@ -23,7 +23,7 @@ export const haproxy: Case = {
       server = start()
     }
     const seen = await checkProxy(restart, { reads: [], creates: [] })
-    await checkSocket('HAProxy', file, restart)
+    await checkSocket(file, restart)
     return seen
   },
 }

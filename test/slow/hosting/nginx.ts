@@ -1,7 +1,7 @@
 // nginx in front of plantstore.
 import { readFileSync } from 'node:fs'
 import { need, sh } from '../faults/lab.ts'
-import { type Case, expect, startServer, writeFiles } from './case.ts'
+import { type Case, expect, startServer, writeProxyFile } from './case.ts'
 import { checkProxy, checkSocket, makeCertificate } from './proxy.ts'
 
 export const nginx: Case = {
@@ -10,7 +10,7 @@ export const nginx: Case = {
     'nginx keeps connections, passes errors on, compresses, and survives restarts of plantstore',
   install: () => need('nginx', 'openssl'),
   async run() {
-    const [file = ''] = writeFiles('Behind nginx')
+    const file = writeProxyFile('nginx.conf')
     await makeCertificate()
     await sh('nginx', '-t')
     const seen = await checkProxy(() => startServer('nginx', '-g', 'daemon off;'), {
@@ -21,7 +21,7 @@ export const nginx: Case = {
     const errors = log.filter((line) => / \[(error|crit|alert)\] /.test(line))
     const unexpected = errors.filter((line) => !line.includes('Connection refused'))
     expect(unexpected.length === 0, `${unexpected.length} errors in nginx: ${unexpected[0]}`)
-    await checkSocket('nginx', file, () => sh('nginx', '-s', 'reload'))
+    await checkSocket(file, () => sh('nginx', '-s', 'reload'))
     return seen
   },
 }

@@ -226,7 +226,7 @@ test.skipIf(!hasTools)(
       /^whsec_[\w+/]{43}=\n$/,
     )
 
-    const [hook = ''] = /^#!\/bin\/sh\n# \/etc\/letsencrypt.*?(?=^```)/ms.exec(hosting) ?? []
+    const hook = readFileSync(join(repository, 'deploy/certbot-hook'), 'utf8')
     const [, lineage = ''] = /RENEWED_LINEAGE=(\S+)/.exec(hook) ?? []
     const [, file = ''] = /^# (\/etc\/\S+),/m.exec(hook) ?? []
     mkdirSync(join(root, lineage), { recursive: true, mode: 0o700 })

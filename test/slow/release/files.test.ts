@@ -42,9 +42,14 @@ beforeAll(async () => {
 
 test('SHA256SUMS lists every file, and each has its sum', async () => {
   expect(sums.match(/\S+$/gm)).toEqual([
+    'Caddyfile',
     'Dockerfile',
+    'apache.conf',
+    'certbot-hook',
     'compose.yaml',
     'grafana-dashboard.json',
+    'haproxy.cfg',
+    'nginx.conf',
     `plantstore-${version}-linux-arm64`,
     `plantstore-${version}-linux-arm64-musl`,
     `plantstore-${version}-linux-arm64.tar.gz`,
