@@ -62,7 +62,7 @@ export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
 /**
  * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. The rest of the program
- * derives from this list; see "A new field of a plant" in docs/architecture.md.
+ * derives from this list; see "A new field of a plant" in docs/recipes.md.
  */
 const OPTIONAL_SCHEMAS = {
   tag: Tag,

@@ -1,4 +1,4 @@
-// Takes the steps of docs/architecture.md in a copy of the source: a field, a filter, an error and a command. Looks for
+// Takes the steps of docs/recipes.md in a copy of the source: a field, a filter, an error and a command. Looks for
 // each everywhere.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
@@ -38,7 +38,7 @@ const QUICK_SUITE_MS = 1_200_000
 /** A step of the page: what a file has before and after it. */
 type Step = { readonly file: string; readonly before: string; readonly after: string }
 
-const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
 
 /** The steps of a section, each a block of `diff` whose first line names the file. */
 function stepsOf(title: string): readonly Step[] {
