@@ -7,7 +7,7 @@ import { describeMiscount } from '../foreign-part'
 import { damagedEntries } from './change-log'
 import { explainFailedRead } from './errors'
 import { countPlants } from './plants'
-import { SCHEMA_VERSION, schemaProblems } from './schema'
+import { schemaProblems, schemaVersion } from './schema'
 import { readDatabase } from './snapshot'
 
 const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, wrongRecords: [] }
@@ -41,7 +41,7 @@ function check(db: Database): Findings {
   if (problems.length > 0) return { ...NOTHING, problems }
   const plants = count(db, 'plants')
   return {
-    schemaVersion: SCHEMA_VERSION,
+    schemaVersion: schemaVersion(db),
     plants,
     tokens: count(db, 'tokens'),
     problems,

@@ -1,7 +1,7 @@
 // The SQL that reads plants and their tags.
 
 import type { Database } from 'bun:sqlite'
-import { charactersOf, type Int64, type Plant } from '../../plant/plant'
+import { charactersOf, FIELDS, type Int64, type Plant } from '../../plant/plant'
 import type { Page, PlantQuery, TagCount, TagPage, TagQuery } from '../../plant/plants'
 import { COLUMNS, type PlantRecord, plantOf } from '../../plant/row'
 import {
@@ -12,6 +12,7 @@ import {
   placeAfter,
   SQL_ORDERS,
 } from '../page'
+import { SCHEMA_VERSION, schemaVersion } from './schema'
 
 // Size of a part of an export.
 const PART_PLANTS = 1000
@@ -58,6 +59,14 @@ const DIALECT: FilterDialect = {
   nameContains: (value) => `instr(lower(name), lower(${value})) > 0`,
 }
 
+/** The columns of a plant; NULL is a field that an older schema lacks. */
+function columnsOf(db: Database): string {
+  if (schemaVersion(db) === SCHEMA_VERSION) return COLUMNS
+  const columns = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('plants')`)
+  const names = columns.all().map(({ name }) => name)
+  return FIELDS.map((field) => (names.includes(field) ? field : `NULL AS ${field}`)).join(', ')
+}
+
 export type PlantReader = {
   read(id: Int64): Plant | null
   list(query: PlantQuery): Page
@@ -69,7 +78,8 @@ export type PlantReader = {
  * Prepares the queries of a database's plants. Each query is a range scan, so a page costs the same at any table size.
  */
 export function preparePlants(db: Database): PlantReader {
-  const one = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const fields = columnsOf(db)
+  const one = db.query<PlantRecord, [bigint]>(`SELECT ${fields} FROM plants WHERE id = ?`)
 
   return {
     read(id) {
@@ -82,7 +92,7 @@ export function preparePlants(db: Database): PlantReader {
       if (first === null) return { plants: [], next: null }
       const { from, by } = SQL_ORDERS[order]
       const { range, hit, values, maxWalked } = compileFilter(query, DIALECT, 2)
-      const columns = hit === null ? COLUMNS : `${COLUMNS}, ${hit} AS hit`
+      const columns = hit === null ? fields : `${fields}, ${hit} AS hit`
       // Cached by its text.
       const page = db.query<ScannedRow, [bigint, number, ...string[]]>(
         `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
@@ -108,7 +118,7 @@ export function countPlants(db: Database): number | null {
 
 /** The plants as of one moment in ascending order of their ids, in parts that fit in memory. */
 export function* allPlants(db: Database): Generator<readonly Plant[]> {
-  const rows = db.query<PlantRecord, []>(`SELECT ${COLUMNS} FROM plants ORDER BY id`)
+  const rows = db.query<PlantRecord, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)
   let part: Plant[] = []
   let characters = 0
   try {

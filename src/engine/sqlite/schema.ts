@@ -11,19 +11,18 @@ import schema from './schema.sql' with { type: 'text' }
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
 
-/** `PRAGMA user_version`: the schema that this program reads and writes. */
-export const SCHEMA_VERSION = 8
+/** One statement for each version after that of 1.0.0. */
+const UPGRADES: readonly string[] = []
 
-// That of 1.0.0.
+// `PRAGMA user_version` of schema.sql, the schema of 1.0.0.
 const FIRST_VERSION = 8
-
-/** Statements that upgrade a database of the schema before, by the version that they make. */
-const UPGRADES: Readonly<Record<number, string>> = {}
+/** The schema that this program writes; it reads all since 1.0.0. */
+export const SCHEMA_VERSION = FIRST_VERSION + UPGRADES.length
 
 // The last build that reads the schemas before 1.0.0.
 const OLDER_BUILD = '1d95bd2cfb87'
 
-/** Throws an `OpenError` if a database has another schema than this program's. */
+/** Throws an `OpenError` for a schema that this program cannot read. */
 export function requireKnown(version: number, path: string): void {
   if (version > SCHEMA_VERSION) {
     throw new OpenError(
@@ -37,42 +36,43 @@ export function requireKnown(version: number, path: string): void {
   }
 }
 
-/** The same for a user that may not upgrade it. */
-export function requireCurrent(version: number, path: string): void {
-  requireKnown(version, path)
-  if (version > 0 && version < SCHEMA_VERSION) {
-    throw new OpenError(
-      `${path} has an older schema (${version}; this one reads ${SCHEMA_VERSION}); start this plantstore on it once`,
-    )
-  }
-}
-
 export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }
 
 const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
 
+/** Creates or upgrades the schema, within a transaction. */
+function makeSchema(db: Database, version = SCHEMA_VERSION): void {
+  const current = schemaVersion(db)
+  if (current === 0) db.run(schema)
+  const applied = Math.max(current - FIRST_VERSION, 0)
+  for (const statement of UPGRADES.slice(applied, version - FIRST_VERSION)) db.run(statement)
+  db.run(`PRAGMA user_version = ${version}`)
+}
+
 /**
  * Creates the schema of an empty database, or upgrades it, in one transaction. Throws an `OpenError` if it is not
- * plantstore's, or may not be upgraded.
+ * plantstore's, or may not be upgraded: an older daemon may use it.
  */
 export function createSchema(db: Database, mayUpgrade = false): void {
   if (schemaVersion(db) === SCHEMA_VERSION) return
   const createOnce = db.transaction(() => {
     // Another process may have created it meanwhile.
     const version = schemaVersion(db)
-    const require = mayUpgrade ? requireKnown : requireCurrent
-    require(version, db.filename)
+    requireKnown(version, db.filename)
     if (version === SCHEMA_VERSION) return
     if (version === 0 && !isEmpty(db)) {
       throw new OpenError(
         `${db.filename} is a database of another program; name another file with --database`,
       )
     }
-    if (version === 0) db.run(schema)
-    else for (let next = version + 1; next <= SCHEMA_VERSION; next++) db.run(UPGRADES[next] ?? '')
-    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    if (version > 0 && !mayUpgrade) {
+      throw new OpenError(
+        `${db.filename} has an older schema (${version}; this one writes ${SCHEMA_VERSION}); start this plantstore on it once`,
+      )
+    }
+    makeSchema(db)
   })
   createOnce.immediate()
 }
@@ -92,17 +92,13 @@ const readParts = (db: Database): Part[] =>
     )
     .all()
 
-// Columns that were added later have spaces elsewhere.
-const withoutLayout = (sql: string): string =>
-  sql.replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')
-
 // A trigger or a unique index changes or rejects writes; other indexes, tables and views are harmless.
 const interferes = ({ type, sql }: Part): boolean =>
   type === 'trigger' || (type === 'index' && /^CREATE\s+UNIQUE/i.test(sql))
 
-/** Differences from the schema of a new database, made in `newDb`: one line each. */
+/** Differences from plantstore's schema of the same version, made in `newDb`: one line each. */
 export function schemaProblems(db: Database, newDb: Database): string[] {
-  createSchema(newDb)
+  makeSchema(newDb, schemaVersion(db))
   const [parts, expectedParts] = [readParts(db), readParts(newDb)]
   const find = (all: readonly Part[], { type, name }: Part) =>
     all.find((other) => other.type === type && other.name === name)
@@ -110,9 +106,7 @@ export function schemaProblems(db: Database, newDb: Database): string[] {
     const part = find(parts, expected)
     const { type, name } = expected
     if (!part) return [`${type} ${name} is missing`]
-    return withoutLayout(part.sql) === withoutLayout(expected.sql)
-      ? []
-      : [`${type} ${name} was changed`]
+    return part.sql === expected.sql ? [] : [`${type} ${name} was changed`]
   })
   const isOurs = ({ table }: Part) => expectedParts.some((expected) => expected.table === table)
   const foreign = parts

@@ -11,7 +11,7 @@ import { prepareOrClose, setPragmas } from './connection'
 import { accessError, explainFailedRead } from './errors'
 import { filesOf, requireSidecars } from './files'
 import { openFile } from './open'
-import { requireCurrent, schemaVersion } from './schema'
+import { requireKnown, schemaVersion } from './schema'
 
 const TRIES = 10
 const PAUSE_MS = 50
@@ -42,7 +42,7 @@ function openUri(path: string, parameters: string): Database {
     setPragmas(db)
     db.run('BEGIN')
     // SQLite opens the file at the first read. Its header may be older than its WAL.
-    requireCurrent(schemaVersion(db), path)
+    requireKnown(schemaVersion(db), path)
     return db
   })
 }

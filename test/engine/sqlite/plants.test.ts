@@ -25,8 +25,9 @@ test('every page is a range of an index in its order, and nothing is sorted', as
     }
   }
 
-  expect(texts.size).toBeGreaterThan(8)
-  for (const text of texts) {
+  const selects = [...texts].filter((text) => text.startsWith('SELECT'))
+  expect(selects.length).toBeGreaterThan(8)
+  for (const text of selects) {
     const plan = query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all()
     expect(plan).toHaveLength(1)
     expect(plan[0]?.detail).toMatch(

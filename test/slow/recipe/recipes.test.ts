@@ -108,7 +108,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
 test.each([
-  ['field', FIELD, 8],
+  ['field', FIELD, 7],
   ['filter', FILTER, 7],
   ['error', ERROR, 2],
   ['command', COMMAND, 2],
@@ -209,7 +209,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
   })
 
   test('an old database is upgraded by a daemon alone, and gets the field', async () => {
-    const early = await command('export')
+    const early = await command('token', 'create', 'other')
     expect(early).toMatchObject({ out: '', code: 1 })
     expect(early.err).toContain('older schema')
     await using daemon = await serve()
@@ -376,6 +376,30 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
 
 describe('SQLite', () => {
   describeEngine(async (name) => join(copy, `${name}.db`))
+
+  test('an older backup is read and restored as it is, then upgraded by a daemon', async () => {
+    const old = join(copy, 'old.db')
+    const program = [join(copy, 'dist/plantstore')]
+    const options = { program, env: { PLANTSTORE_DATABASE: join(copy, 'restored.db') } }
+    const newer = (...args: readonly string[]) => runProgram(args, options)
+    const stdin = 'id,name,tag\n1,Rose,shrub\n'
+    const importing = ['import', '-', '--format', 'csv', '--database', old]
+    await runProgram(importing, { program: builtProgram(), stdin })
+    const exported = await newer('export', '--database', old)
+
+    const restored = await newer('restore', old)
+    const checked = await newer('check')
+    await using daemon = await startDaemon(options)
+    await daemon.create('{"id":2,"name":"Ivy","species":"Hedera"}')
+    await daemon.stop()
+
+    expect(exported.out).toBe('{"id":1,"name":"Rose","tag":"shrub"}\n')
+    expect(restored).toMatchObject({ err: '', code: 0 })
+    expect(checked).toMatchObject({ err: '', code: 0 })
+    expect(checked.out).toContain('schema version 8\n')
+    expect((await newer('check')).out).toContain('schema version 9\n')
+    expect((await newer('export')).out).toContain('"species":"Hedera"')
+  })
 })
 
 // The newest one: an older one differs in nothing that a field concerns.
