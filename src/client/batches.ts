@@ -1,22 +1,16 @@
-// Creates any number of plants in batches. After a refusal, lists show which plants of the batch are stored.
+// Creates any number of plants in batches. After a refusal, the store says which plants of the batch it has.
 
-import { ERRORS } from './contract.ts'
-import { plantText } from './json.ts'
+import { ERRORS, OPTIONAL_TEXTS } from './contract.ts'
+import { changeText, plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
-import type { Created, ListQuery, NewPlant, PlantPage } from './types.ts'
+import type { Created, NewPlant, Patched } from './types.ts'
 
 const MAX_PLANTS = 1000
 // At most three times as many bytes in UTF-8, which fits in a body of the default limit.
 const MAX_CHARACTERS = 300_000
-const PARTS = 10
-const INT64_MIN = -(2n ** 63n)
 // Errors caused by single plants, or by their number: smaller batches find the plants at fault.
-const OF_PLANTS: readonly number[] = [
-  ERRORS.invalid,
-  ERRORS['stored already'],
-  ERRORS.taken,
-  ERRORS['too large'],
-]
+const OF_PLANTS: readonly number[] = [ERRORS.invalid, ERRORS['too large']]
+const OF_IDS: readonly number[] = [ERRORS['stored already'], ERRORS.taken]
 
 /** A plant that was not created, and the reason. */
 export type Refusal<P extends NewPlant = NewPlant> = {
@@ -36,11 +30,10 @@ export type BatchOutcome<P extends NewPlant = NewPlant> = {
   readonly refused: readonly Refusal<P>[]
 }
 
-/** The requests that a run sends. */
+/** The requests that a run sends, of plants as JSON texts. */
 type Requests = {
-  /** Creates plants from JSON text. */
   readonly createPlants: (texts: readonly string[]) => Promise<Result<Created>>
-  readonly listPlants: (query: ListQuery) => Promise<Result<PlantPage>>
+  readonly patchPlants: (texts: readonly string[]) => Promise<Result<Patched>>
 }
 
 type Entry<P extends NewPlant = NewPlant> = {
@@ -50,12 +43,7 @@ type Entry<P extends NewPlant = NewPlant> = {
   failure?: Failure
 }
 
-type BatchRun = Requests & {
-  created: number
-  known: number
-  /** True if any plant of the last look-up was stored. The next plants are then looked up before they are sent. */
-  areStored: boolean
-}
+type BatchRun = Requests & { created: number; known: number }
 
 const refuse = (error: number, status: number, message: string): Failure => ({
   ok: false,
@@ -74,103 +62,67 @@ function entryOf<P extends NewPlant>(plant: P): Entry<P> {
   }
 }
 
-/** True if the plants fit into this many requests. */
-const fit = (count: number, characters: number, requests: number): boolean =>
-  count <= MAX_PLANTS * requests && characters <= MAX_CHARACTERS * requests
-
-// Batches are larger during look-ups: the more plants, the more of them share a page, in any order.
-async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: BatchRun) {
+async function* batchesOf<P extends NewPlant>(plants: Plants<P>) {
   let batch: Entry<P>[] = []
   let characters = 0
   for await (const plant of plants) {
     const entry = entryOf(plant)
-    const more = entry.text.length + 1
-    const requests = run.areStored ? PARTS : 1
-    if (batch.length > 0 && !fit(batch.length + 1, characters + more, requests)) {
+    characters += entry.text.length + 1
+    if (batch.length === MAX_PLANTS || (batch.length > 0 && characters > MAX_CHARACTERS)) {
       yield batch
       batch = []
-      characters = 0
+      characters = entry.text.length + 1
     }
     batch.push(entry)
-    characters += more
   }
   if (batch.length > 0) yield batch
 }
 
-function partsOf(entries: readonly Entry[]): Entry[][] {
-  const size = Math.ceil(entries.length / PARTS)
-  const parts: Entry[][] = []
-  for (let start = 0; start < entries.length; start += size)
-    parts.push(entries.slice(start, start + size))
-  return parts
-}
-
-/** Creates plants, after a look-up if earlier ones were stored. */
-const settle = (run: BatchRun, entries: readonly Entry[]): Promise<void> =>
-  run.areStored ? createMissing(run, entries) : create(run, entries)
-
+/** Creates plants whose ids differ. */
 async function create(run: BatchRun, entries: readonly Entry[]): Promise<void> {
-  const [entry, ...others] = entries
+  const [entry] = entries
   if (entry === undefined) return
-  const characters = entries.reduce((sum, { text }) => sum + text.length + 1, 0)
-  if (others.length > 0 && !fit(entries.length, characters, 1)) {
-    for (const part of partsOf(entries)) await create(run, part)
-    return
-  }
   const result = await run.createPlants(entries.map(({ text }) => text))
   if (result.ok) run.created += entries.length
+  else if (OF_IDS.includes(result.error)) await create(run, await findMissing(run, entries))
   else if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
-  else if (others.length === 0 && result.error === ERRORS['stored already']) run.known++
-  else if (others.length === 0) entry.failure = result
-  else if (result.status === 409) await createMissing(run, entries, true)
-  else for (const part of partsOf(entries)) await settle(run, part)
-}
-
-/** Looks up which plants are stored, and creates the others. */
-async function createMissing(
-  run: BatchRun,
-  entries: readonly Entry[],
-  isRefused = false,
-): Promise<void> {
-  const { missing, unread } = await lookUp(run, entries)
-  run.areStored = missing.length + unread.length < entries.length
-  if (!run.areStored && !isRefused) return create(run, entries)
-  // If all are missing, the stored plant that caused the refusal is gone, or the cause is another one.
-  const pieces = missing.length < entries.length ? [missing] : partsOf(missing)
-  for (const piece of pieces) await create(run, piece)
-  for (const part of partsOf(unread)) await settle(run, part)
-}
-
-const isInt64 = (id: bigint): boolean => BigInt.asIntN(64, id) === id
-
-/** Separates stored plants from missing ones. Reads page after page while pages reach far enough among other plants. */
-async function lookUp(run: BatchRun, entries: readonly Entry[]) {
-  // The list cannot start at invalid ids, and none of them is stored.
-  const missing = entries.filter(({ id }) => !isInt64(id))
-  let unread = entries
-    .filter(({ id }) => isInt64(id))
-    .sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
-  const limit = Math.min(MAX_PLANTS, PARTS * entries.length)
-  for (;;) {
-    const firstId = unread[0]?.id
-    if (firstId === undefined) return { missing, unread }
-    const after = firstId > INT64_MIN ? firstId - 1n : undefined
-    const page = await run.listPlants({ after, limit })
-    if (!page.ok) throw new ClientError(page)
-    const { plants, next } = page.value
-    const storedTexts = new Map(plants.map((plant) => [plant.id, plantText(plant)]))
-    const end = next === null ? undefined : (plants.at(-1)?.id ?? INT64_MIN)
-    const pageEntries = end === undefined ? unread : unread.filter(({ id }) => id <= end)
-    for (const entry of pageEntries) {
-      const text = storedTexts.get(entry.id)
-      if (text === undefined) missing.push(entry)
-      else if (text === entry.text) run.known++
-      else entry.failure = refuse(ERRORS.taken, 409, `id ${entry.id} belongs to a different plant`)
-    }
-    unread = unread.slice(pageEntries.length)
-    if (pageEntries.length < Math.min(entries.length, MAX_PLANTS) / PARTS)
-      return { missing, unread }
+  else if (entries.length === 1) entry.failure = result
+  else {
+    const half = Math.ceil(entries.length / 2)
+    await create(run, entries.slice(0, half))
+    await create(run, entries.slice(half))
   }
+}
+
+/** A change of nothing, for a plant that is stored with exactly these fields. */
+function comparisonText({ plant }: Entry): string {
+  const texts = ['name', ...OPTIONAL_TEXTS] as const
+  const was = Object.fromEntries(texts.map((name) => [name, plant[name]]))
+  return changeText({ id: plant.id, was })
+}
+
+/** Counts or refuses the plants whose ids are stored. Resolves to the others. */
+async function findMissing(run: BatchRun, entries: readonly Entry[]): Promise<Entry[]> {
+  const result = await run.patchPlants(entries.map(comparisonText))
+  if (!result.ok) throw new ClientError(result)
+  const conflicts = new Set(result.value.conflicts.map(({ id }) => id))
+  const missing = new Set(result.value.missing.map(({ id }) => id))
+  for (const entry of entries) {
+    const { id } = entry
+    if (conflicts.has(id))
+      entry.failure = refuse(ERRORS.taken, 409, `id ${id} belongs to a different plant`)
+    else if (!missing.has(id)) run.known++
+  }
+  return entries.filter(({ id }) => missing.has(id))
+}
+
+/** Creates plants. A request must not repeat an id: the first plant with an id decides the outcome of the others. */
+async function createUnique(run: BatchRun, entries: readonly Entry[]): Promise<void> {
+  const firsts = new Map<bigint, Entry>()
+  for (const entry of entries) if (!firsts.has(entry.id)) firsts.set(entry.id, entry)
+  await create(run, [...firsts.values()])
+  const repeats = entries.filter((entry) => firsts.get(entry.id) !== entry)
+  if (repeats.length > 0) await createUnique(run, repeats)
 }
 
 /** Yields the outcome of each batch, in order. Throws a {@link ClientError} on failure; run it again to complete. */
@@ -178,22 +130,12 @@ export async function* createInBatches<P extends NewPlant>(
   requests: Requests,
   plants: Plants<P>,
 ): AsyncGenerator<BatchOutcome<P>, void, void> {
-  const run: BatchRun = { ...requests, created: 0, known: 0, areStored: false }
-  for await (const batch of batchesOf(plants, run)) {
-    run.created = 0
-    run.known = 0
-    // A request must not repeat an id. The first plant with an id decides the outcome of the others.
-    const ids = new Set<bigint>()
-    const firsts: Entry[] = []
-    const repeats: Entry[] = []
-    for (const entry of batch) {
-      if (entry.failure) continue
-      const others = ids.has(entry.id) ? repeats : firsts
-      others.push(entry)
-      ids.add(entry.id)
-    }
-    await settle(run, firsts)
-    if (repeats.length > 0) await createMissing(run, repeats)
+  for await (const batch of batchesOf(plants)) {
+    const run: BatchRun = { ...requests, created: 0, known: 0 }
+    await createUnique(
+      run,
+      batch.filter(({ failure }) => !failure),
+    )
     const refused = batch.flatMap(({ plant, failure }) => (failure ? [{ plant, failure }] : []))
     yield { created: run.created, known: run.known, refused }
   }

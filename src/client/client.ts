@@ -120,10 +120,11 @@ function plantCalls(call: Send) {
     createAll: <P extends NewPlant>(plants: Plants<P>, options: CallOptions = {}) => {
       // If a batch was stored and its answer lost, its plants count as known.
       const repeatable = { isRepeatable: true, ...options }
-      const createPlants = (texts: readonly string[]) =>
-        callMany('POST', 'plants/batch', toCreated, texts, repeatable)
       return createInBatches(
-        { createPlants, listPlants: (query) => listPlants(query, options) },
+        {
+          createPlants: (texts) => callMany('POST', 'plants/batch', toCreated, texts, repeatable),
+          patchPlants: (texts) => callMany('PATCH', 'plants/batch', toPatched, texts, repeatable),
+        },
         plants,
       )
     },
