@@ -3,10 +3,19 @@
 import { ERRORS } from './contract.ts'
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
-import { backOff, type EventStream, openEvents, pause, type Sender, SILENT_MS } from './send.ts'
+import {
+  type EventStream,
+  openEvents,
+  type Patience,
+  rest,
+  retry,
+  type Sender,
+  SILENT_MS,
+} from './send.ts'
 import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
 
-const PAUSE_SECONDS = { first: 0.25, longest: 30 }
+const FIRST_PAUSE_SECONDS = 0.25
+const MAX_PAUSE_SECONDS = 30
 
 /**
  * The events of `follow`. `reset`: drop the copy. Otherwise the plant `id` is now `after`: `list`, as found; other
@@ -19,25 +28,14 @@ export type Followed =
 
 const isPassing = ({ status }: Failure): boolean => status === 0 || status === 429 || status >= 500
 
-/** Pauses before the next try. */
-const rest = ({ signal }: CallOptions, tries: { count: number }, retryAfter = 0): Promise<void> =>
-  pause(backOff(PAUSE_SECONDS, tries.count++, retryAfter, Math.random()), signal)
-
-/** Retries until there is an answer, however long it takes. undefined: aborted. Throws a {@link ClientError}. */
-async function persist<T>(
-  options: CallOptions,
-  tries: { count: number },
-  request: () => Promise<Result<T>>,
-): Promise<T | undefined> {
-  while (!options.signal?.aborted) {
-    const result = await request()
-    if (result.ok) return result.value
-    if (options.signal?.aborted) break
-    if (!isPassing(result)) throw new ClientError(result)
-    await rest(options, tries, result.retryAfter)
-  }
-  return undefined
-}
+/** Waits for a daemon that is away, however long it takes. */
+const patience = ({ signal }: CallOptions): Patience => ({
+  tries: 0,
+  firstSeconds: FIRST_PAUSE_SECONDS,
+  maxSeconds: MAX_PAUSE_SECONDS,
+  isPassing,
+  signal,
+})
 
 /** The start of following the change log, and its options. */
 export type FollowQuery = CallOptions & Pick<ChangesQuery, 'after'>
@@ -91,11 +89,11 @@ export async function* changesAfter(
   followQuery: FollowQuery,
 ): AsyncGenerator<Change, void, void> {
   const { after, ...options } = followQuery
-  const tries = { count: 0 }
+  const waiting = patience(options)
   for (let cursor = after; !options.signal?.aborted; ) {
     const query = cursor === undefined ? '' : String(new URLSearchParams({ after: cursor }))
     const call = { method: 'GET', path: 'plants/changes', query, ...options } as const
-    const stream = await persist(options, tries, () => openEvents(sender, call))
+    const stream = await retry(waiting, () => openEvents(sender, call))
     if (!stream) return
     const openedAt = performance.now()
     for await (const { id, data } of eventsOf(stream)) {
@@ -104,11 +102,11 @@ export async function* changesAfter(
       if (change === null) break
       cursor = id
       if (!change) continue
-      tries.count = 0
+      waiting.tries = 0
       yield change
     }
-    if (performance.now() - openedAt > PAUSE_SECONDS.longest * 1000) tries.count = 0
-    if (!options.signal?.aborted) await rest(options, tries)
+    if (performance.now() - openedAt > MAX_PAUSE_SECONDS * 1000) waiting.tries = 0
+    if (!options.signal?.aborted) await rest(waiting)
   }
 }
 
@@ -130,16 +128,16 @@ export async function* copyOf(
   requests: CopyRequests,
   options: CallOptions,
 ): AsyncGenerator<Followed, void, void> {
-  const tries = { count: 0 }
+  const waiting = patience(options)
   while (!options.signal?.aborted) {
     yield { action: 'reset' }
-    const end = await persist(options, tries, requests.end)
+    const end = await retry(waiting, requests.end)
     if (!end) return
     for (let after: string | undefined, isLast = false; !isLast; ) {
       const pageStart = after
-      const page = await persist(options, tries, () => requests.page(pageStart))
+      const page = await retry(waiting, () => requests.page(pageStart))
       if (!page) return
-      tries.count = 0
+      waiting.tries = 0
       for (const { id, ...plant } of page.plants) yield { action: 'list', id, after: plant }
       isLast = page.next === null
       after = page.next ?? undefined

@@ -2,7 +2,13 @@
 
 import { ERRORS } from './contract.ts'
 import { fieldsOf, parseJson } from './json.ts'
-import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
+import {
+  type ChangeOptions,
+  ClientError,
+  type Failure,
+  type ReadOptions,
+  type Result,
+} from './result.ts'
 
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
@@ -88,20 +94,55 @@ function pauseBefore(
   return mayPass && seconds <= MAX_PAUSE_SECONDS ? seconds : undefined
 }
 
+/** Attempts without a limit, with growing pauses. */
+export type Patience = {
+  /** The attempts since the last success. */
+  tries: number
+  readonly firstSeconds: number
+  readonly maxSeconds: number
+  /** True for a failure after which another attempt may succeed. */
+  readonly isPassing: (failure: Failure) => boolean
+  /** Called before each pause. */
+  readonly onFailure?: (failure: Failure, seconds: number) => void
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Seconds before the next attempt: exponential back-off, and at least Retry-After. `random`: from 0 to 1. */
 export function backOff(
-  { first, longest }: { readonly first: number; readonly longest: number },
-  tries: number,
+  { tries, firstSeconds, maxSeconds }: Pick<Patience, 'tries' | 'firstSeconds' | 'maxSeconds'>,
   retryAfter: number,
   random: number,
 ): number {
-  const maxSeconds = Math.min(first * 2 ** tries, longest)
+  const seconds = Math.min(firstSeconds * 2 ** tries, maxSeconds)
   // Random, so that clients do not retry all at once.
-  return Math.min(Math.max(maxSeconds * (0.5 + random / 2), retryAfter), longest)
+  return Math.min(Math.max(seconds * (0.5 + random / 2), retryAfter), maxSeconds)
+}
+
+/** Pauses before the next attempt. */
+export function rest(patience: Patience, failure?: Failure): Promise<void> {
+  const seconds = backOff(patience, failure?.retryAfter ?? 0, Math.random())
+  patience.tries += 1
+  if (failure) patience.onFailure?.(failure, seconds)
+  return pause(seconds, patience.signal)
+}
+
+/** Repeats a request until it succeeds. undefined: aborted. Throws a {@link ClientError} if it cannot succeed. */
+export async function retry<T>(
+  patience: Patience,
+  request: () => Promise<Result<T>>,
+): Promise<T | undefined> {
+  while (!patience.signal?.aborted) {
+    const result = await request()
+    if (result.ok) return result.value
+    if (patience.signal?.aborted) break
+    if (!patience.isPassing(result)) throw new ClientError(result)
+    await rest(patience, result)
+  }
+  return undefined
 }
 
 /** Resolves after some seconds, or as soon as the signal is aborted. */
-export function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)

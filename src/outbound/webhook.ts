@@ -1,14 +1,15 @@
 // Sends changes to a webhook receiver (https://www.standardwebhooks.com).
 
 import packageJson from '../../package.json'
-import type { Change } from '../client/client'
-import { backOff, pause, retryAfterOf } from '../client/send'
+import type { Change, Failure, Result } from '../client/client'
+import { retry, retryAfterOf } from '../client/send'
 import { safeMessage, UsageError } from '../errors'
 import { toJson } from '../plant/json'
 import type { SendRequest } from './request'
 
 const PATIENCE_SECONDS = 30
-const PAUSE_SECONDS = { first: 1, longest: 3600 }
+const FIRST_PAUSE_SECONDS = 1
+const MAX_PAUSE_SECONDS = 3600
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
@@ -53,19 +54,17 @@ function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) 
   }
 }
 
-/** The seconds before the next attempt, after this many. `random`: from 0 to 1. */
-export const pauseAfter = (tries: number, retryAfter: number, random: number): number =>
-  backOff(PAUSE_SECONDS, tries, retryAfter, random)
-
-type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
+/** The answer of a receiver that wants no more of a change. */
+type Outcome = 'accepted' | 'gone'
 
 async function attempt(
   sendRequest: SendRequest,
   { url, keys }: Receiver,
   change: Change,
   signal: AbortSignal,
-): Promise<Attempt> {
+): Promise<Result<Outcome>> {
   const request = signedRequest(keys, change, Math.floor(Date.now() / 1000))
+  const failure = { ok: false, error: 0 } as const
   try {
     const answer = await sendRequest(url, {
       ...request,
@@ -79,29 +78,25 @@ async function attempt(
     })
     // The body is ignored, whatever its size.
     await answer.body?.cancel()
-    const { retryAfter = 0 } = retryAfterOf(answer.headers)
-    return { status: answer.status, retryAfter, reason: `${url.host} answered ${answer.status}` }
+    const { status, headers } = answer
+    if (status === 410) return { ok: true, value: 'gone' }
+    if (status >= 200 && status < 300) return { ok: true, value: 'accepted' }
+    const message = `${url.host} answered ${status}`
+    return { ...failure, status, message, ...retryAfterOf(headers) }
   } catch (error) {
-    return { status: 0, retryAfter: 0, reason: safeMessage(error) }
+    return { ...failure, status: 0, message: safeMessage(error) }
   }
 }
 
-/** Sends a change until the receiver accepts it, answers 410 Gone, or the signal is aborted. */
-export async function deliver(
+/** Sends a change until the receiver accepts it or answers 410 Gone. undefined: aborted. */
+export const deliver = (
   sendRequest: SendRequest,
   receiver: Receiver,
   change: Change,
   signal: AbortSignal,
-  onFailure: (reason: string, seconds: number) => void,
-): Promise<'accepted' | 'gone' | 'aborted'> {
-  for (let tries = 0; !signal.aborted; tries++) {
-    const { status, retryAfter, reason } = await attempt(sendRequest, receiver, change, signal)
-    if (status >= 200 && status < 300) return 'accepted'
-    if (status === 410) return 'gone'
-    if (signal.aborted) break
-    const seconds = pauseAfter(tries, retryAfter, Math.random())
-    onFailure(reason, seconds)
-    await pause(seconds, signal)
-  }
-  return 'aborted'
+  onFailure: (failure: Failure, seconds: number) => void,
+): Promise<Outcome | undefined> => {
+  const patience = { firstSeconds: FIRST_PAUSE_SECONDS, maxSeconds: MAX_PAUSE_SECONDS }
+  const waiting = { ...patience, tries: 0, isPassing: () => true, onFailure, signal }
+  return retry(waiting, () => attempt(sendRequest, receiver, change, signal))
 }

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { CURSOR, NOW } from '../../change-log/change-log'
+import type { Failure } from '../../client/client'
 import { type Config, namesProxy } from '../../config/config'
 import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
@@ -10,10 +11,9 @@ import { checkReplaceable, produceFile } from '../../files/replace-file'
 import { createSendRequest } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { EXIT_CODES } from '../../program'
-import { openSource, SOURCE_OPTIONS, SOURCE_OVERRIDES } from '../change-source'
+import { openSource, SOURCE_OPTIONS } from '../change-source'
 import type { Command, CommandContext } from '../command'
 import { watchInterrupt } from '../terminal/interrupt'
-import { commandLog } from '../terminal/suspend'
 
 /** The cursor of the last change accepted by the receiver; undefined if none has been sent. */
 function readCursor(path: string): string | undefined {
@@ -37,19 +37,18 @@ function receiverOf(args: readonly string[], secretFile: string): Receiver {
   return { url, keys: parseSecrets(readText(secretFile)) }
 }
 
-async function forwardChanges({ config, args, err }: CommandContext): Promise<number> {
+async function forwardChanges(context: CommandContext): Promise<number> {
+  const { config, args, err } = context
   const { cursorFile, secretFile } = config
   if (cursorFile === null) throw new UsageError('--cursor-file is missing')
   if (secretFile === null) throw new UsageError('--secret-file is missing')
   // If the cursor could not be saved, each start would send the same changes again.
   await checkReplaceable(cursorFile, [secretFile, ...databaseFiles(config)])
   const receiver = receiverOf(args, secretFile)
-  // The path may be a secret.
-  const { host } = receiver.url
   let cursor = readCursor(cursorFile)
   const report = (line: string) => err.write(`plantstore: ${line}\n`)
   const sendRequest = createSendRequest(namesProxy())
-  const source = await openSource(config, { sendRequest, report, log: commandLog(err) })
+  const source = await openSource(context)
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
@@ -58,16 +57,13 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
       cursor = config.after === NOW ? next : config.after
       await saveCursor(cursorFile, cursor)
     }
-    const start = cursor ?? 'the oldest change'
-    let isForwarding = false
-    const onAnswer = () => {
-      if (!isForwarding) report(`forwarding to ${host}, from ${start}`)
-      isForwarding = true
-    }
-    for await (const change of source.follow(cursor, signal, onAnswer)) {
-      const outcome = await deliver(sendRequest, receiver, change, signal, (reason, seconds) =>
-        report(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
-      )
+    // The path may be a secret.
+    const { host } = receiver.url
+    report(`forwarding to ${host}, from ${cursor ?? 'the oldest change'}`)
+    for await (const change of source.follow(cursor, signal)) {
+      const onFailure = ({ message }: Failure, seconds: number) =>
+        report(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${message}`)
+      const outcome = await deliver(sendRequest, receiver, change, signal, onFailure)
       if (outcome === 'gone') report(`${host} answered 410 Gone; stopping`)
       if (outcome !== 'accepted') break
       await saveCursor(cursorFile, change.cursor)
@@ -82,23 +78,22 @@ export const forward: Command = {
   name: 'forward',
   usage: 'URL',
   summary: 'post every change to a URL, as webhooks',
-  help: `Posts each entry of the change log to URL, in order and at least once, signed according to Standard Webhooks
-(https://www.standardwebhooks.com). Reads a database, or with --url a daemon, with the token of PLANTSTORE_TOKEN or
+  help: `Posts each entry of the change log to URL, in order and at least once, signed
+according to Standard Webhooks (https://www.standardwebhooks.com). Reads a
+database, or with --url a daemon, with the token in PLANTSTORE_TOKEN or
 PLANTSTORE_TOKEN_FILE.
 
-A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is
-obeyed. 410 Gone ends the command, with exit code 0.
+A change is retried until the answer is 2xx: after 1 second, then with growing
+pauses of up to an hour; Retry-After is obeyed. 410 Gone ends the command, with
+exit code 0.
 
---cursor-file and --secret-file are required. The first saves the cursor of the last delivered change, and the next
-start resumes after it. While it does not exist, forwarding starts with the oldest change, or after --after.
+--cursor-file and --secret-file are required. The first saves the cursor of the
+last delivered change, and the next start resumes after it. While it does not
+exist, forwarding starts with the oldest change, or after --after.
 
 To create a secret:
 
   (umask 077; key=$(openssl rand -base64 32) && echo "whsec_$key" > secret)`,
   options: ['cursorFile', 'secretFile', 'after', ...SOURCE_OPTIONS],
-  overrides: {
-    after: { help: 'until the cursor file exists: after this one, or "now"' },
-    ...SOURCE_OVERRIDES,
-  },
   run: forwardChanges,
 }
