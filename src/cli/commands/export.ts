@@ -2,7 +2,7 @@
 
 import { lstatSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DATABASE_OPTIONS, oneOf } from '../../config/options'
+import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, type PlantParts } from '../../engine/engine'
 import { OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
@@ -21,7 +21,7 @@ import {
   formatToWrite,
   MAX_WORKBOOK_PLANTS,
 } from '../../formats/format'
-import { type PlantToWrite, WRITERS, type Writer } from '../../formats/write'
+import { type PlantToWrite, WRITERS } from '../../formats/write'
 import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
 import { countOf } from '../count'
@@ -30,11 +30,10 @@ import { writeAll } from '../terminal/output'
 import { createProgress, inPlants } from '../terminal/progress'
 import { commandLog } from '../terminal/suspend'
 
-/** Writes a part of the output; false if its reader has closed it. */
-type Write = (part: string | Uint8Array) => boolean
+const STANDARD_OUTPUT = 1
 
-/** Opens the output, and passes it to `write`. */
-type Output = <T>(write: (write: Write) => Promise<T>) => Promise<T>
+/** An open file of the output. */
+type Target = Disposable & { readonly fd: number }
 
 type ExportResult = {
   readonly plants: number
@@ -42,17 +41,15 @@ type ExportResult = {
   readonly notice?: string | undefined
 }
 
-/** Writes plants as text, until the output is closed. */
-async function writePlants(
-  write: Write,
-  { header, line }: Writer,
+/** Passes plants on in parts, until `take` returns false. Resolves to their number. */
+async function passOn(
   parts: PlantParts,
+  take: (part: readonly PlantToWrite[]) => boolean,
   onPlants: (plants: number) => void,
 ): Promise<ExportResult> {
   let plants = 0
-  if (!write(header)) return { plants, isWhole: false }
   for await (const part of parts) {
-    if (!write(part.map(line).join(''))) return { plants, isWhole: false }
+    if (!take(part)) return { plants, isWhole: false }
     plants += part.length
     onPlants(plants)
     // Yields for signals, but no longer: until this moment has been read, the write-ahead log of a busy daemon cannot
@@ -62,43 +59,28 @@ async function writePlants(
   return { plants, isWhole: true }
 }
 
-/** Collects the plants of a workbook, which is written whole. */
-async function collectPlants(
+/** Writes plants as a workbook, which is written whole. */
+async function writeBook(
+  fd: number,
   parts: PlantParts,
   onPlants: (plants: number) => void,
-): Promise<readonly PlantToWrite[]> {
+): Promise<ExportResult> {
   const plants: PlantToWrite[] = []
-  for await (const part of parts) {
+  const take = (part: readonly PlantToWrite[]): boolean => {
     for (const plant of part) plants.push(plant)
-    if (plants.length > MAX_WORKBOOK_PLANTS) {
-      throw new OpenError(
-        `a workbook is written of up to ${MAX_WORKBOOK_PLANTS} plants; export CSV or NDJSON`,
-      )
-    }
-    onPlants(plants.length)
-    await Bun.sleep(0)
+    if (plants.length <= MAX_WORKBOOK_PLANTS) return true
+    const most = `a workbook is written of up to ${MAX_WORKBOOK_PLANTS} plants`
+    throw new OpenError(`${most}; export CSV or NDJSON`)
   }
-  return plants
-}
-
-/** Writes plants as a workbook. */
-async function writeBook(write: Write, plants: readonly PlantToWrite[]): Promise<ExportResult> {
+  await passOn(parts, take, onPlants)
   const { changedPlants, writeWorkbook } = await import('../../formats/workbook/write')
   const changed = changedPlants(plants)
   const [first] = changed
   const notice =
     first &&
-    `${countOf(changed.length, 'plant')} will not come back as ${changed.length === 1 ? 'it was' : 'they were'}: a cell keeps no empty text and no carriage return (first: ${first.id}); NDJSON keeps both`
-  return { plants: plants.length, isWhole: write(writeWorkbook(plants)), notice }
+    `a cell keeps no empty text and no carriage return, as in ${countOf(changed.length, 'plant')} (first: ${first.id}); NDJSON keeps both`
+  return { plants: plants.length, isWhole: writeAll(fd, writeWorkbook(plants)), notice }
 }
-
-/** A file, which is truncated. */
-const toFile =
-  (path: string): Output =>
-  async (write) => {
-    using file = openDescriptor(path, 'w')
-    return await write((part) => writeAll(file.fd, part))
-  }
 
 /**
  * True if a path names a file, which is replaced when complete; false for a device or a pipe, which is written
@@ -119,8 +101,8 @@ function isReplaced(path: string, files: readonly string[]): boolean {
 
 /** The format to write, by the file's name if no option says it. */
 function formatOf(option: string | null, path: string | undefined): ExportFormat {
-  const byName = path === undefined ? 'ndjson' : formatToWrite(path)
-  const format = EXPORT_FORMATS.find((candidate) => candidate === (option ?? byName))
+  const name = option ?? (path === undefined ? 'ndjson' : formatToWrite(path))
+  const format = EXPORT_FORMATS.find((candidate) => candidate === name)
   if (format) return format
   throw new UsageError('unknown format; add --format ndjson, csv or xlsx')
 }
@@ -129,16 +111,17 @@ export const exportPlants: Command = {
   name: 'export',
   usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
-  help: `Writes NDJSON, CSV or a workbook (.xlsx), by the file's name or --format; by default NDJSON to standard output.
-The export is a snapshot of one moment, with exact ids; "plantstore import" recreates the store from it. The file
-appears under its name once it is complete, and replaces any file of that name. A workbook has up to ${MAX_WORKBOOK_PLANTS}
-plants, all cells as text: a spreadsheet changes none of them. --escape-formulas makes a CSV safe to open in a
-spreadsheet: it prefixes formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which
-Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to the database.`,
+  help: `Writes NDJSON, CSV or a workbook (.xlsx), by the file's name or --format; by
+default NDJSON to standard output. The export is a snapshot of one moment, with
+exact ids; "plantstore import" recreates the store from it. The file appears
+under its name once it is complete, and replaces any file of that name. Works
+while the daemon runs, and writes nothing to the database.
+
+A workbook has up to ${MAX_WORKBOOK_PLANTS} plants, all cells as text: a spreadsheet changes
+none of them. --escape-formulas makes a CSV safe to open in a spreadsheet: it
+prefixes formulas with an apostrophe, which an import keeps, and adds a byte
+order mark, without which Excel misreads letters beyond ASCII.`,
   options: [...DATABASE_OPTIONS, 'format', 'escapeFormulas'],
-  overrides: {
-    format: { ...oneOf(EXPORT_FORMATS), help: 'ndjson, csv or xlsx; default: by the file name' },
-  },
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('give at most one FILE')
@@ -150,59 +133,53 @@ Excel misreads letters beyond ASCII. Works while the daemon runs, and writes not
       throw new UsageError('a workbook is not for a terminal; name a FILE')
     const engine = engineOf(database)
     const { files } = engine.locate(database)
-    // No progress bar among plants printed on a terminal.
-    const log = commandLog(err)
+    // No progress among plants printed on a terminal.
     const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
     const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
 
-    /** Exports to an output; `check` throws once the user has interrupted the command. */
-    async function exportTo(
-      output: Output,
-      mode: 'once' | 'repeatable',
-      check = () => {},
+    async function writePlants(
+      { fd }: Target,
+      parts: PlantParts,
+      onPlants: (plants: number) => void,
     ): Promise<ExportResult> {
-      const onPlants = (plants: number): void => {
-        check()
-        progress.update(plants)
-      }
-      const read = <T>(use: (parts: PlantParts) => Promise<T>) =>
-        engine.readAll(database, config, mode, log, use)
-      if (format !== 'xlsx') {
-        const writer = WRITERS[config.escapeFormulas ? 'inert' : format]
-        return read((parts) => output((write) => writePlants(write, writer, parts, onPlants)))
-      }
-      const plants = await read((parts) => collectPlants(parts, onPlants))
-      const result = await output((write) => writeBook(write, plants))
-      check()
-      return result
+      if (format === 'xlsx') return writeBook(fd, parts, onPlants)
+      const { header, line } = WRITERS[config.escapeFormulas ? 'inert' : format]
+      writeAll(fd, header)
+      return passOn(parts, (part) => writeAll(fd, part.map(line).join('')), onPlants)
     }
 
-    /** Exports to an output that cannot be restarted: its reader already has the first part. */
-    const stream = (write: Write) => exportTo((use) => use(write), 'once')
+    /** Exports to a target; `check` throws once the user has interrupted the command. */
+    const exportTo = (open: () => Target, mode: 'once' | 'repeatable', check = () => {}) =>
+      engine.readAll(database, config, mode, commandLog(err), async (parts) => {
+        using target = open()
+        return await writePlants(target, parts, (plants) => {
+          check()
+          progress.update(plants)
+        })
+      })
 
-    function reportResult({ plants, isWhole, notice }: ExportResult): number {
+    function report({ plants, isWhole, notice }: ExportResult): number {
       progress.end()
       if (notice !== undefined) err.write(`${notice}\n`)
-      err.write(
-        `exported ${countOf(plants, 'plant')}${isWhole ? '' : '; the reader closed the pipe'}\n`,
-      )
+      const end = isWhole ? '' : '; the reader closed the pipe'
+      err.write(`exported ${countOf(plants, 'plant')}${end}\n`)
       return EXIT_CODES.ok
     }
 
     try {
-      if (path === undefined) return reportResult(await stream((part) => out.write(part)))
       // Reopening a file of the shell would truncate it, or write from its start.
-      const descriptor = descriptorOf(path)
-      if (descriptor !== null)
-        return reportResult(await stream((part) => writeAll(descriptor, part)))
-      if (!isReplaced(path, files)) return reportResult(await exportTo(toFile(path), 'once'))
-      return await interruptible(async (check) =>
-        reportResult(
-          await produceFile(path, 'replace', (temporary) =>
-            exportTo(toFile(temporary), 'repeatable', check),
-          ),
-        ),
-      )
+      const fd = path === undefined ? STANDARD_OUTPUT : descriptorOf(path)
+      if (path === undefined || fd !== null) {
+        const target = { fd: fd ?? STANDARD_OUTPUT, [Symbol.dispose]() {} }
+        return report(await exportTo(() => target, 'once'))
+      }
+      if (!isReplaced(path, files))
+        return report(await exportTo(() => openDescriptor(path, 'w'), 'once'))
+      return await interruptible(async (check) => {
+        const write = (temporary: string) =>
+          exportTo(() => openDescriptor(temporary, 'w'), 'repeatable', check)
+        return report(await produceFile(path, 'replace', write))
+      })
     } catch (error) {
       throw writeError(error, path ?? 'standard output')
     } finally {

@@ -217,7 +217,7 @@ describe('a workbook', () => {
     ])
 
     expect({ err, code }).toEqual({
-      err: '2 plants will not come back as they were: a cell keeps no empty text and no carriage return (first: 2); NDJSON keeps both\nexported 3 plants\n',
+      err: 'a cell keeps no empty text and no carriage return, as in 2 plants (first: 2); NDJSON keeps both\nexported 3 plants\n',
       code: 0,
     })
   })
