@@ -1,6 +1,6 @@
 // plantstore import: creates the plants of a file, as clients would.
 
-import { DATABASE_OPTIONS, toFlag } from '../../config/options'
+import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
 import { messageOf } from '../../errors'
@@ -10,12 +10,11 @@ import { prepend } from '../../formats/encoding/encoding'
 import { formatToRead } from '../../formats/format'
 import { groupEntries, readPlants } from '../../formats/plants'
 import { findUnmapped } from '../../formats/row-update'
-import { FIELDS, listWords } from '../../plant/plant'
 import { EXIT_CODES } from '../../program'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMN_OPTIONS, READING_OPTIONS } from '../import/command-line'
 import { dryRun } from '../import/dry-run'
-import { importGroups, type OnGroup } from '../import/import-groups'
+import { importGroups } from '../import/import-groups'
 import { checkOptions, findFormat, openFile } from '../import/open-file'
 import { openRefusedFile } from '../import/refused-file'
 import { REFUSED_SHOWN, Report } from '../import/report'
@@ -46,7 +45,6 @@ async function importFile(context: CommandContext): Promise<number> {
   // A file that cannot be read creates no database.
   const first = await groups.next()
   if (signal.aborted) return interruptCode(signal)
-  const all = first.done ? groups : prepend(first.value, groups)
   const storeUser = storeGuest({ makesDatabase: true, ...interactiveOptions(err) })
   const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
@@ -57,15 +55,10 @@ async function importFile(context: CommandContext): Promise<number> {
       replaces: config.replace,
       record: report.record,
     }
-    const onGroup: OnGroup = (group) => {
-      if (signal.aborted) return false
-      if (!store) report.preview(group)
-      report.update()
-      return true
-    }
+    const all = report.follow(first.done ? groups : prepend(first.value, groups), signal)
     const isWhole = await (store
-      ? importGroups({ store, ...run }, all, onGroup)
-      : dryRun(run, all, onGroup, (read) =>
+      ? importGroups(store, all, run)
+      : dryRun(all, run, (read) =>
           isNew
             ? read([])
             : engine.readAll(config.database, config, 'repeatable', commandLog(err), read),
@@ -90,23 +83,26 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON. The
-columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMN_OPTIONS.map(toFlag))} name others. If
-they do not fit, the message proposes a command line to try. A file without ids: --number-from 1 gives the first row
-the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
+  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods),
+or JSON. Columns are found by the names of a plant's fields, in any case;
+options such as --name-column name others. If they do not fit, the message
+proposes a command line to try. A file without ids: --number-from 1 gives the
+first row the id 1, the next 2, and so on; the same command run again finds the
+same plants stored, and skips them.
 
   plantstore import prices.csv --name-column "Latin name" --number-from 1
   plantstore import beds.xlsx --name-column Genus --name-column Species
 
-Creates the database if there is none. A plant that is already stored is skipped. With --replace, a stored plant that
-differs is updated, so a file can be imported again whenever it has changed; a field for which the file has no column
-stays as it is stored. Without it, a row whose id is stored with
-other fields is refused, as is a row that is wrong; the import goes on. The first ${REFUSED_SHOWN} refused rows are
-shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from
-which line on nothing was read. --dry-run shows what would happen.
+Creates the database if there is none. A plant that is already stored is
+skipped; a row whose id is stored with other fields is refused, as is a row that
+is wrong, and the import goes on. With --replace, a stored plant that differs is
+updated; a field for which the file has no column stays as it is stored. The
+first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file.
+Reading stops at a quote that is never closed; the summary says from which line
+on nothing was read.
 
-After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was
-refused or not read, 130 after Ctrl-C.`,
+After Ctrl-C or a failure, run it again to complete it. Works while the daemon
+runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
   options: [
     ...COLUMN_OPTIONS,
     'numberFrom',

@@ -2,21 +2,17 @@
 
 import { RequestError } from '../../errors'
 import type { Entry } from '../../formats/row'
-import { differingTexts, type RowUpdate, updateOf } from '../../formats/row-update'
-import { listWords, type OptionalText, type Plant } from '../../plant/plant'
+import { applyUpdate, differingTexts, updateOf } from '../../formats/row-update'
+import { type Int64, listWords, type OptionalText, type Plant } from '../../plant/plant'
 import type { Store } from '../../store'
 
 // Recorded in the change log.
-const ORIGIN = { token: null, address: null, request: 'import' }
+const OPTIONS = { origin: { token: null, address: null, request: 'import' } }
 
 export type RowResult = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
 /** One import. */
 export type ImportRun = {
-  readonly store: Pick<
-    Store,
-    'createPlant' | 'createPlants' | 'putPlants' | 'patchPlants' | 'readPlant'
-  >
   readonly isStrict: boolean
   readonly replaces: boolean
   /** The texts for which the file has no column. */
@@ -24,128 +20,137 @@ export type ImportRun = {
   readonly record: (entry: Entry, result: RowResult) => void
 }
 
-/** Called before each group; the import ends if it returns false. */
-export type OnGroup = (group: readonly Entry[]) => boolean
+type ImportStore = Pick<Store, 'createPlants' | 'putPlants' | 'patchPlants' | 'readPlant'>
 
-// The refusals of a plant whose id is taken.
-const ID_TAKEN = ['stored already', 'taken']
+/** Plants by their ids. */
+export type PlantsById = Map<Int64, Plant>
 
-/** Makes a change. Resolves to its refusal if the id is taken, or to null on success. */
-async function refusalOf(change: Promise<void>): Promise<RequestError | null> {
-  try {
-    await change
-    return null
-  } catch (error) {
-    if (error instanceof RequestError && ID_TAKEN.includes(error.error)) return error
-    throw error
-  }
-}
-
-/** The problem of an entry without a plant. */
-export const problemOf = (entry: Exclude<Entry, { readonly plant: Plant }>) => ({
-  problem: 'stop' in entry ? entry.stop : entry.problem,
-})
-
-const plantsOf = (entries: readonly Entry[]): Plant[] =>
+export const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 
-/** The result of a row whose id is taken. `storedPlant`: null if it has been deleted meanwhile. */
-export function compareStored(update: RowUpdate, storedPlant: Plant | null): RowResult {
-  const others = storedPlant
-    ? differingTexts(update, storedPlant).map((name) =>
-        storedPlant[name] === undefined ? `no ${name}` : `another ${name}`,
-      )
-    : ['other fields']
+/** The result of an entry, which is applied to the stored plants. */
+function predict(
+  entry: Entry,
+  { replaces, unmappedTexts }: ImportRun,
+  storedPlants: PlantsById,
+): RowResult {
+  if (!('plant' in entry)) return { problem: 'stop' in entry ? entry.stop : entry.problem }
+  const update = updateOf(entry, unmappedTexts)
+  const stored = storedPlants.get(update.id)
+  if (!stored || replaces) storedPlants.set(update.id, applyUpdate(update, stored))
+  if (!stored) return 'created'
+  const others = differingTexts(update, stored)
   if (others.length === 0) return 'skipped'
-  const problem = `plant ${update.id} is stored with ${listWords(others)}; use --replace to update it`
-  return { problem }
-}
-
-async function importEntry({ store, unmappedTexts }: ImportRun, entry: Entry): Promise<RowResult> {
-  if (!('plant' in entry)) return problemOf(entry)
-  const { plant } = entry
-  const refusal = await refusalOf(store.createPlant(plant, { origin: ORIGIN }))
-  if (!refusal) return 'created'
-  if (refusal.error === 'stored already') return 'skipped'
-  return compareStored(updateOf(entry, unmappedTexts), await store.readPlant(plant.id))
-}
-
-/** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
-const createGroup = async (run: ImportRun, entries: readonly Entry[]): Promise<boolean> =>
-  (await refusalOf(run.store.createPlants(plantsOf(entries), { origin: ORIGIN }))) === null
-
-async function importEach(run: ImportRun, entries: readonly Entry[]): Promise<void> {
-  const results = await Promise.allSettled(entries.map((entry) => importEntry(run, entry)))
-  for (const [index, entry] of entries.entries()) {
-    const result = results[index]
-    if (result?.status === 'fulfilled') run.record(entry, result.value)
+  if (replaces) return 'replaced'
+  const names = others.map((name) =>
+    stored[name] === undefined ? `no ${name}` : `another ${name}`,
+  )
+  return {
+    problem: `plant ${update.id} is stored with ${listWords(names)}; use --replace to update it`,
   }
-  const failure = results.find((result) => result.status === 'rejected')
-  if (failure) throw failure.reason
+}
+
+/** A row of a file, and its result. */
+type ImportedRow = { readonly entry: Entry; readonly result: RowResult }
+
+/** The rows of some entries, in order; those of a strict import end with the first refused one. */
+export function predictAll(
+  entries: readonly Entry[],
+  run: ImportRun,
+  storedPlants: PlantsById,
+): ImportedRow[] {
+  const rows = entries.map((entry) => ({ entry, result: predict(entry, run, storedPlants) }))
+  const refusedIndex = rows.findIndex(({ result }) => typeof result !== 'string')
+  return run.isStrict && refusedIndex !== -1 ? rows.slice(0, refusedIndex + 1) : rows
+}
+
+/** Records the results of rows. Returns false if a strict import ends with them. */
+export function recordAll(rows: readonly ImportedRow[], { record, isStrict }: ImportRun): boolean {
+  for (const { entry, result } of rows) record(entry, result)
+  return !(isStrict && rows.some(({ result }) => typeof result !== 'string'))
+}
+
+/** Creates plants as one change; false, and none is created, if one of their ids is taken. */
+async function createPlants(store: ImportStore, plants: readonly Plant[]): Promise<boolean> {
+  if (plants.length === 0) return true
+  try {
+    await store.createPlants(plants, OPTIONS)
+    return true
+  } catch (error) {
+    const isTaken = error instanceof RequestError && /^(stored already|taken)$/.test(error.error)
+    if (!isTaken) throw error
+    return false
+  }
+}
+
+/** Creates the new plants of a group as one change. The stored ones are read only if an id is taken. */
+async function createGroup(
+  store: ImportStore,
+  entries: readonly Entry[],
+  run: ImportRun,
+): Promise<ImportedRow[]> {
+  const ids = [...new Set(plantsOf(entries).map(({ id }) => id))]
+  for (let stored: (Plant | null)[] = []; ; ) {
+    const storedPlants: PlantsById = new Map()
+    for (const plant of stored) if (plant) storedPlants.set(plant.id, plant)
+    const rows = predictAll(entries, run, storedPlants)
+    const newRows = rows.filter(({ result }) => result === 'created')
+    if (await createPlants(store, plantsOf(newRows.map(({ entry }) => entry)))) return rows
+    stored = await Promise.all(ids.map((id) => store.readPlant(id)))
+  }
 }
 
 /** Creates or replaces plants as one change; a text without a column stays as the commit finds it. */
-async function putPlants({ store, unmappedTexts }: ImportRun, entries: readonly Entry[]) {
-  if (unmappedTexts.length === 0) return store.putPlants(plantsOf(entries), { origin: ORIGIN })
+async function putPlants(
+  store: ImportStore,
+  entries: readonly Entry[],
+  unmappedTexts: readonly OptionalText[],
+) {
+  if (unmappedTexts.length === 0) return store.putPlants(plantsOf(entries), OPTIONS)
   const updates = entries.flatMap((entry) =>
     'plant' in entry ? [updateOf(entry, unmappedTexts)] : [],
   )
-  const { created, patched } = await store.patchPlants(updates, { origin: ORIGIN })
+  const { created, patched } = await store.patchPlants(updates, OPTIONS)
   return { created, replaced: patched }
 }
 
-/** Creates or replaces the plants of a group as one change. False: a strict import ends here. */
-async function putGroup(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
-  const refusedIndex = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
-  const entriesToPut = refusedIndex === -1 ? entries : entries.slice(0, refusedIndex + 1)
-  const counts = await putPlants(run, entriesToPut)
-  // The store reports only counts, so the results are assigned to the rows in any order.
-  const results: RowResult[] = [
-    ...Array<RowResult>(counts.created).fill('created'),
-    ...Array<RowResult>(counts.replaced).fill('replaced'),
-  ]
-  for (const entry of entriesToPut) {
-    run.record(entry, 'plant' in entry ? (results.shift() ?? 'skipped') : problemOf(entry))
+/** Creates or replaces the plants of a group as one change. */
+async function putGroup(
+  store: ImportStore,
+  entries: readonly Entry[],
+  run: ImportRun,
+): Promise<ImportedRow[]> {
+  const rows = predictAll(entries, run, new Map())
+  const { created, replaced } = await putPlants(
+    store,
+    rows.map(({ entry }) => entry),
+    run.unmappedTexts,
+  )
+  // The store reports only counts, so they are assigned to the rows in any order.
+  let index = 0
+  const resultOfPut = () => {
+    index += 1
+    return index <= created ? 'created' : index <= created + replaced ? 'replaced' : 'skipped'
   }
-  return refusedIndex === -1
-}
-
-async function importUntilRefused(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
-  for (const entry of entries) {
-    const result = await importEntry(run, entry)
-    run.record(entry, result)
-    if (typeof result !== 'string') return false
-  }
-  return true
-}
-
-/** Imports a group as one change, which costs less; one by one if that is refused. False: a strict import ends here. */
-async function importGroup(run: ImportRun, entries: readonly Entry[]): Promise<boolean> {
-  const { isStrict, replaces, record } = run
-  if (replaces) return putGroup(run, entries)
-  const isWhole = entries.every((entry) => 'plant' in entry)
-  if ((isWhole || !isStrict) && (await createGroup(run, entries))) {
-    for (const entry of entries) record(entry, 'plant' in entry ? 'created' : problemOf(entry))
-    return true
-  }
-  if (isStrict) return importUntilRefused(run, entries)
-  await importEach(run, entries)
-  return true
+  return rows.map(({ entry, result }) => ({
+    entry,
+    result: typeof result === 'string' ? resultOfPut() : result,
+  }))
 }
 
 /** Imports all groups. Resolves to false if a strict import ended at a refused row. */
 export async function importGroups(
-  run: ImportRun,
+  store: ImportStore,
   groups: AsyncGenerator<readonly Entry[]>,
-  onGroup: OnGroup,
+  run: ImportRun,
 ): Promise<boolean> {
+  const importGroup = run.replaces ? putGroup : createGroup
   // One group is read while the previous one is being committed.
   let previousGroup: Promise<boolean> = Promise.resolve(true)
   try {
     for await (const group of groups) {
       await previousGroup
-      if (!onGroup(group)) return true
-      previousGroup = importGroup(run, group)
+      previousGroup = importGroup(store, group, run).then((rows) => recordAll(rows, run))
       // Awaited with the next group, which may take long to arrive; a strict import may end with this one.
       previousGroup.catch(() => {})
       if (run.isStrict && !(await previousGroup)) return false

@@ -75,15 +75,19 @@ export class Report {
     this.#rowCount += 1
   }
 
-  /** Updates the progress bar, and writes the refused rows to their file. */
-  update(): void {
-    this.refusedFile?.flush()
-    this.progress.update(this.#rowCount, this.file.bytesRead(), this.file.bytes)
-  }
-
-  /** Collects plants of a dry run for the preview. */
-  preview(entries: readonly Entry[]): void {
-    for (const entry of entries) if ('plant' in entry) this.#examples.add(entry.plant)
+  /** Passes groups of rows on, with progress, until the signal is aborted. Collects plants for the preview. */
+  async *follow(
+    groups: AsyncIterable<readonly Entry[]>,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly Entry[]> {
+    for await (const group of groups) {
+      if (signal.aborted) return
+      if (this.context.config.dryRun)
+        for (const entry of group) if ('plant' in entry) this.#examples.add(entry.plant)
+      this.refusedFile?.flush()
+      this.progress.update(this.#rowCount, this.file.bytesRead(), this.file.bytes)
+      yield group
+    }
   }
 
   /** Prints the summary, even if the import failed or was interrupted. */
