@@ -25,9 +25,9 @@ const paragraphs = (text: string): string =>
 const item = (head: string, text: string): string =>
   `.TP\n.B ${escapeText(head)}\n${escapeText(text)}`
 
-const optionsOf = ({ options: names, overrides }: Command): string[] =>
+const optionsOf = ({ options: names }: Command): string[] =>
   names.map((name) => {
-    const { head, help, notes } = describeOption(name, overrides)
+    const { head, help, notes } = describeOption(name)
     return item(head, notes ? `${help} (${notes})` : help)
   })
 

@@ -4,7 +4,7 @@
 import packageJson from '../package.json'
 import type { Command, Output } from './cli/command'
 import { standardError, standardOutput } from './cli/terminal/output'
-import { parseConfig, type UnknownVariable } from './config/config'
+import { parseConfig } from './config/config'
 import { refusePasswords } from './engine/database-url'
 import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
 import { COMMIT, compileEagerly, EXIT_CODES } from './program'
@@ -64,21 +64,14 @@ function exitCodeOf(error: unknown): number {
   return isStorage ? EXIT_CODES.storage : EXIT_CODES.failure
 }
 
-function warnOfVariables(unknown: readonly UnknownVariable[], err: Output): void {
-  for (const { variable, nearest } of unknown) {
-    const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
-    err.write(`plantstore: warning: unknown variable ${variable}${hint}\n`)
-  }
-}
-
 async function runCommand(
   command: Command,
   words: readonly string[],
   out: Output,
   err: Output,
 ): Promise<number> {
-  const { help: isHelp, ...parsed } = parseConfig(words, command.options, command.overrides)
-  if (isHelp) {
+  const parsed = parseConfig(words, command.options)
+  if (parsed === null) {
     out.write(await help(command.name))
     return EXIT_CODES.ok
   }
@@ -87,8 +80,11 @@ async function runCommand(
     const word = JSON.stringify(cutUrls(first))
     throw new UsageError(`${command.name} takes no arguments, only options: ${word}`)
   }
-  if (!command.hasLog && command.options.length > 0) warnOfVariables(parsed.unknownVariables, err)
-  if (command.name !== 'serve') compileEagerly()
+  if (command.name !== 'serve') {
+    compileEagerly()
+    const warnings = command.options.length > 0 ? parsed.unknownVariables : []
+    for (const text of warnings) err.write(`plantstore: warning: unknown variable ${text}\n`)
+  }
   return await command.run({ ...parsed, commands: loadCommands, out, err })
 }
 

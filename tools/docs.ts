@@ -16,30 +16,23 @@ const code = (text: string): string => (text === '' ? '' : `\`${text.replaceAll(
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`.replace(/ {2,}/g, ' ')
 
-/** The names of these commands, or of those that are missing where they are fewer. */
-function namesOf(some: readonly Command[], all: readonly Command[]): string {
-  const others = all.filter((command) => !some.includes(command))
-  const list = (commands: readonly Command[]) => commands.map(({ name }) => code(name)).join(', ')
-  return others.length < some.length ? `all but ${list(others)}` : list(some)
-}
-
 function optionRow(name: OptionName, commands: readonly Command[]): string {
-  const users = commands.filter((command) => command.options.includes(name))
-  const texts = Map.groupBy(users, ({ overrides }) => describeOption(name, overrides).help)
-  const uses = [...texts].map(([help, some]) => `${namesOf(some, commands)}: ${help}`)
+  const users = commands.filter(({ options }) => options.includes(name))
+  const { head, help } = describeOption(name)
   const preset = OPTIONS[name].default
   return row([
-    isFlag(name) ? code(describeOption(name).head) : '',
+    isFlag(name) ? code(head) : '',
     code(variableOf(name) ?? ''),
     typeof preset === 'boolean' ? (preset ? 'on' : 'off') : code(`${preset ?? ''}`),
-    uses.join('; ').replaceAll('|', '\\|'),
+    help.replaceAll('|', '\\|'),
+    users.map((command) => command.name).join(', '),
   ])
 }
 
 const optionsTable = (commands: readonly Command[]): string =>
   [
-    row(['flag', 'environment', 'default', 'commands']),
-    '|---|---|---|---|',
+    row(['flag', 'environment', 'default', '', 'commands']),
+    '|---|---|---|---|---|',
     ...(Object.keys(OPTIONS) as OptionName[]).map((name) => optionRow(name, commands)),
   ].join('\n')
 

@@ -1,7 +1,7 @@
 // A command of the program: its options, its help, and its action.
 
-import type { Config, UnknownVariable } from '../config/config'
-import type { OptionName, OptionOverrides } from '../config/options'
+import type { Config } from '../config/config'
+import type { OptionName } from '../config/options'
 import { UsageError } from '../errors'
 
 /** An output of a command: a stream of the process. */
@@ -17,9 +17,8 @@ export type CommandContext = {
   readonly config: Config
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
-  /** Ignored variables set by Kubernetes. */
-  readonly ignoredVariables: readonly string[]
-  readonly unknownVariables: readonly UnknownVariable[]
+  /** Variables that look like settings but are none, each with a suggestion. */
+  readonly unknownVariables: readonly string[]
   /** Loads every command of the program. */
   readonly commands: () => Promise<readonly Command[]>
   readonly out: Output
@@ -39,13 +38,9 @@ export type Command = {
   readonly usage: string
   /** One line. */
   readonly summary: string
-  /** The text of `--help` above the options. Paragraphs that are not indented are wrapped. */
+  /** The text of `--help` above the options, in lines of at most 80 characters. */
   readonly help: string
   readonly options: readonly OptionName[]
-  /** This command's changes to options. */
-  readonly overrides?: OptionOverrides
-  /** True if it logs unknown variables; otherwise they are printed before it runs. */
-  readonly hasLog?: true
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>
 }

@@ -18,28 +18,12 @@ Start with "plantstore serve". Run "plantstore help COMMAND" for details.
 `
 }
 
-const WIDTH = 80
-
-/** A paragraph in lines of at most 80 characters. */
-function wrapParagraph(paragraph: string): string {
-  const lines: string[] = []
-  for (const word of paragraph.split(/\s/)) {
-    const longer = `${lines.at(-1) ?? ''} ${word}`
-    if (lines.length > 0 && longer.length <= WIDTH) lines[lines.length - 1] = longer
-    else lines.push(word)
-  }
-  return lines.join('\n')
-}
-
-/** Wraps the paragraphs of a text; indented lines are unchanged. */
-const wrap = (text: string): string => text.replace(/^\S.*(\n\S.*)*$/gm, wrapParagraph)
-
 // A longer flag has its own line.
 const MAX_COLUMN = 24
 
 /** The options of a command, in lines of at most 80 characters. */
-function listOptions({ options, overrides }: Command): string {
-  const rows = [...options.map((name) => describeOption(name, overrides)), HELP_FLAG]
+function listOptions({ options }: Command): string {
+  const rows = [...options.map(describeOption), HELP_FLAG]
   const widths = rows.map(({ head }) => head.length).filter((width) => width <= MAX_COLUMN)
   const width = Math.max(...widths)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
@@ -57,7 +41,7 @@ export const introduce = ({ name, usage, summary, help }: Command): string =>
 
 Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 
-${wrap(help)}
+${help}
 `
 
 /** The help of one command. */

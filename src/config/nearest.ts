@@ -18,7 +18,7 @@ function isNear(from: string, to: string, edits: number): boolean {
 }
 
 /** The name that is at most two edits, and half the word's length, away; undefined if there is none. */
-export function nearestTo(word: string, names: readonly string[]): string | undefined {
+function nearestTo(word: string, names: readonly string[]): string | undefined {
   for (let edits = 0; edits <= Math.min(2, word.length / 2); edits++) {
     const nearest = names.find((name) => isNear(word, name, edits))
     if (nearest !== undefined) return nearest

@@ -7,28 +7,26 @@ import { FORMATS } from '../formats/format'
 import { ofColumnOptions } from '../formats/header'
 import { LEVELS, type Level, LOG_FORMATS, type LogFormat } from '../log'
 import { MAX_BODY_BYTES } from '../plant/json'
-import { type Int64, parseInt64 } from '../plant/plant'
+import { parseInt64 } from '../plant/plant'
 import { SCOPES, type Scope } from '../token/token'
 import { parseDuration } from './duration'
 
 /** The valid texts of an option. */
 type Kind<Value> = {
-  /** The value of a text; undefined if it is invalid. */
-  readonly parse: (text: string) => Value | undefined
+  /** The value of a text; null if it is invalid. */
+  readonly parse: (text: string) => Value | null
   /** The message for an invalid text; it follows the option's name. */
   readonly rule: string
-  /** The possible values, if there are only a few. */
-  readonly choices?: readonly string[]
 }
 
-type Option<Value> = Kind<Value> & {
+type Option<Value> = Kind<unknown> & {
   /** The name of its value in the help; null if it has no value or no flag. */
   readonly value: string | null
   readonly help: string
   readonly default: Value
   /** Set only by a variable: every user of the machine can see a command line. */
   readonly isSecret?: true
-  /** True if its flag may be repeated. */
+  /** True if its flag may be repeated: its value is a list. */
   readonly isList?: true
 }
 
@@ -43,101 +41,87 @@ const option = <Value>(
 const optional = <Value>(kind: Kind<Value>, value: string, help: string) =>
   option<Value | null>(kind, value, help, null)
 
-const wholeNumber = (from: number, to: number) => ({
-  parse: (text: string) => {
+const wholeNumber = (from: number, to: number): Kind<number> => ({
+  parse: (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= from && value <= to ? value : undefined
+    return value >= from && value <= to ? value : null
   },
   rule: `must be a whole number from ${from} to ${to}`,
 })
 
-export const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
-  choices: values,
-  parse: (text) => values.find((value) => value === text),
+const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
+  parse: (text) => values.find((value) => value === text) ?? null,
   rule: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
 })
 
-const NON_EMPTY = {
-  parse: (text: string) => text || undefined,
-  rule: 'must not be empty',
-}
-
-const NEW_FILE = {
-  parse: (text: string) => (text === '-' ? undefined : text || undefined),
-  rule: 'must name a file',
-}
-
-const COLUMN = {
-  parse: (text: string): readonly string[] | undefined => (text ? [text] : undefined),
-  rule: NON_EMPTY.rule,
-}
-
-const LINE = wholeNumber(1, 1_000_000_000)
-
-const duration = (example = '90d; not a date') => ({
-  parse: (text: string) => parseDuration(text) ?? undefined,
-  rule: `takes 1s to 1000y, such as ${example}`,
+/** A text of a pattern. */
+const matching = (pattern: RegExp, rule: string): Kind<string> => ({
+  parse: (text) => (pattern.test(text) ? text : null),
+  rule,
 })
 
-const BOOLEAN = {
-  parse: (text: string) => (text === 'true' ? true : text === 'false' ? false : undefined),
+const NON_EMPTY = matching(/./s, 'must not be empty')
+const NEW_FILE = matching(/^(?!-$)./s, 'must name a file')
+const MODE = matching(/^0?[0-7]{3}$/, 'must be three octal digits, such as 0660')
+
+const DURATION = { parse: parseDuration, rule: 'must be a duration from 1s to 1000y, such as 90d' }
+
+const KEEP_CHANGES: Kind<NonNullable<KeepChanges>> = {
+  parse: (text) => (text === 'off' ? text : parseDuration(text)),
+  rule: `${DURATION.rule}, or off`,
+}
+
+const BOOLEAN: Kind<boolean> = {
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : null),
   rule: 'must be true or false',
 }
 
 const flag = (help: string) => option(BOOLEAN, null, help, false)
+
+const list = (value: string, help: string): Option<readonly string[] | null> => ({
+  ...NON_EMPTY,
+  value,
+  help,
+  default: null,
+  isList: true,
+})
 
 const secret = (help: string): Option<string | null> => ({
   ...option<string | null>(NON_EMPTY, null, help, null),
   isSecret: true,
 })
 
-const ADDRESS = {
+const ADDRESS: Kind<string> = {
   // An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
-  parse: (text: string) => text.replace(/^\[(.*)\]$/, '$1') || undefined,
+  parse: (text) => text.replace(/^\[(.*)\]$/, '$1') || null,
   rule: 'must be an address',
 }
 
-const MODE = {
-  parse: (text: string) => (/^0?[0-7]{3}$/.test(text) ? text : undefined),
-  rule: 'must be three octal digits, such as 0660',
-}
-
-const KEEP_CHANGES: Kind<NonNullable<KeepChanges>> = {
-  parse: (text) => (text === 'off' ? text : (parseDuration(text) ?? undefined)),
-  rule: 'takes 1s to 1000y, such as 30d, or off',
-}
-
-const DELIMITER = {
-  parse: (text: string) => (text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : undefined),
+const DELIMITER: Kind<string> = {
+  parse: (text) => (text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : null),
   rule: 'must be one character, such as ";", or "tab"',
 }
 
-const ENCODING = {
-  parse: (text: string) => (isEncoding(text) ? text.toLowerCase() : undefined),
+const ENCODING: Kind<string> = {
+  parse: (text) => (isEncoding(text) ? text.toLowerCase() : null),
   rule: 'must be an encoding, such as windows-1252, macintosh or utf-16le',
 }
 
-const ID: Kind<Int64> = {
-  parse: (text) => parseInt64(text) ?? undefined,
-  rule: 'must be a whole number',
-}
-
-const HTTP_URL = {
-  parse: (text: string) =>
-    /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : undefined,
+const HTTP_URL: Kind<string> = {
+  parse: (text) => (/^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : null),
   rule: 'must be a URL that begins with http:// or https://, without a user',
 }
 
-const DATABASE = { ...NON_EMPTY, parse: parseDatabase }
+const DATABASE: Kind<string> = { ...NON_EMPTY, parse: (text) => parseDatabase(text) ?? null }
 
 const DAEMON = {
-  host: option(ADDRESS, 'ADDRESS', 'address to listen on; 0.0.0.0 for all interfaces', '127.0.0.1'),
-  port: option(wholeNumber(0, 65_535), 'PORT', 'port to listen on; 0 picks a free port', 3000),
-  unix: optional(NON_EMPTY, 'PATH', 'listen on a unix socket instead of a port'),
+  host: option(ADDRESS, 'ADDRESS', "the daemon's address; 0.0.0.0 for all interfaces", '127.0.0.1'),
+  port: option(wholeNumber(0, 65_535), 'PORT', "the daemon's port; 0 picks a free port", 3000),
+  unix: optional(NON_EMPTY, 'PATH', "the daemon's unix socket, instead of a port"),
   unixMode: option(MODE, 'MODE', 'permissions of the unix socket, in octal', '0660'),
-  tlsCert: optional(NON_EMPTY, 'FILE', 'serve HTTPS with this certificate chain (PEM)'),
+  tlsCert: optional(NON_EMPTY, 'FILE', 'use HTTPS, with this certificate chain (PEM)'),
   tlsKey: optional(NON_EMPTY, 'FILE', 'its private key (PEM)'),
-  hsts: optional(duration('1y'), 'DURATION', 'send Strict-Transport-Security with this max-age'),
+  hsts: optional(DURATION, 'DURATION', 'send Strict-Transport-Security with this max-age'),
   database: option(
     DATABASE,
     'FILE|URL',
@@ -165,11 +149,7 @@ const DAEMON = {
   ),
   console: option(BOOLEAN, null, 'do not serve the pages at / and /docs', true),
   backupFolder: optional(NON_EMPTY, 'DIR', 'make backups in this folder while serving'),
-  backupEvery: optional(
-    duration('24h'),
-    'DURATION',
-    'time between backups, such as 12h; default: 24h',
-  ),
+  backupEvery: optional(DURATION, 'DURATION', 'time between backups; default: 24h'),
   backupKeep: optional(
     wholeNumber(1, 9999),
     'COUNT',
@@ -182,35 +162,37 @@ const DAEMON = {
     'requests per second for each token; default: no limit',
   ),
   corsOrigin: optional(NON_EMPTY, 'ORIGINS', 'origins whose pages may call the API'),
-  token: secret('an extra token, accepted alongside stored ones'),
-  tokenFile: secret('a file with that token; SIGHUP rereads it'),
+  token: secret('an access token'),
+  tokenFile: secret('a file with the access token'),
 }
 
 // These have no variables.
 const ONE_RUN = {
   scope: option<Scope>(oneOf(SCOPES), 'SCOPE', 'read, or write for both', 'write'),
-  expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
+  expires: optional(DURATION, 'DURATION', 'lifetime; default: without end'),
   output: optional(NEW_FILE, 'FILE', 'write the token to this new file, with mode 0600'),
-  json: flag('print a JSON array'),
-  olderThan: optional(duration(), 'DURATION', 'only tokens inactive for at least this long'),
+  json: flag('print JSON'),
+  olderThan: optional(DURATION, 'DURATION', 'only tokens inactive for at least this long'),
   format: optional(
     oneOf(FORMATS),
     'FORMAT',
     'csv, ndjson, json or xlsx; default: by the file name',
   ),
   idColumn: optional(NON_EMPTY, 'COLUMN', 'the id column: its name, or its number from 1'),
-  nameColumn: {
-    ...optional(COLUMN, 'COLUMN', 'the name column; repeat it to join several'),
-    isList: true as const,
-  },
+  nameColumn: list('COLUMN', 'the name column; repeat it to join several'),
   ...ofColumnOptions((name) => optional(NON_EMPTY, 'COLUMN', `the ${name} column`)),
-  null: {
-    ...optional(COLUMN, 'TEXT', 'text of an empty cell, such as NA; may be repeated'),
-    isList: true as const,
-  },
-  numberFrom: optional(ID, 'ID', 'number the rows from this id instead'),
+  null: list('TEXT', 'text of an empty cell, such as NA; may be repeated'),
+  numberFrom: optional(
+    { parse: parseInt64, rule: 'must be a whole number' },
+    'ID',
+    'number the rows from this id instead',
+  ),
   header: option(BOOLEAN, null, 'no header row; refer to columns by number', true),
-  headerRow: optional(LINE, 'N', 'the row of the header; rows above it are ignored'),
+  headerRow: optional(
+    wholeNumber(1, 1_000_000_000),
+    'N',
+    'the row of the header; rows above it are ignored',
+  ),
   list: optional(NON_EMPTY, 'PATH', 'the list of a JSON file, such as beds.plants'),
   sheet: optional(NON_EMPTY, 'NAME', 'the sheet of a workbook; default: the first'),
   delimiter: optional(DELIMITER, 'CHARACTER', 'CSV separator, as ";" or "tab"; default: detected'),
@@ -260,14 +242,8 @@ export function variableOf(name: OptionName): string | null {
   return `PLANTSTORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-/** A command's changes to options: their values and descriptions. */
-export type OptionOverrides = {
-  readonly [Name in OptionName]?: Partial<Kind<unknown> & Pick<Option<unknown>, 'value' | 'help'>>
-}
-
 /** An option as shown by help, the manual and completions. */
 type Description = Pick<Option<unknown>, 'value' | 'help'> & {
-  readonly choices: Option<unknown>['choices'] | undefined
   /** Its flag with the value, or the variable of an option without a flag. */
   readonly head: string
   readonly flag: string
@@ -275,15 +251,14 @@ type Description = Pick<Option<unknown>, 'value' | 'help'> & {
   readonly notes: string
 }
 
-export function describeOption(name: OptionName, overrides: OptionOverrides = {}): Description {
-  const option: Option<unknown> = { ...OPTIONS[name], ...overrides[name] }
-  const { value, choices, help, default: preset } = option
+export function describeOption(name: OptionName): Description {
+  const { value, help, default: preset }: Option<unknown> = OPTIONS[name]
   const flag = toFlag(name)
   const variable = variableOf(name) ?? ''
   const isShown = preset !== null && typeof preset !== 'boolean'
   const notes = [isShown ? `default: ${preset}` : '', isFlag(name) ? variable : '']
   const head = isFlag(name) ? [flag, value].filter(Boolean).join(' ') : variable
-  return { head, flag, value, choices, help, notes: notes.filter(Boolean).join('; ') }
+  return { head, flag, value, help, notes: notes.filter(Boolean).join('; ') }
 }
 
 /** The flag of every command. */
@@ -291,7 +266,6 @@ export const HELP_FLAG: Description = {
   head: '-h, --help',
   flag: '--help',
   value: null,
-  choices: undefined,
   help: 'show this help',
   notes: '',
 }

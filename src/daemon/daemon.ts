@@ -2,7 +2,7 @@
 
 import packageJson from '../../package.json'
 import { localAddress, localHost, toPlainAddress } from '../address'
-import type { Config, UnknownVariable } from '../config/config'
+import type { Config } from '../config/config'
 import { watchToken } from '../config/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
 import { engineOf, openStore } from '../engine/engine'
@@ -36,9 +36,7 @@ const LAST_LINES_MS = 500
 /** The circumstances of the start. */
 type StartOptions = {
   readonly config: Config
-  /** Ignored variables: see `parseConfig`. */
-  readonly ignoredVariables: readonly string[]
-  readonly unknownVariables: readonly UnknownVariable[]
+  readonly unknownVariables: readonly string[]
   /** True if standard error, and standard output, is a terminal. */
   readonly logsToTerminal: boolean
   readonly printsToTerminal: boolean
@@ -104,11 +102,10 @@ function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {
 
 /** Opens everything except the database, and refuses an invalid configuration. */
 async function prepare(startOptions: StartOptions) {
-  const { config, ignoredVariables, unknownVariables } = startOptions
+  const { config, unknownVariables } = startOptions
   const { lines, log } = openLog(startOptions)
   checkReadOnly(config)
-  for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
-  for (const unknown of unknownVariables) log('warn', 'variable-unknown', unknown)
+  for (const detail of unknownVariables) log('warn', 'variable-unknown', { detail })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
   requireWritableFolders(config, place.files)

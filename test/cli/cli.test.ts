@@ -75,7 +75,7 @@ test('ignores the variables of options that a command does not have', async () =
   await using _ = await startDaemon({ database })
   const args = ['token', 'create', 'laptop', '--database', database]
 
-  const env = { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' }
+  const env = { PLANTSTORE_PORT: 'http' }
   expect((await runProgram(args, { env })).code).toBe(0)
   expect((await runProgram(['health'], { env })).code).toBe(2)
 })
@@ -113,22 +113,7 @@ test('ignores what Kubernetes sets for a Service named plantstore', async () => 
   const args = ['--unix', folder.file('socket')]
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
 
-  expect(daemon.events()[0]).toMatchObject({
-    event: 'variable-ignored',
-    level: 'info',
-    variable: 'PLANTSTORE_PORT',
-  })
   expect((await runProgram(['health', ...args], { env })).code).toBe(0)
-
-  for (const wrong of [
-    { ...env, PLANTSTORE_PORT: 'http://10.0.0.1:3000' },
-    { ...env, PLANTSTORE_SERVICE_HOST: '' },
-  ]) {
-    expect(await runProgram(['health'], { env: wrong })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('PLANTSTORE_PORT must be a whole number'),
-    })
-  }
 })
 
 const misspelt = {
@@ -141,10 +126,10 @@ const misspelt = {
   PLANTSTORE_WEB_ENV_LANG: undefined,
 }
 const unknown = [
-  { variable: 'PLANTSTORE_BACKUP_FOLDERS', nearest: 'PLANTSTORE_BACKUP_FOLDER' },
-  { variable: 'PLANTSTORE_COLOUR' },
-  { variable: 'PLANTSTORE_KEEP_CHANGE', nearest: 'PLANTSTORE_KEEP_CHANGES' },
-  { variable: 'plantstore_port', nearest: 'PLANTSTORE_PORT' },
+  'PLANTSTORE_BACKUP_FOLDERS; did you mean "PLANTSTORE_BACKUP_FOLDER"?',
+  'PLANTSTORE_COLOUR',
+  'PLANTSTORE_KEEP_CHANGE; did you mean "PLANTSTORE_KEEP_CHANGES"?',
+  'plantstore_port; did you mean "PLANTSTORE_PORT"?',
 ]
 
 test('serve logs each unknown variable once, with the nearest one', async () => {
@@ -152,11 +137,11 @@ test('serve logs each unknown variable once, with the nearest one', async () => 
   await using daemon = await startDaemon({ database: folder.file('plants.db'), env: misspelt })
 
   expect(daemon.events().filter(({ event }) => event === 'variable-unknown')).toEqual(
-    unknown.map((fields) => ({
+    unknown.map((detail) => ({
       time: expect.any(String),
       level: 'warn',
       event: 'variable-unknown',
-      ...fields,
+      detail,
     })),
   )
 })
@@ -168,10 +153,7 @@ test('other commands warn of unknown variables before they run, but completion a
 
   expect(err).toBe(
     unknown
-      .map(({ variable, nearest }) => {
-        const hint = nearest ? `; did you mean "${nearest}"?` : ''
-        return `plantstore: warning: unknown variable ${variable}${hint}\n`
-      })
+      .map((text) => `plantstore: warning: unknown variable ${text}\n`)
       .concat(`plantstore: no database at ${folder.file('plants.db')}; check the path\n`)
       .join(''),
   )
@@ -200,7 +182,7 @@ test.each([
 
   expect(code).toBe(2)
   expect(err).toBe(
-    `plantstore: ${variable} has quotes around its value; remove them (docker --env-file keeps them); see "plantstore serve --help"\n`,
+    `plantstore: ${variable} has quotes around its value; remove them; see "plantstore serve --help"\n`,
   )
   expect(readdirSync(folder.path)).toEqual([])
 })
@@ -234,7 +216,6 @@ test.concurrent.each([
   [['serve', '--prot', '3'], '--prot'],
   [['serve', '-p', '3'], '-p'],
   [['serve', '--constructor'], '--constructor'],
-  [['serve', '--no-help'], '--no-help'],
   [['serve', 'now'], 'now'],
   [['serve', '--port'], '--port'],
   [['serve', '--port', ''], '--port'],
@@ -268,11 +249,11 @@ test.concurrent.each([
   [['token', 'revoke'], 'exactly one token NAME'],
   [['token', 'list', 'a'], 'no name'],
   [['token', 'prune', 'a'], 'no name'],
-  [['token', 'create', 'a', '--json'], '--json belongs to token list'],
-  [['token', 'list', '--older-than', '30d'], '--older-than belongs to token prune'],
-  [['token', 'prune', '--older-than', '0'], '--older-than takes 1s'],
-  [['token', 'list', '--scope', 'read'], 'token create'],
-  [['token', 'revoke', 'a', '--expires', '1d'], 'token create'],
+  [['token', 'create', 'a', '--json'], 'token create has no option --json'],
+  [['token', 'list', '--older-than', '30d'], 'token list has no option --older-than'],
+  [['token', 'prune', '--older-than', '0'], '--older-than must be a duration from 1s'],
+  [['token', 'list', '--scope', 'read'], '--scope'],
+  [['token', 'revoke', 'a', '--expires', '1d'], '--expires'],
 ] as const)('refuses %j in one line, and does nothing', async (args, named) => {
   using folder = temporaryFolder()
 
@@ -292,8 +273,14 @@ test.each([
   [['serve', '--prot', '3'], 'unknown option --prot; did you mean "--port"?'],
   [['serve', '--databse=x'], 'unknown option --databse; did you mean "--database"?'],
   [['serve', '--frob'], 'unknown option --frob; see "plantstore serve --help"'],
-  [['serve', '--port'], '--port needs a value; see "plantstore serve --help"'],
-  [['serve', '--database', '--port'], '--database needs a value; see "plantstore serve --help"'],
+  [
+    ['serve', '--port'],
+    '--port needs a value; write one that begins with a dash as --port=VALUE; see "plantstore serve --help"',
+  ],
+  [
+    ['serve', '--database', '--port'],
+    '--database needs a value; write one that begins with a dash as --database=VALUE; see "plantstore serve --help"',
+  ],
   [['serve', '--database', ''], '--database must not be empty; see "plantstore serve --help"'],
   [['serve', '--log-requests=1'], '--log-requests takes no value; see "plantstore serve --help"'],
   [['serve', '--no-console=1'], '--no-console takes no value; see "plantstore serve --help"'],
@@ -305,18 +292,19 @@ test.each([
     ['serve', '--log-level', 'debug'],
     '--log-level must be info, warn or error; see "plantstore serve --help"',
   ],
-  ...['', 'json'].map(
-    (format) =>
-      [
-        ['export', '--format', format],
-        '--format must be ndjson, csv or xlsx; see "plantstore export --help"',
-      ] as const,
-  ),
+  [
+    ['export', '--format', ''],
+    '--format must be csv, ndjson, json or xlsx; see "plantstore export --help"',
+  ],
+  [
+    ['export', '--format', 'json'],
+    'unknown format; add --format ndjson, csv or xlsx; see "plantstore export --help"',
+  ],
   [['backup', ''], 'give exactly one FILE; see "plantstore backup --help"'],
   [['serve', '--no-port'], 'unknown option --no-port; see "plantstore serve --help"'],
   [
     ['token', 'create', 'a', '--expires', '2030-01-01'],
-    '--expires takes 1s to 1000y, such as 90d; not a date; see "plantstore token --help"',
+    '--expires must be a duration from 1s to 1000y, such as 90d; see "plantstore token --help"',
   ],
 ] as const)('says what is wrong with %j', async (args, message) => {
   using folder = temporaryFolder()
@@ -326,22 +314,6 @@ test.each([
     err: `plantstore: ${message}\n`,
     code: 2,
   })
-})
-
-test.each(['backup', 'restore'])(
-  'a command that works on files has no options for a server: %s',
-  async (command) => {
-    const { out } = await runProgram([command, '--help'])
-
-    expect(out).toContain('--database FILE  the database file\n')
-    expect(out).not.toContain('postgres')
-  },
-)
-
-test('says that the daemon, not the command health, listens on an address', async () => {
-  expect((await runProgram(['health', '--help'])).out).toContain(
-    '--host ADDRESS         address that the daemon listens on\n',
-  )
 })
 
 test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command) => {

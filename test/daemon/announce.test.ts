@@ -1,6 +1,6 @@
 // The first lines of a daemon on a terminal.
 import { expect, test } from 'bun:test'
-import { parseConfig } from '../../src/config/config'
+import { type Config, parseConfig } from '../../src/config/config'
 import { DAEMON_OPTIONS } from '../../src/config/options'
 import { announce } from '../../src/daemon/announce'
 import type { Store } from '../../src/store'
@@ -12,7 +12,7 @@ test.each([
   const written: string[] = []
   const env = { PLANTSTORE_READ_ONLY: String(isReadOnly), PLANTSTORE_CONSOLE: 'false' }
   const facts = {
-    config: parseConfig([], DAEMON_OPTIONS, {}, env).config,
+    config: parseConfig([], DAEMON_OPTIONS, env)?.config as Config,
     address: { url: 'http://127.0.0.1:3000', unix: null },
     place: { name: 'plants.db', isNew: false },
     logsToTerminal: true,

@@ -14,11 +14,11 @@ export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is
-renamed. "plantstore restore FILE" restores it. A wrong number of plants, which "plantstore check" reports, is copied too,
-with a warning.`,
+  help: `Writes a snapshot of the database, tokens included. The copy is checked and
+synced to disk before it is renamed. "plantstore restore FILE" restores it. A
+wrong number of plants, which "plantstore check" reports, is copied too, with a
+warning. A database on a server has its own tools.`,
   options: ['database'],
-  overrides: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
     const { backup: copyDatabase, locate } = engineOf(config.database)
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)

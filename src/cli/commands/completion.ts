@@ -9,10 +9,7 @@ import type { Command } from '../command'
 const actionsOf = ({ usage }: Command): string[] =>
   usage.split(' | ').flatMap((part) => part.match(/^[a-z]+/) ?? [])
 
-const flagsOf = ({ options, overrides }: Command) => [
-  ...options.filter(isFlag).map((name) => describeOption(name, overrides)),
-  HELP_FLAG,
-]
+const flagsOf = ({ options }: Command) => [...options.filter(isFlag).map(describeOption), HELP_FLAG]
 
 const bash = (commands: readonly Command[]): string => `_plantstore() {
   local found= flags=
@@ -55,7 +52,8 @@ export const completion: Command = {
   name: 'completion',
   usage: 'bash | zsh | fish',
   summary: 'print a completion script for a shell',
-  help: `Completes commands, options and files. In ~/.bashrc, or in ~/.zshrc after compinit:
+  help: `Completes commands, options and files. In ~/.bashrc, or in ~/.zshrc after
+compinit:
 
   source <(plantstore completion bash)
   source <(plantstore completion zsh)

@@ -17,13 +17,14 @@ export const restore: Command = {
   name: 'restore',
   usage: 'FILE',
   summary: 'replace the database with a backup',
-  help: `Checks the backup first. Refuses while another program has the database open: stop the daemon first. The
-previous database is kept beside it, under the name that is printed.
+  help: `Checks the backup first. Refuses while another program has the database open:
+stop the daemon first. The previous database is kept beside it, under the name
+that is printed. A database on a server has its own tools.
 
-The tokens of the previous database stay as they are: revoked ones stay revoked. If there is none, or it is damaged or
-of another store, the tokens are those of the backup, and the valid ones are listed.`,
+The tokens of the previous database stay as they are: revoked ones stay revoked.
+If there is none, or it is damaged or of another store, the tokens are those of
+the backup, and the valid ones are listed.`,
   options: ['database'],
-  overrides: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
     const { restore: restoreDatabase } = engineOf(config.database)
     if (!restoreDatabase) {

@@ -8,23 +8,24 @@ export const serve: Command = {
   name: 'serve',
   usage: '',
   summary: 'serve plants over HTTP',
-  help: `The first start prints a token and a curl command that creates a plant.
+  help: `The first start prints a token and a curl command that creates a plant, unless
+PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE has a token.
 
---keep-changes enables the change log, or changes its retention period. Without it, the last setting stays in force;
-only "off" removes the change log.
+--keep-changes enables the change log, or changes its retention period. Without
+it, the last setting stays in force; only "off" removes the change log.
 
-SIGTERM and SIGINT stop it: it answers the requests in flight and closes the database. A second signal ends it at
-once. SIGHUP rereads PLANTSTORE_TOKEN_FILE. A daemon that was started on a terminal stops when the terminal closes.
+SIGTERM and SIGINT stop it: it answers the requests in flight and closes the
+database. A second signal ends it at once. SIGHUP rereads PLANTSTORE_TOKEN_FILE.
+A daemon that was started on a terminal stops when the terminal closes.
 
-Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended
-by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
+Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the
+stop took too long; 130 or 143 ended by a second SIGINT or SIGTERM. After 74,
+130 or 143, ${IN_DOUBT}.`,
   options: DAEMON_OPTIONS,
-  hasLog: true,
-  async run({ config, ignoredVariables, unknownVariables, out, err }) {
+  async run({ config, unknownVariables, out, err }) {
     const { runDaemon } = await import('../../daemon/daemon')
     return runDaemon({
       config,
-      ignoredVariables,
       unknownVariables,
       logsToTerminal: err.isTTY,
       printsToTerminal: out.isTTY && !out.isDiscarded,

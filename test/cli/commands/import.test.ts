@@ -417,14 +417,14 @@ test('ignores SIGHUP if nohup has started it', async () => {
   expect(await new Response(child.stdout).text()).toStartWith('created 1600, skipped 0, ')
 })
 
-test.skipIf(!hasScript)('draws a bar on a terminal that does not know its size', async () => {
+test.skipIf(!hasScript)('shows progress on a terminal that does not know its size', async () => {
   using folder = temporaryFolder()
   await Bun.write(folder.file('plants.ndjson'), lines(0, 10))
   const words = ['import', folder.file('plants.ndjson'), '--database', folder.file('plants.db')]
 
   const { stdout } = onTerminal([...program, ...words])
 
-  expect(stdout.toString()).toMatch(/\[#+\] 100% {2}0 plants/)
+  expect(stdout.toString()).toContain('100%  0 plants')
 })
 
 test('exports what it imports, for every string that JSON can hold', async () => {
