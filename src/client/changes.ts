@@ -6,6 +6,7 @@ import { type CallOptions, ClientError, type Failure, type Result } from './resu
 import {
   type EventStream,
   openEvents,
+  PAUSES,
   type Patience,
   rest,
   retry,
@@ -13,9 +14,6 @@ import {
   SILENT_MS,
 } from './send.ts'
 import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
-
-const FIRST_PAUSE_SECONDS = 0.25
-const MAX_PAUSE_SECONDS = 30
 
 /**
  * The events of `follow`. `reset`: drop the copy. Otherwise the plant `id` is now `after`: `list`, as found; other
@@ -31,8 +29,7 @@ const isPassing = ({ status }: Failure): boolean => status === 0 || status === 4
 /** Waits for a daemon that is away, however long it takes. */
 const patience = ({ signal }: CallOptions): Patience => ({
   tries: 0,
-  firstSeconds: FIRST_PAUSE_SECONDS,
-  maxSeconds: MAX_PAUSE_SECONDS,
+  pauses: PAUSES,
   isPassing,
   signal,
 })
@@ -105,7 +102,7 @@ export async function* changesAfter(
       waiting.tries = 0
       yield change
     }
-    if (performance.now() - openedAt > MAX_PAUSE_SECONDS * 1000) waiting.tries = 0
+    if (performance.now() - openedAt > PAUSES.longest * 1000) waiting.tries = 0
     if (!options.signal?.aborted) await rest(waiting)
   }
 }

@@ -10,9 +10,8 @@ import {
   type Result,
 } from './result.ts'
 
-const FIRST_PAUSE_SECONDS = 0.25
-const BUSY_PAUSE_SECONDS = 1
-const MAX_PAUSE_SECONDS = 30
+/** The pauses between attempts, in seconds. */
+export const PAUSES = { first: 0.25, longest: 30 }
 /** Timeout of a stream; the service sends an event or a comment every 10 seconds. */
 export const SILENT_MS = 45_000
 const EVENTS = 'text/event-stream'
@@ -86,20 +85,18 @@ function pauseBefore(
   { method, isRepeatable }: Call<unknown>,
   tries: number,
 ): number | undefined {
-  const { error, retryAfter } = failure
+  const { error, retryAfter = 0 } = failure
   const mayRepeat = method === 'GET' || isRepeatable
   const mayPass = PASSING.includes(error) || (mayRepeat && isUnanswered(failure))
-  const backOffSeconds = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, MAX_PAUSE_SECONDS)
-  const seconds = retryAfter ?? (error === 0 ? backOffSeconds : BUSY_PAUSE_SECONDS)
-  return mayPass && seconds <= MAX_PAUSE_SECONDS ? seconds : undefined
+  if (!mayPass || retryAfter > PAUSES.longest) return undefined
+  return backOff(PAUSES, tries, retryAfter, Math.random())
 }
 
 /** Attempts without a limit, with growing pauses. */
 export type Patience = {
   /** The attempts since the last success. */
   tries: number
-  readonly firstSeconds: number
-  readonly maxSeconds: number
+  readonly pauses: typeof PAUSES
   /** True for a failure after which another attempt may succeed. */
   readonly isPassing: (failure: Failure) => boolean
   /** Called before each pause. */
@@ -109,18 +106,19 @@ export type Patience = {
 
 /** Seconds before the next attempt: exponential back-off, and at least Retry-After. `random`: from 0 to 1. */
 export function backOff(
-  { tries, firstSeconds, maxSeconds }: Pick<Patience, 'tries' | 'firstSeconds' | 'maxSeconds'>,
+  { first, longest }: typeof PAUSES,
+  tries: number,
   retryAfter: number,
   random: number,
 ): number {
-  const seconds = Math.min(firstSeconds * 2 ** tries, maxSeconds)
+  const seconds = Math.min(first * 2 ** tries, longest)
   // Random, so that clients do not retry all at once.
-  return Math.min(Math.max(seconds * (0.5 + random / 2), retryAfter), maxSeconds)
+  return Math.min(Math.max(seconds * (0.5 + random / 2), retryAfter), longest)
 }
 
 /** Pauses before the next attempt. */
 export function rest(patience: Patience, failure?: Failure): Promise<void> {
-  const seconds = backOff(patience, failure?.retryAfter ?? 0, Math.random())
+  const seconds = backOff(patience.pauses, patience.tries, failure?.retryAfter ?? 0, Math.random())
   patience.tries += 1
   if (failure) patience.onFailure?.(failure, seconds)
   return pause(seconds, patience.signal)

@@ -8,8 +8,7 @@ import { toJson } from '../plant/json'
 import type { SendRequest } from './request'
 
 const PATIENCE_SECONDS = 30
-const FIRST_PAUSE_SECONDS = 1
-const MAX_PAUSE_SECONDS = 3600
+const PAUSES = { first: 1, longest: 3600 }
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
@@ -96,7 +95,6 @@ export const deliver = (
   signal: AbortSignal,
   onFailure: (failure: Failure, seconds: number) => void,
 ): Promise<Outcome | undefined> => {
-  const patience = { firstSeconds: FIRST_PAUSE_SECONDS, maxSeconds: MAX_PAUSE_SECONDS }
-  const waiting = { ...patience, tries: 0, isPassing: () => true, onFailure, signal }
+  const waiting = { tries: 0, pauses: PAUSES, isPassing: () => true, onFailure, signal }
   return retry(waiting, () => attempt(sendRequest, receiver, change, signal))
 }

@@ -88,7 +88,11 @@ test('retries as often as allowed, with pauses of up to 30 seconds', async () =>
 
   expect(found).toMatchObject({ error: 40402 })
   expect(sent).toHaveLength(10)
-  expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  const longest = [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]
+  expect(pauses).toHaveLength(longest.length)
+  for (const [index, most] of longest.entries()) {
+    expect(pauses[index]).toBeWithin(most / 2, most + 1)
+  }
 })
 
 test('understands a Retry-After that is a date, and a missing one', async () => {

@@ -116,7 +116,7 @@ test('retries a refused change after Retry-After, and loses none', async () => {
 
 test('pauses grow, with jitter, up to a limit that Retry-After cannot exceed', () => {
   const pauseAfter = (tries: number, retryAfter: number, random: number) =>
-    backOff({ tries, firstSeconds: 1, maxSeconds: 3600 }, retryAfter, random)
+    backOff({ first: 1, longest: 3600 }, tries, retryAfter, random)
   const pauses = Array.from({ length: 20 }, (_, tries) => pauseAfter(tries, 0, 1))
 
   expect(pauses.slice(0, 4)).toEqual([1, 2, 4, 8])
