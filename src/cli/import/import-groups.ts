@@ -35,18 +35,24 @@ function predict(
   storedPlants: PlantsById,
 ): RowResult {
   if (!('plant' in entry)) return { problem: 'stop' in entry ? entry.stop : entry.problem }
+  const { id } = entry.plant
+  const stored = storedPlants.get(id)
+  if (!stored) {
+    storedPlants.set(id, entry.plant)
+    return 'created'
+  }
   const update = updateOf(entry, unmappedTexts)
-  const stored = storedPlants.get(update.id)
-  if (!stored || replaces) storedPlants.set(update.id, applyUpdate(update, stored))
-  if (!stored) return 'created'
   const others = differingTexts(update, stored)
   if (others.length === 0) return 'skipped'
-  if (replaces) return 'replaced'
+  if (replaces) {
+    storedPlants.set(id, applyUpdate(update, stored))
+    return 'replaced'
+  }
   const names = others.map((name) =>
     stored[name] === undefined ? `no ${name}` : `another ${name}`,
   )
   return {
-    problem: `plant ${update.id} is stored with ${listWords(names)}; use --replace to update it`,
+    problem: `plant ${id} is stored with ${listWords(names)}; use --replace to update it`,
   }
 }
 
