@@ -1,6 +1,6 @@
 // The help of the program and of its commands.
 
-import { describeOption, HELP_FLAG } from '../config/options'
+import { describeOption } from '../config/options'
 import type { Command } from './command'
 
 /** The help of the program. */
@@ -23,7 +23,8 @@ const MAX_COLUMN = 24
 
 /** The options of a command, in lines of at most 80 characters. */
 function listOptions({ options }: Command): string {
-  const rows = [...options.map(describeOption), HELP_FLAG]
+  const helpRow = { head: '-h, --help', help: 'show this help', notes: '' }
+  const rows = [...options.map(describeOption), helpRow]
   const widths = rows.map(({ head }) => head.length).filter((width) => width <= MAX_COLUMN)
   const width = Math.max(...widths)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`

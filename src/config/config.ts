@@ -20,34 +20,28 @@ export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
+type Flags = ReturnType<typeof parseFlags>['values']
+
 /** The message of a command line that parseArgs() refuses: it names an option, quoted, first. */
-function explain(error: unknown, types: ParseArgsOptionsConfig, flags: readonly string[]): string {
-  const [, option = ''] = /'(?:-\w, )?(-[^ ']*)/.exec(messageOf(error)) ?? []
-  if (types[option.slice(2)]?.type === 'string') {
-    return `${option} needs a value; write one that begins with a dash as ${option}=VALUE`
-  }
-  if (flags.includes(option)) return `${option} takes no value`
-  return `unknown option ${option}${suggest(option, flags)}`
+function explain(error: unknown, names: readonly OptionName[]): string {
+  const [, flag = ''] = /'(?:-\w, )?(-[^ ']*)/.exec(messageOf(error)) ?? []
+  const name = names.find((each) => toFlag(each) === flag)
+  if (!name) return `unknown option ${flag}${suggest(flag, [...names.map(toFlag), '--help'])}`
+  if (OPTIONS[name].value === null) return `${flag} takes no value`
+  return `${flag} needs a value; one that begins with a dash: ${flag}=VALUE`
 }
 
-/** The words of a command line: the texts of each option by its flag; `true` and `false` for one without a value. */
+/** The words of a command line, and its flags: lists of texts; true or false for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const types: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
-  for (const name of names.filter(isFlag)) {
-    types[flagName(name)] =
+  const options: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
+  for (const name of names) {
+    options[flagName(name)] =
       OPTIONS[name].value === null ? { type: 'boolean' } : { type: 'string', multiple: true }
   }
   try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options: types,
-      allowPositionals: true,
-      allowNegative: true,
-    })
-    const { help, ...flags } = values
-    return { flags, args: positionals, help: help === true }
+    return parseArgs({ args: [...argv], options, allowPositionals: true, allowNegative: true })
   } catch (error) {
-    throw new UsageError(explain(error, types, [...names.filter(isFlag).map(toFlag), '--help']))
+    throw new UsageError(explain(error, names))
   }
 }
 
@@ -72,23 +66,19 @@ function findUnknownVariables(env: Environment): string[] {
 const isQuoted = (text: string): boolean => /^\s*["']/.test(text)
 
 /** The value of an option: of its flag, or else of its variable, or else its default. */
-function readOption(
-  name: OptionName,
-  given: string | boolean | readonly (string | boolean)[] | undefined,
-  env: Environment,
-): unknown {
+function readOption(name: OptionName, flag: Flags[string], env: Environment): unknown {
   const option = OPTIONS[name]
   const variable = variableOf(name)
   const text = (variable && env[variable]) || ''
   const isUnset = text === '' || (name === 'port' && isServiceAddress(text))
   // An empty variable counts as unset: container platforms pass unset variables as empty ones.
-  if (given === undefined && isUnset) return option.default
-  const source = given === undefined ? variable : toFlag(name)
-  const texts = given === undefined ? [text] : [given].flat().map(String)
+  if (flag === undefined && isUnset) return option.default
+  const [source, texts] =
+    flag === undefined ? [variable, [text]] : [toFlag(name), [flag].flat().map(String)]
   if (variable?.startsWith('PLANTSTORE_') && texts.some(isQuoted)) {
     throw new UsageError(`${source} has quotes around its value; remove them`)
   }
-  const values: unknown[] = texts.map((text) => option.parse(text))
+  const values: unknown[] = texts.map(option.parse)
   if (values.includes(null)) throw new UsageError(`${source} ${option.rule}`)
   return option.isList ? values : values.at(-1)
 }
@@ -103,15 +93,15 @@ export function parseConfig(
   names: readonly OptionName[],
   env: Environment = Bun.env,
 ) {
-  const { flags, args, help } = parseFlags(argv, names)
-  if (help) return null
+  const { values: flags, positionals: args } = parseFlags(argv, names.filter(isFlag))
+  if (flags.help) return null
   const values = NAMES.map((name) => {
     const isRead = names.includes(name)
     return [name, isRead ? readOption(name, flags[flagName(name)], env) : OPTIONS[name].default]
   })
   const config: Config = Object.freeze(Object.fromEntries(values))
   if (config.unix !== null && config.port !== OPTIONS.port.default) {
-    throw new UsageError('give --unix or --port, not both (or the variables of their names)')
+    throw new UsageError('give --unix or --port, not both')
   }
   return { config, args, unknownVariables: findUnknownVariables(env) }
 }

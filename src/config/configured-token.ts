@@ -22,21 +22,19 @@ export function readTokenText(config: Config): string | null {
   throw new UsageError(`${sourceOf(config)} ${rule}`)
 }
 
-function readConfiguredToken(config: Config): Token | null {
-  const text = readTokenText(config)
-  if (text === null) return null
-  return issueToken(sourceOf(config), 'write', null, 0, text).token
-}
-
 /** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one remains. */
 export function watchToken(config: Config, log: Log) {
-  let token = readConfiguredToken(config)
+  const read = (): Token | null => {
+    const text = readTokenText(config)
+    return text === null ? null : issueToken(sourceOf(config), 'write', null, 0, text).token
+  }
+  let token = read()
   return {
     current: (): Token | null => token,
     reload(): void {
       if (config.tokenFile === null) return
       try {
-        token = readConfiguredToken(config)
+        token = read()
         log('info', 'token-file-read', { file: config.tokenFile })
       } catch (error) {
         log('error', 'token-file-refused', { detail: messageOf(error) })

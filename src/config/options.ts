@@ -13,6 +13,8 @@ import { parseDuration } from './duration'
 
 /** The valid texts of an option. */
 type Kind<Value> = {
+  /** The name of the value in the help; null for a flag without one. */
+  readonly value: string | null
   /** The value of a text; null if it is invalid. */
   readonly parse: (text: string) => Value | null
   /** The message for an invalid text; it follows the option's name. */
@@ -20,8 +22,6 @@ type Kind<Value> = {
 }
 
 type Option<Value> = Kind<unknown> & {
-  /** The name of its value in the help; null if it has no value or no flag. */
-  readonly value: string | null
   readonly help: string
   readonly default: Value
   /** Set only by a variable: every user of the machine can see a command line. */
@@ -30,187 +30,168 @@ type Option<Value> = Kind<unknown> & {
   readonly isList?: true
 }
 
-const option = <Value>(
-  kind: Kind<NoInfer<Value>>,
+const kind = <Value>(
   value: string | null,
-  help: string,
-  preset: Value,
-): Option<Value> => ({ ...kind, value, help, default: preset })
+  rule: string,
+  parse: (text: string) => Value | null,
+): Kind<Value> => ({ value, rule, parse })
+
+const option = <Value>(kind: Kind<NoInfer<Value>>, help: string, preset: Value): Option<Value> => ({
+  ...kind,
+  help,
+  default: preset,
+})
 
 /** An option that need not be set. */
-const optional = <Value>(kind: Kind<Value>, value: string, help: string) =>
-  option<Value | null>(kind, value, help, null)
+const optional = <Value>(kind: Kind<Value>, help: string) => option<Value | null>(kind, help, null)
 
-const wholeNumber = (from: number, to: number): Kind<number> => ({
-  parse: (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= from && value <= to ? value : null
-  },
-  rule: `must be a whole number from ${from} to ${to}`,
-})
-
-const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
-  parse: (text) => values.find((value) => value === text) ?? null,
-  rule: `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`,
-})
-
-/** A text of a pattern. */
-const matching = (pattern: RegExp, rule: string): Kind<string> => ({
-  parse: (text) => (pattern.test(text) ? text : null),
-  rule,
-})
-
-const NON_EMPTY = matching(/./s, 'must not be empty')
-const NEW_FILE = matching(/^(?!-$)./s, 'must name a file')
-const MODE = matching(/^0?[0-7]{3}$/, 'must be three octal digits, such as 0660')
-
-const DURATION = { parse: parseDuration, rule: 'must be a duration from 1s to 1000y, such as 90d' }
-
-const KEEP_CHANGES: Kind<NonNullable<KeepChanges>> = {
-  parse: (text) => (text === 'off' ? text : parseDuration(text)),
-  rule: `${DURATION.rule}, or off`,
-}
-
-const BOOLEAN: Kind<boolean> = {
-  parse: (text) => (text === 'true' ? true : text === 'false' ? false : null),
-  rule: 'must be true or false',
-}
-
-const flag = (help: string) => option(BOOLEAN, null, help, false)
-
-const list = (value: string, help: string): Option<readonly string[] | null> => ({
-  ...NON_EMPTY,
-  value,
+const list = (kind: Kind<string>, help: string): Option<readonly string[] | null> => ({
+  ...kind,
   help,
   default: null,
   isList: true,
 })
 
-const secret = (help: string): Option<string | null> => ({
-  ...option<string | null>(NON_EMPTY, null, help, null),
-  isSecret: true,
+/** A text of a pattern. */
+const matching = (value: string, rule: string, pattern: RegExp) =>
+  kind(value, rule, (text) => (pattern.test(text) ? text : null))
+
+const nonEmpty = (value: string) => matching(value, 'must not be empty', /./s)
+
+const wholeNumber = (value: string, from: number, to: number) =>
+  kind(value, `must be a whole number from ${from} to ${to}`, (text) => {
+    const number = Number(text)
+    return /^\d+$/.test(text) && number >= from && number <= to ? number : null
+  })
+
+const oneOf = <Value extends string>(values: readonly Value[]) => {
+  const rule = `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
+  return kind(values.join('|'), rule, (text) => values.find((value) => value === text) ?? null)
+}
+
+const FILE = nonEmpty('FILE')
+const COLUMN = nonEmpty('COLUMN')
+const NEW_FILE = matching('FILE', 'must name a file', /^(?!-$)./s)
+const MODE = matching('MODE', 'must be three octal digits, such as 0660', /^0?[0-7]{3}$/)
+
+const DURATION_RULE = 'must be a duration from 1s to 1000y, such as 90d'
+const DURATION = kind('DURATION', DURATION_RULE, parseDuration)
+const KEEP_CHANGES = kind<NonNullable<KeepChanges>>(
+  'DURATION',
+  `${DURATION_RULE}, or off`,
+  (text) => (text === 'off' ? text : parseDuration(text)),
+)
+
+const BOOLEAN = kind(null, 'must be true or false', (text) =>
+  text === 'true' ? true : text === 'false' ? false : null,
+)
+
+// An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
+const ADDRESS = kind(
+  'ADDRESS',
+  'must be an address',
+  (text) => text.replace(/^\[(.*)\]$/, '$1') || null,
+)
+
+const DELIMITER = kind('CHARACTER', 'must be one character, such as ";", or "tab"', (text) =>
+  text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : null,
+)
+
+const ENCODING = kind(
+  'ENCODING',
+  'must be an encoding, such as windows-1252, macintosh or utf-16le',
+  (text) => (isEncoding(text) ? text.toLowerCase() : null),
+)
+
+const ID = kind('ID', 'must be a whole number', parseInt64)
+
+const HTTP_URL = kind(
+  'URL',
+  'must be a URL that begins with http:// or https://, without a user',
+  (text) => (/^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : null),
+)
+
+const DATABASE = kind('FILE|URL', 'must not be empty', (text) => parseDatabase(text) ?? null)
+
+const flag = (help: string) => option(BOOLEAN, help, false)
+
+const secret = (help: string) => ({
+  ...optional(nonEmpty('TEXT'), help),
+  isSecret: true as const,
 })
 
-const ADDRESS: Kind<string> = {
-  // An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
-  parse: (text) => text.replace(/^\[(.*)\]$/, '$1') || null,
-  rule: 'must be an address',
-}
-
-const DELIMITER: Kind<string> = {
-  parse: (text) => (text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : null),
-  rule: 'must be one character, such as ";", or "tab"',
-}
-
-const ENCODING: Kind<string> = {
-  parse: (text) => (isEncoding(text) ? text.toLowerCase() : null),
-  rule: 'must be an encoding, such as windows-1252, macintosh or utf-16le',
-}
-
-const HTTP_URL: Kind<string> = {
-  parse: (text) => (/^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : null),
-  rule: 'must be a URL that begins with http:// or https://, without a user',
-}
-
-const DATABASE: Kind<string> = { ...NON_EMPTY, parse: (text) => parseDatabase(text) ?? null }
-
 const DAEMON = {
-  host: option(ADDRESS, 'ADDRESS', "the daemon's address; 0.0.0.0 for all interfaces", '127.0.0.1'),
-  port: option(wholeNumber(0, 65_535), 'PORT', "the daemon's port; 0 picks a free port", 3000),
-  unix: optional(NON_EMPTY, 'PATH', "the daemon's unix socket, instead of a port"),
-  unixMode: option(MODE, 'MODE', 'permissions of the unix socket, in octal', '0660'),
-  tlsCert: optional(NON_EMPTY, 'FILE', 'use HTTPS, with this certificate chain (PEM)'),
-  tlsKey: optional(NON_EMPTY, 'FILE', 'its private key (PEM)'),
-  hsts: optional(DURATION, 'DURATION', 'send Strict-Transport-Security with this max-age'),
-  database: option(
-    DATABASE,
-    'FILE|URL',
-    'the database file, or postgres://USER@HOST/NAME',
-    'plants.db',
-  ),
+  host: option(ADDRESS, "the daemon's address; 0.0.0.0 for all interfaces", '127.0.0.1'),
+  port: option(wholeNumber('PORT', 0, 65_535), "the daemon's port; 0 picks a free port", 3000),
+  unix: optional(nonEmpty('PATH'), "the daemon's unix socket, instead of a port"),
+  unixMode: option(MODE, 'permissions of the unix socket', '0660'),
+  tlsCert: optional(FILE, 'use HTTPS, with this certificate chain (PEM)'),
+  tlsKey: optional(FILE, 'its private key (PEM)'),
+  hsts: optional(DURATION, 'send Strict-Transport-Security with this max-age'),
+  database: option(DATABASE, 'the database file, or postgres://USER@HOST/NAME', 'plants.db'),
   databasePasswordFile: secret('a file with the database password'),
   databasePassword: secret('the database password'),
-  keepChanges: optional(
-    KEEP_CHANGES,
-    'DURATION',
-    'keep a change log this long, such as 30d, or off',
-  ),
+  keepChanges: optional(KEEP_CHANGES, 'keep a change log this long, or off'),
   readOnly: flag('serve reads only, from a standby or a copy of a file'),
-  primaryUrl: optional(HTTP_URL, 'URL', 'where clients send changes; shown in refusals'),
-  maxBodyBytes: option(wholeNumber(1, MAX_BODY_BYTES), 'BYTES', 'largest request body', 1_048_576),
-  stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
+  primaryUrl: optional(HTTP_URL, 'where clients send changes; shown in refusals'),
+  maxBodyBytes: option(wholeNumber('BYTES', 1, MAX_BODY_BYTES), 'largest request body', 1_048_576),
+  stopSeconds: option(wholeNumber('SECONDS', 0, 3600), 'time limit for a graceful stop', 8),
   logRequests: flag('log every request'),
-  logLevel: option<Level>(oneOf(LEVELS), 'LEVEL', 'minimum log level: info, warn or error', 'info'),
-  logFormat: option<LogFormat>(
-    oneOf(LOG_FORMATS),
-    'FORMAT',
-    'json or text; auto: text on a terminal, else JSON',
-    'auto',
-  ),
-  console: option(BOOLEAN, null, 'do not serve the pages at / and /docs', true),
-  backupFolder: optional(NON_EMPTY, 'DIR', 'make backups in this folder while serving'),
-  backupEvery: optional(DURATION, 'DURATION', 'time between backups; default: 24h'),
+  logLevel: option<Level>(oneOf(LEVELS), 'minimum log level', 'info'),
+  logFormat: option<LogFormat>(oneOf(LOG_FORMATS), 'auto: text on a terminal, else JSON', 'auto'),
+  console: option(BOOLEAN, 'do not serve the pages at / and /docs', true),
+  backupFolder: optional(nonEmpty('DIR'), 'make backups in this folder while serving'),
+  backupEvery: optional(DURATION, 'time between backups; default: 24h'),
   backupKeep: optional(
-    wholeNumber(1, 9999),
-    'COUNT',
+    wholeNumber('COUNT', 1, 9999),
     'backups to keep; default: as many as now, at least 7',
   ),
-  trustedProxies: optional(NON_EMPTY, 'CIDRS', 'proxies whose X-Forwarded-For names the client'),
+  trustedProxies: optional(nonEmpty('CIDRS'), 'proxies whose X-Forwarded-For names the client'),
   rateLimit: optional(
-    wholeNumber(1, 1_000_000),
-    'N',
+    wholeNumber('N', 1, 1_000_000),
     'requests per second for each token; default: no limit',
   ),
-  corsOrigin: optional(NON_EMPTY, 'ORIGINS', 'origins whose pages may call the API'),
+  corsOrigin: optional(nonEmpty('ORIGINS'), 'origins whose pages may call the API'),
   token: secret('an access token'),
   tokenFile: secret('a file with the access token'),
 }
 
 // These have no variables.
 const ONE_RUN = {
-  scope: option<Scope>(oneOf(SCOPES), 'SCOPE', 'read, or write for both', 'write'),
-  expires: optional(DURATION, 'DURATION', 'lifetime; default: without end'),
-  output: optional(NEW_FILE, 'FILE', 'write the token to this new file, with mode 0600'),
+  scope: option<Scope>(oneOf(SCOPES), 'write may also read', 'write'),
+  expires: optional(DURATION, 'lifetime; default: without end'),
+  output: optional(NEW_FILE, 'write the token to this new file, with mode 0600'),
   json: flag('print JSON'),
-  olderThan: optional(DURATION, 'DURATION', 'only tokens inactive for at least this long'),
-  format: optional(
-    oneOf(FORMATS),
-    'FORMAT',
-    'csv, ndjson, json or xlsx; default: by the file name',
-  ),
-  idColumn: optional(NON_EMPTY, 'COLUMN', 'the id column: its name, or its number from 1'),
-  nameColumn: list('COLUMN', 'the name column; repeat it to join several'),
-  ...ofColumnOptions((name) => optional(NON_EMPTY, 'COLUMN', `the ${name} column`)),
-  null: list('TEXT', 'text of an empty cell, such as NA; may be repeated'),
-  numberFrom: optional(
-    { parse: parseInt64, rule: 'must be a whole number' },
-    'ID',
-    'number the rows from this id instead',
-  ),
-  header: option(BOOLEAN, null, 'no header row; refer to columns by number', true),
+  olderThan: optional(DURATION, 'only tokens inactive for at least this long'),
+  format: optional(oneOf(FORMATS), 'default: by the file name'),
+  idColumn: optional(COLUMN, 'the id column: its name, or its number from 1'),
+  nameColumn: list(COLUMN, 'the name column; repeat it to join several'),
+  ...ofColumnOptions((name) => optional(COLUMN, `the ${name} column`)),
+  null: list(nonEmpty('TEXT'), 'text of an empty cell, such as NA; may be repeated'),
+  numberFrom: optional(ID, 'number the rows from this id instead'),
+  header: option(BOOLEAN, 'no header row; refer to columns by number', true),
   headerRow: optional(
-    wholeNumber(1, 1_000_000_000),
-    'N',
-    'the row of the header; rows above it are ignored',
+    wholeNumber('N', 1, 1_000_000_000),
+    'row of the header; those above are ignored',
   ),
-  list: optional(NON_EMPTY, 'PATH', 'the list of a JSON file, such as beds.plants'),
-  sheet: optional(NON_EMPTY, 'NAME', 'the sheet of a workbook; default: the first'),
-  delimiter: optional(DELIMITER, 'CHARACTER', 'CSV separator, as ";" or "tab"; default: detected'),
-  encoding: optional(ENCODING, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
+  list: optional(nonEmpty('PATH'), 'the list of a JSON file, such as beds.plants'),
+  sheet: optional(nonEmpty('NAME'), 'the sheet of a workbook; default: the first'),
+  delimiter: optional(DELIMITER, 'CSV separator, or "tab"; default: detected'),
+  encoding: optional(ENCODING, 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
-  refused: optional(NEW_FILE, 'FILE', 'write refused rows to this file, with the reason'),
+  refused: optional(NEW_FILE, 'write refused rows to this file, with the reason'),
   quiet: flag('print nothing if the daemon is well'),
   escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
   replace: flag('update stored plants that differ'),
-  after: optional(NON_EMPTY, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
+  after: optional(nonEmpty('CURSOR'), 'only changes after this cursor; "now" for new ones only'),
   follow: flag('keep printing new changes'),
 }
 
 const FOLLOWERS = {
-  url: optional(HTTP_URL, 'URL', 'read from the daemon at this address'),
-  cursorFile: optional(NEW_FILE, 'FILE', 'save the cursor of the last delivered change here'),
-  secretFile: optional(NON_EMPTY, 'FILE', 'the signing secrets, one per line'),
+  url: optional(HTTP_URL, 'read from the daemon at this address'),
+  cursorFile: optional(NEW_FILE, 'save the cursor of the last delivered change here'),
+  secretFile: optional(FILE, 'the signing secrets, one per line'),
 }
 
 export const OPTIONS = { ...DAEMON, ...ONE_RUN, ...FOLLOWERS }
@@ -242,30 +223,17 @@ export function variableOf(name: OptionName): string | null {
   return `PLANTSTORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-/** An option as shown by help, the manual and completions. */
-type Description = Pick<Option<unknown>, 'value' | 'help'> & {
-  /** Its flag with the value, or the variable of an option without a flag. */
-  readonly head: string
-  readonly flag: string
-  /** Its default, and its variable if it has a flag too. */
-  readonly notes: string
-}
-
-export function describeOption(name: OptionName): Description {
+/** An option as shown by help and the manual. */
+export function describeOption(name: OptionName) {
   const { value, help, default: preset }: Option<unknown> = OPTIONS[name]
-  const flag = toFlag(name)
   const variable = variableOf(name) ?? ''
   const isShown = preset !== null && typeof preset !== 'boolean'
   const notes = [isShown ? `default: ${preset}` : '', isFlag(name) ? variable : '']
-  const head = isFlag(name) ? [flag, value].filter(Boolean).join(' ') : variable
-  return { head, flag, value, help, notes: notes.filter(Boolean).join('; ') }
-}
-
-/** The flag of every command. */
-export const HELP_FLAG: Description = {
-  head: '-h, --help',
-  flag: '--help',
-  value: null,
-  help: 'show this help',
-  notes: '',
+  return {
+    /** Its flag with the value, or the variable of an option without a flag. */
+    head: isFlag(name) ? [toFlag(name), value].filter(Boolean).join(' ') : variable,
+    help,
+    /** Its default, and its variable if it has a flag too. */
+    notes: notes.filter(Boolean).join('; '),
+  }
 }

@@ -111,7 +111,7 @@ test('ignores what Kubernetes sets for a Service named plantstore', async () => 
   using folder = temporaryFolder()
   const env = linkVariables('PLANTSTORE')
   const args = ['--unix', folder.file('socket')]
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
+  await using _daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
 
   expect((await runProgram(['health', ...args], { env })).code).toBe(0)
 })
@@ -275,11 +275,11 @@ test.each([
   [['serve', '--frob'], 'unknown option --frob; see "plantstore serve --help"'],
   [
     ['serve', '--port'],
-    '--port needs a value; write one that begins with a dash as --port=VALUE; see "plantstore serve --help"',
+    '--port needs a value; one that begins with a dash: --port=VALUE; see "plantstore serve --help"',
   ],
   [
     ['serve', '--database', '--port'],
-    '--database needs a value; write one that begins with a dash as --database=VALUE; see "plantstore serve --help"',
+    '--database needs a value; one that begins with a dash: --database=VALUE; see "plantstore serve --help"',
   ],
   [['serve', '--database', ''], '--database must not be empty; see "plantstore serve --help"'],
   [['serve', '--log-requests=1'], '--log-requests takes no value; see "plantstore serve --help"'],
@@ -322,7 +322,7 @@ test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command)
 
   expect(await runProgram(args, { cwd: folder.path })).toEqual({
     out: '',
-    err: `plantstore: give --unix or --port, not both (or the variables of their names); see "plantstore ${command} --help"\n`,
+    err: `plantstore: give --unix or --port, not both; see "plantstore ${command} --help"\n`,
     code: 2,
   })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()

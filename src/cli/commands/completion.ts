@@ -1,6 +1,6 @@
 // plantstore completion: prints a shell script with the words of every command.
 
-import { describeOption, HELP_FLAG, isFlag } from '../../config/options'
+import { isFlag, OPTIONS, toFlag } from '../../config/options'
 import { UsageError } from '../../errors'
 import { EXIT_CODES } from '../../program'
 import type { Command } from '../command'
@@ -9,7 +9,7 @@ import type { Command } from '../command'
 const actionsOf = ({ usage }: Command): string[] =>
   usage.split(' | ').flatMap((part) => part.match(/^[a-z]+/) ?? [])
 
-const flagsOf = ({ options }: Command) => [...options.filter(isFlag).map(describeOption), HELP_FLAG]
+const flagsOf = ({ options }: Command): string => options.filter(isFlag).map(toFlag).join(' ')
 
 const bash = (commands: readonly Command[]): string => `_plantstore() {
   local found= flags=
@@ -17,8 +17,8 @@ const bash = (commands: readonly Command[]): string => `_plantstore() {
     1:*) found='${commands.map(({ name }) => name).join(' ')} help version' flags='--help --version' ;;
 ${commands
   .map((command) => {
-    const flags = flagsOf(command).map(({ flag }) => flag)
-    return `    *:${command.name}) found='${actionsOf(command).join(' ')}' flags='${flags.join(' ')}' ;;`
+    const words = `found='${actionsOf(command).join(' ')}' flags='--help ${flagsOf(command)}'`
+    return `    *:${command.name}) ${words} ;;`
   })
   .join('\n')}
   esac
@@ -34,8 +34,9 @@ const fish = (commands: readonly Command[]): string => {
   return commands
     .flatMap((command) => [
       line('__fish_use_subcommand', `-f -a ${command.name}`, command.summary),
-      ...flagsOf(command).map(({ flag, value, help }) => {
-        const words = `-l ${flag.slice(2)}${value ? ' -r' : ''}`
+      ...command.options.filter(isFlag).map((name) => {
+        const { value, help } = OPTIONS[name]
+        const words = `-l ${toFlag(name).slice(2)}${value ? ' -r' : ''}`
         return line(`__fish_seen_subcommand_from ${command.name}`, words, help)
       }),
     ])
