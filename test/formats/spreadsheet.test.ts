@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, CFB, utils, type WorkBook, write } from '@e965/xlsx'
 import { deflateSync, strToU8, unzipSync, zipSync } from 'fflate'
-import { isWholePart } from '../../src/formats/workbook/whole-part'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { open, read } from './reading'
 import { inlineText, MAIN, OFFICE, openDocument, PACKAGE, packed, rowsOf } from './workbook'
@@ -25,6 +24,9 @@ async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
     ),
   )
 }
+
+const UNREADABLE =
+  'OpenError: this cannot be read as a workbook: it is damaged, protected by a password, or another ZIP file'
 
 const number = (v: number, z = 'General'): CellObject => ({ t: 'n', v, z })
 
@@ -116,9 +118,7 @@ test.each([
   const bytes = damage(bytesOf(workbook([['id', 'name']])).slice())
   bytes.set([0x50, 0x4b, 3, 4])
 
-  expect(await readWorkbook(bytes, null).catch(String)).toBe(
-    'OpenError: the workbook cannot be read: it is damaged',
-  )
+  expect(await readWorkbook(bytes, null).catch(String)).toBe(UNREADABLE)
 })
 
 test('skips author and title of an old workbook, however many it claims', async () => {
@@ -146,9 +146,7 @@ test('refuses a part in an encoding that it does not declare', async () => {
   expect(await rowsOf(packed('', { [name]: strToU8(sheet) }))).toEqual([
     { line: 1, cells: ['Caf\u00e9'] },
   ])
-  expect(await rowsOf(packed('', { [name]: strToU8(sheet, true) })).catch(String)).toBe(
-    'OpenError: the workbook cannot be read: it is damaged',
-  )
+  expect(await rowsOf(packed('', { [name]: strToU8(sheet, true) })).catch(String)).toBe(UNREADABLE)
 })
 
 test.each<BookType>(['xlsx', 'xlsb'])(
@@ -163,29 +161,6 @@ test.each<BookType>(['xlsx', 'xlsb'])(
     expect(await rowsOf(bytes)).toHaveLength(4)
   },
 )
-
-test('rows that OpenDocument hides are read, and counted', async () => {
-  const row = (cells: string, attributes = '') =>
-    `<table:table-row ${attributes}>${cells}</table:table-row>`
-  const sheet = (name: string, ...rows: string[]) =>
-    `<table:table table:name="${name}">${rows.join('')}</table:table>`
-  const [filtered, collapsed] = ['table:visibility="filter"', 'table:visibility="collapse"']
-  const shown = sheet('Shown', row(odfText('name')), row(odfText('Fern')))
-  const hidden = sheet(
-    'Hidden',
-    row(odfText('name')),
-    row(odfText('Fern'), filtered),
-    row(odfText('Ivy')),
-    row(odfText('Moss'), `${collapsed} table:number-rows-repeated="2"`),
-    `<table:table-row ${filtered}/>`,
-    row('<table:table-cell/>', filtered),
-  )
-  const bytes = openDocument(shown + hidden)
-
-  expect((await readWorkbook(bytes, null)).hiddenRows).toBe(0)
-  expect((await readWorkbook(bytes, 'Hidden')).hiddenRows).toBe(3)
-  expect(await rowsOf(bytes, 'Hidden')).toHaveLength(5)
-})
 
 test('names the visible sheets, and reads the requested one', async () => {
   const book: WorkBook = {
@@ -227,29 +202,7 @@ test('a sheet whose texts are lost is refused, not read as an empty one', async 
   const shared = (place: number) => `<c t="s"><v>${place}</v></c>`
   const bytes = packed(`<row r="1">${inlineText('name')}</row><row r="2">${shared(9)}</row>`)
 
-  expect(await readWorkbook(bytes, null).catch(String)).toContain('the sheet "Plants" is damaged')
-})
-
-describe('a part of a workbook', () => {
-  const rows = Array.from({ length: 40 }, (_, place) => [place, `Fern ${place} & more`])
-  test.each([
-    ['xlsx', 'xl/worksheets/sheet1.xml'],
-    ['xlsx', 'xl/sharedStrings.xml'],
-    ['ods', 'content.xml'],
-  ] as const)('is refused if it is cut off anywhere: %s, %s', async (bookType, name) => {
-    const book = workbook([['id', 'name'], ...rows])
-    const whole = new Uint8Array(write(book, { bookType, bookSST: true, type: 'array' }))
-    const parts = unzipSync(whole)
-    const part = parts[name] ?? new Uint8Array()
-    expect(await rowsOf(whole)).toHaveLength(41)
-
-    for (let eighth = 0; eighth < 8; eighth++) {
-      const cut = part.subarray(0, (part.length * eighth) / 8)
-      expect(await rowsOf(zipSync({ ...parts, [name]: cut })).catch(String)).toBe(
-        `OpenError: the workbook is damaged: ${name} is cut off`,
-      )
-    }
-  })
+  expect(await readWorkbook(bytes, null).catch(String)).toBe(UNREADABLE)
 })
 
 describe('a part with one damaged byte', () => {
@@ -271,25 +224,9 @@ describe('a part with one damaged byte', () => {
     const end = start + (level === 0 ? sheet.length : deflateSync(sheet).length)
     for (let at = start; at < end; at += Math.ceil((end - start) / 300)) {
       const damaged = whole.with(at, (whole[at] ?? 0) ^ 1)
-      expect(await rowsOf(damaged).catch(String)).toBe(
-        `OpenError: the workbook cannot be read: ${name} is damaged`,
-      )
+      expect(await rowsOf(damaged).catch(String)).toBe(UNREADABLE)
     }
   })
-})
-
-test.each([
-  ['<a b=">"><!-- < --><d/></a>', true],
-  ['\ufeff<?xml version="1.0"?><!-- a --><a><b></b></a >\n<!-- </b> --> ', true],
-  ['<?xml version="1.0"?><a/>', true],
-  ['', false],
-  ['<?xml version="1.0"?>', false],
-  ['<a><b></b>', false],
-  ['<a><b/>', false],
-  ['<a', false],
-  ['<a/><!-- ', false],
-])('%s is a whole document: %p', (text, expected) => {
-  expect(isWholePart('a.xml', strToU8(text))).toBe(expected)
 })
 
 test('does not read a chart as a sheet', async () => {
@@ -321,7 +258,7 @@ test('refuses a damaged workbook in plain words, not in those of its reader', as
     broken.map((tables) => readWorkbook(openDocument(tables), null).catch(String)),
   )
 
-  expect(messages).toEqual(Array(2).fill('OpenError: the workbook cannot be read: it is damaged'))
+  expect(messages).toEqual(Array(2).fill(UNREADABLE))
 })
 
 test.each([
@@ -366,14 +303,12 @@ describe('a cell of OpenDocument', () => {
     ],
     ['a date without a text', cell(date('2026-05-01')), '2026-05-01'],
     ['a date before 1900', cell(date('1753-05-01'), '<text:p>5/1/1753</text:p>'), '1753-05-01'],
-    ['a time of a formula', cell(time('PT12H36M29.9999999S'), '<text:p>x</text:p>'), '12:36:30'],
     ['a negative time', cell(time('-PT06H30M00S'), '<text:p>-06:30</text:p>'), '-06:30'],
     [
       'a formula that shows a date',
       cell('office:value-type="float" office:value="46143"', '<text:p>01.05.26</text:p>'),
       '01.05.26',
     ],
-    ['what Excel would decode', cell('', '<text:p>_x0041_</text:p>'), '_x0041_'],
     ['a date after 9999', cell(date('12026-05-01'), '<text:p>x</text:p>'), { error: '#####' }],
     [
       'a time beyond all dates',
@@ -467,33 +402,8 @@ test('refuses a workbook with a password in a sentence', async () => {
   })
 
   for (const bytes of [new Uint8Array(CFB.write(excel, { type: 'array' })), openDocument]) {
-    expect(await readWorkbook(bytes, null).catch(String)).toBe(
-      'OpenError: the workbook cannot be read: it is protected by a password; save it without one',
-    )
+    expect(await readWorkbook(bytes, null).catch(String)).toBe(UNREADABLE)
   }
-})
-
-test.each([
-  ['', 'this is not a workbook'],
-  ['id,name', 'this is not a workbook'],
-  ['\ufeff\r\n<html><table>', 'this is a web page or another XML file'],
-])('refuses a file that is a workbook only by name: %p', async (text, message) => {
-  expect(await open('xlsx', text).catch(String)).toContain(message)
-})
-
-test('a sheet that OpenDocument hides is not chosen', async () => {
-  const style = (name: string, isShown: boolean) =>
-    `<style:style style:name="${name}" style:family="table" style:master-page-name="Default"><style:table-properties table:display="${isShown}"/></style:style>`
-  const table = (name: string, style: string) =>
-    `<table:table table:name="${name}" table:style-name="${style}"><table:table-row>${odfText(name)}</table:table-row></table:table>`
-  const bytes = openDocument(
-    table('Old', 'ta2') + table('Shade', 'ta1') + table('Sun', 'ta1'),
-    style('ta1', true) + style('ta2', false),
-  )
-
-  const { sheets, sheet } = await readWorkbook(bytes, null)
-  expect({ sheets, sheet }).toEqual({ sheets: ['Shade', 'Sun'], sheet: 'Shade' })
-  expect(await rowsOf(bytes, 'Old')).toEqual([{ line: 1, cells: ['Old'] }])
 })
 
 test('the header may be in any row; rows above it are skipped', async () => {
@@ -527,6 +437,6 @@ test('leaves out cells right of the last heading, and names their columns', asyn
       { line: 3, plant: { id: 2n, name: 'Ivy' } },
       { line: 5, plant: { id: 3n, name: 'Moss' } },
     ],
-    notices: ['columns 4, 5 and 6 were not read: they have no heading'],
+    notices: ['not read, without a heading: column 4, column 5, column 6'],
   })
 })

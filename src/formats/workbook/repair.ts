@@ -1,7 +1,5 @@
 // Rewrites the parts of a workbook that SheetJS misreads.
 
-import { xmlEncoding } from './whole-part'
-
 const UTF8 = new TextEncoder()
 
 /** Characters beyond 16 bits that are written as numbers, which SheetJS cuts to 16 bits. */
@@ -37,12 +35,6 @@ const addEmptyText = (cell: string, attributes: string): string =>
     ? `<table:table-cell ${attributes}><text:p></text:p></table:table-cell>`
     : cell
 
-/** A time of OpenDocument, whose fraction SheetJS drops: 29.999999 seconds, of a formula, are 30. */
-const ODF_SECONDS = /(:time-value="-?PT\d+H\d+M)(\d+\.\d+)S"/g
-
-const roundSeconds = (_: string, prefix: string, seconds: string): string =>
-  `${prefix}${Math.round(Number(seconds))}S"`
-
 /** Removes pictures and shapes, whose texts SheetJS adds to the cells below them. */
 function withoutDrawings(xml: string): string {
   let [output, start, depth] = ['', 0, 0]
@@ -63,14 +55,11 @@ const repairOpenDocument = (xml: string): string =>
     .replace(LAST_SPACE, '<text:s/></text:p>')
     .replace(ODF_ERROR, knownError)
     .replace(ODF_WITHOUT_TEXT, addEmptyText)
-    .replace(ODF_SECONDS, roundSeconds)
-    // Only Excel writes A as _x0041_.
-    .replace(/_(x[\da-f]{4}_)/gi, '_x005F_$1')
 
-/** Rewrites the markup that SheetJS misreads in a part. Throws a `TypeError` if its text has bytes of another encoding. */
+/** Rewrites the markup that SheetJS misreads in a part. Throws a `TypeError` if its text is not UTF-8. */
 export function repairPart(name: string, part: Uint8Array): Uint8Array {
   if (!/\.xml$/i.test(name)) return part
-  const text = new TextDecoder(xmlEncoding(part), { fatal: true }).decode(part)
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(part)
   let result = text.includes('&#') ? text.replace(LARGE_REFERENCE, resolveReference) : text
   if (name === 'content.xml') result = repairOpenDocument(result)
   else if (/<(?:\w+:)?f[ />]/.test(text)) result = result.replace(UNCALCULATED, repairUncalculated)

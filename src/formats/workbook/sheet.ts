@@ -138,7 +138,6 @@ function parse(content: Content, sheet: string | number): WorkBook {
   const options = { ...OPTIONS, sheets: sheet }
   if (content instanceof Uint8Array) {
     const file = CFB.read(content, { type: 'array' })
-    if (CFB.find(file, '/EncryptedPackage')) throw new Error('File is password-protected')
     // Skips author and title: if their lengths are damaged, SheetJS reads for minutes.
     for (const entry of file.FileIndex)
       if (entry.name.endsWith('SummaryInformation')) entry.size = 0
@@ -150,24 +149,11 @@ function parse(content: Content, sheet: string | number): WorkBook {
   return parse_zip(archive, options)
 }
 
-/** The parts of a workbook that are hidden in ways that SheetJS does not find. */
-export type HiddenParts = {
-  readonly sheets: ReadonlySet<number>
-  /** The number of hidden rows in each sheet; empty: none. */
-  readonly rows: readonly number[]
-}
-
 /**
  * The sheets that are not hidden, and the ones to try: that of this name, or all. Throws an `OpenError` if there is none.
  */
-function chooseSheets(
-  { SheetNames, Workbook }: WorkBook,
-  sheetName: string | null,
-  hiddenSheets: ReadonlySet<number>,
-) {
-  const sheets = SheetNames.filter(
-    (_, index) => !Workbook?.Sheets?.[index]?.Hidden && !hiddenSheets.has(index),
-  )
+function chooseSheets({ SheetNames, Workbook }: WorkBook, sheetName: string | null) {
+  const sheets = SheetNames.filter((_, index) => !Workbook?.Sheets?.[index]?.Hidden)
   const candidates = sheetName === null ? (sheets.length > 0 ? sheets : SheetNames) : [sheetName]
   const [first] = candidates
   if (first === undefined) throw new OpenError('the workbook has no sheet')
@@ -178,22 +164,19 @@ function chooseSheets(
   return { sheets, candidates }
 }
 
-/**
- * Reads a sheet of a workbook, in one long call. Throws an `OpenError` if the sheet is damaged, or a chart.
- */
-export function readSheet(content: Content, sheetName: string | null, hidden: HiddenParts) {
+/** Reads a sheet of a workbook, in one long call. Throws an error if it is damaged, or a chart. */
+export function readSheet(content: Content, sheetName: string | null) {
   let book = parse(content, sheetName ?? 0)
-  const { sheets, candidates } = chooseSheets(book, sheetName, hidden.sheets)
+  const { sheets, candidates } = chooseSheets(book, sheetName)
   for (const sheet of candidates) {
     // One sheet is parsed at a time.
     if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))
     const worksheet = book.Sheets[sheet]
     // SheetJS leaves out a sheet that it fails on.
-    if (!worksheet) throw new OpenError(`the sheet ${JSON.stringify(sheet)} is damaged`)
+    if (!worksheet) throw new Error('the sheet is damaged')
     if (worksheet['!type'] === 'chart') continue
     const is1904 = book.Workbook?.WBProps?.date1904 === true
-    const hiddenRows = countHidden(worksheet) + (hidden.rows[book.SheetNames.indexOf(sheet)] ?? 0)
-    return { sheets, sheet, hiddenRows, rows: rowsOf(worksheet, is1904) }
+    return { sheets, sheet, hiddenRows: countHidden(worksheet), rows: rowsOf(worksheet, is1904) }
   }
   const names = candidates.map((name) => JSON.stringify(name)).join(', ')
   throw new OpenError(`a chart has no rows: ${names}`)

@@ -9,7 +9,7 @@ export type WorkbookRequest = { readonly bytes: Uint8Array; readonly sheet: stri
 type WorkbookReply =
   | { readonly part: readonly Line[] }
   | { readonly workbook: Omit<Workbook, 'rows'> }
-  | { readonly message: string; readonly isFileError: boolean }
+  | { readonly message: string }
 
 /** The worker of a command or of a page that runs `workbook-worker.ts`. */
 type Thread = {
@@ -36,7 +36,7 @@ export async function readInThread(
     const reply: WorkbookReply = JSON.parse(data)
     if ('part' in reply) rows.push(reply.part)
     else if ('workbook' in reply) resolve({ ...reply.workbook, rows })
-    else reject(reply.isFileError ? new OpenError(reply.message) : new Error(reply.message))
+    else reject(new OpenError(reply.message))
   }
   thread.onerror = ({ message }) => reject(new Error(`the reading thread died: ${message}`))
   signal.addEventListener('abort', abort)
@@ -63,6 +63,6 @@ export async function postWorkbook(
     for (const part of rows) reply({ part })
     reply({ workbook })
   } catch (error) {
-    reply({ message: messageOf(error), isFileError: error instanceof OpenError })
+    reply({ message: messageOf(error) })
   }
 }

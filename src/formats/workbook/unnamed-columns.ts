@@ -1,9 +1,7 @@
 // Cells of a workbook right of the last heading, such as a note or another table. They are left out, with a notice.
 
-import { listWords } from '../../plant/plant'
+import { listColumns } from '../header'
 import type { Cell, FileRow } from '../row'
-
-const MAX_NAMED = 12
 
 const isFilled = (cell: Cell): boolean => cell !== null && cell !== ''
 
@@ -25,14 +23,13 @@ export function createTrimmer(width: number) {
 
     /** The notice about the columns that were not read; empty: all were. */
     explain(): string[] {
-      const all = [...columns].toSorted((a, b) => a - b)
-      const more = all.length - MAX_NAMED
-      const names = all.slice(0, MAX_NAMED).map((column) => String(column + 1))
-      const list = listWords(more > 0 ? [...names, `${more} more`] : names)
-      if (all.length === 0) return []
-      return all.length === 1
-        ? [`column ${list} was not read: it has no heading`]
-        : [`columns ${list} were not read: they have no heading`]
+      if (columns.size === 0) return []
+      return [
+        `not read, without a heading: ${listColumns(
+          [],
+          [...columns].toSorted((a, b) => a - b),
+        )}`,
+      ]
     },
   }
 }

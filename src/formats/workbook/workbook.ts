@@ -4,8 +4,6 @@ import { OpenError } from '../../errors'
 import { concat } from '../bytes'
 import type { Line } from '../row'
 import { repairPart } from './repair'
-import type { HiddenParts } from './sheet'
-import { isWholePart } from './whole-part'
 import { unzip } from './zip'
 
 /** The limits of a workbook, packed and unpacked. 450,000 plants have 6 MB and 60 MB, and need 0.6 GB of memory. */
@@ -56,42 +54,8 @@ const READ_PARTS = /\.(xml|rels|bin)$/i
 const NO_CELLS =
   /(^|\/)(media|drawings|charts|customXml|embeddings|printerSettings|docProps|Thumbnails|Object \d+)\/|vbaProject/i
 
-const UTF8 = new TextDecoder()
 const STYLES = 'styles.xml'
 const NO_STYLES = new TextEncoder().encode('<office:document-styles/>')
-
-/** The number of filled rows that a filter or the user hides in a table of OpenDocument. */
-function countHiddenRows(table: string): number {
-  let count = 0
-  for (const row of table.split('<table:table-row ').slice(1)) {
-    const tag = row.slice(0, row.indexOf('>'))
-    const [cells = ''] = row.split('</table:table-row>', 1)
-    if (!/table:visibility="(filter|collapse)"/.test(tag) || !cells.includes(' office:value-type='))
-      continue
-    const [, repeated = 1] = /table:number-rows-repeated="(\d+)"/.exec(tag) ?? []
-    count += Number(repeated)
-  }
-  return count
-}
-
-/** The indexes of sheets that OpenDocument hides by style, and the hidden rows of each sheet. `content`: `content.xml`. */
-function hiddenParts(content: Uint8Array | undefined): HiddenParts {
-  const [styles = '', ...tables] = UTF8.decode(content).split('<table:table ')
-  const hiddenStyles = new Set(
-    styles.split('<style:style ').flatMap((style) => {
-      const [, name] = /style:name="([^"]*)"/.exec(style) ?? []
-      return name !== undefined && style.includes('table:display="false"') ? [name] : []
-    }),
-  )
-  const sheets = tables.flatMap((table, index) => {
-    const tag = table.slice(0, table.indexOf('>'))
-    const [, style = ''] = /table:style-name="([^"]*)"/.exec(tag) ?? []
-    return hiddenStyles.has(style) ? [index] : []
-  })
-  return { sheets: new Set(sheets), rows: tables.map(countHiddenRows) }
-}
-
-const PROTECTED = 'it is protected by a password; save it without one'
 
 const ZIP = 0x504b0304
 
@@ -100,7 +64,7 @@ const isZip = (bytes: Uint8Array): boolean =>
 
 async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Workbook> {
   const { readSheet } = await import('./sheet')
-  if (!isZip(bytes)) return readSheet(bytes, sheet, { sheets: new Set(), rows: [] })
+  if (!isZip(bytes)) return readSheet(bytes, sheet)
   const isWanted = (name: string) => READ_PARTS.test(name) && !NO_CELLS.test(name)
   const parts = await unzip(bytes, MAX_UNPACKED_BYTES, isWanted)
   if (parts === null) {
@@ -108,22 +72,11 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
       `the workbook is larger than ${MAX_UNPACKED_BYTES / 1_000_000} MB when it is unpacked; ${TOO_LARGE}`,
     )
   }
-  if (UTF8.decode(parts.get('META-INF/manifest.xml')).includes(':encryption-data')) {
-    throw new OpenError(`the workbook cannot be read: ${PROTECTED}`)
-  }
-  for (const [name, part] of parts) {
-    if (!isWholePart(name, part)) throw new OpenError(`the workbook is damaged: ${name} is cut off`)
-  }
-  const content = parts.get('content.xml')
-  const repaired = new Map([...parts].map(([name, part]) => [name, repairPart(name, part)]))
+  for (const [name, part] of parts) parts.set(name, repairPart(name, part))
   // SheetJS fails on OpenDocument without styles.
-  if (content && !repaired.has(STYLES)) repaired.set(STYLES, NO_STYLES)
-  return readSheet(repaired, sheet, hiddenParts(content))
+  if (parts.has('content.xml') && !parts.has(STYLES)) parts.set(STYLES, NO_STYLES)
+  return readSheet(parts, sheet)
 }
-
-/** The reason that SheetJS cannot read a workbook. */
-const explainFailure = (error: unknown): string =>
-  error instanceof Error && /password|encrypt/i.test(error.message) ? PROTECTED : 'it is damaged'
 
 /** Reads a workbook in this thread. Throws an `OpenError` if it has no such sheet, or is damaged or too large. */
 export const readWorkbook: WorkbookReader = async (bytes, sheet) => {
@@ -131,6 +84,8 @@ export const readWorkbook: WorkbookReader = async (bytes, sheet) => {
     return await openWorkbook(bytes, sheet)
   } catch (error) {
     if (error instanceof OpenError) throw error
-    throw new OpenError(`the workbook cannot be read: ${explainFailure(error)}`)
+    throw new OpenError(
+      'this cannot be read as a workbook: it is damaged, protected by a password, or another ZIP file',
+    )
   }
 }

@@ -1,40 +1,23 @@
 // The parts of a ZIP archive, unpacked within a limit.
 
-import {
-  ERR_UNSUPPORTED_COMPRESSION,
-  type FileEntry,
-  Uint8ArrayReader,
-  ZipReader,
-} from '@zip.js/zip.js/lib/zip-core-native.js'
-import { messageOf, OpenError } from '../../errors'
+import { type FileEntry, Uint8ArrayReader, ZipReader } from '@zip.js/zip.js/lib/zip-core-native.js'
 import { concat } from '../bytes'
 
 const isFile = (entry: { readonly directory: boolean }): entry is FileEntry => !entry.directory
 
-/** Unpacks a part of at most `limit` bytes, whatever the directory claims; null: it is longer. */
-async function unpackFile(entry: FileEntry, limit: number): Promise<Uint8Array | null> {
+/** Unpacks a part. Throws if it is damaged, or has more bytes than the directory claims. */
+async function unpackFile(entry: FileEntry): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  const tooLong = new AbortController()
   const writable = new WritableStream<Uint8Array>({
     write(chunk) {
       length += chunk.length
-      if (length > limit) tooLong.abort()
-      else chunks.push(chunk)
+      if (length > entry.uncompressedSize) throw new Error('longer than its directory claims')
+      chunks.push(chunk)
     },
   })
-  const { signal } = tooLong
-  try {
-    await entry.getData(writable, { checkSignature: true, useWebWorkers: false, signal })
-  } catch (error) {
-    if (signal.aborted) return null
-    throw new OpenError(
-      messageOf(error) === ERR_UNSUPPORTED_COMPRESSION
-        ? `the workbook cannot be read: ${entry.filename} is packed with an unknown method`
-        : `the workbook cannot be read: ${entry.filename} is damaged`,
-    )
-  }
-  return signal.aborted ? null : concat(chunks)
+  await entry.getData(writable, { checkSignature: true, useWebWorkers: false })
+  return concat(chunks)
 }
 
 /**
@@ -45,17 +28,11 @@ export async function unzip(
   bytes: Uint8Array,
   limit: number,
   isWanted: (name: string) => boolean,
-): Promise<ReadonlyMap<string, Uint8Array> | null> {
+): Promise<Map<string, Uint8Array> | null> {
   const entries = await new ZipReader(new Uint8ArrayReader(bytes)).getEntries()
   const files = entries.filter(isFile).filter(({ filename }) => isWanted(filename))
   if (files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > limit) return null
-  let remaining = limit
   const contents = new Map<string, Uint8Array>()
-  for (const entry of files) {
-    const content = await unpackFile(entry, remaining)
-    if (content === null) return null
-    remaining -= content.length
-    contents.set(entry.filename, content)
-  }
+  for (const entry of files) contents.set(entry.filename, await unpackFile(entry))
   return contents
 }

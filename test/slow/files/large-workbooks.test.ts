@@ -22,7 +22,7 @@ describe('a workbook that is too large', () => {
       if (view.getUint32(at, true) === bomb[0].length) view.setUint32(at, 10, true)
     }
 
-    expect(await readWorkbook(bytes, null).catch(String)).toContain('sheet2.xml is damaged')
+    expect(await readWorkbook(bytes, null).catch(String)).toContain('it is damaged')
   })
 
   test('is read if only a picture makes it so: pictures are not unpacked', async () => {
