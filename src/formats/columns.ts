@@ -1,10 +1,18 @@
 // Rows -> fields: which columns hold the fields of a plant, by options or by their usual names.
 
-import { OpenError } from '../errors'
 import { type Int64, OPTIONAL_TEXTS, type OptionalText, ofOptionalTexts } from '../plant/plant'
-import { type Guess, guessTable } from './guess'
-import { type ColumnOptions, listColumns, MAX_TO_CHOOSE, normalize, optionOf } from './header'
-import { type FileRow, showText } from './row'
+import { guessTable, type TableHeader } from './guess'
+import {
+  type ColumnOptions,
+  listColumns,
+  MAX_TO_CHOOSE,
+  normalize,
+  ofColumnOptions,
+  optionOf,
+} from './header'
+import { Question } from './question'
+import { showText } from './row'
+import type { Table } from './table'
 
 /** The columns of the fields, as indexes. `id`: null if rows are numbered; an optional text: null if it has none. */
 export type Columns = {
@@ -13,26 +21,15 @@ export type Columns = {
   readonly name: readonly number[]
 } & { readonly [Name in OptionalText]: number | null }
 
-/** The columns do not fit: why, and a guess at what was meant. */
-export class ColumnsError extends OpenError {
-  constructor(
-    message: string,
-    readonly guess: Guess,
-  ) {
-    super(message)
-  }
-}
-
 /** The columns that are read. */
 export const usedColumns = (columns: Columns): ReadonlySet<number | null> =>
   new Set([columns.id, ...columns.name, ...OPTIONAL_TEXTS.map((name) => columns[name])])
 
 /** The columns with a heading; if there is none, and it `isNumber`, the column of this number, from 1. */
-export function columnsNamed(
-  header: readonly string[],
+function columnsNamed(
+  { header, isNamed }: Pick<Table, 'header' | 'isNamed'>,
   heading: string,
   isNumber: boolean,
-  isNamed: boolean,
 ): readonly number[] {
   const normalizedHeading = normalize(heading)
   if (normalizedHeading === '') return []
@@ -47,27 +44,54 @@ export function columnsNamed(
   return number >= 1 && number <= header.length ? [number - 1] : []
 }
 
-/**
- * Finds the columns of a file. `sample`: its first rows, for a guess. `description`: how its columns were separated, for the
- * message. Throws a {@link ColumnsError} if they do not fit.
- */
-export function resolveColumns(
-  header: readonly string[],
-  sample: readonly FileRow[],
-  options: ColumnOptions,
-  isNamed = true,
-  description = '',
-): Columns {
-  const fail = (reason: string): never => {
-    throw new ColumnsError(
-      `${reason}; found ${listColumns(header, undefined, MAX_TO_CHOOSE)}${description}`,
-      guessTable(header, sample, isNamed),
+/** The question about a table whose columns do not fit. What the user has named stays, if it can be right. */
+function askForColumns(table: TableHeader, options: ColumnOptions, reason: string): never {
+  const { settings, columns: guess } = guessTable(table)
+  if (guess === null) throw new Question(reason, settings)
+  // In another header, or without one, the columns of the user may be right.
+  const isOther = Object.keys(settings).length > 0
+  const fits = (column: string) => isOther || columnsNamed(table, column, true).length === 1
+  const ifFits = (column: string | null) => (column !== null && fits(column) ? column : null)
+  const { numberFrom } = options
+  const idColumn = numberFrom === null ? (ifFits(options.idColumn) ?? guess.idColumn) : null
+  throw new Question(reason, settings, {
+    idColumn,
+    numberFrom: numberFrom ?? (idColumn === null ? guess.numberFrom : null),
+    nameColumn: options.nameColumn?.every(fits) ? options.nameColumn : guess.nameColumn,
+    ...ofColumnOptions((text) => ifFits(options[optionOf(text)]) ?? guess[optionOf(text)]),
+  })
+}
+
+const DELIMITER_NAMES: Readonly<Record<string, string>> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'bar',
+}
+
+/** The delimiter, list or sheet of a table. */
+function describe({ delimiter, list, sheet, sheets }: TableHeader): string {
+  if (delimiter !== null)
+    return ` (${DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)}-separated)`
+  if (list !== null) return ` in the list ${showText(list)}`
+  const others = sheets.filter((name) => name !== sheet).map((name) => JSON.stringify(name))
+  if (others.length === 0) return ''
+  return ` in sheet ${JSON.stringify(sheet)}; other sheets: ${others.join(', ')}`
+}
+
+/** Finds the columns of a table. Throws a {@link Question} if they do not fit. */
+export function resolveColumns(table: TableHeader, options: ColumnOptions): Columns {
+  const { header } = table
+  const fail = (reason: string): never =>
+    askForColumns(
+      table,
+      options,
+      `${reason}; found ${listColumns(header, undefined, MAX_TO_CHOOSE)}${describe(table)}`,
     )
-  }
 
   /** The column with a heading; null: there is none. */
   function findColumn(heading: string, isNumber: boolean): number | null {
-    const columns = columnsNamed(header, heading, isNumber, isNamed)
+    const columns = columnsNamed(table, heading, isNumber)
     const [column = null] = columns
     if (column === null || columns.length === 1) return column
     const other = columns.at(-1) ?? column

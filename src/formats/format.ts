@@ -1,7 +1,7 @@
-// The formats of files of plants, by the file's name and by its first bytes.
+// The formats of files of plants, by the file's first bytes and by its name.
 
 import { OpenError } from '../errors'
-import type { Advice } from './advice'
+import { createDecoder } from './encoding/encoding'
 
 /** CSV with any delimiter, JSON values one after another, a JSON document with a list, or a workbook of any kind. */
 export const FORMATS = ['csv', 'ndjson', 'json', 'xlsx'] as const
@@ -30,96 +30,45 @@ const NOT_READ =
 export const formatToRead = (name: string): Format | null =>
   ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? null
 
-/** Throws an `OpenError` for the name of a file that cannot be imported. */
-export function checkName(name: string): void {
-  const [, ending] = NOT_READ.exec(name) ?? []
-  if (ending === undefined) return
-  throw new OpenError(`.${ending.toLowerCase()} files are not read; save the table as CSV or .xlsx`)
-}
-
 /** The format of a file to write, by its name; null if the name has no known ending. */
 export function formatToWrite(name: string): ExportFormat | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson'
   return /\.csv$/i.test(name) ? 'csv' : /\.xlsx$/i.test(name) ? 'xlsx' : null
 }
 
-/** Number of leading bytes that {@link checkSignature} needs. */
-export const SIGNATURE_BYTES = 96
+/** True for a ZIP archive, or a file of an old version of Office. */
+const isWorkbook = ([a, b, c]: Uint8Array): boolean =>
+  (a === 0x50 && b === 0x4b && (c === 3 || c === 5)) || (a === 0xd0 && b === 0xcf && c === 0x11)
 
-const PACKED = 'a compressed file; unpack it first'
-const PICTURE = 'a picture, not a table; type the list into a spreadsheet, and save that'
-
-const ZIP = '504b0304'
-const hexOf = (text: string): string =>
-  [...text].map((character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('')
-// The name of the first file in an archive begins at byte 30.
-const beginsWith = (hex: string, names: readonly string[]): boolean =>
-  hex.startsWith(ZIP) && names.some((name) => hex.startsWith(hexOf(name), 60))
-const isOpenDocument = (hex: string) =>
-  beginsWith(hex, ['mimetypeapplication/vnd.oasis.opendocument.spreadsheet'])
-const isPackedWorkbook = (hex: string) =>
-  beginsWith(hex, ['[Content_Types]', '_rels/', 'docProps/', 'xl/'])
-const isOldWorkbook = (hex: string) => hex.startsWith('d0cf11e0')
-
-// The first bytes of files, in hexadecimal (https://en.wikipedia.org/wiki/List_of_file_signatures).
-const SIGNATURES: readonly (readonly [beginning: RegExp, description: string])[] = [
-  // gzip, bzip2, xz, 7-Zip, Zstandard, RAR
-  [/^(1f8b|425a68|fd377a585a|377abcaf|28b52ffd|52617221)/, PACKED],
-  // PNG, JPEG, GIF, WebP, TIFF, HEIC
-  [/^(89504e47|ffd8ff|47494638|52494646.{8}57454250|49492a00|4d4d002a|.{8}66747970)/, PICTURE],
-  [/^25504446/, 'a PDF; export its table as CSV or .xlsx from the program that made it'],
-  [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
-  // UTF-32: a byte order mark, or an ASCII character.
-  [
-    /^(fffe0000|0000feff|(?!00)[0-7].000000|000000(?!00)[0-7].)/,
-    'a text in UTF-32; save it as UTF-8',
-  ],
-]
-
-// A "<" after white space: many programs write HTML or XML into files named .xls.
-const MARKUP = /^(efbbbf)?(09|0a|0d|20)*3c/
-
-const ANY_ZIP = /^504b0[357]0/
-
-/** Describes a file that is not text, and what to do about it. */
-function kindOf(hex: string, { workbook }: Advice): string | undefined {
-  if (isOpenDocument(hex)) return `an OpenDocument spreadsheet; ${workbook('.ods')}`
-  if (isOldWorkbook(hex)) return `an old or a protected Excel workbook; ${workbook('.xls')}`
-  if (isPackedWorkbook(hex)) return `an Excel workbook; ${workbook('.xlsx')}`
-  if (ANY_ZIP.test(hex)) {
-    return `a ZIP file; if it is an Excel workbook, ${workbook('.xlsx')}; otherwise unpack it, or save its table as CSV`
-  }
-  return SIGNATURES.find(([beginning]) => beginning.test(hex))?.[1]
-}
-
-const signatureOf = (head: Uint8Array): string =>
-  hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
-
-/** The format of a file by its first bytes; null if unknown. */
-export function formatOfBytes(head: Uint8Array): Format | null {
-  const hex = signatureOf(head)
-  return isPackedWorkbook(hex) || isOpenDocument(hex) || isOldWorkbook(hex) ? 'xlsx' : null
-}
-
-/** True for a text whose first character is one of JSON. */
-export const beginsAsJson = (head: Uint8Array): boolean =>
-  /^\s*[[{]/.test(new TextDecoder().decode(head))
-
-/**
- * Throws an `OpenError` with a fix if the first bytes of a file do not fit its format: an archive, a picture, a spreadsheet with
- * another name.
- */
-export function checkSignature(format: Format, head: Uint8Array, advice: Advice): void {
-  const hex = signatureOf(head)
-  if (format === 'xlsx' && (hex.startsWith(ZIP) || isOldWorkbook(hex))) return
-  const kind = kindOf(hex, advice)
-  if (kind) throw new OpenError(`this is ${kind}`)
-  if (format === 'xlsx' && MARKUP.test(hex)) {
+/** The format of a file by its first bytes and its name. Throws an `OpenError` for kinds that are not read. */
+export function findFormat(name: string, head: Uint8Array): Format {
+  const namedFormat = formatToRead(name)
+  const [, ending] = NOT_READ.exec(name) ?? []
+  if (ending !== undefined)
     throw new OpenError(
-      'this is a web page or another XML file; open it in a spreadsheet, and save it as .xlsx',
+      `.${ending.toLowerCase()} files are not read; save the table as CSV or .xlsx`,
     )
-  }
+  if (isWorkbook(head)) return 'xlsx'
+  const isJson = /^\s*[[{]/.test(new TextDecoder().decode(head))
+  return namedFormat ?? (isJson ? 'json' : 'csv')
+}
+
+/** The bytes of a file's beginning in which text has no control characters. */
+const TEXT_BYTES = 96
+
+/** True for a character that no text begins with; ISO-2022-JP has escapes. */
+function isControl(character: string): boolean {
+  const code = character.charCodeAt(0)
+  return code < 9 || (code > 13 && code < 32 && code !== 27)
+}
+
+/** Throws an `OpenError` if the first bytes of a file do not fit its format. `encoding`: of a text. */
+export function checkHead(format: Format, head: Uint8Array, encoding: string): void {
   if (format === 'xlsx') {
-    throw new OpenError('this is not a workbook; rename it to .csv if it is text')
+    if (isWorkbook(head)) return
+    throw new OpenError('this is not a workbook; save the table as .xlsx, or name a text .csv')
   }
+  const text = createDecoder(encoding).decode(head.subarray(0, TEXT_BYTES))
+  if (text.startsWith('%PDF') || [...text].some(isControl))
+    throw new OpenError('this is not text; save the table as CSV or .xlsx')
 }

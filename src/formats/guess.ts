@@ -17,27 +17,14 @@ import {
 } from './header'
 import { isHeadingOf, isKnownHeading, isMeaning, type Meaning } from './headings'
 import { KEY } from './json/rows'
+import type { Settings } from './question'
 import { type FileRow, isRounded } from './row'
-import type { Settings, Table } from './table'
+import type { Table } from './table'
 
-/** Options that name the columns as a user would write them. */
-export type Guess = ColumnOptions & {
-  /** False if the first row is data. */
-  readonly header: boolean
-  /** The line of the header, if it is not the first row. */
-  readonly headerRow: number | null
-  /** The path of a list within the rows of JSON, if that has the plants. */
-  readonly list?: string
-}
-
-/** The settings of a guess that differ from those of its table. */
-export function settingsOf(
-  { header, headerRow, list }: Guess,
-  table: Pick<Table, 'isNamed' | 'list'>,
-): Partial<Settings> {
-  if (list !== undefined) return { list: table.list === null ? list : `${table.list}.${list}` }
-  if (headerRow !== null) return { headerRow }
-  return header === table.isNamed ? {} : { hasHeader: header }
+/** The settings that a table seems to need, and its columns with them; null: they show once it is opened so. */
+export type Guess = {
+  readonly settings: Pick<Partial<Settings>, 'header' | 'headerRow' | 'list'>
+  readonly columns: ColumnOptions | null
 }
 
 // Limits the cost of a guess for wide files.
@@ -228,13 +215,11 @@ function guessTexts(
   rows: Texts,
   isTable: boolean,
   isNamed: boolean,
-): Guess {
+): ColumnOptions {
   const sample = new Sample(header, rows, isTable)
   const show = (column: number) => columnReference(header, column, isNamed)
   const { id, name, ...optional } = isNamed ? findNamed(sample) : findUnnamed(sample)
   return {
-    header: isNamed,
-    headerRow: null,
     idColumn: id === null ? null : show(id),
     numberFrom: id === null ? 1n : null,
     nameColumn: name?.map(show) ?? null,
@@ -250,7 +235,7 @@ export const guessColumns = (
   header: readonly string[],
   rows: readonly FileRow[],
   isNamed: boolean,
-): Guess => guessTexts(header, textsOf(header, rows), hasCells(rows), isNamed)
+): ColumnOptions => guessTexts(header, textsOf(header, rows), hasCells(rows), isNamed)
 
 const YEAR = /^(1[5-9]|20)\d\d$/
 
@@ -295,7 +280,7 @@ function areTitles(rows: Texts, header: readonly string[], isKnown: boolean): bo
 }
 
 /** The index of the header's row below titles or comments; null: it is the first row, or not certain. */
-function findHeader(rows: Texts, guesses: readonly Guess[]): number | null {
+function findHeader(rows: Texts, guesses: readonly ColumnOptions[]): number | null {
   const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
   // Without known headings, the header is the first of the widest rows, after narrower ones.
   const widths = rows.map((row) => filledOf(row).length)
@@ -311,7 +296,7 @@ function findHeader(rows: Texts, guesses: readonly Guess[]): number | null {
 function guessHeader(
   header: readonly string[],
   rows: readonly FileRow[],
-  own: Guess,
+  own: ColumnOptions,
 ): Guess | null {
   const texts = textsOf(header, rows)
   const first = texts.slice(0, MAX_HEADER_ROW)
@@ -322,37 +307,41 @@ function guessHeader(
   const headerRow = rows[index - 1]?.line ?? 0
   // Rows of JSON may share a line.
   const isAlone = rows.filter(({ line }) => line === headerRow).length === 1
-  return isAlone ? { ...guessAt(index - 1), headerRow } : null
+  return isAlone ? { settings: { headerRow }, columns: guessAt(index - 1) } : null
 }
 
-/** A list within the rows of JSON that has plants, where the rows have none. */
-function guessList(header: readonly string[], rows: readonly FileRow[], own: Guess): Guess | null {
-  for (const list of header.slice(0, MAX_COLUMNS)) {
+/** The path of a list within the rows of JSON that has plants, where the rows have none; undefined: there is none. */
+function findList(header: readonly string[], rows: readonly FileRow[], own: ColumnOptions) {
+  return header.slice(0, MAX_COLUMNS).find((path) => {
     const inner = rows.flatMap(({ line, cells }) =>
-      [valueAt(cells, list)]
+      [valueAt(cells, path)]
         .filter(Array.isArray)
         .flatMap((values) => values.filter(isObject).map((cells) => ({ line, cells }))),
     )
     const { nameColumn, idColumn } = guessColumns(columnsOfRows(inner), inner, true)
     const isBetter = own.nameColumn === null || (own.idColumn === null && idColumn !== null)
-    if (nameColumn !== null && isBetter) return { ...own, list }
-  }
-  return null
+    return nameColumn !== null && isBetter
+  })
 }
+
+/** An opened table, whose rows are not read yet. */
+export type TableHeader = Omit<Table, 'lines'>
 
 /**
  * Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none,
  * or the rows have a list of the plants.
  */
-export function guessTable(
-  header: readonly string[],
-  rows: readonly FileRow[],
-  isNamed: boolean,
-): Guess {
-  const own = guessColumns(header, rows, isNamed)
-  if (!hasCells(rows)) return guessList(header, rows, own) ?? own
-  if (!isNamed || own.nameColumn !== null) return own
-  const below = guessHeader(header, rows, own)
-  if (below || !isData(header)) return below ?? own
-  return guessColumns(header, [{ line: 1, cells: header }, ...rows], false)
+export function guessTable({ header, sample, isNamed, isKeyed, list }: TableHeader): Guess {
+  const own = guessColumns(header, sample, isNamed)
+  const guess = { settings: {}, columns: own }
+  if (isKeyed) {
+    const inner = findList(header, sample, own)
+    if (inner === undefined) return guess
+    return { settings: { list: list === null ? inner : `${list}.${inner}` }, columns: null }
+  }
+  if (!isNamed || own.nameColumn !== null) return guess
+  const below = guessHeader(header, sample, own)
+  if (below || !isData(header)) return below ?? guess
+  const columns = guessColumns(header, [{ line: 1, cells: header }, ...sample], false)
+  return { settings: { header: false }, columns }
 }

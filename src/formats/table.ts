@@ -2,40 +2,15 @@
 
 import { OpenError } from '../errors'
 import { MAX_BODY_BYTES } from '../plant/json'
-import type { Advice } from './advice'
 import { readCsv } from './csv'
-import { checkText, decodeText, joinFirst, prepend } from './encoding/encoding'
-import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
+import { decodeText, encodingOf, HEAD_BYTES, joinFirst, prepend } from './encoding/encoding'
+import type { Format } from './format'
 import { columnsOfRows } from './header'
 import { openJson } from './json/json'
+import type { Settings } from './question'
 import type { Cell, FileRow, Line } from './row'
-import { type Opener, replaySource, type Source } from './source'
+import type { Opener } from './source'
 import { collectWorkbook, type WorkbookReader } from './workbook/workbook'
-
-/** The settings for reading a file; null: detected from its first bytes and lines. */
-export type Settings = {
-  readonly encoding: string | null
-  readonly delimiter: string | null
-  readonly sheet: string | null
-  /** False if the first row is data, too. */
-  readonly hasHeader: boolean
-  /** The line of the header; null: the first row. Rows above it are ignored. */
-  readonly headerRow: number | null
-  /** The path of the list of plants in JSON: keys joined by dots, `*` for any key. */
-  readonly list: string | null
-  /** Texts that mark an empty cell, such as NA. */
-  readonly nullTexts: readonly string[] | null
-}
-
-export const USUAL_SETTINGS: Settings = {
-  encoding: null,
-  delimiter: null,
-  sheet: null,
-  hasHeader: true,
-  headerRow: null,
-  list: null,
-  nullTexts: null,
-}
 
 export type Table = {
   readonly format: Format
@@ -62,7 +37,7 @@ export type Table = {
 }
 
 // A plant's row is about as long as the body that created it.
-const MAX_ROW = MAX_BODY_BYTES + 1024
+export const MAX_ROW = MAX_BODY_BYTES + 1024
 const SAMPLE_ROWS = 1000
 /** The least bytes of a CSV's beginning that its delimiter is detected from. */
 const FIRST_BYTES = 65_536
@@ -116,113 +91,80 @@ type RowSource = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'hiddenRows' | '
 
 const NO_PARTS = { delimiter: null, sheets: [], sheet: null, hiddenRows: 0, list: null }
 
-async function openCsv(bytes: AsyncIterable<Uint8Array>, settings: Settings, advice: Advice) {
-  const text = decodeText(joinFirst(bytes, FIRST_BYTES), settings.encoding, advice)
-  const { delimiter, lines } = await readCsv(text, MAX_ROW, settings.delimiter)
-  return { ...NO_PARTS, delimiter, lines }
-}
-
 async function openWorkbook(
   bytes: AsyncIterable<Uint8Array>,
-  settings: Settings,
+  sheet: string | null,
   readBook: WorkbookReader,
 ): Promise<RowSource> {
-  const { rows, ...workbook } = await readBook(await collectWorkbook(bytes), settings.sheet)
+  const { rows, ...workbook } = await readBook(await collectWorkbook(bytes), sheet)
   async function* lines() {
     yield* rows
   }
   return { ...NO_PARTS, ...workbook, lines: lines() }
 }
 
-/** The first bytes of a source, enough for its signature; null: it is empty. */
-async function headOf(open: Opener): Promise<Uint8Array | null> {
-  for await (const part of joinFirst(open('inspect'), SIGNATURE_BYTES)) return part
-  return null
-}
-
-/**
- * Checks a file before any plant is stored: its first bytes, and all of a text. Throws an `OpenError` for another kind of
- * file, or another encoding.
- */
-export async function checkFile(
+async function openRows(
   format: Format,
   open: Opener,
-  encoding: string | null,
-  advice: Advice,
-): Promise<void> {
-  checkSignature(format, (await headOf(open)) ?? new Uint8Array(), advice)
-  if (format !== 'xlsx') await checkText(open('inspect'), encoding, advice)
-}
-
-/** Names the columns of a table by its first row. */
-function tableOf(
-  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts' | 'isKeyed'>,
-  { first, rest }: Awaited<ReturnType<typeof readSample>>,
-  hasHeader: boolean,
-): Table {
-  const rows = first.filter(isRow)
-  const [top] = first
-  if (hasHeader && top && !isRow(top)) {
-    const { column = 0 } = top
-    throw new OpenError(
-      `${'stop' in top ? top.stop : top.problem} in column ${column + 1} of the header`,
-    )
+  settings: Settings,
+  readBook: WorkbookReader,
+): Promise<RowSource> {
+  const { sheet, delimiter, list } = settings
+  if (format === 'xlsx') return openWorkbook(open('read'), sheet, readBook)
+  const encoding = settings.encoding ?? encodingOf(await headOf(open))
+  if (format === 'csv') {
+    const text = decodeText(joinFirst(open('read'), FIRST_BYTES), encoding)
+    return { ...NO_PARTS, ...(await readCsv(text, MAX_ROW, delimiter)) }
   }
-  if (hasHeader && top && isRow(top)) {
-    const header = (top.cells as readonly Cell[]).map(textOf)
-    const lines = prepend(first.slice(1), rest)
-    return { ...rowSource, header, isNamed: true, sample: rows.slice(1), lines }
-  }
-  let width = 0
-  for (const { cells } of rows) width = Math.max(width, (cells as readonly Cell[]).length)
-  const [header, lines] = [Array(width).fill(''), prepend(first, rest)]
-  return { ...rowSource, header, isNamed: false, sample: rows, lines }
+  const openText = (purpose: 'inspect' | 'read') => decodeText(open(purpose), encoding)
+  return { ...NO_PARTS, ...(await openJson(format, openText, list, MAX_ROW)) }
 }
 
-/** Names the columns of objects by their keys. */
-function keyedTable(
-  rowSource: Omit<RowSource, 'lines'> & Pick<Table, 'format' | 'nullTexts' | 'isKeyed'>,
-  { first, rest }: Awaited<ReturnType<typeof readSample>>,
-  { hasHeader, headerRow }: Settings,
-): Table {
-  const sample = first.filter(isRow)
-  if (!hasHeader || headerRow !== null)
-    throw new OpenError('the keys of its objects name the columns; it has no header row')
-  const lines = prepend(first, rest)
-  return { ...rowSource, header: columnsOfRows(sample), isNamed: true, sample, lines }
+/** The first bytes of a file. */
+export async function headOf(open: Opener): Promise<Uint8Array> {
+  for await (const part of joinFirst(open('inspect'), HEAD_BYTES))
+    return part.subarray(0, HEAD_BYTES)
+  return new Uint8Array()
 }
 
-/** Opens a file. Throws an `OpenError` that says what to do if it is of another kind, in another encoding, or damaged. */
+/** The reason that a row cannot be read. */
+const problemOf = (line: Exclude<Line, FileRow>): string =>
+  'stop' in line ? line.stop : line.problem
+
+/** Opens a file. Throws a {@link Question}, or an `OpenError` if it is damaged. */
 export async function openTable(
   format: Format,
-  source: Source,
+  open: Opener,
   settings: Settings,
-  advice: Advice,
   readBook: WorkbookReader,
 ): Promise<Table> {
-  const { open, release } = replaySource(source, MAX_ROW, advice)
-  const head = await headOf(open)
-  checkSignature(format, head ?? new Uint8Array(), advice)
+  const { lines: all, ...parts } = await openRows(format, open, settings, readBook)
+  const { headerRow, header: hasHeader, null: nullTexts } = settings
+  const { first, rest } = await readSample(headerRow === null ? all : skipRowsAbove(all, headerRow))
+  const [top] = first
+  const rows = first.filter(isRow)
   const isJson = format === 'json' || format === 'ndjson'
-  const json = isJson ? await openJson(format, open, settings, MAX_ROW, advice) : null
-  release()
-  const { lines, ...parts }: RowSource = json
-    ? { ...NO_PARTS, ...json }
-    : format === 'csv'
-      ? await openCsv(open('read'), settings, advice)
-      : await openWorkbook(open('read'), settings, readBook)
-  const { headerRow, hasHeader, nullTexts } = settings
-  const beginning = await readSample(headerRow === null ? lines : skipRowsAbove(lines, headerRow))
-  const [top] = beginning.first
-  const rows = beginning.first.filter(isRow)
-  // A line of NDJSON is refused alone.
-  if (format === 'json' && rows.length === 0 && top && !isRow(top)) {
-    const problem = 'stop' in top ? top.stop : top.problem
-    throw new OpenError(`no plant in it; line ${top.line}: ${problem}`)
-  }
+  if (isJson && rows.length === 0 && top && !isRow(top))
+    throw new OpenError(`no plant in it; line ${top.line}: ${problemOf(top)}`)
   const isKeyed = isJson && !Array.isArray(rows[0]?.cells)
-  const rowSource = { ...parts, format, nullTexts, isKeyed }
-  return isKeyed
-    ? keyedTable(rowSource, beginning, settings)
-    : tableOf(rowSource, beginning, hasHeader)
+  const source = { ...parts, format, nullTexts, isKeyed }
+  if (isKeyed) {
+    if (!hasHeader || headerRow !== null)
+      throw new OpenError('the keys of its objects name the columns; it has no header row')
+    const lines = prepend(first, rest)
+    return { ...source, header: columnsOfRows(rows), isNamed: true, sample: rows, lines }
+  }
+  if (!hasHeader || !top) {
+    let width = 0
+    for (const { cells } of rows) width = Math.max(width, (cells as readonly Cell[]).length)
+    const header = Array(width).fill('')
+    return { ...source, header, isNamed: false, sample: rows, lines: prepend(first, rest) }
+  }
+  if (!isRow(top)) {
+    const { column = 0 } = top
+    throw new OpenError(`${problemOf(top)} in column ${column + 1} of the header`)
+  }
+  const header = (top.cells as readonly Cell[]).map(textOf)
+  const lines = prepend(first.slice(1), rest)
+  return { ...source, header, isNamed: true, sample: rows.slice(1), lines }
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { ColumnsError, resolveColumns } from '../../src/formats/columns'
-import { USUAL_COLUMNS } from './reading'
+import { resolveColumns } from '../../src/formats/columns'
+import { Question } from '../../src/formats/question'
+import { tableOf, USUAL_COLUMNS } from './reading'
 
 const resolve = (header: readonly string[], options: Partial<typeof USUAL_COLUMNS> = {}) => {
   try {
-    return resolveColumns(header, [], { ...USUAL_COLUMNS, ...options })
+    return resolveColumns(tableOf(header, []), { ...USUAL_COLUMNS, ...options })
   } catch (error) {
-    if (error instanceof ColumnsError) return error.message
+    if (error instanceof Question) return error.message
     throw error
   }
 }

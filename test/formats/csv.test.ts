@@ -207,7 +207,7 @@ describe('the delimiter', () => {
   test('is detected from the same first lines, wherever a text is cut', async () => {
     const text = `\n\nNr;Name\n${'1;a\n'.repeat(25)}2,x,y,z,;\n`
     for (const length of [1, 7, 1000]) {
-      const { delimiter, lines } = await open('csv', text, { length, hasHeader: false })
+      const { delimiter, lines } = await open('csv', text, { length, header: false })
       const rows = (await Array.fromAsync(lines)).flat()
       expect({ delimiter, rows: rows.length, line: rows[0]?.line }).toEqual({
         delimiter: ';',

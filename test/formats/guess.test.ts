@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type ColumnsError, resolveColumns } from '../../src/formats/columns'
 import { guessColumns, guessTable } from '../../src/formats/guess'
-import type { FileRow } from '../../src/formats/row'
 import { cpuTime } from '../harness/cpu-time'
-import { open, USUAL_COLUMNS } from './reading'
+import { open, tableOf, USUAL_COLUMNS } from './reading'
 
 /** The columns that a guess proposes for a text: id, names, tag. */
 async function guess(text: string) {
@@ -164,71 +162,83 @@ describe('a guess', () => {
     expect(right).toBeGreaterThan(90)
   })
 
-  test('finds the header below a title, comments and empty rows', () => {
-    const sample: FileRow[] = [
-      { line: 3, cells: ['Nr', 'Name', 'Gruppe'] },
-      { line: 4, cells: ['1', 'Fern', 'shade'] },
-    ]
-
-    expect(guessTable(['Seed list 2026', '', ''], sample, true)).toEqual({
-      ...USUAL_COLUMNS,
-      header: true,
-      headerRow: 3,
-      idColumn: 'Nr',
-      numberFrom: null,
-      nameColumn: ['Name'],
-      tagColumn: 'Gruppe',
-    })
-  })
-
   test.each([
-    [
-      'groups of columns',
-      [
-        ['Plant', '', 'Care', ''],
-        ['id', 'name', 'tag', 'water'],
-      ],
-      2,
-    ],
+    ['a title', ['Seed list 2026'], [['Nr', 'Name', 'Gruppe']], 2],
+    ['a title, and knows none of its headings', ['Seed list 2026'], [['Xyz', 'Abc', 'Def']], 2],
+    ['groups of columns', ['Plant', '', 'Care', ''], [['id', 'name', 'tag', 'water']], 2],
     [
       'labels and a date',
+      ['Source', 'Bonn'],
       [
-        ['Source', 'Bonn'],
         ['Date', '2024-05-01'],
         ['id', 'name', 'tag'],
       ],
       3,
     ],
     [
-      'a plant and its bed',
+      'no plant and its bed',
+      ['Fern', 'shade'],
       [
-        ['Fern', 'shade'],
         ['Ivy', 'sun'],
         ['id', 'name', 'tag'],
       ],
-      null,
+      undefined,
     ],
     [
-      'a plant and its price',
+      'no plant and its price',
+      ['Fern', '3.50'],
       [
-        ['Fern', '3.50'],
         ['Ivy', '4'],
         ['id', 'name', 'tag'],
       ],
-      null,
+      undefined,
     ],
-  ])('finds the header below %s, if no plant is lost', (_, [first = [], ...above], headerRow) => {
-    const rows = [...above, ['1', 'Moss', 'wall'], ['2', 'Oak', 'wood']]
-    const sample = rows.map((cells, row): FileRow => ({ line: row + 2, cells }))
+    [
+      'no empty cell',
+      ['Fern', ''],
+      [
+        ['Ivy', 'climber'],
+        ['Moss', 'shade'],
+      ],
+      undefined,
+    ],
+    ['no names with commas', ['Fern'], [['Ivy'], ['Rose', 'climbing'], ['Hosta']], undefined],
+    [
+      'no word of headings in a name',
+      ['Fern'],
+      [
+        ['Holly', ' common'],
+        ['Ivy', ' dwarf'],
+      ],
+      undefined,
+    ],
+    [
+      'no ids above another table',
+      ['1001', 'Fern'],
+      [
+        ['1002', 'Ivy'],
+        ['Nr', 'Name', 'Group'],
+      ],
+      undefined,
+    ],
+    [
+      'not many names above a table',
+      ['a'],
+      [['b'], ['c'], ['d'], ['e'], ['f'], ['Nr', 'Name']],
+      undefined,
+    ],
+  ] as [string, string[], string[][], number | undefined][])(
+    'finds the header below %s, if no plant is lost',
+    (_, header, above, headerRow) => {
+      const rows = [...above, ['1', 'Moss', 'wall'], ['2', 'Oak', 'wood']]
 
-    expect(guessTable(first, sample, true).headerRow).toBe(headerRow)
-  })
+      expect(guessTable(tableOf(header, rows)).settings.headerRow).toBe(headerRow)
+    },
+  )
 
   test('proposes a list within the rows of JSON only if it has plants and the rows have none', async () => {
-    const listOf = async (rows: readonly object[]) => {
-      const { header, sample } = await open('json', JSON.stringify(rows))
-      return guessTable(header, sample, true).list
-    }
+    const listOf = async (rows: readonly object[]) =>
+      guessTable(await open('json', JSON.stringify(rows))).settings.list
     const plants = [{ id: 7, name: 'Fern' }]
 
     expect(await listOf([{ type: 'header' }, { name: 'garden', data: plants }])).toBe('data')
@@ -239,64 +249,15 @@ describe('a guess', () => {
     expect(await listOf([{ bed: 1, facts: [{ name: 'species', value: 'Fern' }] }])).toBeUndefined()
   })
 
-  test('treats a header of years as a header', () => {
-    const sample: FileRow[] = [{ line: 2, cells: ['Abies alba', '3', '4'] }]
+  test('treats a header with a number as a row of plants, but for a year', () => {
+    const years = tableOf(['Bestand', '2024', '2025'], [['Abies alba', '3', '4']])
+    const plants = tableOf(['Tomato', 'Solanaceae', '12'], [['Basil', 'Lamiaceae', '30']])
 
-    expect(guessTable(['Bestand', '2024', '2025'], sample, true)).toMatchObject({
-      header: true,
-      nameColumn: null,
+    expect(guessTable(years).settings).toEqual({})
+    expect(guessTable(plants)).toEqual({
+      settings: { header: false },
+      columns: { ...USUAL_COLUMNS, numberFrom: 1n, nameColumn: ['1'], tagColumn: '2' },
     })
-    expect(guessTable(['Acer rubrum', '12', '2025'], sample, true).header).toBeFalse()
-  })
-
-  test('finds the header below a title, even if it knows none of its headings', () => {
-    const sample: FileRow[] = [
-      { line: 2, cells: ['Xyz', 'Abc'] },
-      { line: 3, cells: ['Fern', '5'] },
-    ]
-
-    expect(guessTable(['Seed list 2026'], sample, true)).toMatchObject({
-      headerRow: 2,
-      nameColumn: null,
-    })
-  })
-
-  test.each([
-    [
-      'an empty cell in the first row',
-      [
-        ['Fern', ''],
-        ['Ivy', 'climber'],
-        ['Moss', 'shade'],
-      ],
-    ],
-    ['commas in names', [['Fern'], ['Ivy'], ['Rose', 'climbing'], ['Hosta']]],
-    [
-      'a word of headings in a name',
-      [['Fern'], ['Ivy'], ['Holly', ' common'], ['Hosta', ' dwarf']],
-    ],
-    [
-      'ids above another table',
-      [
-        ['1001', 'Fern'],
-        ['1002', 'Ivy'],
-        ['Nr', 'Name', 'Group'],
-        ['1', 'Moss', 'shade'],
-      ],
-    ],
-    [
-      'many names above a table',
-      [...'abcdef']
-        .map((heading) => [heading])
-        .concat([
-          ['Nr', 'Name'],
-          ['1', 'Moss'],
-        ]),
-    ],
-  ])('leaves no plant above a header: %s', (_, [first = [], ...rest]) => {
-    const sample = rest.map((cells, row): FileRow => ({ line: row + 2, cells }))
-
-    expect(guessTable(first, sample, true).headerRow).toBeNull()
   })
 
   test.each([
@@ -307,29 +268,11 @@ describe('a guess', () => {
   ] as const)(
     'takes no part of a name, nor a heading, for a plant: %s %j',
     async (format, text) => {
-      const { header, sample } = await open(format, text, { list: format === 'json' ? '*' : null })
+      const table = await open(format, text, { list: format === 'json' ? '*' : null })
 
-      expect(guessTable(header, sample, true).nameColumn).toBeNull()
+      expect(guessTable(table).columns?.nameColumn).toBeNull()
     },
   )
-
-  test('treats a header with a number as a row of plants', () => {
-    const rows: FileRow[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
-    try {
-      resolveColumns(['Tomato', 'Solanaceae', '12'], rows, USUAL_COLUMNS)
-      expect.unreachable()
-    } catch (error) {
-      expect((error as ColumnsError).guess).toEqual({
-        ...USUAL_COLUMNS,
-        header: false,
-        headerRow: null,
-        idColumn: null,
-        numberFrom: 1n,
-        nameColumn: ['1'],
-        tagColumn: '2',
-      })
-    }
-  })
 
   test.each([
     ['12,Fern\n15,Ivy\n40,Moss', '1', ['2']],
@@ -340,26 +283,19 @@ describe('a guess', () => {
   ])(
     'uses rising numbers before the names as ids if there is no header: %p',
     async (text, id, name) => {
-      const { header, sample } = await open('csv', text)
-
-      expect(guessTable(header, sample, true)).toMatchObject({
-        header: false,
-        idColumn: id,
-        numberFrom: id === null ? 1n : null,
-        nameColumn: name,
+      expect(guessTable(await open('csv', text))).toMatchObject({
+        settings: { header: false },
+        columns: { idColumn: id, numberFrom: id === null ? 1n : null, nameColumn: name },
       })
     },
   )
 
   test('costs the same at any width', () => {
     const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
-    const rows: FileRow[] = Array.from({ length: 1000 }, (_, row) => ({
-      line: row + 2,
-      cells: header,
-    }))
+    const table = tableOf(header, Array(1000).fill(header))
     const from = cpuTime()
 
-    guessTable(header, rows, true)
+    guessTable(table)
 
     expect(cpuTime() - from).toBeLessThan(5000)
   })

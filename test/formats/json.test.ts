@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { COMMAND_ADVICE } from '../../src/formats/advice'
+import { decodeText, encodingOf } from '../../src/formats/encoding/encoding'
 import type { Format } from '../../src/formats/format'
 import { valueAt } from '../../src/formats/header'
 import { openJson } from '../../src/formats/json/json'
+import { openPlants } from '../../src/formats/opening'
+import { USUAL_SETTINGS } from '../../src/formats/question'
 import type { Line } from '../../src/formats/row'
-import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
-import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { cpuTime } from '../harness/cpu-time'
 import { PLANT_WORDS } from '../harness/fields'
-import { cut, read as readEntries } from './reading'
+import { cut, open as openText, read as readEntries, TOOLS } from './reading'
 
 /** Opens a document, `length` bytes at a time. */
 const open = (
@@ -18,10 +18,9 @@ const open = (
 ) =>
   openJson(
     format,
-    () => cut(Buffer.from(text), length),
-    { encoding: null, list },
+    () => decodeText(cut(Buffer.from(text), length), encodingOf(Buffer.from(text))),
+    list,
     limit,
-    COMMAND_ADVICE,
   )
 
 const read = async (text: string | Uint8Array, length = 1 << 16, limit = 1000, format?: Format) =>
@@ -96,12 +95,10 @@ test.each([
   }
 })
 
-test('names the lists of a document that lacks the requested one', async () => {
+test('refuses a document that lacks the requested list', async () => {
   const lines = (await open('{"beds":[{"id":1}],"x":{"y":[]}}', { list: 'nope' })).lines
 
-  expect(await Array.fromAsync(lines).catch(String)).toBe(
-    'OpenError: no list "nope"; the lists are "beds", "x.y"',
-  )
+  expect(await Array.fromAsync(lines).catch(String)).toBe('OpenError: no list "nope"')
 })
 
 test('stops at a value that is too long', async () => {
@@ -132,7 +129,7 @@ test('stops at the line that is not UTF-8', async () => {
     for await (const part of lines) rows.push(...part)
   })().catch(String)
 
-  expect(reason).toContain('not UTF-8 at line 4; ')
+  expect(reason).toContain('not UTF-8 at line 4 or later')
   expect(rows).toMatchObject([{ line: 2 }, { line: 3 }])
 })
 
@@ -207,15 +204,6 @@ describe('in a JSON document', () => {
   })
 
   test.each([
-    ['{"plants":[]}', { list: 'plants', rows: [] }],
-    ['{"plants":[],"next":null}', { list: 'plants', rows: [] }],
-    ['{"data":{"plants":[ ]}}', { list: 'data.plants', rows: [] }],
-    ['{"details":[],"error":1}', { list: null, rows: [{ details: [], error: 1 }] }],
-  ])('an empty list is read if the document has nothing else: %s', async (text, rows) => {
-    expect(await rowsOf(text)).toEqual(rows)
-  })
-
-  test.each([
     ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', '*', [1, 2, 3]],
     ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', 'shade', [2, 3]],
     ['{"beds":{"x":{"plants":[{"a":1}]},"y":{"plants":[{"a":2}]}}}', 'beds.*.plants', [1, 2]],
@@ -231,16 +219,13 @@ describe('in a JSON document', () => {
   test.each([
     [
       '{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}',
-      `an object with 2 lists of objects: "sun" (1), "shade" (2); name one with --list, or read all of them with --list '*'`,
+      'the plants may be in the list "sun" (1) or "shade" (2), or in all: "*"',
     ],
-    [
-      '{"x":[{"a":1}],"y":{"z":[{"a":2}]}}',
-      'an object with 2 lists of objects: "x" (1), "y.z" (1); name one with --list',
-    ],
-    ['{"fern":{"a":1},"ivy":{"a":2}}', "an object of 2 objects; read them with --list '*'"],
+    ['{"x":[{"a":1}],"y":{"z":[{"a":2}]}}', 'the plants may be in the list "x" (1) or "y.z" (1)'],
+    ['{"fern":{"a":1},"ivy":{"a":2}}', 'the plants may be in the list "*" (2)'],
     [
       '{"id":1,"name":"Fern","synonyms":[{"name":"x"}]}',
-      'one object with an id and a name, and a list of objects: "synonyms" (1); name one with --list',
+      'the plants may be in the list "synonyms" (1)',
     ],
     ['{"plants":[{"id":1}', 'not JSON: line 1: the object does not end'],
     ['\n\n{"a" 1}', 'not JSON: line 3: expected a colon, found "1"'],
@@ -255,15 +240,9 @@ describe('in a JSON document', () => {
   })
 
   test('a stream that can be read once is read as a file is', async () => {
-    const text = `{"plants":${both}}`
-    const stream = cut(Buffer.from(text), 5)
-    const { lines, list } = await openTable(
-      'json',
-      stream,
-      USUAL_SETTINGS,
-      COMMAND_ADVICE,
-      readWorkbook,
-    )
+    const source = cut(Buffer.from(`{"plants":${both}}`), 5)
+    const file = { name: '-', format: null, source }
+    const { lines, list } = await openPlants(file, USUAL_SETTINGS, TOOLS)
 
     expect(list).toBe('plants')
     expect((await Array.fromAsync(lines)).flat()).toHaveLength(2)
@@ -290,9 +269,7 @@ describe('in a JSON document', () => {
 
 describe('JSON that is one level deeper', () => {
   const tableOf = async (text: string, list: string | null = null) => {
-    const settings = { ...USUAL_SETTINGS, list }
-    const bytes = () => cut(Buffer.from(text), 3)
-    const { header, lines } = await openTable('json', bytes, settings, COMMAND_ADVICE, readWorkbook)
+    const { header, lines } = await openText('json', text, { list, length: 3 })
     const rows = (await Array.fromAsync(lines)).flat()
     return { header, rows }
   }
@@ -340,8 +317,6 @@ describe('JSON that is one level deeper', () => {
 
   test.each([
     ['[["id","name"],[1,"Fern"]]', ['id', 'name'], [[1, 'Fern']]],
-    ['[1,"Fern"]\n[2,"Ivy"]', ['1', 'Fern'], [[2, 'Ivy']]],
-    ['["id","name"]\n[1,"Fern"]', ['id', 'name'], [[1, 'Fern']]],
     ['{"rows":[[1,"Fern"]],"columns":["id","name"]}', ['id', 'name'], [[1, 'Fern']]],
     [
       '{"rows":[[1,"Fern"]],"columns":["id","name"],"facets":[{"name":"id"}]}',
@@ -392,25 +367,22 @@ describe('JSON that is one level deeper', () => {
   })
 
   test.each([
-    [
-      '{"beds":{"Fern":{"a":1},"Ivy":{"a":2}}}',
-      "an object of 2 objects; read them with --list 'beds.*'",
-    ],
-    [
-      '{"about":"x","flowers":["Fern","Ivy"]}',
-      'an object with texts: "flowers" (2); name one with --list',
-    ],
-    [
-      '{"fields":[{"name":"OBJECTID","type":"oid"},{"name":"Species"}],"features":[{"attributes":{"OBJECTID":1,"Species":"Acer rubrum"}}]}',
-      'an object with 2 lists of objects: "fields" (2), "features" (1); name one with --list',
-    ],
+    ['{"beds":{"Fern":{"a":1},"Ivy":{"a":2}}}', 'the plants may be in the list "beds.*" (2)'],
+    ['{"about":"x","flowers":["Fern","Ivy"]}', 'the plants may be in the list "flowers" (2)'],
     [
       '{"plants":[{"id":1}],"edges":[["a","b"]]}',
-      `an object with 2 lists of rows: "plants" (1), "edges" (1); name one with --list, or read all of them with --list '*'`,
+      'the plants may be in the list "plants" (1) or "edges" (1), or in all: "*"',
     ],
     ['[1]', `no plant in it; line 1: expected an object with ${PLANT_WORDS}, found a number`],
   ])('is refused in a sentence where its rows are not certain: %s', async (text, message) => {
     expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)
+  })
+
+  test('is read by the list that another one describes', async () => {
+    const text =
+      '{"fields":[{"name":"OBJECTID","type":"oid"},{"name":"Species"}],"features":[{"attributes":{"OBJECTID":1,"Species":"Acer rubrum"}}]}'
+
+    expect((await tableOf(text)).header).toEqual(['attributes.OBJECTID', 'attributes.Species'])
   })
 
   test('is one plant that has a list of texts', async () => {

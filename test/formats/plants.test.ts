@@ -191,7 +191,7 @@ test('refuses a row with an id or a name alone, and keeps a plant that is called
 test('stores the marks of missing values as they are, and counts them', async () => {
   const text = 'id,name,tag\n1,Fern,NA\n2,NA,NULL\n3,Ivy,NAN\n4,NAN,\\N\n'
   const { notices, entries } = await read('csv', text)
-  const without = await read('csv', text, { nullTexts: ['NA', 'NULL'] })
+  const without = await read('csv', text, { null: ['NA', 'NULL'] })
 
   expect(entries.map((entry) => 'plant' in entry && entry.plant.tag)).toEqual([
     'NA',

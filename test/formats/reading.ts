@@ -2,11 +2,33 @@
 
 import { COMMAND_ADVICE } from '../../src/formats/advice'
 import { resolveColumns } from '../../src/formats/columns'
+import { detectEncoding } from '../../src/formats/encoding/detect'
 import type { Format } from '../../src/formats/format'
+import type { TableHeader } from '../../src/formats/guess'
 import { type ColumnOptions, ofColumnOptions } from '../../src/formats/header'
+import { openPlants, type Tools } from '../../src/formats/opening'
 import { readPlants } from '../../src/formats/plants'
-import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
+import { type Settings, USUAL_SETTINGS } from '../../src/formats/question'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
+
+/** A table of these first rows; its header is in the first line. */
+export const tableOf = (
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  isNamed = true,
+): TableHeader => ({
+  format: 'csv',
+  header,
+  isNamed,
+  isKeyed: false,
+  sample: rows.map((cells, row) => ({ line: row + 2, cells })),
+  delimiter: null,
+  sheets: [],
+  sheet: null,
+  hiddenRows: 0,
+  list: null,
+  nullTexts: null,
+})
 
 /** A text as a stream in parts of `length` bytes. */
 export async function* cut(bytes: Uint8Array, length: number) {
@@ -22,21 +44,24 @@ export const USUAL_COLUMNS: ColumnOptions = {
 
 type Options = Partial<ColumnOptions & Settings> & { readonly length?: number }
 
-/** Opens a text. */
+export const TOOLS: Tools = {
+  readBook: readWorkbook,
+  detectEncoding: (lines) => detectEncoding(lines, (program) => Bun.file(program).arrayBuffer()),
+}
+
+/** Opens a text as a file. */
 export const open = (format: Format, text: string | Uint8Array, options: Options = {}) =>
-  openTable(
-    format,
-    () => cut(Buffer.from(text), options.length ?? 1 << 16),
+  openPlants(
+    { name: '', format, source: () => cut(Buffer.from(text), options.length ?? 1 << 16) },
     { ...USUAL_SETTINGS, ...options },
-    COMMAND_ADVICE,
-    readWorkbook,
+    TOOLS,
   )
 
 /** The entries of a text, without their rows, and what a user should know about it. */
 export async function read(format: Format, text: string | Uint8Array, options: Options = {}) {
   const table = await open(format, text, options)
   const choice = { ...USUAL_COLUMNS, ...options }
-  const columns = resolveColumns(table.header, table.sample, choice, table.isNamed)
+  const columns = resolveColumns(table, choice)
   const notices: string[] = []
   const parts = readPlants(table, columns, COMMAND_ADVICE, (notice) => notices.push(notice))
   const entries = (await Array.fromAsync(parts)).flat().map((entry) => {

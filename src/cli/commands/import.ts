@@ -15,7 +15,7 @@ import { type Command, type CommandContext, onlyArgument } from '../command'
 import { COLUMN_OPTIONS, READING_OPTIONS } from '../import/command-line'
 import { dryRun } from '../import/dry-run'
 import { importGroups } from '../import/import-groups'
-import { checkOptions, findFormat, openFile } from '../import/open-file'
+import { checkOptions, openFile } from '../import/open-file'
 import { openRefusedFile } from '../import/refused-file'
 import { REFUSED_SHOWN, Report } from '../import/report'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
@@ -25,8 +25,7 @@ import { commandLog, interactiveOptions } from '../terminal/suspend'
 async function importFile(context: CommandContext): Promise<number> {
   const { config, args, err } = context
   const path = onlyArgument(args, 'FILE, or - for standard input')
-  const format = config.format ?? formatToRead(path) ?? (await findFormat(path))
-  checkOptions(config, format)
+  checkOptions(config, config.format ?? formatToRead(path))
   const engine = engineOf(config.database)
   const { name, isNew, files } = engine.locate(config.database)
   await using refusedFile =
@@ -34,7 +33,7 @@ async function importFile(context: CommandContext): Promise<number> {
   const input = openInput(path)
   using signal = watchInterrupt()
   const progress = createProgress(err, inPlants)
-  const file = await openFile(path, format, input, config, signal)
+  const file = await openFile(path, input, config, signal)
   if (signal.aborted) return interruptCode(signal)
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file

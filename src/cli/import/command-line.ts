@@ -3,11 +3,10 @@
 import type { Config } from '../../config/config'
 import { OPTIONS, type OptionName, toFlag } from '../../config/options'
 import { withoutPassword } from '../../engine/database-url'
-import { type Advice, COMMAND_ADVICE } from '../../formats/advice'
-import { type Columns, columnsNamed } from '../../formats/columns'
+import type { Columns } from '../../formats/columns'
 import { formatToRead } from '../../formats/format'
-import type { Guess } from '../../formats/guess'
-import { ofColumnOptions, optionOf } from '../../formats/header'
+import { type ColumnOptions, ofColumnOptions, optionOf } from '../../formats/header'
+import type { Question } from '../../formats/question'
 import type { RefusedWriter } from '../../formats/refused'
 import { OPTIONAL_TEXTS } from '../../plant/plant'
 import { quote } from '../../program'
@@ -53,76 +52,49 @@ const storingOptions = (config: Config): OptionValues => ({
   database: withoutPassword(config.database),
 })
 
-/** The command that imports a file with other columns. */
-export function importCommand(path: string, config: Config, columns: OptionValues): string {
-  const flags = flagsOf({
-    ...optionsOf(config, READING_OPTIONS),
-    ...columns,
-    ...storingOptions(config),
-  })
-  return ['plantstore import', quote(path), ...flags].join(' ')
-}
-
 /** A column that only the user knows. */
 const COLUMN_PLACEHOLDER = 'COLUMN'
-/** An encoding that only the user knows. */
-const ENCODING_PLACEHOLDER = 'ENCODING'
 
 const unlessDefault = (column: string | null, name: string) => (column === name ? null : column)
 
-/** The columns that the user named and the file has. */
-function existingColumns(config: Config, header: readonly string[]) {
-  const isColumn = (column: string) =>
-    columnsNamed(header, column, true, config.header).length === 1
-  const ifExists = (column: string | null) => (column !== null && isColumn(column) ? column : null)
-  return {
-    idColumn: ifExists(config.idColumn),
-    nameColumn: config.nameColumn?.every(isColumn) ? config.nameColumn : null,
-    ...ofColumnOptions((name) => ifExists(config[optionOf(name)])),
-  }
-}
-
-/** The options of a guess; those that the user has set win. `header`: the first row, as it was read. */
-export function guessOptions(
-  guess: Guess,
+/** The options for proposed columns. */
+function columnOptions(
+  { idColumn, numberFrom, nameColumn, ...texts }: ColumnOptions,
   config: Config,
-  header: readonly string[],
 ): OptionValues {
-  // In another header, or without one, the columns of the user may be right.
-  const isSame = guess.headerRow === null && guess.header === config.header
-  const userColumns = isSame ? existingColumns(config, header) : config
-  const nameColumn = userColumns.nameColumn ?? guess.nameColumn ?? [COLUMN_PLACEHOLDER]
-  const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
+  const isUsual = nameColumn?.length === 1 && nameColumn[0] === 'name'
   // If the user named an id column, rows are not numbered; nor if their numbers would replace other plants.
+  const isToName = config.numberFrom === null && (config.idColumn !== null || config.replace)
   const id =
-    (config.idColumn !== null || config.replace) && guess.idColumn === null
+    idColumn === null && isToName
       ? { idColumn: COLUMN_PLACEHOLDER }
-      : { idColumn: unlessDefault(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
-  const { numberFrom } = config
-  const { idColumn } = userColumns
+      : { idColumn: unlessDefault(idColumn, 'id'), numberFrom }
   return {
-    ...(guess.headerRow === null ? {} : { headerRow: guess.headerRow }),
-    ...(guess.header ? {} : { header: false }),
-    ...(idColumn === null && numberFrom === null ? id : { idColumn, numberFrom }),
-    nameColumn: isUsual ? null : nameColumn,
-    ...ofColumnOptions(
-      (name) => userColumns[optionOf(name)] ?? unlessDefault(guess[optionOf(name)], name),
-    ),
+    ...id,
+    nameColumn: isUsual ? null : (nameColumn ?? [COLUMN_PLACEHOLDER]),
+    ...ofColumnOptions((name) => unlessDefault(texts[optionOf(name)], name)),
   }
 }
 
-/** Advice that proposes the command to read the file. */
-export function adviceFor(path: string, config: Config): Advice {
-  const tryWith = (values: OptionValues): string =>
-    `try: ${importCommand(path, config, { ...optionsOf(config, [...COLUMN_OPTIONS, 'numberFrom']), ...values })}`
-  return {
-    ...COMMAND_ADVICE,
-    encoding: (encoding) => tryWith({ encoding: encoding ?? ENCODING_PLACEHOLDER }),
-    lists(paths, all) {
-      const [list = all, other] = paths
-      return other === undefined ? tryWith({ list }) : COMMAND_ADVICE.lists(paths, all)
-    },
-  }
+/** The command that answers a question about a file. It has a word in capitals for what only the user knows. */
+export function answerCommand(
+  path: string,
+  config: Config,
+  { settings, columns }: Question,
+): string {
+  const answers = Object.entries(settings).map(([name, value]) => [
+    name,
+    value ?? name.toUpperCase(),
+  ])
+  const flags = flagsOf({
+    ...optionsOf(config, READING_OPTIONS),
+    ...Object.fromEntries(answers),
+    ...(columns
+      ? columnOptions(columns, config)
+      : optionsOf(config, [...COLUMN_OPTIONS, 'numberFrom'])),
+    ...storingOptions(config),
+  })
+  return ['plantstore import', quote(path), ...flags].join(' ')
 }
 
 /** The command that imports the refused rows once they are fixed. */

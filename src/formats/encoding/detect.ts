@@ -1,15 +1,10 @@
 // Bytes -> their encoding, if it is certain. A detector tells the scripts of the world apart. Encodings of Latin letters,
 // Macintosh included, are told apart by how readable the text is.
 
+import { concat } from '../bytes'
 import { showText } from '../row'
 import { guessEncoding, type Loader } from './chardetng'
-import {
-  BEYOND_ASCII,
-  createDecoder,
-  type Detection,
-  type EncodingSample,
-  linesOf,
-} from './encoding'
+import { createDecoder, tryUtf8 } from './encoding'
 import { assessReadability, type Readability } from './readable'
 
 /** The encodings of Latin letters. If several give the same text, the first counts. */
@@ -23,7 +18,7 @@ const LATIN_ENCODINGS = [
   'macintosh',
   'cp850',
 ] as const
-/** Never proposed, as few files have it; but where it is as plausible, Macintosh is not certain. */
+/** Few files have it: it is never proposed, but Macintosh is not certain where it is as plausible. */
 const DOS = 'cp850'
 /** The encodings that a guess may stand for: they differ in capitals and a few letters, or read a text in capitals. */
 const RIVALS: Readonly<Record<string, readonly string[]>> = {
@@ -84,39 +79,34 @@ async function candidatesOf(sample: Uint8Array, load: Loader): Promise<readonly 
 const isCertain = ({ encoding, foreignCount }: Candidate): boolean =>
   foreignCount >= (MIN_LETTERS[encoding] ?? 0)
 
+const BEYOND_ASCII = /\P{ASCII}/u
 /** Characters of three bytes: two letters of East Asia may be UTF-8 of two bytes each by chance. */
 const THREE_BYTES = /[\u0800-\uffff]/
 const EAST_ASIAN = /^(gb|big5|euc-|shift_jis)/
 
-/** Returns a test for lines beyond ASCII that are UTF-8. */
-function createUtf8Test(encoding: string): (line: Uint8Array) => boolean {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const sign = EAST_ASIAN.test(encoding) ? THREE_BYTES : BEYOND_ASCII
-  return (line) => {
-    try {
-      return sign.test(decoder.decode(line))
-    } catch {
-      return false
-    }
-  }
+/** The encoding of a text. */
+export type Detection = {
+  /** null: several are possible, or none. */
+  readonly encoding: string | null
+  /** How the first line reads. */
+  readonly readings: readonly string[]
 }
 
-/** Detects the encoding of a text. `sample`: its lines that have bytes beyond ASCII, from the first bad one on. */
+/** Detects the encoding of a text that is not UTF-8. `lines`: those beyond ASCII; null: some of them are UTF-8. */
 export async function detectEncoding(
-  { sample, earlier }: EncodingSample,
+  lines: readonly Uint8Array[],
   load: Loader,
-): Promise<Detection> {
-  const all = await candidatesOf(sample, load)
-  const isRival = all.every(({ encoding }) => encoding === DOS || encoding === 'macintosh')
-  const candidates = isRival ? all : all.filter(({ encoding }) => encoding !== DOS)
+): Promise<Detection | null> {
+  const all = await candidatesOf(concat(lines), load)
+  const others = all.filter(({ encoding }) => encoding !== DOS)
+  const candidates = others.every(({ encoding }) => encoding === 'macintosh') ? all : others
   const [first] = candidates
+  const sign = EAST_ASIAN.test(first?.encoding ?? '') ? THREE_BYTES : BEYOND_ASCII
+  if (lines.some((line) => sign.test(tryUtf8(line) ?? ''))) return null
   const readings = candidates.slice(0, MAX_READINGS).map(({ encoding, text }) => {
     const [line = ''] = text.split(/[\r\n]/, 1)
     return `${showText(line.slice(0, CONTEXT_CHARACTERS))} as ${encoding}`
   })
-  const isMixed =
-    first !== undefined &&
-    [earlier, sample].some((bytes) => linesOf(bytes).some(createUtf8Test(first.encoding)))
-  const isOnly = first && first.encoding !== DOS && candidates.length === 1 && !isMixed
-  return { encoding: isOnly && isCertain(first) ? first.encoding : null, readings, isMixed }
+  const isOnly = first && candidates.length === 1 && first.encoding !== DOS && isCertain(first)
+  return { encoding: isOnly ? first.encoding : null, readings }
 }

@@ -1,14 +1,11 @@
 // Bytes -> rows, for JSON: one value a line, values one after another, or those of a list.
 
 import { OpenError } from '../../errors'
-import type { Advice } from '../advice'
-import { decodeText, prepend } from '../encoding/encoding'
 import type { Format } from '../format'
 import { type Line, showText } from '../row'
-import type { Opener } from '../source'
 import { createRowReader } from './rows'
 import { JsonScanner } from './scanner'
-import { createPathTest, findShape, MAX_NAMED, type Shape } from './shape'
+import { createPathTest, findShape, type Shape } from './shape'
 
 const NO_SPACE = /[^ \t\r]/
 
@@ -16,10 +13,9 @@ const NO_SPACE = /[^ \t\r]/
 async function* readLines(
   text: AsyncIterable<string>,
   limit: number,
-  firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
   const readRow = createRowReader('lines')
-  let line = firstLine - 1
+  let line = 0
   // The beginning of a line, and its length; if it is too long, only the length.
   let pieces: string[] = []
   let length = 0
@@ -58,14 +54,12 @@ async function* readValues(
   text: AsyncIterable<string>,
   shape: Exclude<Shape, 'lines'>,
   limit: number,
-  firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
   // The names of the columns may be elsewhere in the document.
   const header = shape === 'values' ? null : shape.header
-  let rows: Line[] = header ? [{ line: firstLine, cells: header }] : []
+  let rows: Line[] = header ? [{ line: 1, cells: header }] : []
   let isFound = shape === 'values'
   const isOfList = shape === 'values' ? null : createPathTest(shape.list)
-  const lists = new Set<string>()
   let isStopped = false
   const readRow = createRowReader(shape)
   const scanner = new JsonScanner(
@@ -74,7 +68,6 @@ async function* readValues(
         if (shape === 'values' || !isOfList) return path.length === 0
         const isList = shape.list === '' ? isArray && path.length === 0 : isOfList(path)
         isFound ||= isList
-        if (!isFound && isArray && lists.size < MAX_NAMED) lists.add(path.join('.'))
         return isList
       },
       isSeries: true,
@@ -85,7 +78,6 @@ async function* readValues(
       },
     },
     limit,
-    firstLine,
   )
   for await (const part of text) {
     const fault = scanner.read(part)
@@ -95,58 +87,42 @@ async function* readValues(
   }
   const fault = scanner.end()
   if (fault) rows.push(fault)
-  else if (!isFound && shape !== 'values') {
-    const names = [...lists].map(showText).join(', ')
-    throw new OpenError(
-      `no list ${showText(shape.list)}${names === '' ? '' : `; the lists are ${names}`}`,
-    )
-  }
+  else if (!isFound && shape !== 'values') throw new OpenError(`no list ${showText(shape.list)}`)
   yield rows
 }
 
-/** A text without leading blanks, the line in which it begins then, and its first character. */
-async function skipBlanks(text: AsyncIterable<string>) {
-  const parts = text[Symbol.asyncIterator]()
+/** The first character of a text that is not blank, and its line; null: there is none. */
+async function beginningOf(text: AsyncIterable<string>) {
   let line = 1
-  for (let next = await parts.next(); !next.done; next = await parts.next()) {
-    const beginning = next.value.replace(/^[ \n\r\t]+/, '')
-    const [first] = beginning
-    line += next.value.slice(0, next.value.length - beginning.length).split('\n').length - 1
-    if (first === undefined) continue
-    const rest = { [Symbol.asyncIterator]: () => parts }
-    return { first, line, text: prepend(beginning, rest) }
+  for await (const part of text) {
+    const [blanks = ''] = /^[ \n\r\t]*/.exec(part) ?? []
+    line += blanks.split('\n').length - 1
+    const first = part[blanks.length]
+    if (first !== undefined) return { first, line }
   }
   return null
 }
 
-/** The way to read a JSON document. `list`: the path of its rows; null: decided by its first value. */
-type JsonSettings = { readonly encoding: string | null; readonly list: string | null }
-
 /**
- * Opens a document; each call of `open` reads from its beginning. A value has at most `limit` characters. Throws an
- * `OpenError` if it is not JSON, or in another encoding.
+ * Opens a document. `openText`: its text, to inspect and then to read. `list`: the path of its rows; null: decided by its
+ * first value. A value has at most `limit` characters.
  */
 export async function openJson(
   format: Format,
-  open: Opener,
-  { encoding, list }: JsonSettings,
+  openText: (purpose: 'inspect' | 'read') => AsyncIterable<string>,
+  list: string | null,
   limit: number,
-  advice: Advice,
-) {
-  const openText = (purpose: 'inspect' | 'read') =>
-    skipBlanks(decodeText(open(purpose), encoding, advice))
-  const beginning = await openText('read')
-  if (!beginning)
-    return { list: null, lines: (async function* (): AsyncGenerator<readonly Line[]> {})() }
-  const { first, line, text } = beginning
-  async function* reopen(): AsyncGenerator<string> {
-    yield* (await openText('inspect'))?.text ?? []
-  }
-  const shape: Shape =
-    list === null
-      ? await findShape(format, first, reopen, line, limit, advice)
+): Promise<{ list: string | null; lines: AsyncGenerator<readonly Line[]> }> {
+  const beginning = list === null ? await beginningOf(openText('inspect')) : null
+  const shape: Shape = beginning
+    ? await findShape(format, beginning, openText('inspect'), limit)
+    : list === null
+      ? 'lines'
       : { list, header: null }
-  if (shape === 'lines') return { list: null, lines: readLines(text, limit, line) }
-  const lines = readValues(text, shape, limit, line)
-  return { list: shape === 'values' || shape.list === '' ? null : shape.list, lines }
+  const text = openText('read')
+  if (shape === 'lines') return { list: null, lines: readLines(text, limit) }
+  return {
+    list: shape === 'values' || shape.list === '' ? null : shape.list,
+    lines: readValues(text, shape, limit),
+  }
 }

@@ -94,7 +94,7 @@ function findEnd(span: Span, part: string, start: number): number {
 
 /** Reads the text of a document, or of several one after another. A row or a key has at most `limit` characters. */
 export class JsonScanner {
-  line: number
+  line = 1
   /** The number of outermost values that have ended. */
   values = 0
   #frames: Frame[] = []
@@ -106,10 +106,7 @@ export class JsonScanner {
   constructor(
     private readonly receiver: Receiver,
     private readonly limit: number,
-    line = 1,
-  ) {
-    this.line = line
-  }
+  ) {}
 
   /** Reads the next part of the text. */
   read(part: string): Fault | null {

@@ -2,10 +2,10 @@
 
 import { OpenError } from '../../errors'
 import { parseExactly } from '../../plant/json'
-import type { Advice } from '../advice'
 import type { Format } from '../format'
 import { columnsOf, isObject, lastKey } from '../header'
 import { isKnownHeading } from '../headings'
+import { Question } from '../question'
 import { showText } from '../row'
 import { JsonScanner } from './scanner'
 
@@ -21,7 +21,7 @@ type List = {
   count: number
 }
 
-/** An object within a document: the keys that lead to it, and its members. */
+/** An object that is in no array: the keys that lead to it, and its members. */
 type Group = { readonly path: readonly string[]; count: number; areObjects: boolean }
 
 /** The findings of a first look at a document. */
@@ -33,23 +33,10 @@ type Survey = {
   /** The line in which a second value begins; null: there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
-  /** The number of members that are not null. */
-  readonly members: number
-  /** The objects that are in no array; the outermost comes first. */
+  /** The outermost comes first. */
   readonly groups: readonly Group[]
   /** The keys of the first value, and the first character of the value of each. */
   readonly keys: ReadonlyMap<string, string>
-}
-
-/** The error of a document with several lists, none of them named: their paths, and one pattern for all, or null. */
-export class ListsError extends OpenError {
-  constructor(
-    message: string,
-    readonly paths: readonly string[],
-    readonly all: string | null,
-  ) {
-    super(message)
-  }
 }
 
 /** A list of rows by its path. `header`: the names of the columns of arrays, if they are elsewhere in the document. */
@@ -61,7 +48,7 @@ export type Shape = 'lines' | 'values' | ListShape
 /** The maximum number of lists, keys and objects that are looked at. */
 const MAX_PARTS = 1000
 /** The maximum number of lists that a message names. */
-export const MAX_NAMED = 12
+const MAX_NAMED = 12
 /** The characters of the first values of all lists that are looked at. */
 const SAMPLE_CHARACTERS = 1_000_000
 
@@ -85,16 +72,15 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** Reads a document up to its second value. `text` begins in `line`. */
-async function survey(text: AsyncIterable<string>, line: number, limit: number): Promise<Survey> {
+/** Reads a document up to its second value. */
+async function survey(text: AsyncIterable<string>, limit: number): Promise<Survey> {
   const lists: List[] = []
   // By the path of each, which is one array.
   const groups = new Map<readonly string[], Group>()
   const keys = new Map<string, string>()
-  let members = 0
   let remaining = SAMPLE_CHARACTERS
   let list: List | null = null
-  let endLine = line
+  let endLine = 0
   const scanner = new JsonScanner(
     {
       isRows(path, isArray) {
@@ -113,7 +99,6 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
         if (remaining > 0) list.sample.push(tryParse(row))
       },
       onMember(path, key, first) {
-        if (first !== 'n') members += 1
         if (path.length === 0 && keys.size < MAX_PARTS) keys.set(key, first)
         const group = groups.get(path) ?? { path, count: 0, areObjects: true }
         if (group.count === 0 && groups.size < MAX_PARTS) groups.set(path, group)
@@ -125,14 +110,12 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
       },
     },
     limit,
-    line,
   )
   const resultOf = (problem: string | null, nextLine: number | null): Survey => ({
     problem,
     endLine,
     nextLine,
     lists,
-    members,
     groups: [...groups.values()],
     keys,
   })
@@ -145,15 +128,6 @@ async function survey(text: AsyncIterable<string>, line: number, limit: number):
   return resultOf(fault ? `line ${fault.line}: ${fault.stop}` : null, null)
 }
 
-/** True for an array whose first value is neither an array nor an object. */
-async function beginsWithScalar(text: AsyncIterable<string>): Promise<boolean> {
-  for await (const part of text) {
-    const [value] = part.replace(/^\s*\[/, '').trimStart()
-    if (value !== undefined) return !'[{]'.includes(value)
-  }
-  return false
-}
-
 /** The pattern that matches several paths, with `*` where their keys differ; null: they are not equally deep. */
 function patternOf(paths: readonly (readonly string[])[]): string | null {
   const [first = []] = paths
@@ -163,25 +137,20 @@ function patternOf(paths: readonly (readonly string[])[]): string | null {
   )
 }
 
-function listLists(lists: readonly List[]): string {
-  const names = lists
-    .slice(0, MAX_NAMED)
-    .map(({ path, count }) => `${showText(showPath(path))} (${count})`)
-  const more = lists.length - names.length
-  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
-}
-
-/** Refuses a document with several lists, or with one that may not be of plants. `likely`: those that may. */
-function refuseLists(
-  what: string,
-  lists: readonly List[],
-  advice: Advice,
-  likely: readonly List[] = lists,
-): never {
-  const chosen = likely.length > 0 ? likely : lists
-  const all = patternOf(chosen.map(({ path }) => path))
-  const paths = chosen.map(({ path }) => showPath(path))
-  throw new ListsError(`${what}: ${listLists(lists)}; ${advice.lists(paths, all)}`, paths, all)
+/** Asks for the list with the plants. */
+function askForList(lists: readonly Pick<List, 'path' | 'count'>[]): never {
+  const all = patternOf(lists.map(({ path }) => path))
+  const paths = lists.map(({ path }) => showPath(path))
+  const names = lists.map(({ count }, index) => `${showText(paths[index] ?? '')} (${count})`)
+  const more = names.length - MAX_NAMED
+  const shown = more > 0 ? [...names.slice(0, MAX_NAMED), `${more} more`] : names
+  const choices = all === null || paths.includes(all) ? paths : [all, ...paths]
+  throw new Question(
+    `the plants may be in the list ${shown.join(' or ')}${all === null ? '' : `, or in all: ${showText(all)}`}`,
+    { list: choices.length === 1 ? (choices[0] ?? null) : null },
+    null,
+    choices,
+  )
 }
 
 /** The columns of a list of arrays, from a list of as many texts; null: there is none. */
@@ -203,66 +172,47 @@ const isTable = ({ kind, sample: [first] }: List): boolean =>
   (kind === 'arrays' && Array.isArray(first) && first.some((cell) => typeof cell === 'string'))
 
 /** The shape of a document that is one object. */
-function shapeOfObject({ groups, keys, lists, members }: Survey, advice: Advice): Shape {
+function shapeOfObject({ groups, keys, lists }: Survey): Shape {
   const isPlant = ['id', 'name'].every((key) => /["\d-]/.test(keys.get(key) ?? ''))
   const shapeOf = (list: List) => ({ list: showPath(list.path), header: headerOf(list, lists) })
-  const tables = lists.filter(isTable)
-  const [headed, otherHeaded] = tables.filter((list) => headerOf(list, lists))
-  if (headed && !otherHeaded && !isPlant) return shapeOf(headed)
-  const [table, otherTable] = tables
-  const objects = tables.filter(({ kind }) => kind === 'objects')
-  if (table && objects.length > 0) {
-    if (!otherTable && !isPlant) return shapeOf(table)
-    const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
-    const many = otherTable ? `${tables.length} lists` : 'a list'
-    const ofWhat = objects.length === tables.length ? 'objects' : 'rows'
-    const likely = tables.filter((list) => !tables.some((row) => isDescription(list, row)))
-    refuseLists(`${what} ${many} of ${ofWhat}`, tables, advice, likely)
+  const all = lists.filter(isTable)
+  const tables = all.filter((list) => !all.some((row) => isDescription(list, row)))
+  const headed = tables.filter((list) => headerOf(list, lists))
+  const [table, otherTable] = headed.length === 1 && !isPlant ? headed : tables
+  if (table && (!otherTable || tables.some(({ kind }) => kind === 'objects'))) {
+    if (otherTable || (isPlant && table.kind === 'objects')) askForList(tables)
+    if (!isPlant) return shapeOf(table)
   }
   const map = groups.find(({ areObjects, count }) => areObjects && count > 1)
-  if (map) {
-    const all = showPath([...map.path, '*'])
-    throw new ListsError(`an object of ${map.count} objects; ${advice.lists([], all)}`, [], all)
-  }
+  if (map) askForList([{ path: [...map.path, '*'], count: map.count }])
   // The lists of a plant are its other names or uses.
-  if (isPlant || [...keys].some(([key, first]) => first === '"' && isKnownHeading(key)))
-    return 'values'
-  if (table && !otherTable) return shapeOf(table)
+  const isRow = [...keys].some(([key, first]) => first === '"' && isKnownHeading(key))
   // A list of texts would lose what belongs to them in other lists.
   const [list, otherList] = lists
-  if (!list || otherList) return 'values'
-  if (list.kind === 'texts') refuseLists('an object with texts', lists, advice)
-  // Such as {"plants":[],"next":null}, the answer of a store without plants.
-  return members === list.path.length ? shapeOf(list) : 'values'
+  if (!isPlant && !isRow && list?.kind === 'texts' && !otherList) askForList(lists)
+  return 'values'
 }
 
 /**
- * Decides how a document is read, by its first value. `first`: its first character; `text`: the document from there, which
- * begins in `line`. Throws an `OpenError` if the document is not JSON, or has several lists.
+ * Decides how a document is read, by its first character, the line of that, and its first value. Throws an `OpenError` if it is not JSON, or a {@link Question} if its rows are not certain.
  */
 export async function findShape(
   format: Format,
-  first: string,
-  text: () => AsyncIterable<string>,
-  line: number,
+  { first, line }: { readonly first: string; readonly line: number },
+  text: AsyncIterable<string>,
   limit: number,
-  advice: Advice,
 ): Promise<Shape> {
-  if (first === '[') {
-    const isRow = await beginsWithScalar(text())
-    const areRows = isRow && (await survey(text(), line, limit)).nextLine !== null
-    return areRows ? 'values' : { list: '', header: null }
-  }
+  if (first === '[') return { list: '', header: null }
   if (first !== '{') {
     if (format === 'ndjson') return 'lines'
     throw new OpenError(`not JSON: line ${line} begins with ${showText(first)}`)
   }
-  const document = await survey(text(), line, limit)
+  const document = await survey(text, limit)
   const { problem, endLine, nextLine } = document
   if (problem !== null) {
     if (format === 'ndjson' && problem.startsWith(`line ${line}:`)) return 'lines'
     throw new OpenError(`not JSON: ${problem}`)
   }
-  if (nextLine === null) return format === 'ndjson' ? 'values' : shapeOfObject(document, advice)
+  if (nextLine === null) return format === 'ndjson' ? 'values' : shapeOfObject(document)
   return endLine === line && nextLine > endLine ? 'lines' : 'values'
 }

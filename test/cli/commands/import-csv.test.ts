@@ -131,7 +131,7 @@ test('obeys --delimiter even if the header fits another', async () => {
 
   expect(code).toBe(1)
   expect(err).toStartWith(
-    'plantstore: standard input: no column "name"; found "id,name" (semicolon-separated; change with --delimiter); try: ',
+    'plantstore: standard input: no column "name"; found "id,name" (semicolon-separated); try: ',
   )
 })
 
@@ -185,7 +185,7 @@ test.each([
   const database = quote(databaseAt(folder.file('plants.db')))
   const line = `plantstore import - --format csv${options} --database ${database}`
   expect({ err, code }).toEqual({
-    err: `plantstore: standard input: ${found} (${delimiter}-separated; change with --delimiter); try: ${line}\n`,
+    err: `plantstore: standard input: ${found} (${delimiter}-separated); try: ${line}\n`,
     code: 1,
   })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
@@ -261,7 +261,7 @@ test('says what was created if the rest of a file cannot be read', async () => {
   const stored = storedPlants(folder.file('plants.db')).length
   expect(stored).toBeGreaterThan(0)
   expect(out).toStartWith(
-    `created ${stored}, skipped 0, replaced 0, refused 0; ${stored} rows read; not read: the rest: not UTF-8 at line 100002; `,
+    `created ${stored}, skipped 0, replaced 0, refused 0; ${stored} rows read; not read: the rest: not UTF-8 at line `,
   )
   expect(code).toBe(1)
 })
@@ -351,9 +351,7 @@ test.each([
 
   const { err, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
 
-  expect(err).toMatch(
-    /^plantstore: standard input: not (UTF-8 at|utf-16le, at) line \d.* --encoding/,
-  )
+  expect(err).toMatch(/^plantstore: standard input: not (UTF-8|UTF-16LE) at line \d.* --encoding/)
   expect(code).toBe(1)
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })

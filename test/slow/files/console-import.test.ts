@@ -42,7 +42,7 @@ async function start() {
     importer,
     plants: () =>
       storedPlants(database).map(({ id, name, tag }) =>
-        tag === null ? [id, name] : [id, name, tag],
+        [id, name, tag].filter((value) => value !== null).join(),
       ),
     async [Symbol.asyncDispose]() {
       await daemon.kill()
@@ -93,191 +93,48 @@ const done = (created: number, more: object = {}) => ({
   ...more,
 })
 
-describe('a real-world file such as', () => {
-  test.each([
-    ['wider-rows.csv', 2],
-    ['short-rows.csv', 3],
-    ['blank-rows.csv', 1],
-    ['spaces.csv', 2],
-    ['literal-quotes.tsv', 3],
-    ['wrapped.json', 2],
-    ['pretty.ndjson', 2],
-    ['features.geojson', 2],
-    ['date-times.xlsx', 4],
-    ['time-only.xlsx', 2],
-    ['hidden-first-sheet.xlsx', 1],
-    ['merged-tag.xlsx', 3],
-    ['cells-without-r.xlsx', 2],
-    ['emoji-reference.xlsx', 1],
-    ['side-note.xlsx', 2],
-    ['empty-names.json', 2],
-    ['stored.ndjson', 2],
-    ['tomorrow.csv', 1],
-    ['rows-as-arrays.json', 2],
-  ])('%s fits: choosing it is enough', async (name, created) => {
-    await using console = await start()
-
-    await console.importer.add([fileOf(name)])
-
-    expect(counts(console.importer)).toEqual(done(created))
-    expect(console.plants()).toHaveLength(created)
+/** Imports a file as it is shown, if it is asked about and can be imported. */
+async function importShown(importer: Importer, file: File) {
+  const adding = importer.add([file])
+  await until('the question, or the end', () => {
+    const { form, state } = importer.current.value ?? {}
+    return form || state === 'done' || state === 'failed'
   })
+  const preview = importer.current.value?.form ? await previewOf(importer) : null
+  const isReady = preview?.isReady !== false
+  if (isReady) preview?.accept()
+  else preview?.cancel()
+  await adding
+  return { isAsked: preview !== null, isReady }
+}
 
-  const asked: readonly (readonly [string, (string | null)[], (bigint | string)[][], string?])[] = [
-    ['macintosh.csv', ['id', 'name', 'tag'], [[1n, 'Café fern', 'shade']], 'macintosh'],
-    [
-      'smart-quotes.csv',
-      ['id', 'name', 'tag'],
-      [
-        [1n, 'Lady’s mantle', 'herb'],
-        [2n, 'Rosa ‘Peace’', 'rose'],
-        [3n, 'Hosta – mixed', 'shade'],
-      ],
-      'windows-1252',
-    ],
-    [
-      'cyrillic.csv',
-      ['id', 'name', 'tag'],
-      [
-        [1n, 'Дуб', 'деревья'],
-        [2n, 'Ель', 'хвойные'],
-      ],
-      'windows-1251',
-    ],
-    [
-      'polish.csv',
-      ['id', 'name', 'tag'],
-      [
-        [1n, 'Dąb', 'drzewa'],
-        [2n, 'Żywotnik', 'krzewy'],
-      ],
-      'windows-1250',
-    ],
-    [
-      'records-fields.json',
-      ['fields.nr', 'fields.genus + fields.species', null],
-      [
-        [1n, 'Acer rubrum'],
-        [2n, 'Quercus alba'],
-      ],
-    ],
-    [
-      'elements-tags.json',
-      ['id', 'tags.species', null],
-      [
-        [11n, 'Acer rubrum'],
-        [12n, 'Quercus alba'],
-      ],
-    ],
-    [
-      'names-only.json',
-      ['from 1', 'name', null],
-      [
-        [1n, 'Fern'],
-        [2n, 'Ivy'],
-        [3n, 'Moss'],
-      ],
-    ],
-    [
-      'keyed-by-name.json',
-      ['from 1', 'key', null],
-      [
-        [1n, 'Fern'],
-        [2n, 'Ivy'],
-      ],
-    ],
-    [
-      'one-word-headings.csv',
-      ['id', 'scientificname', 'family'],
-      [
-        [1n, 'Acer rubrum', 'Sapindaceae'],
-        [2n, 'Quercus alba', 'Fagaceae'],
-        [3n, 'Tilia cordata', 'Malvaceae'],
-      ],
-    ],
-    [
-      'text-ids.csv',
-      ['from 1', 'Name', null],
-      [
-        [1n, 'Fern'],
-        [2n, 'Ivy'],
-      ],
-    ],
-    ['no-id.csv', ['from 1', 'latin', null], [[1n, 'Hedera helix']]],
-    ['other-names.csv', ['plant_id', 'common_name', 'family'], [[1n, 'Fern', 'Polypodiaceae']]],
-    [
-      'no-header.csv',
-      ['from 1', 'column 1', 'column 2'],
-      [
-        [1n, 'Tomato', 'Solanaceae'],
-        [2n, 'Basil', 'Lamiaceae'],
-        [3n, 'Chives', 'Amaryllidaceae'],
-      ],
-    ],
-    [
-      'herbarium.csv',
-      ['catalogNumber', 'scientificName', 'family'],
-      [
-        [107n, 'Hedera helix L.', 'Araliaceae'],
-        [108n, 'Viola × wittrockiana', 'Violaceae'],
-        [109n, 'Acer pseudoplatanus L.', 'Sapindaceae'],
-      ],
-    ],
-    [
-      'price-list.csv',
-      ['Artikel-Nr', 'Bezeichnung', 'Gruppe'],
-      [
-        [1001n, 'Frauenmantel', 'Stauden'],
-        [1002n, 'Günsel »Rosea«', 'Stauden'],
-        [1003n, 'Große Sternmiere'],
-      ],
-      'windows-1252',
-    ],
-    [
-      'download.tsv',
-      ['gbifID', 'scientificName', 'genus'],
-      [
-        [4021345678n, 'Hedera helix L.', 'Hedera'],
-        [4021345679n, 'Rosa "Anna"', 'Rosa'],
-        [4021345680n, 'Aloe vera (L.) Burm.f.', 'Aloe'],
-      ],
-    ],
-    [
-      'photo-first.csv',
-      ['from 1', 'nombre_cientifico', 'familia'],
-      [
-        [1n, 'Olea europaea', 'Oleaceae'],
-        [2n, 'Salvia rosmarinus', 'Lamiaceae'],
-      ],
-    ],
-    ['preamble.csv', ['id', 'name', null], [[1n, 'Fern']]],
-    [
-      'title-row.csv',
-      ['Nr', 'Name', 'Gruppe'],
-      [
-        [1n, 'Fern', 'shade'],
-        [2n, 'Ivy', 'climber'],
-      ],
-    ],
-    [
-      'title-row.xlsx',
-      ['No', 'Latin name', 'Group'],
-      [
-        [11n, 'Lamium album', 'herb'],
-        [12n, 'Acer campestre', 'tree'],
-      ],
-    ],
-    ['two-sheets.xlsx', ['id', 'name', 'tag'], [[1n, 'Fern']]],
-    [
-      'collection.json',
-      ['from 1', 'latin', 'category'],
-      [
-        [1n, 'Monstera deliciosa', 'Aroid'],
-        [2n, 'Ficus lyrata', 'Fig'],
-        [3n, 'Aloe vera', 'Succulent'],
-      ],
-    ],
-  ]
+/** A notice of the command in the words of the form. */
+const inForm = (notice: string): string =>
+  notice.replace(/use --null '?(\S+?)'? to/, 'type $1 as the text of empty cells to')
+
+describe('a real-world file such as', () => {
+  test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
+    '%s becomes what is wanted, by the proposal that is shown',
+    async (name, wanted) => {
+      const { words, plants, inConsole = plants, refused = 0, proposed, err = [] } = wanted
+      await using console = await start()
+      const { importer } = console
+
+      const { isAsked, isReady } = await importShown(importer, fileOf(name))
+
+      expect(console.plants()).toEqual([...inConsole])
+      if (!isReady) return expect(inConsole).toEqual([])
+      // Whatever the user must name or see is shown first.
+      if (words === undefined)
+        expect(isAsked).toBe(proposed !== undefined || refused > 0 || wanted.isAsked === true)
+      const notices = err?.slice(refused).filter((line) => !/^(reading|sheet) /.test(line))
+      expect(importer.current.value).toMatchObject({
+        state: 'done',
+        notices: wanted.notices ?? notices?.map(inForm),
+      })
+      if (inConsole === plants) expect(importer.current.value?.refused).toBe(refused)
+    },
+  )
 
   test('a workbook with hidden rows is shown, with their number', async () => {
     await using console = await start()
@@ -298,103 +155,62 @@ describe('a real-world file such as', () => {
     expect(console.plants()).toHaveLength(2)
   })
 
-  test.each(asked)(
-    '%s is shown with the guess, and can be imported',
-    async (name, columns, plants, encoding = undefined as string | undefined) => {
-      await using console = await start()
-      const { importer } = console
-
-      const adding = importer.add([fileOf(name)])
-      const preview = await previewOf(importer)
-      const { first, ...rest } = shown(preview)
-      expect(console.plants()).toEqual([])
-      preview.accept()
-      await adding
-
-      expect(rest).toEqual({ columns, encoding: encoding ?? null })
-      expect(first).toEqual(plants)
-      expect(console.plants()).toEqual(plants)
-      expect(counts(importer)).toEqual(done(plants.length))
-    },
-  )
-
   test.each([
-    ['first-row-short.csv', ['from 1', null, null]],
-    ['forty-columns.csv', ['from 1', null, null]],
-    ['today.csv', ['from 1', 'name', null]],
-  ])('%s is shown, and the user chooses the column of names', async (name, columns) => {
+    ['plants.yaml', fileOf('plants.yaml'), '.yaml files are not read; save the table as'],
+    ['zip-named.csv', fileOf('zip-named.csv'), 'this cannot be read as a workbook: it is damaged'],
+    ['an empty file', new File([''], 'a.csv'), 'the file is empty'],
+    ['numbers', new File(['[1,2]'], 'a.json'), 'no plant in it; line 1: expected an object with'],
+    ['no JSON', new File(['x\ny\n'], 'a.ndjson'), 'no plant in it; line 1: not JSON'],
+  ])('%s is refused in a sentence', async (_, file, reason) => {
     await using console = await start()
-    const { importer } = console
-
-    const adding = importer.add([fileOf(name)])
-    const preview = await previewOf(importer)
-    const { headerRow } = preview.settings.value
-    const { columns: found } = shown(preview)
-    preview.cancel()
-    await adding
-
-    expect({ found, headerRow }).toEqual({ found: columns, headerRow: null })
-  })
-
-  test('plants.yaml is refused in a sentence', async () => {
-    await using console = await start()
-    await console.importer.add([fileOf('plants.yaml')])
+    await console.importer.add([file])
 
     expect(console.importer.current.value).toMatchObject({
       state: 'failed',
-      reason: '.yaml files are not read; save the table as CSV or .xlsx',
+      reason: expect.stringContaining(reason),
     })
+    expect(console.importer.canRetry()).toBeFalse()
   })
 
-  test('workbook.xlsx is shown by the sheet that has names, with the cell that has no stored value', async () => {
+  test('workbook.xlsx is read by the sheet that the user chooses, with the cell that has no stored value', async () => {
     await using console = await start()
     const { importer } = console
 
     const adding = importer.add([fileOf('workbook.xlsx')])
     const preview = await previewOf(importer)
     expect(preview.readable.value?.table.sheets).toEqual(['Notes', 'Plants'])
+    await preview.read({ sheet: 'Plants' })
     expect(shown(preview).columns).toEqual(['Nr.', 'Plant', null])
-    expect(preview.analysis.value?.problems).toEqual([
-      expect.objectContaining({
-        line: 4,
-        problem: 'name: a formula without a stored value in cell B4',
-      }),
+    expect(preview.analysis.value?.problems).toMatchObject([
+      { line: 4, problem: 'name: a formula without a stored value in cell B4' },
     ])
     preview.choose({ tag: 2 })
     preview.accept()
     await adding
 
     expect(counts(importer)).toEqual(done(4, { refused: 1, rows: 5 }))
-    expect(console.plants()).toEqual([
-      [1n, 'Fern', 'shade'],
-      [2n, 'Viola × wittrockiana'],
-      [5n, '1/2', 'herb'],
-      [9223372036854775807n, 'Ivy "Anna"\nwhite', 'climber'],
-    ])
   })
 
-  test('zip-named.csv is refused with a sentence that says what to do', async () => {
-    await using console = await start()
+  test('text-ids.csv and today.csv have ids that are texts; the rows can be numbered', async () => {
+    for (const [name, created] of [
+      ['text-ids.csv', 2],
+      ['today.csv', 1],
+    ] as const) {
+      await using console = await start()
+      const { importer } = console
 
-    await console.importer.add([fileOf('zip-named.csv')])
+      const adding = importer.add([fileOf(name)])
+      const preview = await previewOf(importer)
+      expect(preview.analysis.value?.problems[0]?.problem).toEndWith(
+        '(choose "Number the rows" as the ID)',
+      )
+      preview.choose({ id: null })
+      await until('the whole preview', () => preview.analysis.value?.isWhole)
+      preview.accept()
+      await adding
 
-    expect(console.importer.current.value).toMatchObject({
-      state: 'failed',
-      reason:
-        'this is a ZIP file; if it is an Excel workbook, rename it to .xlsx; otherwise unpack it, or save its table as CSV',
-    })
-    expect(console.importer.canRetry()).toBeFalse()
-  })
-
-  test.each([
-    ['nothing', 'a.csv', '', 'the file is empty'],
-    ['numbers', 'a.json', '[1,2]', 'no plant in it; line 1: expected an object with id, name'],
-  ])('one with %s says why there are no columns', async (_, name, text, reason) => {
-    await using console = await start()
-
-    await console.importer.add([new File([text], name)])
-    expect(console.importer.current.value?.state).toBe('failed')
-    expect(console.importer.current.value?.reason).toStartWith(reason)
+      expect(counts(importer)).toEqual(done(created))
+    }
   })
 
   test('hidden-stop.csv is shown with its first problems, and its refused rows can be saved', async () => {
@@ -407,15 +223,7 @@ describe('a real-world file such as', () => {
       rows: 28,
       refused: 25,
       unreadReason: 'from line 30 on: unterminated quote in "name"',
-      problems: [
-        {
-          line: 5,
-          problem:
-            'id: "P-0" is not a whole number; ids must be whole numbers (choose "Number the rows" as the ID)',
-        },
-        { line: 6 },
-        { line: 7 },
-      ],
+      problems: [{ line: 5 }, { line: 6 }, { line: 7 }],
     })
     preview.accept()
     await adding
@@ -435,19 +243,6 @@ describe('a real-world file such as', () => {
     expect(saved[1]).toStartWith('P-0,plant,bed,"id: ""P-0"" is not a whole number')
   })
 
-  test('genus-species.csv has a name in two columns, which are joined', async () => {
-    await using console = await start()
-    const { importer } = console
-
-    const adding = importer.add([fileOf('genus-species.csv')])
-    const preview = await previewOf(importer)
-    expect(preview.columns.value).toMatchObject({ id: null, name: [0, 1] })
-    preview.accept()
-    await adding
-
-    expect(console.plants()[0]).toEqual([1n, 'Quercus alba', 'Fagaceae'])
-  })
-
   test('one of JSON with two lists is read whole, or one list of it', async () => {
     await using console = await start()
     const { importer } = console
@@ -461,45 +256,11 @@ describe('a real-world file such as', () => {
     preview.accept()
     await adding
 
-    expect(console.plants()).toEqual([[2n, 'Fern']])
+    expect(console.plants()).toEqual(['2,Fern'])
   })
 
-  test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
-    '%s becomes what is wanted, by the proposal that is shown',
-    async (name, { plants, inConsole = plants, refused = 0, err, notices }) => {
-      await using console = await start()
-      const { importer } = console
-
-      const adding = importer.add([fileOf(name)])
-      await until('the question, or the end', () => {
-        const { form, state } = importer.current.value ?? {}
-        return form !== null || state === 'done' || state === 'failed'
-      })
-      if (importer.current.value?.form) {
-        const preview = await previewOf(importer)
-        if (!preview.isReady) {
-          expect(inConsole).toEqual([])
-          preview.cancel()
-          await adding
-          return
-        }
-        preview.accept()
-      }
-      await adding
-
-      expect(console.plants()).toEqual(inConsole as (bigint | string)[][])
-      const { state, notices: shownNotices } = importer.current.value ?? {}
-      expect([state, shownNotices]).toEqual([
-        'done',
-        notices ?? err?.split('\n').filter((line) => line !== '' && !line.startsWith('reading')),
-      ])
-      expect(importer.current.value?.refused).toBe(inConsole === plants ? refused : 0)
-    },
-  )
-
   test('each of test/real-world has a test in this file', () => {
-    const text =
-      readFileSync(import.meta.path, 'utf8') + WANTED_FILES.map(({ file }) => `'${file}`).join()
+    const text = `${readFileSync(import.meta.path, 'utf8')}${WANTED_FILES.map(({ file }) => `'${file}'`)}`
     const all = readdirSync(files).filter((name) => !/^README.md$|^large.py$/.test(name))
 
     expect(all.filter((name) => !text.includes(`'${name}`))).toEqual([])
@@ -532,7 +293,7 @@ describe('an updated copy of an imported file', () => {
 
     expect(comparison).toMatchObject({ created: 1, differing: 2, unchanged: 2498 })
     expect(counts(importer)).toMatchObject({ created: 1, skipped: 2498, refused: 2 })
-    expect(console.plants()[8]).toEqual([21n, 'plant 7'])
+    expect(console.plants()[8]).toBe('21,plant 7')
   })
 
   test.each([
@@ -586,7 +347,7 @@ describe('an updated copy of an imported file', () => {
       replaced: 3,
       refused: 0,
     })
-    expect(console.plants()[8]).toEqual([21n, 'again'])
+    expect(console.plants()[8]).toBe('21,again')
   })
 
   test('without a column for tags leaves the stored tags', async () => {
@@ -614,10 +375,7 @@ describe('an updated copy of an imported file', () => {
     expect(importer.current.value?.notices).toEqual([
       '2 keep their tag: the file has no column for it',
     ])
-    expect(console.plants()).toEqual([
-      [1n, 'Fern', 'shade'],
-      [2n, 'Hedera', 'climber'],
-    ])
+    expect(console.plants()).toEqual(['1,Fern,shade', '2,Hedera,climber'])
     await importer.add([csv('id,name\n1,Fern\n')])
     expect(importer.current.value).toMatchObject({ state: 'done', skipped: 1, refused: 0 })
     const again = importer.add([csv('id,name\n1,Fern\n2,Ivy\n')])
@@ -740,7 +498,7 @@ describe('the preview', () => {
     await until('the whole preview', () => other.analysis.value?.isWhole)
     other.accept()
     await again
-    expect(console.plants()).toContainEqual([7n, 'Fern'])
+    expect(console.plants()).toContain('7,Fern')
   })
 
   test('numbers the same file as before, so that its plants are found stored', async () => {
@@ -765,11 +523,11 @@ describe('the preview', () => {
     expect(preview.readable.value?.table.delimiter).toBe(';')
     await preview.read({ delimiter: '|' })
     expect(preview.readable.value?.table.header).toEqual(['latin;no', 'x'])
-    await preview.read({ hasHeader: false })
+    await preview.read({ header: false })
     expect(preview.analysis.value?.rows).toBe(2)
     await preview.read({ encoding: 'utf-16be' })
-    expect(preview.error.value).toBe('not utf-16be, at line 3 or later; choose another encoding')
-    await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
+    expect(preview.error.value).toBe('not UTF-16BE at line 3 or later; choose another encoding')
+    await preview.read({ encoding: null, delimiter: ';', header: true })
     preview.choose({ name: [0] })
     await until('the whole preview', () => preview.analysis.value?.isWhole)
     expect(preview.error.value).toBeNull()
@@ -794,7 +552,7 @@ describe('the preview', () => {
     preview.accept()
     await adding
 
-    expect(console.plants()).toEqual([[1n, 'Crème']])
+    expect(console.plants()).toEqual(['1,Crème'])
   })
 
   test('guesses the encoding by a letter that comes late', async () => {
@@ -848,12 +606,9 @@ test('of several files, only doubtful ones raise questions; each has its result'
   ).toEqual([
     ['one.csv', 'done', 1, 0, null],
     ['two.csv', 'done', 1, 0, null],
-    ['zip-named.csv', 'failed', 0, 0, expect.stringContaining('ZIP')],
+    ['zip-named.csv', 'failed', 0, 0, expect.stringContaining('workbook')],
     ['empty.csv', 'failed', 0, 0, 'the file is empty'],
     ['last.csv', 'done', 0, 1, null],
   ])
-  expect(console.plants()).toEqual([
-    [1n, 'Fern'],
-    [2n, 'Ivy'],
-  ])
+  expect(console.plants()).toEqual(['1,Fern', '2,Ivy'])
 })

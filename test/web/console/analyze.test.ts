@@ -1,7 +1,7 @@
 // A file that was opened, and then cannot be read, such as one that was removed meanwhile.
 import { expect, test } from 'bun:test'
+import { USUAL_SETTINGS } from '../../../src/formats/question'
 import type { Line } from '../../../src/formats/row'
-import { USUAL_SETTINGS } from '../../../src/formats/table'
 import { ofOptionalTexts } from '../../../src/plant/plant'
 import { analyze } from '../../../src/web/console/import/analyze'
 import { createComparison } from '../../../src/web/console/import/compare'
@@ -12,8 +12,8 @@ const session = new Session(new URL('http://127.0.0.1:1/'))
 
 /** The analysis of a file of which some rows are read, and then no more. */
 async function analysisOf(rowsRead: number) {
-  const file = new Blob(['id,name\n1,Fern\n2,Ivy\n'])
-  const opened = await openFile(file, 'csv', USUAL_SETTINGS, new AbortController().signal)
+  const file = new File(['id,name\n1,Fern\n2,Ivy\n'], 'a.csv')
+  const opened = await openFile(file, USUAL_SETTINGS, new AbortController().signal)
   async function* rows(): AsyncGenerator<readonly Line[]> {
     for await (const part of opened.rows()) if (rowsRead > 0) yield part.slice(0, rowsRead)
     throw new DOMException('The file could not be read.', 'NotReadableError')

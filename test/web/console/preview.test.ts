@@ -86,7 +86,7 @@ test('cells with a text that marks missing values are read as empty, if that is 
   await preview.prepare()
   await until('the preview', () => isWhole(preview))
   const before = preview.analysis.value
-  await preview.read({ nullTexts: ['NA'] })
+  await preview.read({ null: ['NA'] })
   preview.cancel()
 
   expect(before?.notices).toEqual([

@@ -27,9 +27,9 @@ export async function withoutHeader(
   detection: DetectedFile,
   signal: AbortSignal,
 ): Promise<DetectedFile> {
-  const { format, readable } = detection
-  if (!readable || format === 'json' || format === 'ndjson') return detection
+  const { readable } = detection
+  if (!readable || readable.table.isKeyed) return detection
   if (readable.table.header.some(isKnownHeading)) return detection
-  const below = await reopen(detection, { hasHeader: false, headerRow: null }, signal)
+  const below = await reopen(detection, { header: false, headerRow: null }, signal)
   return { ...below, proposal: proposeUnnamed(below.readable, below.proposal) }
 }

@@ -1,7 +1,8 @@
 // The questions before an import: encoding and format of the file, its columns, and a preview of the result.
 
 import { computed, type Signal, signal } from '@preact/signals'
-import type { Settings } from '../../../formats/table.ts'
+import type { Format } from '../../../formats/format.ts'
+import type { Settings } from '../../../formats/question.ts'
 import { idAfter } from '../int64.ts'
 import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
@@ -30,6 +31,8 @@ const needsQuestion = ({ refused, unreadReason, comparison }: Analysis): boolean
 export class Preview {
   readonly settings: Signal<Settings>
   readonly readable: Signal<ReadableFile | null>
+  /** null until it is known. */
+  readonly format: Signal<Format | null>
   readonly columns: Signal<ColumnChoice>
   readonly replaces = signal(false)
   /** The reason that the file cannot be read with these settings; null: it can. */
@@ -52,6 +55,7 @@ export class Preview {
   ) {
     this.settings = signal(detection.settings)
     this.readable = signal(detection.readable)
+    this.format = signal(detection.readable?.table.format ?? null)
     this.columns = signal({ ...detection.proposal.columns, numberFrom: '' })
     this.error = signal(detection.problem)
   }
@@ -101,17 +105,17 @@ export class Preview {
   /** True if the file is open with other settings; otherwise `error` has the reason, unless another turn has begun. */
   async #open(change: Partial<Settings>): Promise<boolean> {
     const signal = this.#beginTurn()
-    const { file, format } = this.detection
     const width = this.readable.value?.table.header.length
     this.settings.value = { ...this.settings.value, ...change }
     try {
-      const next = await openFile(file, format, this.settings.value, signal)
+      const next = await openFile(this.detection.file, this.settings.value, signal)
       const isMoved = ROW_SETTINGS.some((setting) => change[setting] !== undefined)
       const isOther = isMoved || next.table.header.length !== width
-      const proposal = isOther ? await propose(next.table) : null
+      const proposal = isOther ? propose(next.table) : null
       if (signal.aborted) return false
       this.error.value = null
       this.readable.value = next
+      this.format.value = next.table.format
       this.columns.value = { ...this.columns.value, ...proposal?.columns }
       return true
     } catch (reason) {

@@ -101,9 +101,10 @@ function TextChoice({
 /** The detected settings, which are nearly always right. */
 export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   const { settings, readable, read } = preview
-  const { format, lists, problem } = preview.detection
-  const { encoding, hasHeader, headerRow } = settings.value
+  const { lists, problem } = preview.detection
+  const { encoding, header: hasHeader, headerRow } = settings.value
   const table = readable.value?.table
+  const format = preview.format.value
   const needsEncoding = problem !== null && encoding === null
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx' || table?.isKeyed === false
@@ -148,8 +149,8 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
         id="import-null"
         label="Text of empty cells"
         placeholder="none"
-        value={settings.value.nullTexts?.[0] ?? ''}
-        onChoose={(text) => void read({ nullTexts: text === '' ? null : [text] })}
+        value={settings.value.null?.[0] ?? ''}
+        onChoose={(text) => void read({ null: text === '' ? null : [text] })}
       />
       {isTable && hasHeader ? (
         <TextChoice
@@ -167,7 +168,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
             type="checkbox"
             checked={hasHeader}
             onChange={(event) =>
-              void read({ hasHeader: event.currentTarget.checked, headerRow: null })
+              void read({ header: event.currentTarget.checked, headerRow: null })
             }
           />
           A row has the names of the columns

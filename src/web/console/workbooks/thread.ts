@@ -1,6 +1,5 @@
 // The thread in which the page reads and writes workbooks, and detects encodings, so that it stays usable meanwhile.
 
-import type { EncodingSample } from '../../../formats/encoding/encoding.ts'
 import type { WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
 
@@ -22,6 +21,9 @@ export function trustThread(): void {
   trustedUrl = policy.createScriptURL('')
 }
 
+/** The lines of a text, whose encoding is to be detected. */
+export type EncodingRequest = { readonly lines: readonly Uint8Array[] }
+
 /** The next plants of a workbook to write; null: the end. */
 export type WriteRequest = { readonly plants: readonly PlantToWrite[] | null }
 
@@ -32,7 +34,7 @@ export type WriteResult = { readonly bytes: Uint8Array<ArrayBuffer> } | { readon
 type Thread<Message> = {
   onmessage: ((event: MessageEvent<Message>) => void) | null
   onerror: ((event: ErrorEvent) => void) | null
-  postMessage(message: WorkbookRequest | WriteRequest | EncodingSample): void
+  postMessage(message: WorkbookRequest | WriteRequest | EncodingRequest): void
   terminate(): void
 }
 

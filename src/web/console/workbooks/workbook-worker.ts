@@ -2,11 +2,10 @@
 
 import { messageOf } from '../../../errors.ts'
 import { detectEncoding } from '../../../formats/encoding/detect.ts'
-import type { EncodingSample } from '../../../formats/encoding/encoding.ts'
 import { postWorkbook, type WorkbookRequest } from '../../../formats/workbook/thread.ts'
 import { writeWorkbook } from '../../../formats/workbook/write.ts'
 import type { PlantToWrite } from '../../../formats/write.ts'
-import type { WriteRequest, WriteResult } from './thread.ts'
+import type { EncodingRequest, WriteRequest, WriteResult } from './thread.ts'
 
 declare const self: Worker
 
@@ -23,9 +22,9 @@ function write(): WriteResult {
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<WorkbookRequest | WriteRequest | EncodingSample>) => {
-  if ('sample' in data) {
-    void detectEncoding(data, load).then((detection) => self.postMessage(detection))
+self.onmessage = ({ data }: MessageEvent<WorkbookRequest | WriteRequest | EncodingRequest>) => {
+  if ('lines' in data) {
+    void detectEncoding(data.lines, load).then((detection) => self.postMessage(detection))
     return
   }
   if ('bytes' in data) {
