@@ -111,20 +111,20 @@ function createParts(base: URL) {
 /** Shows the plants while there is a token, and follows the changes of others. */
 function showPlants(parts: Console): void {
   const { session, list, scroll, editor, selection, undoHistory, monitor } = parts
-  const follower = createFollower(
-    list,
-    async (changes) => {
-      const deletedIds = [...changes].filter(([, after]) => after === null).map(([id]) => id)
-      // Another change would end the reading of a range.
-      if (deletedIds.some((id) => selection.has(id))) selection.remove(deletedIds)
-      for (const id of changes.keys()) await editor.onChangedElsewhere(id)
-    },
-    announceActiveChange,
-  )
+  const follower = createFollower(list, async (changes) => {
+    const others = changes.filter(({ id, after }) => !undoHistory.takeEcho(id, after))
+    const otherIds = new Set(others.map(({ id }) => id))
+    announceActiveChange(others)
+    const afterById = new Map(changes.map(({ id, after }) => [id, after]))
+    list.changeAll(afterById)
+    const deletedIds = [...afterById].filter(([, after]) => after === null).map(([id]) => id)
+    // Another change would end the reading of a range.
+    if (deletedIds.some((id) => selection.has(id))) selection.remove(deletedIds)
+    for (const id of afterById.keys()) await editor.onChanged(id, otherIds.has(id))
+  })
 
   /** Announces changes by others to the active plant; the open plant announces its own. */
-  function announceActiveChange(changes: readonly Change[]): void {
-    const others = changes.filter(({ id, after }) => !undoHistory.takeEcho(id, after))
+  function announceActiveChange(others: readonly Change[]): void {
     const plant = list.rows.row(scroll.active.row.peek())
     const after = others.findLast(({ id }) => id === plant?.id)?.after
     if (!plant || after === undefined || plant.id === editor.openId) return
@@ -138,7 +138,6 @@ function showPlants(parts: Console): void {
   async function begin(): Promise<void> {
     // Follow before reading, so that no change is missed.
     await follower.start()
-    list.announce('Connected')
     // The number of plants decides whether the page itself searches.
     if (readUrlView().query.name !== undefined) await monitor.poll()
     if (!session.hasSession.value) return

@@ -1,7 +1,11 @@
 // Counts in words: `1 plant`, `5,000 rows`.
 
-const countOf = (count: number, noun: string): string =>
-  `${count.toLocaleString()} ${count === 1 ? noun : `${noun}s`}`
+const countOf =
+  (noun: string) =>
+  (count: number): string =>
+    `${count.toLocaleString()} ${count === 1 ? noun : `${noun}s`}`
 
-export const countPlants = (count: number): string => countOf(count, 'plant')
-export const countRows = (count: number): string => countOf(count, 'row')
+export const countPlants = countOf('plant')
+export const countRows = countOf('row')
+export const countChanges = countOf('change')
+export const countEdits = countOf('edit')

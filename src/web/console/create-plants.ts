@@ -7,6 +7,7 @@ import {
   type NewPlant,
   type Result,
 } from '../../client/client.ts'
+import { idAfter } from './int64.ts'
 import type { Session } from './session.ts'
 import { TEXTS } from './texts.ts'
 
@@ -23,6 +24,13 @@ export const createPlants = <P extends NewPlant>(
     const refused = outcomes.flatMap((outcome) => outcome.refused)
     return { ok: true, value: { created: sumOf('created'), known: sumOf('known'), refused } }
   }, signal)
+
+/** The id after the largest one, stored or pending; null: there is none; undefined: it cannot be read. */
+export async function nextFreeId(session: Session, pendingIds: readonly bigint[] = []) {
+  const last = await session.persist((client) => client.listPlants({ order: 'desc', limit: 1 }))
+  if (!last.ok) return undefined
+  return idAfter([...pendingIds, ...last.value.plants.map(({ id }) => id)])
+}
 
 /** The reason that a whole group was refused. */
 export const groupRefusal = ({ error, message }: Failure): string =>

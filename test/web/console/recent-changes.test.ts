@@ -51,40 +51,27 @@ beforeAll(async () => {
   for (let first = 1000; first < 4000; first += 1000) await createMany(first)
 })
 
-test('offers the people whose changes are behind a large import', async () => {
-  const recent = await open()
-  await recent.read()
-  expect(recent.authors.value).toContain('greenhouse')
-})
-
-test('has each change once if a plant is restored while older ones are read', async () => {
+test('finds who made a change behind a large import, and has each change once if a plant is restored meanwhile', async () => {
   await daemon.fetch('/plants/1001', { method: 'DELETE' })
   const recent = await open()
-  const reading = recent.read()
+  await recent.read()
   const deletion = await newest(recent)
+  const reading = recent.choose({ text: 'GREEN rosa' })
   expect(recent.isReading.value).toBeTrue()
 
-  await Promise.all([recent.restore(deletion), reading])
+  await Promise.all([recent.restore(deletion), recent.restore(deletion), reading])
 
-  expect(recent.restoreStatus.value).toStartWith('Plant 1001 was restored')
+  expect(recent.matches.value.map(({ id }) => id)).toEqual([1n])
+  expect(recent.undoHistory.announcer.sentence.value).toBe('Created plant 1001; Ctrl+Z undoes it')
+  expect(recent.undoHistory.undoItems.value).toHaveLength(1)
   expect(recent.isStored(1001n)).toBeTrue()
+  await recent.choose({ text: '' })
   const again = await open()
-  await again.read()
+  await again.choose({ text: 'GREEN rosa' })
+  await again.choose({ text: '' })
   expect(recent.matches.value.map(({ cursor }) => cursor)).toEqual(
     again.matches.value.map(({ cursor }) => cursor),
   )
-})
-
-test('restores once if the button is pressed twice', async () => {
-  await daemon.fetch('/plants/1002', { method: 'DELETE' })
-  const recent = await open()
-  await recent.read()
-  const deletion = await newest(recent)
-
-  await Promise.all([recent.restore(deletion), recent.restore(deletion)])
-
-  expect(recent.refusal.value).toBe('')
-  expect(recent.restoreStatus.value).toStartWith('Plant 1002 was restored')
 })
 
 test('starts over after more changes than fit a page', async () => {

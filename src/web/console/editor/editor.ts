@@ -3,7 +3,6 @@
 import { signal } from '@preact/signals'
 import { ERRORS, type Plant } from '../../../client/client.ts'
 import { readUrlPlant, setUrlPlant } from '../address.ts'
-import { countInputs } from '../controls/user-input.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { TextName } from '../texts.ts'
 import type { BackgroundSaves } from './background-saves.ts'
@@ -98,12 +97,12 @@ export class Editor {
     else void this.show(urlId)
   }
 
-  /** Copies changes by others into the open form, unless it is being saved. */
-  async onChangedElsewhere(id: bigint): Promise<void> {
+  /** Copies changes into the open form, unless it is being saved; those by others are announced. */
+  async onChanged(id: bigint, isByOthers: boolean): Promise<void> {
     const form = this.form.value
     if (!form || id !== this.openId || form.isSaving.value) return
     const adoptedFields = await form.readAgain()
-    if (this.form.value !== form || !adoptedFields || adoptedFields.length === 0) return
+    if (this.form.value !== form || !isByOthers || !adoptedFields?.length) return
     this.list.announce(`Plant ${id}: ${adoptedFields.join(' and ')} changed elsewhere`)
   }
 
@@ -115,13 +114,6 @@ export class Editor {
     const isSaved = this.saves.save(form)
     then()
     void this.#reopenIfRefused(form, isSaved)
-  }
-
-  /** Stores an earlier version of the open plant. */
-  async restore(version: Plant): Promise<void> {
-    const form = this.form.value
-    const isRestored = await form?.restore(version)
-    if (isRestored && form?.lastStep) this.saves.onSaved(form.lastStep)
   }
 
   readonly close = (): void => this.#set(null)
@@ -138,12 +130,10 @@ export class Editor {
     this.#isFromPage = false
   }
 
-  /** Opens a refused form again, unless the user is busy elsewhere or another form is open: then a note offers it. */
+  /** Opens a refused form again, unless another one is open: then a note offers it. */
   async #reopenIfRefused(form: PlantForm, isSaved: Promise<boolean>): Promise<void> {
-    const inputs = countInputs()
     if ((await isSaved) || !this.saves.refusedForms.value.includes(form)) return
-    const hasForm = this.form.value !== null && this.isEditing.value
-    if (inputs === countInputs() && !hasForm) this.openRefused(form)
+    if (!this.form.value || !this.isEditing.value) this.openRefused(form)
   }
 
   /** Closes the panel or takes another step, but asks first if that would lose typed text. */

@@ -1,16 +1,11 @@
 // The form of a plant, stored or new: its stored fields, the typed ones, and the save.
 
 import { signal } from '@preact/signals'
-import {
-  ERRORS,
-  type Failure,
-  type NewPlant,
-  type Plant,
-  type PlantChange,
-} from '../../../client/client.ts'
-import { INT64_RULE, idAfter, parseId } from '../int64.ts'
+import { ERRORS, type Failure, type NewPlant, type PlantChange } from '../../../client/client.ts'
+import { nextFreeId } from '../create-plants.ts'
+import { INT64_RULE, parseId } from '../int64.ts'
 import type { PlantList } from '../list/plant-list.ts'
-import { hasSameTexts, TEXTS, type TextName } from '../texts.ts'
+import type { TextName } from '../texts.ts'
 import { creationOf, type Step, withTexts } from '../undo/step.ts'
 import { Draft } from './draft.ts'
 import { errorsByField, type FieldErrors } from './field-errors.ts'
@@ -76,13 +71,8 @@ export class PlantForm {
   /** Proposes the id after the largest one, stored or pending. */
   proposeId(pending: Promise<readonly bigint[]>): void {
     const propose = async (): Promise<void> => {
-      const ids = await pending
-      const last = await this.list.session.persist((client) =>
-        client.listPlants({ order: 'desc', limit: 1 }),
-      )
-      if (!last.ok) return
-      const id = idAfter([...ids, ...last.value.plants.map((plant) => plant.id)])
-      this.draft.propose(id === null ? null : String(id))
+      const id = await nextFreeId(this.list.session, await pending)
+      if (id !== undefined) this.draft.propose(id === null ? null : String(id))
     }
     this.proposing = propose()
   }
@@ -106,31 +96,18 @@ export class PlantForm {
    * Saves the form, once the service can; true if nothing is left to save. If it is refused, `errors` or `conflict` has
    * the reason.
    */
-  save(): Promise<boolean> {
-    return this.#send(async () => {
-      if (!(await this.reading) || this.conflict.value) return false
-      const { value } = this.storedVersion
-      return value ? this.#change(value) : this.#create()
-    })
-  }
-
-  /** Stores an earlier version of the plant. If someone else has changed the plant meanwhile, it is only read again. */
-  restore(version: Plant): Promise<boolean> {
-    return this.#send(async () => {
-      const { value } = this.storedVersion
-      return value !== null && this.#restore(value, version)
-    })
-  }
-
-  /** Sends a change, unless one is being sent. */
-  async #send(change: () => Promise<boolean>): Promise<boolean> {
+  async save(): Promise<boolean> {
     if (this.isSaving.value) return false
     this.isSaving.value = true
     this.errors.value = {}
     this.lastStep = null
-    return change().finally(() => {
+    try {
+      if (!(await this.reading) || this.conflict.value) return false
+      const { value } = this.storedVersion
+      return await (value ? this.#change(value) : this.#create())
+    } finally {
       this.isSaving.value = false
-    })
+    }
   }
 
   /** Resolves a conflict with the fields that someone else saved. */
@@ -174,20 +151,13 @@ export class PlantForm {
     const isAlreadyStored =
       !result.ok && result.error === ERRORS['stored already'] && result.isRepeated
     if (!result.ok && !isAlreadyStored) {
-      const other = result.error === ERRORS.taken ? await this.#nameOf(id) : ''
-      this.errors.value = errorsByField({ ...result, message: result.message + other })
+      this.errors.value = errorsByField(result)
       return false
     }
     this.lastStep = creationOf(plant)
     const isShown = this.list.add(plant)
     this.list.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
     return true
-  }
-
-  /** The end of a sentence about another plant: its name, unless it cannot be read. */
-  async #nameOf(id: bigint): Promise<string> {
-    const other = await this.list.session.persist((client) => client.readPlant(id))
-    return other.ok ? `, “${other.value.name}”` : ''
   }
 
   /** Saves the changed fields. Changes by others are kept; a field that both changed is a conflict. */
@@ -215,22 +185,6 @@ export class PlantForm {
       for (const field of adoptedFields) theirFields.add(field)
     }
     return false
-  }
-
-  async #restore(before: StoredVersion, version: Plant): Promise<boolean> {
-    const { id } = before.plant
-    const fields = TEXTS.filter((field) => version[field] !== before.plant[field])
-    const patch = Object.fromEntries(fields.map((field) => [field, version[field] ?? null]))
-    const result = await this.#patch(before, patch)
-    if (result.ok) this.draft.fill(result.value)
-    else if (!isOutdated(result) || !(await this.readAgain())) return false
-    const now = this.storedVersion.value?.plant ?? before.plant
-    const isRestored = result.ok || (result.isRepeated && hasSameTexts(now, version))
-    if (isRestored) this.lastStep = { id, before: before.plant, after: now }
-    this.list.announce(
-      `Plant ${id} was ${isRestored ? 'restored' : 'not restored: someone else has just changed it'}`,
-    )
-    return isRestored
   }
 
   /** Patches the plant. If it is refused, `errors` has the reason, unless the ETag is outdated. */

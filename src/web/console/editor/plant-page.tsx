@@ -1,47 +1,27 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Change, NewPlant } from '../../../client/client.ts'
+import type { Change, NewPlant, Plant } from '../../../client/client.ts'
 import { WRITERS } from '../../../formats/write.ts'
 import { Alert } from '../controls/alert.tsx'
 import { CopyButton } from '../controls/copy-button.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { TagChip } from '../controls/tag-chip.tsx'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
+import type { Step } from '../undo/step.ts'
 import type { Editor } from './editor.ts'
-import { History, NoHistory, TimeAndAuthor } from './history.tsx'
+import { History, NoHistory } from './history.tsx'
 import type { PlantForm } from './plant-form.ts'
 
 export type PageActions = {
-  /** Time of the oldest recorded change; null: there is none, undefined: it is unknown. */
-  readonly changesSince: string | null | undefined
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
+  readonly onChange: (steps: readonly Step[]) => Promise<unknown>
 }
 
 const PAGE_CHANGES = 20
 
 const curlOf = (base: URL, id: bigint): string =>
   `curl '${new URL(`plants/${id}`, base).href}' -H "Authorization: Bearer $TOKEN"`
-
-/** The creation and the last change of a plant. */
-function Dates({ changes }: { readonly changes: readonly Change[] }) {
-  const newest = changes[0]
-  const oldest = changes.at(-1)
-  return (
-    <>
-      {oldest?.action === 'create' ? (
-        <p class="hint">
-          Created <TimeAndAuthor change={oldest} />
-        </p>
-      ) : null}
-      {newest && newest !== oldest ? (
-        <p class="hint">
-          Changed <TimeAndAuthor change={newest} />
-        </p>
-      ) : null}
-    </>
-  )
-}
 
 type PlantPageProps = PageActions & {
   readonly editor: Editor
@@ -56,7 +36,7 @@ const OtherTexts = ({ plant }: Pick<PlantPageProps, 'plant'>) =>
     </p>
   ))
 
-type ActionProps = Omit<PlantPageProps, 'form' | 'changesSince' | 'onTag'> & {
+type ActionProps = Pick<PlantPageProps, 'editor' | 'plant' | 'onDelete'> & {
   readonly isGone: boolean
 }
 
@@ -84,8 +64,8 @@ const Actions = ({ editor, plant, isGone, onDelete }: ActionProps) => (
 )
 
 /** The page of a plant below its name: the tag, and with a change log the history. */
-export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProps) {
-  const { editor, plant } = props
+export function PlantPage(props: PlantPageProps) {
+  const { editor, form, plant, onTag, onChange } = props
   const { id, tag } = plant
   const { hasChangeLog, isReadOnly } = editor.list.session
   const changes = useSignal<readonly Change[]>([])
@@ -109,11 +89,15 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
   }
   useEffect(() => void load(), [])
 
+  async function restore(version: Plant): Promise<void> {
+    await onChange([{ id, before: plant, after: { id, ...version } }])
+    await form.readAgain()
+  }
+
   return (
     <>
       {tag === undefined ? null : <TagChip tag={tag} onClick={() => onTag(tag)} />}
       <OtherTexts plant={plant} />
-      <Dates changes={changes.value} />
       <Alert text={problem} />
       <Actions {...props} isGone={isGone} />
       {note.value === '' ? null : (
@@ -124,10 +108,10 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
       <History
         changes={changes.value}
         current={plant}
-        onRestore={isReadOnly.value || isGone ? null : (version) => void editor.restore(version)}
+        onRestore={isReadOnly.value || isGone ? null : (version) => void restore(version)}
       />
       {changes.value.length === 0 && (isRead.value || !hasChangeLog.value) ? (
-        <NoHistory hasLog={hasChangeLog.value} since={changesSince} />
+        <NoHistory hasLog={hasChangeLog.value} />
       ) : null}
       {next.value === null ? null : (
         <button type="button" class="quiet" onClick={() => void load()}>

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../../client/client.ts'
-import { Clamped } from '../controls/clamped.tsx'
 import { fieldInUse, invalidField, placeCaret } from '../controls/focus.ts'
 import { isPhone, SidePanel } from '../controls/modal.tsx'
+import { beginningOf } from '../texts.ts'
 import type { Editor } from './editor.ts'
 import { EditorForm } from './editor-form.tsx'
 import type { PlantForm } from './plant-form.ts'
@@ -108,9 +108,9 @@ export function PlantPanel({ editor, form, onOpen, ...actions }: PlantPanelProps
         <Head editor={editor} label={label} onStep={step} />
         {plant && !isForm ? (
           <>
-            <Clamped as="h2" key={plant.id} tabIndex={-1} dir="auto">
-              {plant.name === '' ? <i>no name</i> : plant.name}
-            </Clamped>
+            <h2 tabIndex={-1} dir="auto">
+              {plant.name === '' ? <i>no name</i> : beginningOf(plant.name)}
+            </h2>
             <PlantPage
               // Each version has an ETag of its own: its history is read again.
               key={`${plant.id} ${form.storedVersion.value?.etag}`}

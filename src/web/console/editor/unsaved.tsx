@@ -1,3 +1,4 @@
+import { countEdits } from '../counts.ts'
 import type { Editor } from './editor.ts'
 import type { PlantForm } from './plant-form.ts'
 
@@ -40,9 +41,7 @@ export function Unsaved({ editor, isHealthy }: UnsavedProps) {
   if (refusedForms.length + pendingCount === 0) return null
   return (
     <section class="undo" aria-label="Not saved" role="alert">
-      {pendingCount > 0 ? (
-        <p>{pendingCount === 1 ? '1 edit' : `${pendingCount} edits`} not saved yet; retrying</p>
-      ) : null}
+      {pendingCount > 0 ? <p>{countEdits(pendingCount)} not saved yet; retrying</p> : null}
       <ul>
         {refusedForms.map((form) => (
           <RefusedNotice key={form} editor={editor} form={form} />

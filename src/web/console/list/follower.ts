@@ -1,17 +1,16 @@
 // Follows the change log, if the service keeps one, so that the table shows the changes of others at once.
 
-import { type Change, ERRORS, type Plant, type Result } from '../../../client/client.ts'
+import { type Change, ERRORS, type Result } from '../../../client/client.ts'
 import { yieldToBrowser } from '../yield.ts'
 import type { PlantList } from './plant-list.ts'
 
 // Changes within this time are shown together, as drawing the rows takes long.
 const BATCH_MS = 50
 
-/** `onChanges` gets changed plants, null for deleted ones, once they are shown, and is awaited; `beforeShown` before that. */
+/** `show` shows changes, and is awaited. */
 export function createFollower(
   list: PlantList,
-  onChanges: (changes: ReadonlyMap<bigint, Plant | null>) => Promise<void>,
-  beforeShown: (changes: readonly Change[]) => void = () => {},
+  show: (changes: readonly Change[]) => Promise<void>,
 ) {
   const { session } = list
   let abort = new AbortController()
@@ -30,12 +29,9 @@ export function createFollower(
     async function showSoon(): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, BATCH_MS))
       if (signal.aborted) return
-      const all = pendingChanges
-      const changes = new Map(all.map(({ id, after }) => [id, after]))
+      const changes = pendingChanges
       pendingChanges = []
-      beforeShown(all)
-      list.changeAll(changes)
-      await onChanges(changes)
+      await show(changes)
     }
 
     for (let cursor: string | undefined = from; cursor !== undefined && !signal.aborted; ) {

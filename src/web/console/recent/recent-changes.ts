@@ -1,12 +1,11 @@
 // Reads changes, the newest first, and filters them.
 
 import { computed, signal } from '@preact/signals'
-import { type Change, ERRORS, type HistoryPage, type NewPlant } from '../../../client/client.ts'
+import { type Change, ERRORS, type HistoryPage } from '../../../client/client.ts'
 import { authorOf } from '../editor/author.ts'
 import { fold } from '../list/local-search.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { TEXTS } from '../texts.ts'
-import { nameOf } from '../undo/describe.ts'
 import { creationOf } from '../undo/step.ts'
 import type { UndoHistory } from '../undo/undo-history.ts'
 
@@ -14,8 +13,6 @@ import type { UndoHistory } from '../undo/undo-history.ts'
 const PAGE_CHANGES = 500
 /** The number of changes that "more" adds. */
 const SHOWN_AT_ONCE = 50
-// The minimum to read, so that the authors besides that of a large import can be chosen.
-const MIN_READ = 5000
 // A filter that matches few changes reads up to this many pages at a time.
 const MAX_PAGES = 20
 
@@ -28,25 +25,23 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS
 
 type Filter = {
-  /** null: everyone. */
-  readonly author: string | null
   /** null: all kinds. */
   readonly kind: Kind | null
-  /** Words of the id and the texts, before the change or after it. */
+  /** Words of the author, the id and the texts, before the change or after it. */
   readonly text: string
 }
 
-const wordsOf = ({ id, before, after }: Change): string =>
-  fold([id, ...TEXTS.flatMap((text) => [before?.[text] ?? '', after?.[text] ?? ''])].join(' '))
+const wordsOf = (change: Change): string => {
+  const { id, before, after } = change
+  const texts = TEXTS.flatMap((text) => [before?.[text] ?? '', after?.[text] ?? ''])
+  return fold([authorOf(change), id, ...texts].join(' '))
+}
 
 export class RecentChanges {
-  readonly filter = signal<Filter>({ author: null, kind: null, text: '' })
+  readonly filter = signal<Filter>({ kind: null, text: '' })
   readonly isReading = signal(false)
   /** The reason that nothing more was read. */
   readonly failure = signal('')
-  /** The reason that a plant was not restored. */
-  readonly refusal = signal('')
-  readonly restoreStatus = signal('')
   /** The newest first, without gaps. */
   readonly #changes = signal<readonly Change[]>([])
   /** The cursor of older changes; null: there are none; undefined: nothing was read. */
@@ -54,7 +49,6 @@ export class RecentChanges {
   readonly #shownCount = signal(SHOWN_AT_ONCE)
   readonly #restoring = new Set<bigint>()
 
-  readonly authors = computed(() => [...new Set(this.#changes.value.map(authorOf))].sort())
   readonly oldest = computed(() => this.#changes.value.at(-1))
   readonly matches = computed(() => this.#changes.value.filter(this.#matcherOf(this.filter.value)))
   readonly visibleChanges = computed(() => this.matches.value.slice(0, this.#shownCount.value))
@@ -103,7 +97,6 @@ export class RecentChanges {
   async choose(change: Partial<Filter>): Promise<void> {
     this.filter.value = { ...this.filter.value, ...change }
     this.#shownCount.value = SHOWN_AT_ONCE
-    this.restoreStatus.value = ''
     await this.read()
   }
 
@@ -111,26 +104,13 @@ export class RecentChanges {
   async restore({ id, before }: Change): Promise<void> {
     if (!before || this.#restoring.has(id)) return
     this.#restoring.add(id)
-    const plant: NewPlant = { id, ...before }
-    this.refusal.value = ''
-    this.restoreStatus.value = ''
-    const result = await this.list.session.call((client) => client.createPlant(plant))
-    // The answer to an earlier attempt may be lost.
-    if (result.ok || result.error === ERRORS['stored already']) {
-      const isShown = this.list.add(plant)
-      const step = creationOf(plant)
-      this.undoHistory.record({ what: nameOf([step]), steps: [step] })
-      this.restoreStatus.value = `Plant ${id} was restored${isShown ? '' : '; the search does not find it'}`
-    } else this.refusal.value = `Plant ${id} was not restored: ${result.message}.`
+    await this.undoHistory.do([creationOf({ id, ...before })])
     await this.#readNewest()
     this.#restoring.delete(id)
   }
 
   #needsMore(): boolean {
-    const isShort = this.#changes.value.length < MIN_READ
-    return (
-      this.#next.value !== null && (isShort || this.matches.value.length < this.#shownCount.value)
-    )
+    return this.#next.value !== null && this.matches.value.length < this.#shownCount.value
   }
 
   /** Adds the changes since the last read; starts over if there are more than a page. */
@@ -172,11 +152,10 @@ export class RecentChanges {
     return null
   }
 
-  #matcherOf({ author, kind, text }: Filter): (change: Change) => boolean {
+  #matcherOf({ kind, text }: Filter): (change: Change) => boolean {
     const words = fold(text).split(/\s+/).filter(Boolean)
     const hasWords = (folded: string): boolean => words.every((word) => folded.includes(word))
     return (change) =>
-      (author === null || authorOf(change) === author) &&
       (kind === null || KINDS[kind].some((action) => action === change.action)) &&
       (words.length === 0 || hasWords(wordsOf(change)))
   }

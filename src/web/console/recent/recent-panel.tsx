@@ -3,7 +3,9 @@ import type { Change, NewPlant } from '../../../client/client.ts'
 import { Alert } from '../controls/alert.tsx'
 import { Modal } from '../controls/modal.tsx'
 import { Select } from '../controls/select.tsx'
-import { FieldChanges, TimeAndAuthor, timeOf } from '../editor/history.tsx'
+import { timeOf } from '../controls/time.tsx'
+import { countChanges } from '../counts.ts'
+import { FieldChanges, TimeAndAuthor } from '../editor/history.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 import type { UndoHistory } from '../undo/undo-history.ts'
 import { KINDS, type Kind, RecentChanges } from './recent-changes.ts'
@@ -12,25 +14,18 @@ const ALL = ''
 const NAMES = Object.keys(KINDS) as Kind[]
 
 function Filters({ recent }: { readonly recent: RecentChanges }) {
-  const { author, kind, text } = recent.filter.value
+  const { kind, text } = recent.filter.value
   return (
     <div class="choices">
       <input
         type="search"
         dir="auto"
         aria-label="Search the changes"
-        placeholder="Name, tag or ID"
+        placeholder="Name, tag, ID or who changed it"
         autoComplete="off"
         spellcheck={false}
         value={text}
         onInput={({ currentTarget }) => void recent.choose({ text: currentTarget.value })}
-      />
-      <Select
-        name="changed-by"
-        label="By"
-        value={author ?? ALL}
-        options={[[ALL, 'Everyone'], ...recent.authors.value.map((name) => [name, name] as const)]}
-        onChoose={(value) => void recent.choose({ author: value === ALL ? null : value })}
       />
       <Select
         name="changed-how"
@@ -87,14 +82,12 @@ function RecentChange({ change, recent, onOpen }: RecentChangeProps) {
   )
 }
 
-function statusOf({ matches, oldest, isReading, restoreStatus, failure }: RecentChanges): string {
-  if (restoreStatus.value !== '') return restoreStatus.value
+function statusOf({ matches, oldest, isReading, failure }: RecentChanges): string {
   if (isReading.value) return 'Reading the changes…'
   if (!oldest.value) return failure.value === '' ? 'No change is recorded yet' : ''
   const since = `since ${timeOf(new Date(oldest.value.at))}`
   const count = matches.value.length
-  if (count === 0) return `No such change ${since}`
-  return count === 1 ? `1 change ${since}` : `${count.toLocaleString()} changes ${since}`
+  return `${count === 0 ? 'No such change' : countChanges(count)} ${since}`
 }
 
 /** The button below the list. It stays mounted, to keep the focus. */
@@ -141,9 +134,9 @@ export function RecentPanel({ list, undoHistory, onClose, onOpen }: RecentPanelP
       <Filters recent={recent} />
       <section class="history">
         <p class="hint" role="status">
-          {statusOf(recent)}
+          {/* The page behind the dialog is silent. */}
+          {undoHistory.announcer.sentence.value || statusOf(recent)}
         </p>
-        <Alert text={recent.refusal.value} />
         <Alert text={recent.failure.value} />
         <ol aria-label="Recent changes">
           {recent.visibleChanges.value.map((change) => (

@@ -16,7 +16,6 @@ import { hasSameTexts } from '../texts.ts'
 import { CHANGED_REASON, GONE_REASON, type SkippedStep, TAKEN_REASON } from './describe.ts'
 import { changedTexts, type Step, textsOf, withTexts } from './step.ts'
 
-const MAX_PLANTS = 1000
 // Browsers open six connections to a host: more requests would wait in line.
 const CONCURRENCY = 6
 // The plant already is as intended: an earlier answer was lost, or someone else did the same.
@@ -48,7 +47,7 @@ const showUnchanged = (list: PlantList, steps: readonly Step[]): void =>
 
 /** Shows a plant as it is stored, after its step was skipped; resolves to the reason. */
 async function showStored(list: PlantList, step: Step): Promise<SkippedStep> {
-  const { id, after } = step
+  const { id, before, after } = step
   const current = await list.session.persist((client) => client.readPlant(id))
   if (!current.ok && current.error !== ERRORS['no such plant']) {
     showUnchanged(list, [step])
@@ -59,21 +58,9 @@ async function showStored(list: PlantList, step: Step): Promise<SkippedStep> {
     return { step, why: after === null ? DONE_REASON : GONE_REASON }
   }
   list.put(current.value)
+  if (!before) return { step, why: TAKEN_REASON }
   const target = after && withTexts(current.value, textsOf(after, changedTexts(step)))
   return { step, why: target && hasSameTexts(current.value, target) ? DONE_REASON : CHANGED_REASON }
-}
-
-/** Deletes a plant that is too large for a batch. */
-async function deleteOne(session: Session, { id, before }: Step): Promise<Result<LeftOut>> {
-  const deleted = { ok: true, value: { conflicts: [], missing: [] } } as const
-  const conflict = { ok: true, value: { conflicts: [{ id }], missing: [] } } as const
-  const current = await session.persist((client) => client.readPlant(id))
-  if (!current.ok) return current.error === ERRORS['no such plant'] ? deleted : current
-  if (!before || !hasSameTexts(current.value, before)) return conflict
-  const condition = current.etag === undefined ? {} : { ifMatch: current.etag }
-  const result = await session.persist((client) => client.deletePlant(id, condition))
-  if (result.ok || result.error === ERRORS['no such plant']) return deleted
-  return result.error === ERRORS['precondition failed'] ? conflict : result
 }
 
 /** The plants that a request left out. */
@@ -84,12 +71,9 @@ type Send = (
   steps: readonly Step[],
 ) => Promise<Result<LeftOut> & { readonly isRepeated: boolean }>
 
-const sendDeletions: Send = async (session, steps) => {
+const sendDeletions: Send = (session, steps) => {
   const plants = steps.flatMap(({ before }) => (before ? [before] : []))
-  const result = await session.persist((client) => client.deletePlants(plants))
-  const [only, another] = steps
-  if (result.ok || result.error !== ERRORS['too large'] || !only || another) return result
-  return { ...(await deleteOne(session, only)), isRepeated: false }
+  return session.persist((client) => client.deletePlants(plants))
 }
 
 const sendChanges: Send = (session, steps) => {
@@ -98,6 +82,14 @@ const sendChanges: Send = (session, steps) => {
     return { id: step.id, ...textsOf(step.after, texts), was: textsOf(step.before, texts) }
   })
   return session.persist((client) => client.patchPlants(updates))
+}
+
+const sendCreations: Send = async (session, steps) => {
+  const plants = steps.flatMap(({ after }) => (after ? [after] : []))
+  const result = await createPlants(session, plants)
+  if (!result.ok) return result
+  const conflicts = result.value.refused.map(({ plant }) => plant)
+  return { ...result, value: { conflicts, missing: [] } }
 }
 
 const plantsOf = ({ before, after }: Step) => [before, after].filter((plant) => plant !== null)
@@ -127,6 +119,7 @@ async function* sendEach(
     // An earlier save may have shown them as they were.
     showPending(list, doneSteps)
     for (const { id } of doneSteps) list.rows.clearPending(id)
+    list.putAll(doneSteps.flatMap(({ before, after }) => (before || !after ? [] : [after])))
     yield { doneSteps, skippedSteps: [] }
     for (let at = 0; at < leftOut.length; at += CONCURRENCY) {
       const batch = leftOut.slice(at, at + CONCURRENCY)
@@ -134,31 +127,6 @@ async function* sendEach(
       const skippedSteps = part.filter(({ why }) => why !== DONE_REASON)
       const appliedSteps = result.isRepeated ? part.filter(({ why }) => why === DONE_REASON) : []
       yield { doneSteps: appliedSteps.map(({ step }) => step), skippedSteps }
-    }
-  }
-}
-
-async function* createEach(
-  list: PlantList,
-  steps: readonly Step[],
-): AsyncGenerator<Outcome, void, void> {
-  for (let at = 0; at < steps.length; at += MAX_PLANTS) {
-    const group = steps.slice(at, at + MAX_PLANTS)
-    const plants = group.flatMap(({ after }) => (after ? [after] : []))
-    const result = await createPlants(list.session, plants)
-    if (!result.ok) {
-      const rest = steps.slice(at)
-      const skippedSteps = rest.map((step) => ({ step, why: result.message }))
-      yield { doneSteps: [], skippedSteps, refusal: result }
-      return
-    }
-    const takenIds = new Set(result.value.refused.map(({ plant }) => plant.id))
-    list.putAll(plants.filter(({ id }) => !takenIds.has(id)))
-    yield {
-      doneSteps: group.filter(({ id }) => !takenIds.has(id)),
-      skippedSteps: group
-        .filter(({ id }) => takenIds.has(id))
-        .map((step) => ({ step, why: TAKEN_REASON })),
     }
   }
 }
@@ -173,5 +141,5 @@ export async function* executeSteps(
   const { created = [], deleted = [], changed = [] } = Object.groupBy(steps, kindOf)
   yield* sendEach(list, deleted, sendDeletions)
   yield* sendEach(list, changed, sendChanges)
-  yield* createEach(list, created)
+  yield* sendEach(list, created, sendCreations)
 }
