@@ -3,7 +3,6 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { RowUpdate } from '../../../src/formats/row-update'
 import { createComparison } from '../../../src/web/console/import/compare'
 import { Session } from '../../../src/web/console/session'
-import { cpuTime } from '../../harness/cpu-time'
 import { PATIENCE_MS, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 
@@ -12,7 +11,6 @@ setDefaultTimeout(PATIENCE_MS)
 const { daemon } = ownDaemon()
 const STORED = 5000
 const GROUP = 1000
-const REMEMBERED = 100_000
 
 const plantOf = (id: number): RowUpdate => ({ id: BigInt(id), name: `plant ${id}`, tag: null })
 
@@ -20,11 +18,11 @@ const plantOf = (id: number): RowUpdate => ({ id: BigInt(id), name: `plant ${id}
 async function start() {
   const session = new Session(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
-  const call = session.call.bind(session)
+  const persist = session.persist.bind(session)
   const counted = { session, calls: 0 }
-  session.call = (make) => {
+  session.persist = (make) => {
     counted.calls += 1
-    return call(make)
+    return persist(make)
   }
   return counted
 }
@@ -97,35 +95,18 @@ test('a field without a column in the file is no difference', async () => {
   })
 })
 
-test('remembers the plants of a long file without becoming slower', async () => {
-  const { session } = await start()
-  const compare = createComparison(session)
-  /** The milliseconds that it takes to compare as many plants as are remembered, from an id on. */
-  async function timeOf(first: number): Promise<number> {
-    const started = cpuTime()
-    for (let at = first; at < first + REMEMBERED; at += GROUP)
-      await compare(Array.from({ length: GROUP }, (_, next) => plantOf(1_000_000 + at + next)))
-    return cpuTime() - started
-  }
-  const before = await timeOf(0)
-  const after = await timeOf(REMEMBERED)
-
-  expect(after).toBeLessThan(8 * before)
-  expect(await compare([plantOf(1_000_000 + REMEMBERED)])).toMatchObject({ unchanged: 1 })
-})
-
-test('says why there are no counts: too many pages, or none', async () => {
+test('has no counts of too many pages, or if none can be read', async () => {
   const { session } = await start()
   const pageOf = (plants: readonly { id: bigint; name: string }[]) =>
     ({ ok: true, value: { plants, next: 'more' } }) as never
   // A store with a plant at each id that is asked for, and more after it.
   let id = 0n
-  session.call = async () => pageOf([{ id: id++, name: 'a' }])
+  session.persist = async () => pageOf([{ id: id++, name: 'a' }])
   const far = Array.from({ length: 1001 }, (_, at) => plantOf(at))
   expect(await compareAll(session, far.slice(0, 1000))).toMatchObject({ differing: 1000 })
   id = 0n
-  expect(await compareAll(session, far)).toBe('too many')
+  expect(await compareAll(session, far)).toBe('failed')
 
-  session.call = async () => ({ ok: false, error: 0, status: 0, message: 'no answer' }) as never
-  expect(await compareAll(session, far)).toBe('unread')
+  session.persist = async () => ({ ok: false, error: 0, status: 0, message: 'no answer' }) as never
+  expect(await compareAll(session, far)).toBe('failed')
 })

@@ -25,7 +25,7 @@ test('a file of new plants is accepted as it was detected, and compared once', a
   using opened = await open('id,name\n11,Fern\n12,Ivy\n')
   const { preview, pages } = opened
 
-  expect(await preview.acceptDetected(() => {})).toBeTrue()
+  expect(await preview.acceptDetected()).toBeTrue()
   expect(await preview.decision).toMatchObject({
     replaces: false,
     comparison: { created: 2, differing: 0 },
@@ -38,7 +38,7 @@ test('a file with a plant that differs asks, without being compared again', asyn
   using opened = await open('id,name\n1,Rosa\n2,Ivy\n')
   const { session, preview, pages } = opened
 
-  expect(await preview.acceptDetected(() => {})).toBeFalse()
+  expect(await preview.acceptDetected()).toBeFalse()
   await preview.prepare()
   await until('the comparison', () => isWhole(preview))
   // Another comparison would read its page before the last of these answers.

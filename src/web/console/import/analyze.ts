@@ -8,7 +8,7 @@ import { findUnmapped, type RowUpdate, updateOf } from '../../../formats/row-upd
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
 import { FORM_ADVICE, reasonOf } from './advice.ts'
-import type { Compare, Comparison, ComparisonFailure } from './compare.ts'
+import type { Compare, Comparison } from './compare.ts'
 import type { ReadableFile } from './readable-file.ts'
 
 const PLANTS_SHOWN = 5
@@ -28,7 +28,7 @@ export type Analysis = {
   readonly unreadReason: string | null
   readonly notices: readonly string[]
   /** The comparison with the stored plants; null: not yet known. */
-  readonly comparison: Comparison | ComparisonFailure | null
+  readonly comparison: Comparison | 'failed' | null
   readonly isWhole: boolean
 }
 

@@ -18,49 +18,25 @@ export type Comparison = {
   readonly storedOf: (id: bigint) => NewPlant | undefined
 }
 
-/** The reason that plants are not compared: too many are stored, or they could not be read. */
-export type ComparisonFailure = 'too many' | 'unread'
-
-/** Compares the next rows of a file, and resolves to the sums so far. */
-export type Compare = (updates: readonly RowUpdate[]) => Promise<Comparison | ComparisonFailure>
-
-// The minimum number of recent plants to remember, for ids that are repeated in a file.
-const MIN_REMEMBERED = 100_000
-
-/**
- * The plants that were set last, by id: at least {@link MIN_REMEMBERED}, at most twice as many. Half of them are dropped at
- * once: dropping the first key of a large Map each time would pass all deleted keys before it.
- */
-function createRecentPlants() {
-  let newer = new Map<bigint, NewPlant>()
-  let older = newer
-  return {
-    get: (id: bigint): NewPlant | undefined => newer.get(id) ?? older.get(id),
-    set(plant: NewPlant): void {
-      newer.set(plant.id, plant)
-      if (newer.size < MIN_REMEMBERED) return
-      older = newer
-      newer = new Map()
-    },
-  }
-}
+/** Compares the next rows of a file; resolves to the sums so far, or to `failed` if too many are stored, or none is read. */
+export type Compare = (updates: readonly RowUpdate[]) => Promise<Comparison | 'failed'>
 
 export function createComparison(session: Session): Compare {
   const storedPlants = createStoredPlants(session)
-  // The plants of the file that differ from the stored ones.
-  const recentPlants = createRecentPlants()
+  // The plants of the file that differ from the stored ones: it may repeat an id.
+  const changedPlants = new Map<bigint, NewPlant>()
   const differences: Difference[] = []
   const none = { created: 0, differing: 0, unchanged: 0 }
-  let sums: Comparison | ComparisonFailure = { ...none, differences, storedOf: storedPlants.get }
+  let sums: Comparison | 'failed' = { ...none, differences, storedOf: storedPlants.get }
 
   async function add(
     before: Comparison,
     updates: readonly RowUpdate[],
-  ): Promise<Comparison | ComparisonFailure> {
-    if (!(await storedPlants.read(updates.map(({ id }) => id)))) return 'too many'
+  ): Promise<Comparison | 'failed'> {
+    if (!(await storedPlants.read(updates.map(({ id }) => id)))) return 'failed'
     let { created, differing, unchanged } = before
     for (const update of updates) {
-      const storedPlant = recentPlants.get(update.id) ?? storedPlants.get(update.id)
+      const storedPlant = changedPlants.get(update.id) ?? storedPlants.get(update.id)
       const after = applyUpdate(update, storedPlant)
       if (storedPlant && hasSameTexts(storedPlant, after)) unchanged += 1
       else {
@@ -68,7 +44,7 @@ export function createComparison(session: Session): Compare {
           differing += 1
           differences.push({ before: storedPlant, after })
         } else created += 1
-        recentPlants.set(after)
+        changedPlants.set(after.id, after)
       }
     }
     return { ...before, created, differing, unchanged }
@@ -80,7 +56,7 @@ export function createComparison(session: Session): Compare {
       sums = await add(sums, updates)
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      sums = 'unread'
+      sums = 'failed'
     }
     return sums
   }

@@ -1,12 +1,9 @@
 import { Fragment } from 'preact'
-import type { NewPlant } from '../../../client/client.ts'
-import { csvCell } from '../../../formats/write.ts'
-import { download } from '../controls/download.ts'
 import { TextValue } from '../controls/text-value.tsx'
-import { beginningOf, labelOf, TEXTS } from '../texts.ts'
+import { labelOf, TEXTS } from '../texts.ts'
 import type { Difference } from './compare.ts'
 
-const MAX_SHOWN = 20
+const MAX_SHOWN = 1000
 
 function DifferenceItem({ before, after }: Difference) {
   return (
@@ -15,48 +12,23 @@ function DifferenceItem({ before, after }: Difference) {
       {TEXTS.filter((text) => before[text] !== after[text]).map((text, at) => (
         <Fragment key={text}>
           {at > 0 ? '; ' : ''}
-          {labelOf(text)}: <TextValue text={beginningOf(before[text])} /> →{' '}
-          <TextValue text={beginningOf(after[text])} />
+          {labelOf(text)}: <TextValue text={before[text]} /> → <TextValue text={after[text]} />
         </Fragment>
       ))}
     </li>
   )
 }
 
-const COLUMNS = ['id', ...TEXTS.flatMap((text) => [`${text} stored`, `${text} in the file`])]
-
-const cellsOf = (before: NewPlant, after: NewPlant): string[] => [
-  String(after.id),
-  ...TEXTS.flatMap((text) => [before[text] ?? '', after[text] ?? '']),
-]
-
-/** All differences as a file. */
-const downloadDifferences = (all: readonly Difference[]): void => {
-  const lines = [COLUMNS, ...all.map(({ before, after }) => cellsOf(before, after))]
-  download(
-    'differences.csv',
-    new Blob(
-      lines.map((cells) => `${cells.map(csvCell).join(',')}\n`),
-      { type: 'text/csv' },
-    ),
-  )
-}
-
-/** The first stored plants that differ from the file, and all of them as a download. */
+/** The first stored plants that differ from the file. */
 export function Differences({ all }: { readonly all: readonly Difference[] }) {
   const more = all.length - MAX_SHOWN
   return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
-      <ul class="refused differing" aria-label="Plants that differ" tabIndex={0}>
-        {all.slice(0, MAX_SHOWN).map((difference) => (
-          <DifferenceItem key={difference} {...difference} />
-        ))}
-        {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
-      </ul>
-      <button type="button" class="quiet inline" onClick={() => downloadDifferences(all)}>
-        Save all differences as a file
-      </button>
-    </>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it.
+    <ul class="refused differing" aria-label="Plants that differ" tabIndex={0}>
+      {all.slice(0, MAX_SHOWN).map((difference) => (
+        <DifferenceItem key={difference} {...difference} />
+      ))}
+      {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
+    </ul>
   )
 }

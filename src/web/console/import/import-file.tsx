@@ -23,8 +23,7 @@ async function chooseInput(
   if (signal.aborted) return null
   const preview = new Preview(detection, session, firstNumbers)
   signal.addEventListener('abort', preview.cancel)
-  const showRows = (comparedRows: number) => update(() => ({ comparedRows }))
-  if (mode !== 'ask if needed' || !(await preview.acceptDetected(showRows))) {
+  if (mode !== 'ask if needed' || !(await preview.acceptDetected())) {
     await preview.prepare()
     if (signal.aborted) return null
     update(() => ({ form: <PreviewForm preview={preview} /> }))

@@ -31,9 +31,7 @@ function summaryOf(one: Import): string {
     case 'running':
       return sentenceOf(countsOf(one))
     default:
-      return one.comparedRows === 0
-        ? 'Reading the file…'
-        : `Comparing with the stored plants… ${countRows(one.comparedRows)} so far`
+      return 'Reading the file…'
   }
 }
 

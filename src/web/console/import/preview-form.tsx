@@ -1,5 +1,6 @@
 import { Alert } from '../controls/alert.tsx'
 import { Modal } from '../controls/modal.tsx'
+import { countPlants } from '../counts.ts'
 import { ColumnChoices } from './column-choices.tsx'
 import type { Preview } from './preview.ts'
 import { ReadingChoices } from './reading-choices.tsx'
@@ -11,15 +12,14 @@ function countToImport({ analysis, input }: Preview): number | null {
   const latest = analysis.value
   if (!latest?.isWhole || input.value === null) return null
   const { comparison, rows, refused } = latest
-  if (comparison === null || typeof comparison === 'string') return rows - refused
+  if (comparison === null || comparison === 'failed') return rows - refused
   return comparison.created + (input.value.replaces ? comparison.differing : 0)
 }
 
 /** The label of the button, with the number of plants once it is known. */
 function labelOfImport(preview: Preview): string {
   const count = countToImport(preview)
-  if (count === null || count === 0) return 'Import'
-  return count === 1 ? 'Import 1 plant' : `Import ${count.toLocaleString()} plants`
+  return count ? `Import ${countPlants(count)}` : 'Import'
 }
 
 /** The questions about a file before its import, and a preview of the result. */

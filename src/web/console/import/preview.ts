@@ -3,7 +3,7 @@
 import { computed, type Signal, signal } from '@preact/signals'
 import type { Format } from '../../../formats/format.ts'
 import type { Settings } from '../../../formats/question.ts'
-import { idAfter } from '../int64.ts'
+import { nextFreeId } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { reasonOf } from './advice.ts'
 import { type Analysis, analyze } from './analyze.ts'
@@ -12,12 +12,6 @@ import { createComparison } from './compare.ts'
 import { type DetectedFile, fileKey, type ImportInput, isCertain } from './detect-file.ts'
 import { openFile, type ReadableFile } from './readable-file.ts'
 
-/** The id after the largest one; '' if there is none, or it cannot be read. */
-async function nextFreeId(session: Session): Promise<string> {
-  const page = await session.call((client) => client.listPlants({ order: 'desc', limit: 1 }))
-  return page.ok ? String(idAfter(page.value.plants.map(({ id }) => id)) ?? '') : ''
-}
-
 /** The settings that select other rows. */
 const ROW_SETTINGS = ['sheet', 'headerRow', 'list'] as const
 
@@ -25,8 +19,8 @@ const ROW_SETTINGS = ['sheet', 'headerRow', 'list'] as const
 const needsQuestion = ({ refused, unreadReason, comparison }: Analysis): boolean =>
   refused > 0 ||
   unreadReason !== null ||
-  comparison === 'too many' ||
-  (comparison !== null && comparison !== 'unread' && comparison.differing > 0)
+  comparison === 'failed' ||
+  (comparison?.differing ?? 0) > 0
 
 export class Preview {
   readonly settings: Signal<Settings>
@@ -67,15 +61,13 @@ export class Preview {
 
   /**
    * Accepts the file as it was detected, if that is certain, its rows are valid, and none differs from a stored plant.
-   * False for other files. `onRows` gets the number of rows so far.
+   * False for other files.
    */
-  async acceptDetected(onRows: (rows: number) => void): Promise<boolean> {
+  async acceptDetected(): Promise<boolean> {
     if (!isCertain(this.detection) || !this.input.value) return false
     const clear = Promise.withResolvers<boolean>()
     const stop = this.analysis.subscribe((latest) => {
-      if (!latest) return
-      onRows(latest.rows)
-      if (latest.isWhole || needsQuestion(latest)) clear.resolve(!needsQuestion(latest))
+      if (latest && (latest.isWhole || needsQuestion(latest))) clear.resolve(!needsQuestion(latest))
     })
     void this.#analyze()
     const isClear = await Promise.race([clear.promise, this.decision.then(() => false)])
@@ -87,7 +79,7 @@ export class Preview {
   /** Prepares the form: proposes the number that the file had before, or else the next free id. */
   async prepare(): Promise<void> {
     const earlier = this.firstNumbers.get(fileKey(this.detection.file))
-    const numberFrom = earlier ?? (await nextFreeId(this.session))
+    const numberFrom = earlier ?? String((await nextFreeId(this.session)) ?? '')
     this.columns.value = { ...this.columns.value, numberFrom }
     if (!this.analysis.value) void this.#analyze()
   }
@@ -145,7 +137,7 @@ export class Preview {
   #accept(): void {
     const { value: input } = this.input
     const { comparison = null, isWhole } = this.analysis.value ?? {}
-    const isCompared = isWhole && typeof comparison !== 'string'
+    const isCompared = isWhole && comparison !== 'failed'
     this.#decide(input && { ...input, comparison: isCompared ? comparison : null })
   }
 

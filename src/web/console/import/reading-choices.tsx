@@ -62,7 +62,7 @@ function SheetChoice({
         />
       ) : null}
       {hiddenRows > 0 ? (
-        <p class="hint">Hidden rows are read too: {hiddenRows.toLocaleString('en')}</p>
+        <p class="hint">Hidden rows are read too: {hiddenRows.toLocaleString()}</p>
       ) : null}
     </>
   )

@@ -1,69 +1,48 @@
 import { OPTIONAL_TEXTS } from '../../../plant/plant.ts'
 import { Check } from '../controls/check.tsx'
+import type { Comparison } from './compare.ts'
 import { Differences } from './differences.tsx'
 import type { Preview } from './preview.ts'
 
-const NOT_COMPARED = {
-  'too many': 'Not compared with the stored plants, which are too many to read here.',
-  unread: 'Not compared with the stored plants, which could not be read.',
-} as const
+type PreviewProps = { readonly preview: Preview }
 
-type ReplaceProps = { readonly preview: Preview; readonly label: string }
-
-function Replace({ preview: { replaces }, label }: ReplaceProps) {
+/** The choice to replace stored plants, and the texts that stay as they are. */
+function Replace({ preview: { replaces, columns } }: PreviewProps) {
+  const unchangedTexts = OPTIONAL_TEXTS.filter((text) => columns.value[text] === null)
   return (
     <>
-      <Check label={label} isChecked={replaces} />
+      <Check label="Replace the plants that differ" isChecked={replaces} />
       {replaces.value ? null : (
         <p class="hint">Otherwise refused: the stored plants stay as they are.</p>
+      )}
+      {unchangedTexts.length === 0 ? null : (
+        <p class="hint">
+          Stored plants keep their {unchangedTexts.join(' and ')}: no column of the file has it.
+        </p>
       )}
     </>
   )
 }
 
-/** The texts that a replacement leaves as they are. */
-function UnchangedTexts({ preview: { columns } }: Pick<ReplaceProps, 'preview'>) {
-  const unchangedTexts = OPTIONAL_TEXTS.filter((text) => columns.value[text] === null)
-  if (unchangedTexts.length === 0) return null
-  return (
-    <p class="hint">
-      Stored plants keep their {unchangedTexts.join(' and ')}: no column of the file has{' '}
-      {unchangedTexts.length === 1 ? 'it' : 'them'}.
-    </p>
-  )
+function describeComparison({ created, differing, unchanged }: Comparison): string {
+  const differ = `${differing.toLocaleString()} ${differing === 1 ? 'differs' : 'differ'}`
+  return `${created.toLocaleString()} new, ${differ}, ${unchanged.toLocaleString()} unchanged`
 }
 
 /** The comparison with the stored plants, and the choice to replace them. */
-export function ReplaceChoice({ preview }: { readonly preview: Preview }) {
+export function ReplaceChoice({ preview }: PreviewProps) {
   const { comparison = null, isWhole } = preview.analysis.value ?? {}
   if (comparison === null) return null
-  if (typeof comparison === 'string') {
-    return (
-      <>
-        <p class="hint">{NOT_COMPARED[comparison]}</p>
-        <Replace preview={preview} label="Replace the plants that differ" />
-        <UnchangedTexts preview={preview} />
-      </>
-    )
-  }
-  const { created, differing, unchanged, differences } = comparison
-  const count = differing.toLocaleString()
-  const label =
-    differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`
+  const isCompared = comparison !== 'failed'
   return (
     <>
-      <p class="compared">
-        {created.toLocaleString()} new, {count} {differing === 1 ? 'differs' : 'differ'},{' '}
-        {unchanged.toLocaleString()} unchanged
-        {isWhole ? null : ' so far'}
+      <p class="hint">
+        {isCompared
+          ? `${describeComparison(comparison)}${isWhole ? '' : ' so far'}`
+          : 'Not compared with the stored plants: they are too many, or unreadable.'}
       </p>
-      {differing > 0 ? (
-        <>
-          <Replace preview={preview} label={label} />
-          <UnchangedTexts preview={preview} />
-          <Differences all={differences} />
-        </>
-      ) : null}
+      {isCompared && comparison.differing === 0 ? null : <Replace preview={preview} />}
+      {isCompared && comparison.differing > 0 ? <Differences all={comparison.differences} /> : null}
     </>
   )
 }

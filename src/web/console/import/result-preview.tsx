@@ -1,7 +1,7 @@
 import { sentenceOf } from '../../sentence.ts'
 import { TextValue } from '../controls/text-value.tsx'
 import { countRows } from '../counts.ts'
-import { beginningOf, labelOf, TEXTS } from '../texts.ts'
+import { labelOf, TEXTS } from '../texts.ts'
 import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
 import type { Preview } from './preview.ts'
 
@@ -25,7 +25,7 @@ function Examples({ examples }: Pick<Analysis, 'examples'>) {
             <td class="id">{String(plant.id)}</td>
             {TEXTS.map((text) => (
               <td key={text}>
-                <TextValue text={beginningOf(plant[text])} />
+                <TextValue text={plant[text]} />
               </td>
             ))}
           </tr>

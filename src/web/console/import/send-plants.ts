@@ -3,12 +3,7 @@
 import { ClientError } from '../../../client/client.ts'
 import { groupEntries, readPlants } from '../../../formats/plants.ts'
 import type { RowEntry } from '../../../formats/row.ts'
-import {
-  explainUnmapped,
-  findUnmapped,
-  type PlantEntry,
-  updateOf,
-} from '../../../formats/row-update.ts'
+import { findUnmapped, type PlantEntry, updateOf } from '../../../formats/row-update.ts'
 import { explainRefusal, groupRefusal } from '../create-plants.ts'
 import { TEXTS } from '../texts.ts'
 import { textsOf } from '../undo/step.ts'
@@ -143,11 +138,8 @@ export async function sendPlants(
     }
   }
   if (signal.aborted) update(() => ({ unreadReason: 'the rest, because it was stopped' }))
-  update(({ unreadReason, skipped, replaced }) => ({
-    notices: [
-      ...(input.replaces ? explainUnmapped(skipped + replaced, findUnmapped(columns)) : []),
-      ...notices,
-    ],
+  update(({ unreadReason }) => ({
+    notices,
     state: signal.aborted ? 'stopped' : unreadReason === null ? 'done' : 'failed',
   }))
   return steps.all()

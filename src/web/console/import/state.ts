@@ -13,8 +13,6 @@ export class Import {
   /** The way to read the file; null until it is chosen. */
   readonly input: ImportInput | null = null
   readonly bytesRead: number = 0
-  /** Rows that were compared with the stored plants before the import. */
-  readonly comparedRows: number = 0
   readonly rows: number = 0
   readonly created: number = 0
   /** Rows whose plants are already stored, with the same fields. */

@@ -39,7 +39,7 @@ export function createStoredPlants(session: Session) {
 
   async function readPage(first: bigint): Promise<void> {
     const after = first > INT64_MIN ? first - 1n : undefined
-    const page = await session.call((client) => client.listPlants({ after, limit: PAGE_PLANTS }))
+    const page = await session.persist((client) => client.listPlants({ after, limit: PAGE_PLANTS }))
     if (!page.ok) throw new ClientError(page)
     for (const plant of page.value.plants) plants.set(plant.id, plant)
     const last = page.value.next === null ? INT64_MAX : (page.value.plants.at(-1)?.id ?? first)
