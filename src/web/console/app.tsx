@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
-import { addSamples, Samples } from './bulk/samples.tsx'
+import { SAMPLE_STEPS, Samples } from './bulk/samples.tsx'
 import { SelectionBar } from './bulk/selection-bar.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
@@ -13,7 +13,6 @@ import { Unsaved } from './editor/unsaved.tsx'
 import { ImportPanel } from './import/import-panel.tsx'
 import { onPageKey } from './page-keys.ts'
 import { textOf } from './query.ts'
-import { MAX_SORTED } from './sort.ts'
 import { Outage } from './status/outage.tsx'
 import { Status } from './status/status.tsx'
 import { PlantTable } from './table/plant-table.tsx'
@@ -38,13 +37,14 @@ const READ_ONLY_BADGES = { token: 'Read-only token', daemon: 'This daemon is rea
 function Header({ console: { session, monitor, disconnect } }: Props) {
   const reason = session.readOnlyReason.value
   const heading = useRef<HTMLHeadingElement>(null)
-  // The token field, which had the focus, has disappeared.
-  useLayoutEffect(() => heading.current?.focus(), [])
+  // The token field, which had the focus, has disappeared. A screen reader misses a focus that comes with its element.
+  useEffect(() => heading.current?.focus(), [])
   return (
     <header class="bar">
       <h1 class="title" ref={heading} tabIndex={-1}>
         <Leaf />
         plantstore
+        <span class="visually-hidden">connected</span>
       </h1>
       <Status monitor={monitor} />
       <nav>
@@ -67,19 +67,6 @@ function show(isShown: Signal<boolean>): void {
 
 function hide(isShown: Signal<boolean>): void {
   isShown.value = false
-}
-
-/** The progress of reading all plants for sorting. */
-function ReadingProgress({ console: { list } }: Props) {
-  if (!list.reader.isReadingAll.value) return null
-  return (
-    <progress
-      class="reading"
-      aria-label="Reading all plants"
-      max={Math.max(list.total ?? MAX_SORTED, 1)}
-      value={list.rows.readCount.value}
-    />
-  )
 }
 
 /** The actions that involve several parts of the page. */
@@ -113,7 +100,7 @@ const tableClass = ({ session, isCompact }: Console): string =>
 
 /** The table, and one plant beside it. */
 function TableAndPanel({ console: all }: Props) {
-  const { session, monitor, list, scroll, editor, selection } = all
+  const { session, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
   const isEmpty = list.rows.isComplete.value && list.rows.count.value === 0
@@ -121,7 +108,6 @@ function TableAndPanel({ console: all }: Props) {
   return (
     <div class="work">
       <div class={tableClass(all)}>
-        <ReadingProgress console={all} />
         <PlantTable
           scroll={scroll}
           openId={editor.openId}
@@ -133,18 +119,11 @@ function TableAndPanel({ console: all }: Props) {
           <Empty
             list={list}
             onAdd={() => editor.add()}
-            onSamples={() => void addSamples(list, all.undoHistory)}
+            onSamples={() => void actions.onChange(SAMPLE_STEPS)}
           />
         ) : null}
       </div>
-      {form ? (
-        <PlantPanel
-          editor={editor}
-          form={form}
-          changesSince={monitor.latest.value?.changeLog?.oldest}
-          {...actions}
-        />
-      ) : null}
+      {form ? <PlantPanel editor={editor} form={form} {...actions} /> : null}
     </div>
   )
 }
@@ -218,9 +197,7 @@ function Main({ console: all }: Props) {
           tagToRename.value = tag
         }}
         onFiles={(files) => void importer.add(files)}
-        onRecent={session.hasChangeLog.value ? () => show(all.isRecentShown) : null}
         selection={all.selection}
-        onUndo={all.undoHistory.undoItems.value.length > 0 ? all.undoHistory.undo : null}
       />
       <ImportPanel
         importer={importer}

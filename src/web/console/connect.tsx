@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Check } from './controls/check.tsx'
 import { Field } from './controls/field.tsx'
 import { Leaf } from './controls/leaf.tsx'
@@ -42,7 +42,7 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
 export function Welcome({ session }: { readonly session: Session }) {
   const main = useRef<HTMLElement>(null)
   // Not `autofocus`: browsers apply it only once, and this page comes back after a disconnect.
-  useLayoutEffect(() => main.current?.querySelector('input')?.focus(), [])
+  useEffect(() => main.current?.querySelector('input')?.focus(), [])
   return (
     <main class="welcome" ref={main}>
       <div class="card">

@@ -13,7 +13,6 @@ import { keepToken, keptToken } from '../kept-token.ts'
 
 const RESUME_MS = 1000
 const RETRY_MS = 2000
-const MIN_TOKEN = 16
 
 /** The message while the service does not answer. */
 const SILENCE = 'no answer from plantstore; check that it runs'
@@ -74,20 +73,11 @@ export class Session {
 
   constructor(readonly base: URL) {
     this.keepsToken.value = keptToken(base) !== ''
-    effect(() => {
-      if (this.isReachable.value && this.refusal.peek() === SILENCE) this.refusal.value = null
-    })
   }
 
   /** Aborted at the disconnect: what began before must not go on under another token. */
   get ended(): AbortSignal {
     return this.#ending.signal
-  }
-
-  /** Forgets a token that the service no longer accepts. */
-  refuse(message: string): void {
-    this.#forget()
-    this.refusal.value = message
   }
 
   /** Calls the service, and updates the session from the answer. `send` may throw a ClientError instead. */
@@ -107,7 +97,10 @@ export class Session {
     if (result.error === ERRORS['no change log']) this.hasChangeLog.value = false
     // The browser's message names no cause.
     if (result.status === 0) return { ...result, message: SILENCE }
-    if (isRefusal(result) && client === this.#client) this.refuse(result.message)
+    if (isRefusal(result) && client === this.#client) {
+      this.#forget()
+      this.refusal.value = result.message
+    }
     return result
   }
 
@@ -146,14 +139,10 @@ export class Session {
       this.refusal.value = 'a token has only letters, digits and -._~+/'
       return
     }
-    if (token.length < MIN_TOKEN) {
-      this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
-      return
-    }
     const [result, status] = await Promise.all([candidate.readToken(), candidate.readStatus()])
     if (attempt !== this.#attempts) return
     if (!result.ok) {
-      if (isSilence(result)) this.isReachable.value = false
+      this.isReachable.value = !isSilence(result)
       this.refusal.value = isSilence(result) ? SILENCE : result.message
       return
     }

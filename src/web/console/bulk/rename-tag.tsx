@@ -7,6 +7,7 @@ import { Modal } from '../controls/modal.tsx'
 import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { MAX_RANGE, readTagged } from '../list/range.ts'
+import { beginningOf } from '../texts.ts'
 import { type Step, taggingOf } from '../undo/step.ts'
 
 const PROBLEMS = {
@@ -77,7 +78,7 @@ export function RenameTag({ tag, list, onRename, onClose }: RenameTagProps) {
           error={problem.value}
           hint={
             existingCount === undefined
-              ? 'Renames the tag on every plant that has it.'
+              ? `Renames the tag “${beginningOf(tag)}” on every plant that has it.`
               : `${countPlants(existingCount)} ${existingCount === 1 ? 'has' : 'have'} it already: the two become one.`
           }
           tags={list.tags}

@@ -1,7 +1,6 @@
 import type { NewPlant } from '../../../client/client.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { creationOf } from '../undo/step.ts'
-import type { UndoHistory } from '../undo/undo-history.ts'
 
 const GROUPS = {
   houseplant: ['Swiss cheese plant', 'Snake plant', 'Spider plant'],
@@ -15,13 +14,7 @@ const SAMPLES: readonly NewPlant[] = Object.entries(GROUPS)
   .map((plant, index) => ({ id: BigInt(index + 1), ...plant }))
 
 /** Adds twelve sample plants to an empty store. */
-export async function addSamples(list: PlantList, undoHistory: UndoHistory): Promise<void> {
-  const outcome = await list.session.call((client) => client.createPlants(SAMPLES))
-  if (!outcome.ok) return list.announce(`The sample plants were not added: ${outcome.message}`)
-  list.refresh()
-  list.announce('Added twelve sample plants; Ctrl+Z undoes it')
-  undoHistory.record({ what: 'the twelve sample plants', steps: SAMPLES.map(creationOf) })
-}
+export const SAMPLE_STEPS = SAMPLES.map(creationOf)
 
 type SamplesProps = {
   readonly list: PlantList
@@ -38,12 +31,9 @@ export function Samples({ list, onDelete }: SamplesProps) {
   if (unchangedSamples.length === 0 || list.session.isReadOnly.value) return null
   return (
     <p class="hint">
-      {unchangedSamples.length === 1
-        ? 'One sample plant'
-        : `${unchangedSamples.length} sample plants`}{' '}
-      to look around.{' '}
+      There are sample plants to look around.{' '}
       <button type="button" class="quiet inline" onClick={() => onDelete(unchangedSamples)}>
-        Remove {unchangedSamples.length === 1 ? 'it' : 'them'}
+        Remove them
       </button>
     </p>
   )

@@ -25,8 +25,6 @@ const DOUBLE_PX = 5
 // A single-line field would drop line breaks.
 const LINE_END = /[\r\n]/
 
-const UNREAD = 'the range reaches beyond the plants that are read'
-
 type CellAddress = { readonly id: bigint; readonly text: TextName }
 
 /** A first click. `cell`: null on a button; `isPanelOpen`: before the click. */
@@ -176,7 +174,7 @@ export class CellEditor implements CellEditing {
     table()?.focus({ preventScroll: true })
   }
 
-  /** UndoHistory on a click at once, and remembers its cell for a second click. With Shift, it selects a range. */
+  /** Acts on a click at once, and remembers its cell for a second click. With Shift, it selects a range. */
   onClick(event: MouseEvent, act: () => void): void {
     // The mouse was released after it had selected a range.
     if (this.#isDragging) return
@@ -239,10 +237,7 @@ export class CellEditor implements CellEditing {
     const { selection, list } = this.parts
     const areCells = selection.size === 0 && this.column.value !== null
     const plants = selection.size > 0 ? selection.plants() : this.#range.plants()
-    if (!plants) {
-      list.announce(`Nothing was copied: ${UNREAD}`)
-      return true
-    }
+    if (plants.length === 0) return false
     const grid = areCells ? this.#range.grid(plants) : gridOf(plants)
     copy(textOf(grid), htmlOf(grid, areCells)).then(
       () => list.announce(areCells ? 'Copied' : `Copied ${countPlants(plants.length)}`),
@@ -256,7 +251,7 @@ export class CellEditor implements CellEditing {
     const filled = this.#range.fill(grid)
     const steps = filled?.filter((step) => changedTexts(step).length > 0) ?? []
     if (steps.length > 0) void undoHistory.do(steps)
-    else if (!filled) list.announce(`Nothing was changed: ${UNREAD}`)
+    else if (!filled) list.announce('Nothing was changed: the range reaches beyond the last row')
     else if (this.#range.hasNames && grid.some(([name]) => name === ''))
       list.announce('Nothing was changed: a plant needs a name')
     else list.announce('Nothing was changed')
@@ -344,7 +339,7 @@ export class CellEditor implements CellEditing {
       if (list.rows.rowOf(cell.id) === cell.row) return this.#saveIfLeft(cell)
       this.#openCell.value = null
       editor.openTyped(cell.form, cell.text)
-      void editor.onChangedElsewhere(cell.id)
+      void editor.onChanged(cell.id, true)
     })
   }
 

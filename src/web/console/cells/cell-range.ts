@@ -10,7 +10,7 @@ import type { Grid } from './grid.ts'
 
 export type Cell = { readonly row: number; readonly text: TextName }
 type Corner = { readonly row: number; readonly column: number }
-/** A row with its plant, unless that is not read. */
+/** A row with its plant. */
 type Mark = { readonly row: number; readonly id: bigint | undefined }
 
 export class CellRange {
@@ -106,10 +106,10 @@ export class CellRange {
     return row >= first.row && row <= last.row && column >= first.column && column <= last.column
   }
 
-  /** The plants of the selected rows; null if some are not read. */
-  plants(): readonly NewPlant[] | null {
+  /** The plants of the selected rows. */
+  plants(): readonly NewPlant[] {
     const [first, last] = this.#corners
-    return this.list.rows.range(first.row, last.row - first.row + 1)
+    return this.list.rows.heldPlants().slice(first.row, last.row + 1)
   }
 
   /** The texts of the selected cells of plants. */
@@ -136,7 +136,7 @@ export class CellRange {
 
   /**
    * The changes that fill the selected cells with a grid: repeated if it is smaller, beyond them if it is larger; null
-   * if some of their plants are not read.
+   * beyond the last row.
    */
   fill(grid: Grid): readonly Step[] | null {
     const [first, last] = this.#corners
@@ -144,19 +144,18 @@ export class CellRange {
     const rows = Math.max(last.row - first.row + 1, grid.length)
     const columns = Math.max(last.column - first.column + 1, width)
     const texts = TEXTS.slice(first.column, first.column + columns)
-    const plants = this.list.rows.range(first.row, rows)
-    return (
-      plants?.map((plant, offset) => {
-        const cells = grid[offset % grid.length] ?? []
-        const change = texts.map((text, column) => [text, cells[column % width] || null] as const)
-        // A plant needs a name.
-        const validChange = change.filter(([text, value]) => text !== 'name' || value !== null)
-        return {
-          id: plant.id,
-          before: plant,
-          after: withTexts(plant, Object.fromEntries(validChange)),
-        }
-      }) ?? null
-    )
+    const plants = this.list.rows.heldPlants().slice(first.row, first.row + rows)
+    if (plants.length < rows) return null
+    return plants.map((plant, offset) => {
+      const cells = grid[offset % grid.length] ?? []
+      const change = texts.map((text, column) => [text, cells[column % width] || null] as const)
+      // A plant needs a name.
+      const validChange = change.filter(([text, value]) => text !== 'name' || value !== null)
+      return {
+        id: plant.id,
+        before: plant,
+        after: withTexts(plant, Object.fromEntries(validChange)),
+      }
+    })
   }
 }

@@ -2,7 +2,6 @@
 
 import type { NewPlant } from '../../../client/client.ts'
 import { matches, type Query } from '../query.ts'
-import { yieldToBrowser } from '../yield.ts'
 
 const PLAIN = /^[\x20-\x7e]*$/
 const MARKS = /\p{M}+/gu
@@ -35,16 +34,6 @@ function foldedName(plant: NewPlant): string {
   const foldedText = fold(plant.name)
   FOLDED_NAMES.set(plant, foldedText)
   return foldedText
-}
-
-/** Prepares plants for a search in slices, between which the page can respond. */
-export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
-  const pause = yieldToBrowser()
-  let count = 0
-  for (const plant of plants) {
-    foldedName(plant)
-    if (++count % 500 === 0) await pause()
-  }
 }
 
 const isDigit = (text: string | undefined): boolean => text !== undefined && /\d/.test(text)

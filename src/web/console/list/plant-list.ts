@@ -16,13 +16,13 @@ import {
   toggleSort,
 } from '../sort.ts'
 import { isSameView, type View } from '../view.ts'
-import { foldInSlices, matcherOf } from './local-search.ts'
+import { matcherOf } from './local-search.ts'
 import { type PlantChanges, PlantRows } from './plant-rows.ts'
-import { RETRY_MS, Reader, type ReadOutcome } from './reader.ts'
+import { Reader, type ReadOutcome } from './reader.ts'
 import { Tags } from './tags.ts'
 
 /** The sentence that a list is too long for an order. */
-export const explainTooLong = (by: SortKey): string =>
+const explainTooLong = (by: SortKey): string =>
   `Sorting by ${by} works up to ${MAX_SORTED.toLocaleString()} plants. Search for something first`
 
 const CREATED_SHOWN_MS = 5000
@@ -50,8 +50,6 @@ export class PlantList {
   withUnsaved: (plant: NewPlant) => NewPlant = (plant) => plant
   /** The number of stored plants. */
   readonly #storedCount = signal<number | undefined>(undefined)
-  /** Counts the searches of the page, of which the last is shown. */
-  #searches = 0
   #readingAll: Promise<ReadOutcome> | null = null
   #createdTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -106,7 +104,7 @@ export class PlantList {
     this.typedQuery.value = typedQuery
     if (textOf(this.#nextServiceQuery) !== textOf(this.serviceQuery.value))
       return this.#show(this.view)
-    await this.#search()
+    this.#search()
     await this.#readIfNeeded()
   }
 
@@ -267,7 +265,8 @@ export class PlantList {
   async #show(view: View): Promise<void> {
     this.#supersede()
     this.#reset(view)
-    await Promise.all([this.reader.readFirst(), this.#search()])
+    this.#search()
+    await this.reader.readFirst()
     await this.#readIfNeeded()
   }
 
@@ -294,26 +293,19 @@ export class PlantList {
   }
 
   /** Shows the results of the page's own search, if there is one. */
-  async #search(): Promise<void> {
-    const search = ++this.#searches
+  #search(): void {
     const isSearching = this.searchesLocally
-    if (isSearching) await foldInSlices(this.rows.byId())
-    else if (!this.rows.isFiltered) return
-    if (search !== this.#searches) return
+    if (!isSearching && !this.rows.isFiltered) return
     this.rows.filter(isSearching ? matcherOf(this.visibleQuery) : null)
     this.rows.publish()
   }
 
-  /** Reads all plants of a list that the page can hold, or that is sorted by a text. Retries after a failed read. */
+  /** Reads all plants of a list that the page can hold, or that is sorted by a text. */
   async #readIfNeeded(): Promise<void> {
+    if (!this.isShort && this.sort.value.by === 'id') return
     const { generation } = this.reader
-    while (this.isShort || this.sort.value.by !== 'id') {
-      const outcome = await this.readAll()
-      if (generation !== this.reader.generation || outcome === 'all') return
-      if (outcome === 'too many') return this.#giveUp()
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      if (generation !== this.reader.generation) return
-    }
+    const outcome = await this.readAll()
+    if (outcome === 'too many' && generation === this.reader.generation) await this.#giveUp()
   }
 
   /** Leaves a list that turned out to be too long to the service, in the order of ids. */
@@ -340,7 +332,7 @@ export class PlantList {
       if (generation !== this.reader.generation) return outcome
       this.rows.sort(sortedPlants, compare)
     }
-    await this.#search()
+    this.#search()
     return outcome
   }
 }

@@ -78,12 +78,6 @@ export class PlantRows {
     return this.#shown[at]
   }
 
-  /** Some rows in their order; null if not all of them are held. */
-  range(first: number, count: number): readonly NewPlant[] | null {
-    const plants = this.#shown.slice(first, first + count)
-    return plants.length === count ? plants : null
-  }
-
   /** The row of a plant; -1 if it is not shown. */
   rowOf(id: bigint): number {
     const plant = this.plant(id)

@@ -12,7 +12,6 @@ const FIRST_PLANTS = 250
 const MARGIN_ROWS = 125
 // While all plants are read, the table is drawn this often.
 const PUBLISH_MS = 300
-export const RETRY_MS = 2000
 
 export type ReadOutcome = 'all' | 'too many' | 'failed'
 
@@ -126,19 +125,11 @@ export class Reader {
       if (next === null || last !== null) rows.take(this.#last, next === null ? null : last, plants)
       this.#next = next ?? undefined
       this.#last = last
-    } else this.#fail(page.message)
+    } else this.failure.value = page.message
     rows.endRead()
     const isSoon = performance.now() - this.#publishedAt < PUBLISH_MS
     if (!page.ok || (isSoon && this.isReadingAll.peek() && !this.isDone)) return
     rows.publish()
     this.#publishedAt = performance.now()
-  }
-
-  /** Reports the failure, and retries after a while. */
-  #fail(message: string): void {
-    this.failure.value = message
-    setTimeout(() => {
-      this.rows.version.value += 1
-    }, RETRY_MS)
   }
 }

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
 import type { PlantList } from './plant-list.ts'
-import { MAX_RANGE, plantsBetween, type Range, readEverything } from './range.ts'
+import { MAX_RANGE, plantsBetween, readEverything } from './range.ts'
 
 export class Selection {
   /** The plants by id, as they were ticked. */
@@ -66,8 +66,7 @@ export class Selection {
     const first = this.#rangeStart
     this.#rangeStart = plant.id
     if (isRange && first !== null) {
-      this.add([plant])
-      this.#addRange(plantsBetween(this.list, first, plant.id))
+      this.add([plant, ...plantsBetween(this.list, first, plant.id)])
       return
     }
     const next = new Map(this.plantsById.value)
@@ -82,10 +81,6 @@ export class Selection {
     const plants = await readEverything(this.list)
     if (turn !== this.#changes) return
     this.isReading.value = false
-    this.#addRange(plants)
-  }
-
-  #addRange(plants: Range): void {
     if (plants === 'too many') {
       this.list.announce(`At most ${MAX_RANGE.toLocaleString()} plants can be selected at once`)
     } else if (plants === 'failed')

@@ -1,4 +1,4 @@
-// Polls the status of the service; only its health without a token.
+// Polls the status of the service.
 
 import { signal } from '@preact/signals'
 import type { Status } from '../../../client/client.ts'
@@ -19,7 +19,7 @@ export const STATE_NAMES: Readonly<Record<ServiceState['state'], string>> = {
   silent: 'No response',
 }
 
-/** `since`: the beginning of an outage, in milliseconds since 1970; null while healthy. */
+/** `since`: the beginning of an outage, in milliseconds since 1970. */
 export type Health = ServiceState & { readonly since: number | null }
 
 /** `readAt`: milliseconds on a monotonic clock. */
@@ -33,25 +33,11 @@ export function createMonitor(session: Session) {
   const latest = signal<ReadStatus | null>(null)
   let wake = () => {}
 
-  async function readHealth(): Promise<ServiceState> {
-    try {
-      const answer = await fetch(new URL('health', session.base), {
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-        cache: 'no-store',
-      })
-      if (answer.ok) return { state: 'healthy' }
-      const { message } = (await answer.json()) as { readonly message?: unknown }
-      return typeof message === 'string' ? { state: 'failing', message } : { state: 'silent' }
-    } catch {
-      return { state: 'silent' }
-    }
-  }
-
   async function readState(): Promise<ServiceState> {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     const status = await session.call((client) => client.readStatus({ signal }))
-    // Without a token, or with one that is refused or over its rate limit.
-    if (!status.ok) return status.error === 0 ? { state: 'silent' } : readHealth()
+    // Without a token, or with one that is refused or over its rate limit, nothing more is known.
+    if (!status.ok) return { state: status.error === 0 ? 'silent' : 'unknown' }
     latest.value = { ...status.value, readAt: performance.now() }
     const { problem } = status.value
     return problem ? { state: 'failing', message: problem.message } : { state: 'healthy' }
@@ -59,9 +45,10 @@ export function createMonitor(session: Session) {
 
   async function poll(): Promise<void> {
     const serviceState = await readState()
-    const since = serviceState.state === 'healthy' ? null : (health.value.since ?? Date.now())
-    health.value = { ...serviceState, since }
-    session.isReachable.value = serviceState.state !== 'silent'
+    const { state } = serviceState
+    const isOutage = state === 'failing' || state === 'silent'
+    health.value = { ...serviceState, since: isOutage ? (health.value.since ?? Date.now()) : null }
+    if (state !== 'unknown') session.isReachable.value = state !== 'silent'
   }
 
   /** Polls while the page is visible. */

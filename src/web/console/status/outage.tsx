@@ -12,11 +12,7 @@ export function Outage({ monitor }: { readonly monitor: Monitor }) {
       <span>
         {since === null ? null : `since ${new Date(since).toLocaleTimeString()}. `}
         {isFailing
-          ? `The daemon says: ${health.message}. Writes are refused until that is over. ${
-              /disk full/.test(health.message)
-                ? 'Free some space on its disk.'
-                : 'Its log says more.'
-            }`
+          ? `The daemon says: ${health.message}. Writes are refused until that is over.`
           : 'What is shown may be out of date. Check that plantstore runs and can be reached; this page goes on by itself.'}
       </span>
     </p>

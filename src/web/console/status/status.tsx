@@ -1,20 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { countPlants } from '../counts.ts'
+import { Time } from '../controls/time.tsx'
+import { countChanges, countPlants } from '../counts.ts'
 import { type Monitor, type ReadStatus, STATE_NAMES } from './monitor.ts'
-
-const DAY_MS = 86_400_000
-
-const formatTime = (at: number): string =>
-  Date.now() - at < DAY_MS
-    ? new Date(at).toLocaleTimeString(undefined, { timeStyle: 'short' })
-    : new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' })
-
-const Time = ({ at }: { readonly at: number }) => (
-  <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-    {formatTime(at)}
-  </time>
-)
 
 type FactProps = {
   readonly name: string
@@ -39,13 +27,11 @@ function Facts({ status }: { readonly status: ReadStatus }) {
         {damaged ? ' is damaged' : null}
       </Fact>
       <Fact name="Last backup">
-        {lastBackup ? <Time at={Date.parse(lastBackup.at)} /> : 'none scheduled'}
+        {lastBackup ? <Time at={new Date(lastBackup.at)} /> : 'none scheduled'}
       </Fact>
-      <Fact name="Change log">
-        {changeLog ? `${changeLog.entries.toLocaleString()} changes` : '–'}
-      </Fact>
+      <Fact name="Change log">{changeLog ? countChanges(changeLog.entries) : '–'}</Fact>
       <Fact name="Up since">
-        <Time at={performance.timeOrigin + readAt - uptimeSeconds * 1000} />
+        <Time at={new Date(performance.timeOrigin + readAt - uptimeSeconds * 1000)} />
       </Fact>
       <Fact name="Version">{version}</Fact>
     </dl>

@@ -4,7 +4,7 @@
 import type { ButtonHTMLAttributes } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { hideAttributes, Menu } from '../controls/menu.tsx'
-import { explainTooLong, type PlantList } from '../list/plant-list.ts'
+import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { SORT_KEYS, type SortKey } from '../sort.ts'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
@@ -28,16 +28,13 @@ const Arrow = ({ list, by }: ColumnProps) => {
 
 /** Sorts by a column; pressed again, it reverses the order. */
 function SortButton({ list, by, ...attributes }: ColumnProps & ButtonHTMLAttributes) {
-  const isTooLong = by !== 'id' && list.rows.isTooLong.value
-  const why = isTooLong ? explainTooLong(by) : undefined
   const heading = headingOf(by)
   return (
     <button
       type="button"
       class="quiet"
-      title={why ?? `Sort by ${heading}`}
-      aria-disabled={isTooLong}
-      aria-description={why}
+      title={`Sort by ${heading}`}
+      aria-disabled={by !== 'id' && list.rows.isTooLong.value}
       onClick={() => void list.sortBy(by)}
       {...attributes}
     >

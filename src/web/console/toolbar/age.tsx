@@ -15,12 +15,5 @@ export function Age({ list, now }: AgeProps) {
   const age = now - list.readAt.value
   if (age < OLD_MS) return null
   const minutes = Math.floor(age / OLD_MS)
-  return (
-    <span>
-      {minutes === 1 ? 'A minute' : `${minutes.toLocaleString()} minutes`} old{' '}
-      <button type="button" class="quiet inline" onClick={list.refresh}>
-        Reload
-      </button>
-    </span>
-  )
+  return <span>{minutes === 1 ? 'A minute' : `${minutes.toLocaleString()} minutes`} old</span>
 }

@@ -1,17 +1,15 @@
 // The sentence that says how many plants are shown, and how they were found.
 
+import { sentenceOf } from '../../sentence.ts'
 import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import { isEverything } from '../query.ts'
 
 /** The progress of reading all plants, which the page searches or sorts. */
 function describeReading({ rows, total }: PlantList): string {
-  const some = rows.readCount.value.toLocaleString()
+  const found = rows.isFiltered ? `${countPlants(rows.count.value)} found; ` : ''
   const of = total === undefined ? '' : ` of ${total.toLocaleString()}`
-  if (rows.isFiltered) return `${countPlants(rows.count.value)} found among the ${some} read${of}…`
-  return total === undefined
-    ? `Reading… ${some} so far`
-    : `Reading ${some} of ${countPlants(total)}…`
+  return sentenceOf(`${found}reading ${rows.readCount.value.toLocaleString()}${of}…`)
 }
 
 /** The number of plants in a list that is read on as its end comes into view. */
@@ -32,12 +30,10 @@ export function describeFound(list: PlantList): string {
   const { rows, visibleQuery, reader, sort } = list
   rows.version.value
   const isReadingAll = reader.isReadingAll.value
-  if (list.searchesLocally && !rows.isFiltered) return ''
   if (!rows.isComplete.value) return isReadingAll ? describeReading(list) : describePart(list)
   const plants = countPlants(rows.count.value)
   if (isReadingAll && sort.value.by !== 'id' && !rows.isSorted) return `Sorting ${plants}…`
   if (isEverything(visibleQuery)) return ''
-  if (visibleQuery.id !== undefined && rows.count.value === 1) return 'The plant with this ID'
   if (visibleQuery.name !== undefined)
     return `${plants} found; ${rows.isFiltered ? 'accents and word order ignored' : 'exact spelling only'}`
   return `${plants} found${visibleQuery.isUntagged ? ' without a tag' : ''}`

@@ -1,15 +1,6 @@
-import { CopyButton } from '../controls/copy-button.tsx'
 import type { PlantList } from '../list/plant-list.ts'
-import type { Query } from '../query.ts'
+import { isEverything } from '../query.ts'
 import { chooseFiles } from './toolbar.tsx'
-
-const curlOf = (base: URL): string =>
-  [
-    `curl '${new URL('plants', base).href}'`,
-    '-H "Authorization: Bearer $TOKEN"',
-    "-H 'Content-Type: application/json'",
-    `--data '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,
-  ].join(' \\\n  ')
 
 type EmptyProps = {
   readonly list: PlantList
@@ -18,8 +9,7 @@ type EmptyProps = {
 }
 
 /** The ways to fill an empty store. */
-function FirstSteps({ list, onAdd, onSamples }: EmptyProps) {
-  const curl = curlOf(list.session.base)
+function FirstSteps({ onAdd, onSamples }: EmptyProps) {
   return (
     <>
       <p class="actions">
@@ -39,38 +29,9 @@ function FirstSteps({ list, onAdd, onSamples }: EmptyProps) {
           Add twelve sample plants to look around
         </button>
       </p>
-      <details>
-        <summary>From a terminal</summary>
-        <pre>{curl}</pre>
-        <CopyButton label="Copy the command" text={curl} />
-      </details>
     </>
   )
 }
-
-const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
-  <p>
-    No plant has{' '}
-    {name === undefined ? null : (
-      <>
-        <bdi>{name}</bdi> in its name
-      </>
-    )}
-    {name !== undefined && tag !== undefined ? ' and ' : null}
-    {tag === undefined ? null : (
-      <>
-        the tag <bdi>{tag}</bdi>
-      </>
-    )}
-    .
-    {name !== undefined && !list.rows.isFiltered ? (
-      <>
-        <br />
-        Among so many plants only this very spelling is found, accents included.
-      </>
-    ) : null}
-  </p>
-)
 
 const READ_ONLY_ADVICE = {
   token: 'This token is read-only. Connect with a write token to add some.',
@@ -80,20 +41,19 @@ const READ_ONLY_ADVICE = {
 function Content(props: EmptyProps) {
   const reason = props.list.session.readOnlyReason.value
   const { list } = props
-  const { id, name, tag, isUntagged } = list.visibleQuery
-  if (id !== undefined) {
+  const { id } = list.visibleQuery
+  if (!isEverything(list.visibleQuery)) {
     return (
       <>
-        <p>No plant has the ID {String(id)}.</p>
-        <button type="button" onClick={() => void list.show({ name: String(id) })}>
-          Search the names for {String(id)}
-        </button>
+        <p>No plant matches this search.</p>
+        {id === undefined ? null : (
+          <button type="button" onClick={() => void list.show({ name: String(id) })}>
+            Search the names for {String(id)}
+          </button>
+        )}
       </>
     )
   }
-  if (isUntagged && name === undefined) return <p>Every plant has a tag.</p>
-  if (name !== undefined || tag !== undefined)
-    return <NotFound {...list.visibleQuery} list={list} />
   return (
     <>
       <h2>No plants yet</h2>

@@ -1,4 +1,4 @@
-// Exports the plants of the table: streams them to a file where the browser can, otherwise builds it in memory.
+// Exports the plants of the table as a download.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
@@ -38,42 +38,6 @@ function openTextContent(format: 'csv' | 'ndjson'): Content {
   return { start: header, add, end: () => '', close() {} }
 }
 
-/** The destination of an export. */
-type Target = {
-  write(part: Part): Promise<void>
-  close(): Promise<void>
-  abort(): Promise<void>
-}
-
-declare global {
-  interface Window {
-    // Only in Chromium, on secure origins.
-    showSaveFilePicker?(options: { suggestedName: string }): Promise<FileSystemFileHandle>
-  }
-}
-
-function openDownload(name: string, type: string): Target {
-  const parts: Blob[] = []
-  return {
-    async write(part) {
-      parts.push(new Blob([part]))
-    },
-    async close() {
-      download(name, new Blob(parts, { type }))
-    },
-    async abort() {
-      parts.length = 0
-    },
-  }
-}
-
-/** Asks where to save the file if the browser can; otherwise collects it in memory. */
-async function openTarget(format: ExportFormat): Promise<Target> {
-  const [name, type] = FILES[format]
-  const file = await window.showSaveFilePicker?.({ suggestedName: name })
-  return file ? file.createWritable() : openDownload(name, type)
-}
-
 type Pages = AsyncIterable<readonly NewPlant[]>
 
 async function* inPages(read: () => Promise<readonly NewPlant[]>): Pages {
@@ -98,37 +62,30 @@ export class Exporter {
     const pages = read
       ? inPages(read)
       : readPages(session, query.value, rows.isDescending, this.#abort.signal)
-    let target: Target
-    try {
-      target = await openTarget(format)
-    } catch (error) {
-      // The file dialog was cancelled.
-      if (error instanceof DOMException && error.name === 'AbortError') return
-      return this.list.announce(`The export failed: ${messageOf(error)}`)
-    }
-    await this.#write(target, format, pages)
+    await this.#write(format, pages)
   }
 
   readonly stop = (): void => this.#abort.abort()
 
-  async #write(target: Target, format: ExportFormat, pages: Pages): Promise<void> {
+  async #write(format: ExportFormat, pages: Pages): Promise<void> {
     const { signal } = this.#abort
     this.exportedCount.value = 0
     const content = format === 'xlsx' ? openWorkbook(signal) : openTextContent(format)
+    const parts = [new Blob([content.start])]
     const pause = yieldToBrowser()
     try {
-      await target.write(content.start)
       for await (const plants of pages) {
-        await target.write(content.add(plants))
+        // Browsers keep large blobs on the disk.
+        parts.push(new Blob([content.add(plants)]))
         this.exportedCount.value += plants.length
         await pause()
         signal.throwIfAborted()
       }
-      await target.write(await content.end())
-      await target.close()
+      parts.push(new Blob([await content.end()]))
+      const [name, type] = FILES[format]
+      download(name, new Blob(parts, { type }))
       this.list.announce(`Exported ${countPlants(this.exportedCount.value)}`)
     } catch (error) {
-      await target.abort()
       this.list.announce(
         signal.aborted ? 'The export was stopped' : `The export failed: ${messageOf(error)}`,
       )

@@ -6,8 +6,6 @@ import type { PlantList } from '../list/plant-list.ts'
 
 const ID = 'tag-list'
 const MAX_TAGS = 100
-// While the menu is shown.
-const PERIOD_MS = 1000
 // From this many tags on, the menu has a field to filter them.
 const MANY_TAGS = 20
 
@@ -52,8 +50,6 @@ function Tags({ list }: { readonly list: PlantList }) {
     // Without a change log, changes by others go unnoticed.
     tags.markStale()
     void tags.read()
-    const timer = setInterval(() => void tags.read(), PERIOD_MS)
-    return () => clearInterval(timer)
   }, [list])
   const tagCounts = list.tags.tagCounts.value
   const all = [...list.tags.counts]

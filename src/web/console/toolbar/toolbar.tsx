@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Alert } from '../controls/alert.tsx'
 import { hideAttributes, Menu } from '../controls/menu.tsx'
-import { countPlants } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Selection } from '../list/selection.ts'
 import { isEverything, parseQuery } from '../query.ts'
@@ -163,10 +162,6 @@ export const chooseFiles = (): void => document.getElementById(FILES)?.click()
 type MoreProps = {
   readonly exporter: Exporter
   readonly selection: Selection
-  /** null: changes are not recorded. */
-  readonly onRecent: (() => void) | null
-  /** null: nothing was done. */
-  readonly onUndo: (() => void) | null
 }
 
 const FORMATS = [
@@ -175,18 +170,8 @@ const FORMATS = [
   ['ndjson', 'NDJSON'],
 ] as const
 
-/** The plants to export: the ticked ones, or all that are shown. */
-function describeExport(selection: Selection): string {
-  const { visibleQuery, rows, total } = selection.list
-  if (selection.size > 0) return `the ${countPlants(selection.size)} selected`
-  const found = rows.isComplete.value ? rows.count.value : undefined
-  const count = rows.isFiltered ? found : total
-  if (count !== undefined) return countPlants(count)
-  return isEverything(visibleQuery) ? 'all plants' : 'the plants found'
-}
-
-/** The menu of exports; on a phone it also holds the other buttons. */
-function MoreMenu({ exporter, selection, onRecent, onUndo }: MoreProps) {
+/** The menu of exports; on a phone it also holds Import and Reload. */
+function MoreMenu({ exporter, selection }: MoreProps) {
   const { list } = selection
   function startExport(format: ExportFormat): void {
     // Searches first, as Enter does, so that the export is what the table shows.
@@ -208,7 +193,14 @@ function MoreMenu({ exporter, selection, onRecent, onUndo }: MoreProps) {
           Import…
         </button>
       )}
-      <p id="exported">Export {describeExport(selection)}</p>
+      <p id="exported">
+        Export{' '}
+        {selection.size > 0
+          ? 'the plants selected'
+          : isEverything(list.visibleQuery)
+            ? 'all plants'
+            : 'the plants found'}
+      </p>
       {FORMATS.map(([format, name]) => (
         <button
           key={format}
@@ -225,16 +217,6 @@ function MoreMenu({ exporter, selection, onRecent, onUndo }: MoreProps) {
       <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={list.refresh}>
         Reload
       </button>
-      {onUndo ? (
-        <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={onUndo}>
-          Undo
-        </button>
-      ) : null}
-      {onRecent ? (
-        <button type="button" class="quiet narrow" {...hideAttributes(MENU)} onClick={onRecent}>
-          Recent changes
-        </button>
-      ) : null}
     </Menu>
   )
 }
