@@ -1,10 +1,9 @@
 // Actions on many plants at once in the console, in a real Chromium: `bun run test:browser`.
 import { describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
 import { ownDaemon } from '../../harness/own-daemon'
 import { openConsole, ownBrowser } from './console-page'
 
-const { daemon, stored, createToken } = ownDaemon()
+const { daemon } = ownDaemon()
 const browser = ownBrowser()
 let next = 1
 
@@ -36,56 +35,9 @@ async function openWith(count: number, width = 1280) {
   }
 }
 
-const said = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor()
 const at = (ids: readonly number[], index: number): number => ids[index] ?? Number.NaN
-const tagOf = (id: number) => stored(BigInt(id))?.tag
 
 describe('many plants', () => {
-  test('are tagged at once, and get their tag back by one undo', async () => {
-    await using console = await openWith(5)
-    const { page, ids, bar, box } = console
-    await box(at(ids, 0)).check()
-    await box(at(ids, 3)).click({ modifiers: ['Shift'] })
-    await bar.getByText('4 selected').waitFor()
-    await console.field('Tag for all of them').fill('fern')
-    await page.keyboard.press('Enter')
-    await said(page, 'Set the tag “fern” on 4 plants; Ctrl+Z undoes it')
-    await console.button('Undo the tag of 4 plants').waitFor()
-    expect(await console.barriers()).toEqual([])
-    expect((await console.rows()).map(([, , tag]) => tag)).toEqual([
-      ...Array(4).fill('fern'),
-      'old',
-    ])
-    expect(ids.map(tagOf)).toEqual([...Array(4).fill('fern'), 'old'])
-    await console.change(at(ids, 1), `of ${at(ids, 0)}. theirs`)
-    await daemon.fetch(`/plants/${at(ids, 2)}`, { method: 'PATCH', json: { tag: 'theirs' } })
-    await page.keyboard.press('Control+z')
-    await page.getByText(`left out: plant ${at(ids, 2)} (someone changed it)`).waitFor()
-    expect(ids.map(tagOf)).toEqual(['old', 'old', 'theirs', 'old', 'old'])
-    await console.isClean()
-  })
-
-  test('(a few hundred) are deleted by one request', async () => {
-    await using console = await openWith(240)
-    const { page, ids, bar, box, grid } = console
-    await page.getByText(/^240 plants found/).waitFor()
-    await box(at(ids, 0)).check()
-    await grid.focus()
-    await page.keyboard.press('End')
-    await box(at(ids, 239)).click({ modifiers: ['Shift'] })
-    await bar.getByText('240 selected').waitFor()
-    await grid.focus()
-    const before = console.requests().length
-    await page.keyboard.press('Delete')
-    await said(page, 'Deleted 240 plants; Ctrl+Z undoes it')
-    expect(ids.filter((id) => stored(BigInt(id)))).toEqual([])
-    const sent = console.requests().slice(before)
-    expect(sent.filter((url) => url.includes('/plants/'))).toEqual([
-      `${daemon.url}/plants/batch-delete`,
-    ])
-    await console.isClean()
-  })
-
   test('stay selected if the store refuses to delete them; it is asked once, and the reason is shown', async () => {
     await using console = await openWith(20)
     const { page, ids, bar, box } = console
@@ -123,21 +75,6 @@ describe('changes by another user meanwhile', () => {
     expect(await box(at(ids, 1)).isChecked()).toBeFalse()
     await console.isClean()
   })
-
-  test('are left out of a deletion and counted, and the rest is deleted', async () => {
-    await using console = await openWith(3)
-    const { page, ids, bar } = console
-    await console.tick(...ids)
-    await console.change(at(ids, 1), 'theirs')
-    await bar.getByRole('button', { name: 'Delete' }).click()
-    await page
-      .getByText(`Deleted 2 plants; left out: plant ${at(ids, 1)} (someone changed it)`)
-      .waitFor()
-    await bar.getByText('1 selected').waitFor()
-    await console.row(at(ids, 1)).waitFor({ state: 'detached' })
-    expect(ids.map((id) => stored(BigInt(id))?.name)).toEqual([undefined, 'theirs', undefined])
-    await console.isClean()
-  })
 })
 
 test('the keyboard ticks with Space, and Escape or a search unticks', async () => {
@@ -157,17 +94,6 @@ test('the keyboard ticks with Space, and Escape or a search unticks', async () =
   await bar.waitFor()
   await console.search('tag:old')
   await bar.waitFor({ state: 'detached' })
-  await console.isClean()
-})
-
-test('a read-only token sees no boxes, and Space ticks nothing', async () => {
-  const token = await createToken('reader', '--scope', 'read')
-  await using console = await openConsole(browser, daemon.url, { token })
-  await console.grid.getByRole('row').nth(1).waitFor()
-  await console.grid.focus()
-  await console.page.keyboard.press('Space')
-  expect(await console.page.getByRole('checkbox').count()).toBe(0)
-  expect(await console.page.getByRole('region', { name: 'Selected plants' }).count()).toBe(0)
   await console.isClean()
 })
 

@@ -99,7 +99,7 @@ test(
       () => document.querySelector('.rows .name')?.textContent === 'plant 999985',
     )
     await console.search(String(idOf(500_000)))
-    await says('The plant with this ID')
+    await says('1 plant found')
     expect((await console.rows())[0]?.[1]).toBe('plant 500000')
 
     process.stdout.write(`frames: ${JSON.stringify({ idle, early, late })}\n`)

@@ -106,37 +106,6 @@ test.each([390, 768, 1280])(
   },
 )
 
-test('a long name has four lines, and all of them at a press; in the history too', async () => {
-  const name = 'Goeppertia orbifolia '.repeat(40).trim()
-  await daemon.create(JSON.stringify({ id: 41, name }))
-  await using console = await open({ viewport: { width: 768, height: 1024 } })
-  const { page } = console
-  await page.goto(`${daemon.url}/?plant=41`)
-  await connect(page)
-  const heading = plantPage(page, 41).getByRole('heading', { name })
-  const lines = async () => {
-    const box = await heading.boundingBox()
-    const lineHeight = await heading.evaluate((element) =>
-      parseFloat(getComputedStyle(element).lineHeight),
-    )
-    return Math.round(Number(box?.height) / lineHeight)
-  }
-  await plantPage(page, 41).getByText('Created as').waitFor()
-  expect(await lines()).toBe(4)
-  const more = plantPage(page, 41).getByRole('button', { name: 'Show all of it' })
-  expect(await more.count()).toBe(2)
-  expect(await console.barriers()).toEqual([])
-
-  await more.first().click()
-  expect(await lines()).toBeGreaterThan(20)
-  await console.button('Show less').click()
-  expect(await lines()).toBe(4)
-  await daemon.fetch('/plants/41', { method: 'DELETE' })
-  await console.row(7).click()
-  await plantPage(page, 7).getByText('Created as').waitFor()
-  expect(await plantPage(page, 7).getByRole('button', { name: /^Show/ }).count()).toBe(0)
-})
-
 test('the panel follows the changes of others, and keeps typed text', async () => {
   await using console = await open()
   const { page } = console
@@ -285,18 +254,6 @@ test.each([true, false])(
     await console.isClean()
   },
 )
-
-test('Delete closes the panel, and can be undone', async () => {
-  await using console = await open()
-  const { page } = console
-  await console.row(9).click()
-  await plantPage(page, 9).getByRole('button', { name: 'Delete' }).click()
-  await plantPage(page, 9).waitFor({ state: 'detached' })
-  await console.button('Undo the deletion of plant 9').click()
-  await console.row(9).waitFor()
-  expect(stored(9n)?.name).toBe('plant 9')
-  await console.isClean()
-})
 
 describe('the address', () => {
   test('names the open plant: for back, forward, a reload and a link', async () => {

@@ -46,16 +46,14 @@ test('a list that is older than a minute says so, and can be read again', async 
   await page.reload()
   await connect(page)
   await console.row(1).waitFor()
-  const reload = page.locator('.count').getByRole('button', { name: 'Reload' })
-  expect(await reload.count()).toBe(0)
   await daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'renamed' } })
 
   await page.clock.runFor(130_000)
   await page.getByText('2 minutes old').waitFor()
-  await reload.click()
+  await console.button('Reload').click()
 
   await console.row(1).getByText('renamed').waitFor()
-  expect(await reload.count()).toBe(0)
+  await page.getByText('2 minutes old').waitFor({ state: 'detached' })
   expect(await console.barriers()).toEqual([])
 })
 
@@ -63,10 +61,6 @@ test('a failed read is retried at once on request', async () => {
   await using console = await openConsole(browser, daemon.url)
   const { page } = console
   await console.row(2).waitFor()
-  // Nothing is tried again by itself.
-  await page.evaluate(
-    '{ const own = setTimeout; window.setTimeout = (act, ms) => (ms < 2000 ? own(act, ms) : 0) }',
-  )
   const message = 'unexpected error; see the log'
   await page.route('**/plants?*', (route) =>
     route.fulfill({ status: 500, json: { error: 50001, message } }),

@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
-import { until } from '../../harness/until'
 import { connect, MAX, MIN, openConsole, ownBrowser, primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { visit } from './visit'
@@ -85,17 +84,6 @@ describe('the token', () => {
     expect(await visited.complaints()).toEqual([])
   })
 
-  test('is forgotten by Disconnect', async () => {
-    await using console = await open()
-    await console.button('Disconnect').click()
-
-    await console.field('Token').waitFor()
-    expect(await console.grid.count()).toBe(0)
-    await connect(console.page)
-    await console.row(1).waitFor()
-    await console.isClean()
-  })
-
   test('is masked, and a password manager can fill it in', async () => {
     await using visited = await visit(browser, daemon.url)
     for (const address of [daemon.url, `${daemon.url}/docs`]) {
@@ -153,25 +141,6 @@ describe('the table', () => {
     await console.isClean()
   })
 
-  test('loads further pages as one scrolls', async () => {
-    await using console = await open()
-    const { page, grid } = console
-    await page.getByText('702 plants', { exact: true }).waitFor()
-    await grid.hover()
-
-    const scroller = grid.locator('.scroller')
-    const position = () => scroller.evaluate((element) => element.scrollTop)
-    while ((await console.row(600).count()) === 0) {
-      const before = await position()
-      await page.mouse.wheel(0, 400)
-      // At the end of what is loaded, it goes on once there is more.
-      for (let wait = 0; wait < 50 && (await position()) === before; wait++)
-        await page.waitForTimeout(20)
-    }
-
-    expect((await console.rows()).length).toBeLessThan(60)
-  })
-
   test('does not undo a scroll whose event has not arrived yet', async () => {
     await using console = await open()
     const { page, grid } = console
@@ -194,31 +163,14 @@ describe('the table', () => {
     expect(await scroller.evaluate((element) => element.scrollTop)).toBe(2000)
   })
 
-  test('finds a plant by its id, exactly', async () => {
-    await using console = await open()
-    for (const [id, name] of [
-      [MIN, 'The first of all'],
-      [MAX, 'The last of all'],
-      ['123', 'plant 123'],
-    ]) {
-      await console.search(` ${id} `)
-      await console.row(String(id)).waitFor()
-      await console.page.getByText('The plant with this ID').waitFor()
-      expect(await console.rows()).toEqual([[String(id), String(name), expect.any(String)]])
-    }
-    await console.button('Show all plants').click()
-    await console.row(3).waitFor()
-    await console.isClean()
-  })
-
   test('says that no plant has an id, and offers to look for it in the names', async () => {
     await using console = await open()
     await console.search('77')
     await console.row(77).waitFor()
     await console.search('9999')
-    await console.page.getByText('No plant has the ID 9999.').waitFor()
+    await console.page.getByText('No plant matches this search.').waitFor()
     await console.button('Search the names for 9999').click()
-    await console.page.getByText('No plant has 9999 in its name.').waitFor()
+    await console.page.getByText('0 plants found; accents and word order ignored').waitFor()
     await console.isClean()
   })
 
@@ -232,20 +184,6 @@ describe('the table', () => {
     expect(await alert.textContent()).toBe(`ID: expected an integer from ${MIN} to ${MAX}`)
     expect(await console.field('Search').getAttribute('aria-invalid')).toBe('true')
     expect(await console.row(1).count()).toBe(1)
-    await console.isClean()
-  })
-
-  test('shows plants by a part of their names, in either case, from the box that / focuses', async () => {
-    await using console = await open()
-    await console.row(1).waitFor()
-    await console.page.keyboard.press('/')
-    await console.page.keyboard.type('PLANT 70')
-    await console.page.keyboard.press('Enter')
-    await console.page.getByText(/^2 plants found/).waitFor()
-    expect(await console.rows()).toEqual([
-      ['70', 'plant 70', 'seventh'],
-      ['700', 'plant 700', 'seventh'],
-    ])
     await console.isClean()
   })
 
@@ -265,22 +203,6 @@ describe('the table', () => {
     await page.getByText(/^3 plants found/).waitFor()
     await console.button('Remove Name plant 21').click()
     await page.getByText('100 plants found', { exact: true }).waitFor()
-    await console.isClean()
-  })
-
-  test('shows plants by a tag that is typed or pressed', async () => {
-    await using console = await open()
-    await console.search('tag:seventh')
-    await console.page.getByText('100 plants found', { exact: true }).waitFor()
-    expect((await console.rows()).every(([, , tag]) => tag === 'seventh')).toBeTrue()
-
-    await console.button('Show all plants').click()
-    await console.row(14).getByRole('button', { name: 'seventh' }).click()
-    await console.page.getByText('100 plants found', { exact: true }).waitFor()
-    await console.button('Remove Tag seventh').waitFor()
-
-    await console.search('tag:<none>')
-    await console.page.getByText('No plant has the tag <none>.').waitFor()
     await console.isClean()
   })
 })
@@ -306,7 +228,7 @@ describe('a plant', () => {
     await message(`ID: expected an integer from ${MIN} to ${MAX}`)
     await console.field('ID').fill('5')
     await console.button('Add').click()
-    await message('This id belongs to a different plant, “plant 5”')
+    await message('This id belongs to a different plant')
     await console.field('ID').fill('-9223372036854775807')
     await console.field('Tag').fill('fern')
     await console.button('Add').click()
@@ -318,45 +240,6 @@ describe('a plant', () => {
       tag: 'fern',
     })
     expect((await console.rows())[1]).toEqual(['-9223372036854775807', 'Fern', 'fern'])
-    await console.isClean()
-  })
-
-  test('is not lost to Escape while it is typed', async () => {
-    await using console = await open()
-    const { page } = console
-    await console.button('Edit plant 2').click()
-    await console.field('Name').fill('half typed')
-    await page.keyboard.press('Escape')
-    await page.getByText('Discard what you typed?').waitFor()
-    await console.button('Keep editing').click()
-    expect(await console.field('Name').inputValue()).toBe('half typed')
-    await page.keyboard.press('Escape')
-    await console.button('Discard').click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(stored(2n)?.name).toBe('plant 2')
-    await console.isClean()
-  })
-
-  test('is edited: only what was touched changes', async () => {
-    await create(801, 'two\r\nlines', 'old')
-    await using console = await open()
-    const { page } = console
-    await console.search('801')
-    await console.button('Edit plant 801').click()
-    await console.field('Tag').fill('')
-    await console.button('Save').click()
-    await page.getByText('Plant 801 was changed').waitFor()
-    expect(stored(801n)).toEqual({ id: 801n, name: 'two\r\nlines', tag: null })
-
-    await console.button('Edit plant 801').click()
-    await console.field('Name').fill('one line')
-    await console.field('Tag').fill('new')
-    await console.button('Save').click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await console.row(801).getByText('one line').waitFor()
-    // The page saves behind what it shows.
-    await until('the change', () => stored(801n)?.name === 'one line')
-    expect(stored(801n)).toEqual({ id: 801n, name: 'one line', tag: 'new' })
     await console.isClean()
   })
 
@@ -381,74 +264,9 @@ describe('a plant', () => {
     await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
     await console.isClean()
   })
-
-  test('is added, found, edited, deleted and kept by the keyboard alone', async () => {
-    await using visited = await visit(browser, daemon.url)
-    const { page } = visited
-    const { keyboard } = page
-    const tabTo = async (name: string) => {
-      for (let tries = 0; tries < 40; tries++) {
-        const focused = await page.evaluate(() => {
-          const element = document.activeElement
-          return element?.getAttribute('aria-label') ?? element?.textContent ?? ''
-        })
-        if (focused === name) return
-        await keyboard.press('Tab')
-      }
-      throw new Error(`no Tab leads to ${name}`)
-    }
-    await page.waitForFunction(() => document.activeElement?.id === 'token')
-    await keyboard.type(TOKEN)
-    await keyboard.press('Enter')
-    await page.getByRole('row', { name: 'The first of all' }).waitFor()
-
-    await tabTo('Add plant')
-    await keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Add a plant' }).waitFor()
-    await keyboard.type('Keyed')
-    await keyboard.press('Tab')
-    await keyboard.press('Tab')
-    await keyboard.type('-50')
-    await keyboard.press('Enter')
-    await page.getByText('Plant -50 was created').waitFor()
-    expect(stored(-50n)?.name).toBe('Keyed')
-
-    await tabTo('Plants')
-    // Behind the first one, and perhaps one that another test made.
-    for (let row = 0; row < 4; row++) {
-      const id = await page.locator('[data-active] .id').textContent()
-      if (id === '-50') break
-      await keyboard.press('ArrowDown')
-    }
-    await keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Plant -50' }).waitFor()
-    await tabTo('Edit')
-    await keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Edit plant -50' }).waitFor()
-    await keyboard.press('End')
-    await keyboard.type(' in')
-    await keyboard.press('Enter')
-    await page.getByText('Plant -50 was changed').waitFor()
-    expect(stored(-50n)?.name).toBe('Keyed in')
-    await page.getByRole('heading', { name: 'Keyed in' }).waitFor()
-    await keyboard.press('Escape')
-
-    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'grid')
-    await keyboard.press('Delete')
-    await page.getByRole('button', { name: 'Undo the deletion of plant -50' }).waitFor()
-    await keyboard.press('Control+z')
-    await page.getByText('Undid the deletion of plant -50').waitFor()
-    await keyboard.press('Delete')
-    await tabTo('Undo the deletion of plant -50')
-    await keyboard.press('Enter')
-    await page.getByText('Undid the deletion of plant -50').waitFor()
-    expect(stored(-50n)?.name).toBe('Keyed in')
-    await keyboard.press('Escape')
-    expect(await visited.complaints()).toEqual([])
-  })
 })
 
-test('an empty store offers to add, to import and a command that runs', async () => {
+test('an empty store offers to add and to import', async () => {
   using folder = temporaryFolder()
   await using empty = await startDaemon({ database: folder.file('plants.db') })
   await using console = await openConsole(browser, empty.url)
@@ -470,37 +288,6 @@ test('an empty store offers to add, to import and a command that runs', async ()
   await console.row(2).waitFor()
   expect(await heading.count()).toBe(0)
   await console.isClean()
-
-  await using other = await openConsole(browser, empty.url)
-  await other.row(2).waitFor()
-  await empty.fetch('/plants/2', { method: 'DELETE' })
-  await other.button('Reload').click()
-  await other.page.getByText('From a terminal').click()
-  const command = await other.page.locator('pre').textContent()
-  const { stdout } = Bun.spawnSync(['sh', '-c', `${command} -s`], {
-    env: { PATH: Bun.env.PATH, TOKEN },
-  })
-  expect(stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
-})
-
-test('plants that cannot be read are a sentence, with a button to try again', async () => {
-  await using console = await openConsole(browser, daemon.url)
-  const { page } = console
-  await console.row(MIN).waitFor()
-  const body = '{"error":50001,"message":"internal error"}'
-  await page.route('**/plants?*', (route) =>
-    route.fulfill({ status: 500, contentType: 'application/json', body }),
-  )
-  await console.button('Reload').click()
-  const alert = page.getByRole('alert')
-  await alert.getByText('Cannot read the plants: internal error.').waitFor()
-  expect(await console.barriers()).toEqual([])
-  const isAsked = page.waitForRequest('**/plants?*')
-  await console.button('Retry').click()
-  await isAsked
-  await page.unroute('**/plants?*')
-  await alert.waitFor({ state: 'detached' })
-  await console.row(MIN).waitFor()
 })
 
 test('an idle tab takes less than 60 kB a minute', async () => {

@@ -16,7 +16,6 @@ function serve(status: object | null) {
       const { pathname } = new URL(url)
       if (pathname === '/token')
         return Response.json({ name: 'a', scope: 'write', changeLog: false })
-      if (pathname === '/health') return Response.json({ status: 'ok' })
       if (status) return Response.json(status)
       return Response.json({ error: 40102, message: 'the token was revoked' }, { status: 401 })
     },
@@ -38,15 +37,6 @@ describe('the monitor of the console', () => {
 
     expect(monitor.health.value).toEqual({ state: 'healthy', since: null })
     expect(monitor.latest.value).toMatchObject({ plants: 1, writable: true, database: 'plants.db' })
-  })
-
-  test('reads the health of a daemon without a token', async () => {
-    const monitor = createMonitor(new Session(new URL(`${daemon.url}/`)))
-
-    await monitor.poll()
-
-    expect(monitor.health.value.state).toBe('healthy')
-    expect(monitor.latest.value).toBeNull()
   })
 
   test('says why the service cannot write, and since when', async () => {
@@ -81,26 +71,31 @@ describe('the monitor of the console', () => {
     expect(session.isReachable.value).toBeFalse()
   })
 
-  test('forgets a refused token; the service still counts as healthy', async () => {
+  test('forgets a refused token, after which nothing more is known', async () => {
     await using service = serve(null)
     const { session, monitor } = await monitorOf(service.url)
 
     await monitor.poll()
 
     expect(session.refusal.value).toBe('the token was revoked')
-    expect(monitor.health.value.state).toBe('healthy')
+    expect(monitor.health.value).toEqual({ state: 'unknown', since: null })
+    expect(session.isReachable.value).toBeTrue()
   })
 
   test('polls again at once if that is wanted during a poll', async () => {
     const answers: (() => void)[] = []
+    let isConnected = false
     await using service = Bun.serve({
       port: 0,
-      fetch: async () => {
-        await new Promise<void>((resolve) => answers.push(resolve))
-        return Response.json({ status: 'ok' })
+      fetch: async ({ url }) => {
+        if (url.endsWith('/token'))
+          return Response.json({ name: 'a', scope: 'write', changeLog: false })
+        if (isConnected) await new Promise<void>((resolve) => answers.push(resolve))
+        return Response.json({ plants: 1, writable: true })
       },
     })
-    const monitor = createMonitor(new Session(new URL(service.url)))
+    const { session, monitor } = await monitorOf(service.url)
+    isConnected = session.isConnected.value
     let isHidden = false
     void monitor.watch(() => isHidden)
     await until('the first poll', () => answers.length === 1)

@@ -126,7 +126,7 @@ describe('in a list that the page can hold', () => {
     // Before any page can come.
     while (!list.rows.isFiltered) await Promise.resolve()
     expect(names()).toEqual([])
-    expect(said()).toMatch(/^0 plants found among the [\d,]+ read of 3,000…$/)
+    expect(said()).toMatch(/^0 plants found; reading [\d,]+ of 3,000…$/)
     await typing
     expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
     expect(said()).toBe('3 plants found; accents and word order ignored')

@@ -38,18 +38,6 @@ test.each([
   expect(session.isConnected.value).toBeTrue()
 })
 
-test('says that a text is too short for a token, and sends nothing', async () => {
-  const session = new Session(new URL(`${daemon.url}/`))
-  using sent = spyOn(globalThis, 'fetch')
-
-  await session.connect('hello')
-
-  expect(session.refusal.value).toBe(
-    'too short: a token has at least 16 characters, and most begin with pst_',
-  )
-  expect(sent).not.toHaveBeenCalled()
-})
-
 test('says whether the token or the daemon is read-only, also once a change is refused', async () => {
   const connect = async (url: string, token = TOKEN) => {
     const session = new Session(new URL(`${url}/`))

@@ -11,8 +11,6 @@ export async function startChromium(_: string, downloads: string): Promise<Drive
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   })
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
-  // Its dialog for files is none of the page's, so nothing could answer it.
-  await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'))
   page.on('download', (download) => download.saveAs(join(downloads, download.suggestedFilename())))
   return {
     version: `Chromium ${browser.version()}`,

@@ -132,9 +132,7 @@ await inEachBrowser((person, browser) => {
     await person.press('ArrowDown')
     await person.press('ArrowDown')
     await person.press('Control', 'v')
-    await person.find(
-      labels.text('Nothing was changed: the range reaches beyond the plants that are read'),
-    )
+    await person.find(labels.text('Nothing was changed: the range reaches beyond the last row'))
   })
 
   test('a pasted row fills the cells beside the selected one, or is shown as a row to import', async () => {

@@ -65,7 +65,7 @@ await inEachBrowser((person, browser) => {
 
   test('a workbook has the plants, and the columns of the table', async () => {
     await person.click(labels.exportMenu)
-    await person.find(labels.text('Export 2 plants'))
+    await person.find(labels.text('Export all plants'))
     await person.click(labels.exportExcel)
 
     const file = join(browser().downloads, 'plants.xlsx')

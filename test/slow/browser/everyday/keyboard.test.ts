@@ -203,7 +203,7 @@ await inEachBrowser((person, browser) => {
         json: { name: 'Swiss cheese plant', tag: 'houseplant' },
       })
       await person.click(labels.control('Reload'))
-      await press('Remove it')
+      await press('Remove them')
       await person.isIn(TABLE)
     })
   })

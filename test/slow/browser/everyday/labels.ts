@@ -71,7 +71,6 @@ export const edit = (plant: string): Target => button(`Edit plant ${plant}`, pla
 export const remove = (plant: string): Target => button(`Delete plant ${plant}`, plant)
 export const undo = button(like('^Undo the'))
 
-export const progress: Target = { kind: 'progress', name: 'Reading all plants' }
 export const search = field('Search')
 export const showAll = button('Show all plants')
 
@@ -84,6 +83,6 @@ export const exportCsv = button(like('^CSV$'))
 export const exportExcel = button(like('^Excel$'))
 
 /** The choice in the preview of an import. */
-export const replace: Target = { kind: 'input', name: 'Replace the one that differs' }
+export const replace: Target = { kind: 'input', name: 'Replace the plants that differ' }
 /** The line of an import. */
 export const status = (pattern: string): Target => ({ kind: '[role=status]', name: like(pattern) })

@@ -168,7 +168,7 @@ await inEachBrowser((person, browser) => {
     await person.focus(labels.id)
     await person.press('Control', 'a')
     await person.type('2')
-    const reason = 'This id belongs to a different plant, “plant 2”'
+    const reason = 'This id belongs to a different plant'
     const described = `document.getElementById(document.activeElement.getAttribute('aria-describedby'))`
     for (const _ of [1, 2]) {
       await person.press('Enter')

@@ -49,7 +49,7 @@ await inEachBrowser((person, browser) => {
     await person.fill(labels.tagForAll, 'new')
     await person.press('Enter')
 
-    await person.find(labels.text('Every plant has a tag.'))
+    await person.find(labels.text('No plant matches this search.'))
     await until('the tags', () => withTag('new') === UNTAGGED)
     await person.click(labels.showAll)
     await person.find(labels.row('1'))

@@ -81,7 +81,7 @@ await inEachBrowser((person, browser) => {
     await person.press('Enter')
     await until('the second', () => names().includes('second'))
     await person.click(labels.control('Open first, as it was typed'))
-    await person.find(labels.text('This id belongs to a different plant, “plant 2”'))
+    await person.find(labels.text('This id belongs to a different plant'))
     expect(await person.textOf(labels.name)).toBe('first')
     expect(names()).toHaveLength(5)
     await person.click(labels.control('Use a free ID'))
