@@ -14,10 +14,8 @@ export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a snapshot of the database, tokens included. The copy is checked and
-synced to disk before it is renamed. "plantstore restore FILE" restores it. A
-wrong number of plants, which "plantstore check" reports, is copied too, with a
-warning. A database on a server has its own tools.`,
+  help: `Writes a snapshot of the database file, tokens included, which "plantstore
+restore" reads. It is checked and synced to disk before it is renamed.`,
   options: ['database'],
   async run({ config, args, out, err }) {
     const { backup: copyDatabase, locate } = engineOf(config.database)

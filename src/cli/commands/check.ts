@@ -14,13 +14,13 @@ export const check: Command = {
   summary: "verify the database's integrity",
   help: `Reads the whole database and changes nothing. Reports damaged pages, indexes
 that do not match their tables, a schema that differs from plantstore's, and a
-wrong number of plants, which is no damage. Corrupted text inside a name or tag
-goes unnoticed, as SQLite keeps no checksums: compare with a backup to find it.
-On PostgreSQL it checks the settings, the schema, the number of plants, and that
-every plant can be read by its id.
+wrong number of plants. Corrupted text inside a name or tag goes unnoticed, as
+SQLite keeps no checksums: compare with a backup to find it. On PostgreSQL it
+checks the settings, the schema, the number of plants, and that every plant can
+be read by its id.
 
 Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the
-database is too damaged to open, or its disk fails.`,
+database cannot be read.`,
   options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const { database } = config

@@ -112,15 +112,14 @@ export const exportPlants: Command = {
   usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON, CSV or a workbook (.xlsx), by the file's name or --format; by
-default NDJSON to standard output. The export is a snapshot of one moment, with
-exact ids; "plantstore import" recreates the store from it. The file appears
-under its name once it is complete, and replaces any file of that name. Works
-while the daemon runs, and writes nothing to the database.
+default NDJSON to standard output. An export is a snapshot of one moment, which
+"plantstore import" reads again. The file replaces any of its name once it is
+complete. Works while the daemon runs, and writes nothing to the database.
 
 A workbook has up to ${MAX_WORKBOOK_PLANTS} plants, all cells as text: a spreadsheet changes
 none of them. --escape-formulas makes a CSV safe to open in a spreadsheet: it
 prefixes formulas with an apostrophe, which an import keeps, and adds a byte
-order mark, without which Excel misreads letters beyond ASCII.`,
+order mark, which Excel needs for letters beyond ASCII.`,
   options: [...DATABASE_OPTIONS, 'format', 'escapeFormulas'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
@@ -148,12 +147,12 @@ order mark, without which Excel misreads letters beyond ASCII.`,
       return passOn(parts, (part) => writeAll(fd, part.map(line).join('')), onPlants)
     }
 
-    /** Exports to a target; `check` throws once the user has interrupted the command. */
-    const exportTo = (open: () => Target, mode: 'once' | 'repeatable', check = () => {}) =>
+    /** Exports to a target, until the signal is aborted. */
+    const exportTo = (open: () => Target, mode: 'once' | 'repeatable', signal?: AbortSignal) =>
       engine.readAll(database, config, mode, commandLog(err), async (parts) => {
         using target = open()
         return await writePlants(target, parts, (plants) => {
-          check()
+          signal?.throwIfAborted()
           progress.update(plants)
         })
       })
@@ -175,9 +174,9 @@ order mark, without which Excel misreads letters beyond ASCII.`,
       }
       if (!isReplaced(path, files))
         return report(await exportTo(() => openDescriptor(path, 'w'), 'once'))
-      return await interruptible(async (check) => {
+      return await interruptible(async (signal) => {
         const write = (temporary: string) =>
-          exportTo(() => openDescriptor(temporary, 'w'), 'repeatable', check)
+          exportTo(() => openDescriptor(temporary, 'w'), 'repeatable', signal)
         return report(await produceFile(path, 'replace', write))
       })
     } catch (error) {

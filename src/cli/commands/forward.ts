@@ -40,8 +40,7 @@ function receiverOf(args: readonly string[], secretFile: string): Receiver {
 async function forwardChanges(context: CommandContext): Promise<number> {
   const { config, args, err } = context
   const { cursorFile, secretFile } = config
-  if (cursorFile === null) throw new UsageError('--cursor-file is missing')
-  if (secretFile === null) throw new UsageError('--secret-file is missing')
+  if (!cursorFile || !secretFile) throw new UsageError('give --cursor-file and --secret-file')
   // If the cursor could not be saved, each start would send the same changes again.
   await checkReplaceable(cursorFile, [secretFile, ...databaseFiles(config)])
   const receiver = receiverOf(args, secretFile)
@@ -79,19 +78,15 @@ export const forward: Command = {
   usage: 'URL',
   summary: 'post every change to a URL, as webhooks',
   help: `Posts each entry of the change log to URL, in order and at least once, signed
-according to Standard Webhooks (https://www.standardwebhooks.com). Reads a
-database, or with --url a daemon, with the token in PLANTSTORE_TOKEN or
-PLANTSTORE_TOKEN_FILE.
+according to Standard Webhooks (https://www.standardwebhooks.com). Reads the
+same sources as "plantstore changes".
 
-A change is retried until the answer is 2xx: after 1 second, then with growing
-pauses of up to an hour; Retry-After is obeyed. 410 Gone ends the command, with
-exit code 0.
+A change is retried until the answer is 2xx, with pauses that grow from 1 second
+to an hour; Retry-After is obeyed. 410 Gone ends the command.
 
---cursor-file and --secret-file are required. The first saves the cursor of the
-last delivered change, and the next start resumes after it. While it does not
-exist, forwarding starts with the oldest change, or after --after.
-
-To create a secret:
+--cursor-file saves the cursor of the last delivered change: the next start
+resumes after it. While it does not exist, forwarding starts with the oldest
+change, or after --after. --secret-file has a secret a line; to create one:
 
   (umask 077; key=$(openssl rand -base64 32) && echo "whsec_$key" > secret)`,
   options: ['cursorFile', 'secretFile', 'after', ...SOURCE_OPTIONS],

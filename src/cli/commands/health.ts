@@ -26,14 +26,13 @@ export const health: Command = {
   name: 'health',
   usage: '',
   summary: 'check that the daemon can write to its database',
-  help: `Requests GET /health. Exit code 0 if the daemon can write, or a read-only one
-can read; 1 if not. For containers, supervisors and cron. It finds the daemon by
-the same variables as "plantstore serve"; flags of the daemon must be given
-here, too. The file of --tls-cert is not read.
+  help: `Requests GET /health, for containers, supervisors and cron. Exit code 0 if the
+daemon can write, or a read-only one can read; 1 if not. It finds the daemon by
+the variables of "plantstore serve"; flags must be repeated here. The file of
+--tls-cert is not read.
 
---json prints GET /status instead: also the version, the plants, the last backup
-and the change log. It needs the token in PLANTSTORE_TOKEN or
-PLANTSTORE_TOKEN_FILE.`,
+--json prints GET /status instead, with the token in PLANTSTORE_TOKEN or
+PLANTSTORE_TOKEN_FILE: also the version, the last backup and the change log.`,
   options: ['host', 'port', 'unix', 'tlsCert', 'quiet', 'json', 'token', 'tokenFile'],
   async run({ config, out, err }) {
     const { url: base, unix } = localAddress(config)

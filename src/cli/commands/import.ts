@@ -18,11 +18,11 @@ import { importGroups } from '../import/import-groups'
 import { checkOptions, openFile } from '../import/open-file'
 import { openRefusedFile } from '../import/refused-file'
 import { REFUSED_SHOWN, Report } from '../import/report'
-import { interruptCode, watchInterrupt } from '../terminal/interrupt'
+import { interruptible } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 import { commandLog, interactiveOptions } from '../terminal/suspend'
 
-async function importFile(context: CommandContext): Promise<number> {
+async function importFile(context: CommandContext, signal: AbortSignal): Promise<number> {
   const { config, args, err } = context
   const path = onlyArgument(args, 'FILE, or - for standard input')
   checkOptions(config, config.format ?? formatToRead(path))
@@ -31,10 +31,9 @@ async function importFile(context: CommandContext): Promise<number> {
   await using refusedFile =
     config.refused === null ? null : await openRefusedFile(config.refused, [path, ...files])
   const input = openInput(path)
-  using signal = watchInterrupt()
   const progress = createProgress(err, inPlants)
   const file = await openFile(path, input, config, signal)
-  if (signal.aborted) return interruptCode(signal)
+  signal.throwIfAborted()
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file
   const groups = groupEntries(
@@ -43,7 +42,7 @@ async function importFile(context: CommandContext): Promise<number> {
 
   // A file that cannot be read creates no database.
   const first = await groups.next()
-  if (signal.aborted) return interruptCode(signal)
+  signal.throwIfAborted()
   const storeUser = storeGuest({ makesDatabase: true, ...interactiveOptions(err) })
   const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
@@ -68,13 +67,10 @@ async function importFile(context: CommandContext): Promise<number> {
     report.stop(`the rest: ${messageOf(error)}`)
     throw error
   } finally {
-    signal[Symbol.dispose]()
     await report.end().finally(() => store?.close())
   }
-  if (signal.aborted) {
-    err.write('interrupted; run it again to complete it\n')
-    return interruptCode(signal)
-  }
+  if (signal.aborted) err.write('interrupted; run it again to complete it\n')
+  signal.throwIfAborted()
   return report.isComplete ? EXIT_CODES.ok : EXIT_CODES.failure
 }
 
@@ -82,26 +78,22 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods),
-or JSON. Columns are found by the names of a plant's fields, in any case;
-options such as --name-column name others. If they do not fit, the message
-proposes a command line to try. A file without ids: --number-from 1 gives the
-first row the id 1, the next 2, and so on; the same command run again finds the
-same plants stored, and skips them.
+  help: `Reads CSV with any delimiter, workbooks (.xlsx, .xls, .ods), and JSON. Columns
+are found by the names of a plant's fields, in any case; options such as
+--name-column name others. If they do not fit, the message proposes a command
+line to try. --number-from 1 gives the rows of a file without ids the ids 1, 2,
+and so on, each time the same.
 
   plantstore import prices.csv --name-column "Latin name" --number-from 1
   plantstore import beds.xlsx --name-column Genus --name-column Species
 
 Creates the database if there is none. A plant that is already stored is
-skipped; a row whose id is stored with other fields is refused, as is a row that
-is wrong, and the import goes on. With --replace, a stored plant that differs is
-updated; a field for which the file has no column stays as it is stored. The
-first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file.
-Reading stops at a quote that is never closed; the summary says from which line
-on nothing was read.
+skipped; a row whose id is stored with other fields is refused, unless --replace
+updates the plant. A field without a column stays as it is stored. The first
+${REFUSED_SHOWN} refused rows are shown; --refused writes them all to a file.
 
 After Ctrl-C or a failure, run it again to complete it. Works while the daemon
-runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
+runs. Exit code 1 if any row was refused or not read.`,
   options: [
     ...COLUMN_OPTIONS,
     'numberFrom',
@@ -112,5 +104,5 @@ runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
     'replace',
     ...DATABASE_OPTIONS,
   ],
-  run: importFile,
+  run: (context) => interruptible((signal) => importFile(context, signal)),
 }

@@ -17,9 +17,9 @@ export const restore: Command = {
   name: 'restore',
   usage: 'FILE',
   summary: 'replace the database with a backup',
-  help: `Checks the backup first. Refuses while another program has the database open:
-stop the daemon first. The previous database is kept beside it, under the name
-that is printed. A database on a server has its own tools.
+  help: `Checks the backup first. Stop the daemon: it refuses while another program has
+the database file open. The previous database is kept beside it, under the name
+that is printed.
 
 The tokens of the previous database stay as they are: revoked ones stay revoked.
 If there is none, or it is damaged or of another store, the tokens are those of

@@ -1,7 +1,6 @@
 // plantstore serve: the options and the help of the daemon.
 
 import { DAEMON_OPTIONS } from '../../config/options'
-import { IN_DOUBT } from '../../errors'
 import type { Command } from '../command'
 
 export const serve: Command = {
@@ -15,12 +14,7 @@ PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE has a token.
 it, the last setting stays in force; only "off" removes the change log.
 
 SIGTERM and SIGINT stop it: it answers the requests in flight and closes the
-database. A second signal ends it at once. SIGHUP rereads PLANTSTORE_TOKEN_FILE.
-A daemon that was started on a terminal stops when the terminal closes.
-
-Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the
-stop took too long; 130 or 143 ended by a second SIGINT or SIGTERM. After 74,
-130 or 143, ${IN_DOUBT}.`,
+database. A second signal ends it at once. SIGHUP rereads PLANTSTORE_TOKEN_FILE.`,
   options: DAEMON_OPTIONS,
   async run({ config, unknownVariables, out, err }) {
     const { runDaemon } = await import('../../daemon/daemon')

@@ -50,12 +50,6 @@ function printToken(text: string, name: string, { out, err }: CommandContext): b
   return out.write(`${text}\n`) && !out.isDiscarded
 }
 
-async function saveToken(text: string, file: UnnamedFile): Promise<true> {
-  writeText(file, `${text}\n`)
-  await file.place()
-  return true
-}
-
 /** Adds a token to the store, then prints or saves it; revokes it if that fails. */
 async function create(
   store: Store,
@@ -71,7 +65,9 @@ async function create(
   }
   let isDelivered = false
   try {
-    isDelivered = file ? await saveToken(text, file) : printToken(text, name, context)
+    if (file) writeText(file, `${text}\n`)
+    await file?.place()
+    isDelivered = file !== null || printToken(text, name, context)
   } finally {
     if (!isDelivered) await store.revokeToken(name, Date.now())
   }
@@ -158,19 +154,16 @@ export const token: Command = {
   name: 'token',
   usage: 'create NAME | list | revoke NAME | prune',
   summary: 'create, list, revoke and prune access tokens',
-  help: `A token is printed once, to standard output, when it is created; with --output
-it is written to a new file instead, which only this user can read. The store
-keeps only its hash. Changes take effect on the daemon's next request.
+  help: `A token is printed once, when it is created; with --output it is written to a
+new file instead, which only this user can read. The store keeps only its hash.
+Changes take effect on the daemon's next request.
 
-The list shows when the daemon last accepted a token, to the hour. The name of a
-revoked or expired token can be reused; prune removes such tokens from the list.
-If none is left, the next start of the daemon prints a new first one.
+The list shows the hour of each token's last use. The name of a revoked or
+expired token can be reused; prune removes such tokens. If none is left, the
+next start of the daemon prints a new first one.
 
-  plantstore token create laptop
   plantstore token create dashboard --scope read --expires 90d
-  plantstore token create prometheus --scope read --output prometheus.token
-  plantstore token revoke laptop
-  plantstore token list --json
+  plantstore token revoke dashboard
   plantstore token prune --older-than 30d`,
   options: [...DATABASE_OPTIONS, ...Object.values(OPTIONS_OF).flat()],
   async run(context) {

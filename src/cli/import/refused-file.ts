@@ -1,7 +1,6 @@
 // The file of an import's refused rows, placed once complete: empty if no row was refused.
 
-import { appendFileSync, existsSync } from 'node:fs'
-import { OpenError } from '../../errors'
+import { appendFileSync } from 'node:fs'
 import { beginFile } from '../../files/replace-file'
 import { explainFailedWrite } from '../../files/resolve-path'
 
@@ -26,16 +25,10 @@ export async function openRefusedFile(
 
   function fail(error: unknown): never {
     hasFailed = true
-    const explanation = explainFailedWrite(error, file.path)
-    if (!(explanation instanceof OpenError)) throw explanation
-    const old = existsSync(file.path) ? `, and ${path} is unchanged` : ''
-    throw new OpenError(
-      `${explanation.message}; the refused rows were not saved${old}`,
-      explanation.storage,
-    )
+    throw explainFailedWrite(error, file.path)
   }
 
-  function write(): void {
+  function flush(): void {
     try {
       appendFileSync(file.tempPath, texts.join(''), { mode: 0o600 })
       texts = []
@@ -50,12 +43,10 @@ export async function openRefusedFile(
       hasRows = true
       texts.push(row)
     },
-    flush() {
-      if (texts.length > 0) write()
-    },
+    flush,
     async end() {
       if (hasFailed) return false
-      write()
+      flush()
       await file.place().catch(fail)
       return hasRows
     },

@@ -97,8 +97,6 @@ export class Report {
     this.progress.end()
     const examples = this.#examples.list().map(WRITERS.ndjson.line)
     if (examples.length > 0) out.write(`preview:\n${examples.join('')}`)
-    const more = this.#counts.refused - REFUSED_SHOWN
-    if (more > 0) this.#write(`${more} more ${more === 1 ? 'row was' : 'rows were'} refused`)
     const usedPlaces = usedColumns(columns)
     const unusedPlaces = [...table.header.keys()].filter((place) => !usedPlaces.has(place))
     if (table.isNamed && unusedPlaces.length > 0)

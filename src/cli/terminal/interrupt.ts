@@ -2,10 +2,6 @@
 
 import { ignoresHangup, SIGNAL_EXIT_CODES, STOP_SIGNALS } from '../../program'
 
-/** The exit code of a command that was interrupted. */
-export const interruptCode = ({ reason }: AbortSignal): number =>
-  SIGNAL_EXIT_CODES[reason as keyof typeof SIGNAL_EXIT_CODES]
-
 /**
  * Aborted by the first signal to stop, or by SIGHUP. After that, or once disposed, the signals have their default
  * behaviour.
@@ -37,16 +33,15 @@ export async function* yieldForSignals<T>(items: AsyncIterable<T>): AsyncGenerat
   }
 }
 
-/**
- * Runs `act`, which can be interrupted: its `check` throws after a signal. Resolves to the exit code, or to that of the
- * signal.
- */
-export async function interruptible(act: (check: () => void) => Promise<number>): Promise<number> {
+/** Runs `act`, which throws once the signal is aborted. Resolves to its exit code, or to that of the signal. */
+export async function interruptible(
+  act: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
   using signal = watchInterrupt()
   try {
-    return await act(() => signal.throwIfAborted())
+    return await act(signal)
   } catch (error) {
     if (!signal.aborted) throw error
-    return interruptCode(signal)
+    return SIGNAL_EXIT_CODES[signal.reason as keyof typeof SIGNAL_EXIT_CODES]
   }
 }

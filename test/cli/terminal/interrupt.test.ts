@@ -8,11 +8,11 @@ test.each([
 ] as const)('shuts down cleanly with the exit code of the signal: %s', async (signal, code) => {
   let isCleaned = false
 
-  const exit = await interruptible(async (check) => {
+  const exit = await interruptible(async (aborted) => {
     process.kill(process.pid, signal)
     try {
       for (;;) {
-        check()
+        aborted.throwIfAborted()
         await Bun.sleep(1)
       }
     } finally {
