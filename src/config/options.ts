@@ -72,7 +72,7 @@ const oneOf = <Value extends string>(values: readonly Value[]) => {
 const FILE = nonEmpty('FILE')
 const COLUMN = nonEmpty('COLUMN')
 const NEW_FILE = matching('FILE', 'must name a file', /^(?!-$)./s)
-const MODE = matching('MODE', 'must be three octal digits, such as 0660', /^0?[0-7]{3}$/)
+const MODE = matching('MODE', 'must be three octal digits', /^0?[0-7]{3}$/)
 
 const DURATION_RULE = 'must be a duration from 1s to 1000y, such as 90d'
 const DURATION = kind('DURATION', DURATION_RULE, parseDuration)
@@ -93,7 +93,7 @@ const ADDRESS = kind(
   (text) => text.replace(/^\[(.*)\]$/, '$1') || null,
 )
 
-const DELIMITER = kind('CHARACTER', 'must be one character, such as ";", or "tab"', (text) =>
+const DELIMITER = kind('CHARACTER', 'must be one character, or "tab"', (text) =>
   text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : null,
 )
 
@@ -105,10 +105,8 @@ const ENCODING = kind(
 
 const ID = kind('ID', 'must be a whole number', parseInt64)
 
-const HTTP_URL = kind(
-  'URL',
-  'must be a URL that begins with http:// or https://, without a user',
-  (text) => (/^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : null),
+const HTTP_URL = kind('URL', 'must begin with http:// or https://, and name no user', (text) =>
+  /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : null,
 )
 
 const DATABASE = kind('FILE|URL', 'must not be empty', (text) => parseDatabase(text) ?? null)

@@ -136,8 +136,8 @@ test('obeys --delimiter even if the header fits another', async () => {
 })
 
 test.each([
-  [['--delimiter', ';;'], '--delimiter must be one character, such as ";", or "tab"'],
-  [['--delimiter', 'a'], '--delimiter must be one character, such as ";", or "tab"'],
+  [['--delimiter', ';;'], '--delimiter must be one character, or "tab"'],
+  [['--delimiter', 'a'], '--delimiter must be one character, or "tab"'],
   [['--delimiter', ';', '--format', 'ndjson'], '--delimiter is for CSV'],
   [['--sheet', 'a'], '--sheet is for workbooks (.xlsx)'],
   [['--encoding', 'macintosh', '--format', 'xlsx'], '--encoding is for text, not for workbooks'],
