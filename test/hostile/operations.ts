@@ -1,8 +1,7 @@
-// Compares random operations with a model:
-// `bun test/hostile/operations.ts [--operations 100000] [--seed N] [--engine sqlite|postgres]`.
+// Compares random operations with a model: `bun test/hostile/operations.ts [--operations 100000] [--seed N]`.
+// test/slow/postgres/same-as-file.test.ts compares PostgreSQL with SQLite.
 
 import { parseArgs } from 'node:util'
-import { INSTALLATIONS, isInstalled, startPostgres } from '../../tools/postgres/server'
 import { builtProgram, startDaemon } from '../harness/daemon'
 import { FILTERS } from '../harness/filters'
 import { temporaryFolder } from '../harness/folder'
@@ -14,7 +13,6 @@ const { values } = parseArgs({
   options: {
     operations: { type: 'string', default: '100000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
-    engine: { type: 'string', default: 'sqlite' },
   },
 })
 const operations = Number(values.operations)
@@ -191,16 +189,10 @@ const kinds: readonly (() => Operation)[] = [
 const whole = (): Operation =>
   at('GET', '/plants?limit=1000', model.list({ limit: 1000, names: [] }))
 
-const installation = INSTALLATIONS.findLast(isInstalled)
-if (values.engine === 'postgres' && !installation) throw new Error('PostgreSQL is not installed')
-await using server =
-  values.engine === 'postgres' && installation ? await startPostgres(installation) : null
 using folder = temporaryFolder()
-// Not as an option: other users would see the password.
-const url = await server?.createDatabase('plants')
 await using daemon = await startDaemon({
   program: builtProgram(),
-  ...(url ? { env: { PLANTSTORE_DATABASE: url } } : { database: folder.file('plants.db') }),
+  database: folder.file('plants.db'),
 })
 
 let differences = 0
@@ -221,6 +213,6 @@ for (let n = 1; n <= operations; n++) {
 const seconds = (performance.now() - started) / 1000
 
 console.log(
-  `model: ${operations} operations on ${values.engine} in ${seconds.toFixed(1)} s, seed ${values.seed}; ${differences} differences`,
+  `model: ${operations} operations in ${seconds.toFixed(1)} s, seed ${values.seed}; ${differences} differences`,
 )
 process.exitCode = differences > 0 ? 1 : 0

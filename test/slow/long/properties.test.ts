@@ -1,4 +1,4 @@
-// Properties of every request, checked with random ones.
+// Properties of every head of a request, checked with random ones. test/hostile/fuzz.ts does the same with bodies.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TOKEN } from '../../harness/daemon'
@@ -8,7 +8,6 @@ import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
 import { bare, request } from '../../hostile/case'
 import { faultOfError, faultOfHead } from '../../hostile/expect'
-import { judge, type OraclePlant } from '../../hostile/oracle'
 
 const RUNS = { numRuns: 300 }
 
@@ -34,131 +33,6 @@ function expectError(answer: Answer, sent: Uint8Array): number {
   expect(Math.floor(error / 100)).toBe(answer.status)
   return error
 }
-
-const exactly = ({ id, name, tag }: OraclePlant) => [{ id, name, tag: tag ?? null }]
-
-/** Sends a create, compares the answer and the store with the oracle, and deletes the plant. */
-async function expectVerdict(body: Uint8Array): Promise<void> {
-  const sent = request({ body })
-  const verdict = judge(body)
-  const answer = await exchange(sent)
-  if (verdict === null) throw new Error('the body is nested too deep')
-  if (typeof verdict === 'number') {
-    expect(expectError(answer, sent)).toBe(verdict)
-    expect(storedPlants(database)).toEqual([])
-    return
-  }
-  const { id, name, tag } = verdict
-  expect({ status: answer.status, body: answer.body }).toEqual({
-    status: 200,
-    body: JSON.stringify({ name, tag }),
-  })
-  expect(storedPlants(database)).toEqual(exactly(verdict))
-  const read = await exchange(bare(`GET /plants/${id}`))
-  expect(read.body).toBe(`{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`)
-  expect((await exchange(bare(`DELETE /plants/${id}`))).status).toBe(204)
-}
-
-const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text)
-
-const int64 = fc.oneof(
-  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  fc.bigInt({ min: -(2n ** 53n) - 3n, max: -(2n ** 53n) + 3n }),
-  fc.bigInt({ min: 2n ** 53n - 3n, max: 2n ** 53n + 3n }),
-  fc.bigInt({ min: -20n, max: 20n }),
-)
-
-// Any 16-bit units: unpaired surrogates and U+0000 too.
-const units = fc
-  .array(fc.oneof(fc.nat(0xffff), fc.integer({ min: 0xd7ff, max: 0xe000 }), fc.nat(0x80)))
-  .map((codes) => String.fromCharCode(...codes))
-const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), units)
-
-const numberText = fc
-  .tuple(
-    fc.constantFrom('', '-'),
-    fc.bigInt({ min: 0n, max: 2n ** 66n }),
-    fc.constantFrom('', '.0', '.5', '.10', '.000', '.25'),
-    fc.oneof(
-      fc.constant(''),
-      fc.integer({ min: -25, max: 25 }).map((exponent) => `e${exponent}`),
-    ),
-  )
-  .map((parts) => parts.join(''))
-
-const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 4, withCrossShrink: true },
-    numberText,
-    text.map((it) => JSON.stringify(it)),
-    fc.constantFrom('null', 'true', 'false', '0', '-0', '1e3', '""', '[]', '{}'),
-    fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
-    fc
-      .array(
-        fc.tuple(
-          fc.oneof(fc.constantFrom('id', 'name', 'tag', '__proto__', 'plants'), text),
-          tie('value'),
-        ),
-        { maxLength: 6 },
-      )
-      .map((fields) => `{${fields.map(([key, it]) => `${JSON.stringify(key)}:${it}`).join(',')}}`),
-  ),
-})).value
-
-test('any plant is stored as sent, unless no database can hold it', async () => {
-  const plant = fc.record({ name: text, tag: fc.option(text, { nil: undefined }) })
-
-  await fc.assert(
-    fc.asyncProperty(int64, plant, async (id, rest) => {
-      await expectVerdict(toBytes(`{"id":${id},${JSON.stringify(rest).slice(1)}`))
-    }),
-    RUNS,
-  )
-})
-
-test('a number is accepted as an id only if it is an int64', async () => {
-  await fc.assert(
-    fc.asyncProperty(numberText, async (id) => {
-      await expectVerdict(toBytes(`{"id":${id},"name":"a"}`))
-    }),
-    RUNS,
-  )
-})
-
-test('any JSON is a plant, or refused', async () => {
-  await fc.assert(
-    fc.asyncProperty(json, async (body) => {
-      await expectVerdict(toBytes(body))
-    }),
-    RUNS,
-  )
-})
-
-test('unknown fields are ignored, whatever they hold', async () => {
-  const field = fc.tuple(
-    text.filter((key) => !['id', 'name', 'tag'].includes(key)),
-    json,
-  )
-
-  await fc.assert(
-    fc.asyncProperty(int64, fc.array(field, { maxLength: 5 }), async (id, fields) => {
-      const more = fields.map(([key, value]) => `${JSON.stringify(key)}:${value},`).join('')
-      await expectVerdict(toBytes(`{"id":${id},${more}"name":"a"}`))
-    }),
-    RUNS,
-  )
-})
-
-test('any bytes are a plant, or refused', async () => {
-  const start = toBytes('{"id":10,"name":"')
-
-  await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.boolean(), async (bytes, isName) => {
-      await expectVerdict(isName ? Buffer.concat([start, bytes, toBytes('"}')]) : bytes)
-    }),
-    RUNS,
-  )
-})
 
 // The bytes that the parser of a head lets through.
 const fieldText = fc
