@@ -311,7 +311,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   ],
   plantstore_unsent_bytes: [
     'gauge',
-    'Bytes of long answers that clients have not read.',
+    'Bytes of bodies being read, and of long answers that clients have not read.',
     ({ unsentBytes }) => unsentBytes,
   ],
   process_open_fds: ['gauge', 'Open files and connections.', ({ files }) => files?.open],

@@ -1,7 +1,8 @@
 // The service as the daemon makes it, with no option set and a store that is given: for tests and benchmarks.
 
 import { listen, type Server } from '../src/daemon/listening/server.ts'
-import { type AppDeps, createApp } from '../src/http/app.ts'
+import { createApp } from '../src/http/app.ts'
+import type { AppDeps } from '../src/http/deps.ts'
 import { createMetrics } from '../src/metrics.ts'
 import type { Store } from '../src/store.ts'
 import { issueToken, type Token } from '../src/token/token.ts'

@@ -1,16 +1,13 @@
 // The HTTP interface: the routes, and everything that they share.
 
-import { type ErrorName, InDoubtError, RequestError } from '../errors'
-import type { Log } from '../log'
-import type { Metrics, OpenFiles } from '../metrics'
-import type { Store } from '../store'
-import type { Token } from '../token/token'
-import { createAnswerBudget } from './answers/answer-budget'
+import { InDoubtError, RequestError } from '../errors'
+import { createAnswers } from './answers/answers'
 import { answerError, toRequestError } from './answers/errors'
 import { createBodies } from './bodies/body'
 import { createDiscarder } from './bodies/refused-body'
+import { createByteBudget } from './byte-budget'
 import { awaitChange, CURSOR_HEADER } from './conditions/await-change'
-import type { Cors } from './cors'
+import type { AppDeps, RouteDeps } from './deps'
 import { allowedMethods } from './elysia'
 import { Followers } from './feed/followers'
 import { openapi } from './openapi'
@@ -18,42 +15,11 @@ import { createOptionsOf, newApp, type RequestContext } from './request-context'
 import { createRequestLog } from './request-log'
 import { changes } from './routes/changes'
 import { onePlant } from './routes/one-plant'
-import { health, operations, type Service } from './routes/operations'
-import { ownToken } from './routes/own-token'
-import { type PageFile, pages } from './routes/pages'
-import { type PlantDeps, plants } from './routes/plants'
+import { health, metricsPage, ownToken, status } from './routes/operations'
+import { pages } from './routes/pages'
+import { plants } from './routes/plants'
+import { tags } from './routes/tags'
 import { authenticate } from './tokens/auth'
-import { createRateLimit } from './tokens/rate-limit'
-
-export type AppDeps = {
-  readonly store: Store
-  readonly metrics: Metrics
-  readonly service: Service
-  readonly log: Log
-  /** Milliseconds since 1970, for the expiry of tokens. */
-  readonly now: () => number
-  /** The token of the configuration, accepted alongside those of the store. */
-  readonly configuredToken: () => Token | null
-  readonly maxBodyBytes: number
-  /** True if each request is logged. */
-  readonly logRequests: boolean
-  /** The address of a request's client; null if there is none. */
-  readonly clientOf: (request: Request) => string | null
-  /** Closes the connection of a request after this many seconds without progress. */
-  readonly timeOut: (request: Request, seconds: number) => void
-  /** Requests per second for each token; null for no limit. */
-  readonly rateLimit: number | null
-  /** Counts the open files and connections of this process; null if that is impossible. */
-  readonly countFiles: () => OpenFiles | null
-  /** The other origins whose pages may call; null for none. */
-  readonly cors: Cors | null
-  /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null omits the header. */
-  readonly hsts: number | null
-  /** The files of the console and the reference; null if they are disabled. */
-  readonly loadPages: (() => Promise<readonly PageFile[]>) | null
-  /** Aborted when the daemon stops: answers then close their connections. */
-  readonly stopping: AbortSignal
-}
 
 /** The facts about a request when it is answered. */
 type Exchange = RequestContext & {
@@ -92,19 +58,22 @@ function leaveUnanswered({ timeOut }: AppDeps, request: Request): Promise<never>
   return new Promise(() => {})
 }
 
-/** The routes of plants and their changes. On a replica, a read may wait for a change. */
-const plantRoutes = (deps: PlantDeps & { readonly followers: Followers }) =>
-  newApp().use(awaitChange(deps.store)).use(plants(deps)).use(onePlant(deps)).use(changes(deps))
+/** Refuses a request that no route takes. A browser's preflight has no token, and uses a method that no path has. */
+function refuseRoute({ cors }: AppDeps, request: Request): Response {
+  const preflight = cors?.answerPreflight(request)
+  if (preflight) return preflight
+  const allow = allowedMethods(request)
+  if (allow === undefined) throw new RequestError('no such path')
+  throw new RequestError('method not allowed', undefined, { headers: { allow } })
+}
 
-export function createApp(deps: AppDeps) {
-  const { store, metrics, log, now, cors, stopping } = deps
-  const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
-  const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
-  const answerBudget = createAnswerBudget(deps.timeOut)
-  const followers = new Followers({ ...deps, answerBudget })
-  const optionsOf = createOptionsOf(store, deps.clientOf)
-  const bodies = createBodies(deps.maxBodyBytes)
-  const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes)
+/** Returns the functions that count, log and complete each answer. */
+function createObserver(
+  appDeps: AppDeps,
+  { isShort, discardRest }: ReturnType<typeof createDiscarder>,
+) {
+  const { metrics, log, clientOf, stopping } = appDeps
+  const requestLog = appDeps.logRequests ? createRequestLog(log, clientOf) : null
 
   function observe(
     { request, route, token, entry, startedAt = performance.now() }: Exchange,
@@ -113,63 +82,82 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - startedAt
     const { method } = request
     metrics.countAnswer(method, route, response.status, milliseconds)
-    addHeaders(deps, request, response)
+    addHeaders(appDeps, request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
     // With any other method, the body is read before the answer.
     const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }
 
-  // A browser's preflight has no token, and uses a method that no path has.
-  function refuseRoute(request: Request, error: ErrorName, headers = {}): Response {
-    const preflight = cors?.answerPreflight(request)
-    if (preflight) return preflight
-    throw new RequestError(error, undefined, { headers })
+  async function refuse(exchange: Exchange, error: unknown): Promise<Response> {
+    const { request } = exchange
+    const refusal = toRequestError(error, log)
+    if (refusal.error === 'invalid token') metrics.countFailedCredentials()
+    const isRead = await discardRest(request)
+    const isGone = refusal.error === 'busy' && request.signal.aborted
+    const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
+    if (!isRead) response.headers.set('connection', 'close')
+    observe(exchange, response)
+    return response
   }
 
-  const app = newApp()
-    // Elysia inspects the source of each hook, prepares only the destructured fields, and awaits an arrow function.
-    .onTransform({ as: 'global' }, function begin(context) {
-      const { request, headers } = context
-      context.startedAt = performance.now()
-      context.entry = requestLog?.begin(request)
-      // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
-      if (headers.host?.includes(', ')) throw repeatedHost()
-    })
-    .onAfterHandle(
-      { as: 'global' },
-      function end({ request, route, token, startedAt, entry, responseValue }) {
-        if (responseValue instanceof Response)
-          observe({ request, route, token, startedAt, entry }, responseValue)
-      },
-    )
-    .onError(async ({ request, route, token, startedAt, entry, error }) => {
-      if (error instanceof InDoubtError) return await leaveUnanswered(deps, request)
-      const refusal = toRequestError(error, log)
-      if (refusal.error === 'invalid token') metrics.countFailedCredentials()
-      const isRead = await discardRest(request)
-      const isGone = refusal.error === 'busy' && request.signal.aborted
-      const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
-      if (!isRead) response.headers.set('connection', 'close')
-      observe({ request, route, token, startedAt, entry }, response)
-      return response
-    })
-    .use(health(store))
-    .use(openapi)
+  return { requestLog, observe, refuse }
+}
 
-  const plantDeps = { store, metrics, bodies, answerBudget, optionsOf, followers }
-  // The hooks of an app apply to its own routes, and to those of the apps within.
-  app.use(
-    newApp()
-      .use(authenticate({ ...deps, rateLimit }))
-      .use(ownToken(store))
-      .use(operations({ ...deps, answerBudget, followers }))
-      .use(plantRoutes(plantDeps)),
+// An app of its own: its hooks do not apply to the routes of the app that uses it.
+const withToken = (deps: RouteDeps) =>
+  newApp()
+    .use(authenticate(deps))
+    .use(awaitChange(deps.store))
+    .use(ownToken(deps))
+    .use(status(deps))
+    .use(metricsPage(deps))
+    .use(plants(deps))
+    .use(tags(deps))
+    .use(changes(deps))
+    .use(onePlant(deps))
+
+export function createApp(appDeps: AppDeps) {
+  const { store, maxBodyBytes, timeOut } = appDeps
+  const budget = createByteBudget(maxBodyBytes)
+  const deps = {
+    ...appDeps,
+    budget,
+    answers: createAnswers(budget, timeOut),
+    bodies: createBodies(maxBodyBytes, budget),
+    followers: new Followers({ ...appDeps, budget }),
+    optionsOf: createOptionsOf(store, appDeps.clientOf),
+  }
+  const { requestLog, observe, refuse } = createObserver(
+    appDeps,
+    createDiscarder(maxBodyBytes, budget),
   )
-  if (deps.loadPages) app.use(pages(deps.loadPages))
-  // Each path also answers the methods that it lacks, so that `/plants/batch` is never a plant with the id "batch".
-  for (const [path, allow] of allowedMethods(app)) {
-    app.all(path, ({ request }) => refuseRoute(request, 'method not allowed', { allow }))
-  }
-  return app.all('/*', ({ request }) => refuseRoute(request, 'no such path'))
+
+  return (
+    newApp()
+      // Elysia inspects the source of each hook, prepares only the destructured fields, and awaits an arrow function.
+      .onTransform({ as: 'global' }, function begin(context) {
+        const { request, headers } = context
+        context.startedAt = performance.now()
+        context.entry = requestLog?.begin(request)
+        // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
+        if (headers.host?.includes(', ')) throw repeatedHost()
+      })
+      .onAfterHandle(
+        { as: 'global' },
+        function end({ request, route, token, startedAt, entry, responseValue }) {
+          if (responseValue instanceof Response)
+            observe({ request, route, token, startedAt, entry }, responseValue)
+        },
+      )
+      .onError(async ({ request, route, token, startedAt, entry, error }) => {
+        if (error instanceof InDoubtError) return await leaveUnanswered(appDeps, request)
+        return await refuse({ request, route, token, startedAt, entry }, error)
+      })
+      .use(openapi)
+      .use(health(deps))
+      .use(pages(deps))
+      .all('/*', ({ request }) => refuseRoute(appDeps, request))
+      .use(withToken(deps))
+  )
 }

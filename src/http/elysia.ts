@@ -29,29 +29,37 @@ export type Handler = (request: Request) => Response | Promise<Response>
  */
 export function routesOf(app: AnyElysia): Record<string, Handler> {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
-  return Object.fromEntries([...byPath].map(([path, routes]) => [path, dispatch(app, routes)]))
+  const [fallback] = byPath.get('/*') ?? []
+  return Object.fromEntries(
+    [...byPath].map(([path, routes]) => [path, dispatch(app, routes, fallback)]),
+  )
 }
 
-// Selects the route by the method; any other method uses the route for all methods, which each path has.
-function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
+type Route = AnyElysia['routes'][number]
+
+const otherMethods = new WeakMap<Request, string>()
+
+/** The methods of a request's path, if it uses another, in the form of `Allow` (RFC 9110, section 10.2.1). */
+export const allowedMethods = (request: Request): string | undefined => otherMethods.get(request)
+
+// Selects the route by the method. Elysia answers HEAD by the route of GET; `fallback` refuses any other method, so that
+// `/plants/batch` is never a plant with the id "batch".
+function dispatch(app: AnyElysia, routes: readonly Route[], fallback: Route | undefined): Handler {
   const handlers = new Map<string, Handler>()
-  const compile = (method: string): Handler => {
-    const name = method === 'HEAD' ? 'GET' : method
-    const route =
-      routes.find(({ method }) => method === name) ?? routes.find(({ method }) => method === 'ALL')
-    return createBunRouteHandler(app, route as (typeof routes)[number]) as Handler
+  const allow = routes
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ')
+  const compile = (sentMethod: string): Handler => {
+    const name = sentMethod === 'HEAD' ? 'GET' : sentMethod
+    const route = routes.find(({ method }) => method === name)
+    const handle = createBunRouteHandler(app, (route ?? fallback) as Route) as Handler
+    if (route || routes.includes(fallback as Route)) return handle
+    return (request) => {
+      otherMethods.set(request, allow)
+      return handle(request)
+    }
   }
   return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
-}
-
-/**
- * The methods of each path, in the form of `Allow` (RFC 9110, section 10.2.1). Elysia answers HEAD by the route of GET.
- */
-export function allowedMethods(app: AnyElysia): Map<string, string> {
-  const methodsOf = (routes: AnyElysia['routes']) =>
-    routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
-  const byPath = Map.groupBy(app.routes, ({ path }) => path)
-  return new Map([...byPath].map(([path, routes]) => [path, methodsOf(routes)]))
 }
 
 type BodyContext = { readonly request: Request; readonly headers: SentHeaders; body: unknown }
@@ -133,9 +141,9 @@ export type DescribedRoute = {
   readonly method: string
   readonly path: string
   readonly detail: DocumentDecoration
-  readonly body?: unknown
-  readonly params?: unknown
-  readonly query?: unknown
+  readonly body?: TSchema
+  readonly params?: TObject
+  readonly query?: TObject
 }
 
 /** The routes of an app with a description. Elysia keeps their options in `hooks`, which is untyped. */

@@ -6,26 +6,14 @@ import packageJson from '../../package.json'
 import { CANNOT_READ, ERRORS, type ErrorName } from '../errors'
 import { answerBlob } from './answers/answer'
 import { ERROR_HEADERS, statusOf } from './answers/errors'
-import { ACCEPT_ENCODING } from './bodies/body'
+import { JSON_TYPE, mediaTypesOf } from './bodies/body'
+import { isOfPlants } from './conditions/await-change'
 import { type DescribedRoute, describedRoutes } from './elysia'
 import type { App } from './request-context'
-import { answers, header, headers } from './routes/describe'
+import { type HeaderName, headers, requestHeader } from './routes/describe'
 import { ErrorBody } from './routes/schemas'
 
 type Json = { readonly [key: string]: unknown }
-
-// The errors of routes with a body, of reads, and of changes.
-const BODY = ['not JSON', 'invalid', 'too large', 'unsupported type'] as const
-const ANY = ['no credentials', 'invalid token', 'too many requests'] as const
-const READING = [...ANY, 'storage failed'] as const
-const WRITING = [
-  ...ANY,
-  'read-only token',
-  'read-only service',
-  'busy',
-  'storage failed',
-  'disk full',
-] as const
 
 const TAGS = [
   {
@@ -60,76 +48,36 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
   return { $ref: `#/components/schemas/${title}` }
 }
 
-function parameters(place: 'path' | 'query', schema: unknown): Json[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as {
-    properties?: Record<string, Json>
-    required?: string[]
-  }
-  return Object.entries(properties).map(([name, field]) => ({
+const NO_FIELDS: t.TObject = t.Object({})
+
+function parameters(place: 'path' | 'query', schema: t.TObject | undefined) {
+  const { properties, required = [] } = schema ?? NO_FIELDS
+  return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: place,
-    description: field.description,
+    description: schema.description,
     required: required.includes(name),
-    schema: field,
+    schema,
   }))
 }
 
-const JSON_TYPE = 'application/json'
-const MALFORMED = { description: 'Malformed HTTP is rejected by the parser, without a body.' }
+const REQUEST_ID = headers(['X-Request-Id'])
+const SHARED_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
 
-// Headers that options of the daemon add to every answer.
-const OPTIONAL_HEADERS = {
-  'X-Request-Id': header(
-    'The id of the request in the request log. Only with --log-requests.',
-    'a1b2c3',
-  ),
-}
+const mayAwaitChange = ({ method, path }: DescribedRoute): boolean =>
+  method === 'GET' && isOfPlants(path)
 
-const SHARED_HEADERS = Object.fromEntries(
-  Object.keys(OPTIONAL_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-)
-
-const CURSOR_EXAMPLE = '5d1be2a07c93f648-17'
-
-/** The header of answers to changes. */
-const CHANGE_HEADER = {
-  'Plantstore-Cursor': header(
-    'The cursor of the change, or of a later one. Only with a change log.',
-    CURSOR_EXAMPLE,
-  ),
-}
-
-/** The header of requests for plants. */
-const AWAITED_CHANGE = {
-  name: 'Plantstore-Cursor',
-  in: 'header',
-  description:
-    'The cursor of a change that the answer must include. A read-only service waits for it for a second, then answers 50301, or 41001 if the change is not in its history; others have every change.',
-  required: false,
-  schema: { type: 'string' },
-  example: CURSOR_EXAMPLE,
-}
-
-/** Refusals of requests with that header. */
-const AWAITED_CHANGE_REFUSALS = ['invalid', 'no change log', 'cursor expired', 'busy'] as const
-
-const isOfPlants = ({ path }: DescribedRoute): boolean => /^\/(plants|tags)/.test(path)
-
-const mayAwaitChange = (route: DescribedRoute): boolean =>
-  route.method === 'GET' && isOfPlants(route)
-
-function refusalsOf(route: DescribedRoute) {
+function refusalsOf(route: DescribedRoute): ErrorName[] {
   const { method, detail, body, params, query } = route
-  const { security, refusals = [] } = detail
-  const ofToken = method === 'GET' ? READING : WRITING
-  const errors = new Set<ErrorName>([
-    ...(body ? BODY : []),
-    ...(params || query ? ['invalid' as const] : []),
-    ...(security ? [] : ofToken),
-    ...(mayAwaitChange(route) ? AWAITED_CHANGE_REFUSALS : []),
-    ...refusals,
-    'unexpected',
-  ])
+  const errors = new Set<ErrorName>(['unexpected', ...(detail.refusals ?? [])])
+  const add = (condition: unknown, ...names: ErrorName[]) => {
+    if (condition) for (const name of names) errors.add(name)
+  }
+  add(body, 'not JSON', 'invalid', 'too large', 'unsupported type')
+  add(params || query, 'invalid')
+  add(!detail.security, 'no credentials', 'invalid token', 'too many requests', 'storage failed')
+  add(method !== 'GET', 'read-only token', 'read-only service', 'busy', 'disk full')
+  add(mayAwaitChange(route), 'invalid', 'no change log', 'cursor expired', 'busy')
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
@@ -141,74 +89,82 @@ function messageTo({ method, detail }: DescribedRoute, error: ErrorName): string
   return isOfRead ? CANNOT_READ : message.replace('; nothing was stored', '')
 }
 
-/** The answer to the refusals of one status. `accepts`: the headers of a 415. */
-function refusal(
-  route: DescribedRoute,
-  errors: readonly ErrorName[],
-  accepts: Readonly<Record<string, string>>,
-): Json {
-  const headersOfAll = errors.map((error) =>
-    error === 'unsupported type' ? accepts : ERROR_HEADERS[error],
-  )
+/** The answer to the refusals of one status. */
+function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
+  const names = errors.flatMap((error) => Object.keys(ERROR_HEADERS[error] ?? {})) as HeaderName[]
+  if (errors.includes('unsupported type')) names.push('accept-encoding')
+  if (errors.includes('unsupported type') && mediaTypesOf(route.body).length > 1)
+    names.push('accept-patch')
   const examples = errors.map((error) => {
     const { number } = ERRORS[error]
     const message = messageTo(route, error)
-    return [number, { summary: message, value: { error: number, message } }]
+    return [number, { summary: message, value: { error: number, message } }] as const
   })
   return {
-    description: errors
-      .map((error) => `${ERRORS[error].number}: ${messageTo(route, error)}`)
-      .join('; '),
-    headers: headers(Object.assign({}, ...headersOfAll)),
-    content: {
-      [JSON_TYPE]: { schema: ErrorBody, examples: Object.fromEntries(examples) },
-    },
+    description: examples.map(([number, { summary }]) => `${number}: ${summary}`).join('; '),
+    headers: { ...headers(names), ...SHARED_HEADERS },
+    content: { [JSON_TYPE]: { schema: ErrorBody, examples: Object.fromEntries(examples) } },
   }
 }
 
-// The answers of a route, with the headers that options add.
-function answersOf(route: DescribedRoute): Json {
-  const { method, detail } = route
-  const { answers, media } = detail
-  const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
-  const byStatus = Map.groupBy(refusalsOf(route), statusOf)
-  const refusals = [...byStatus].map(([status, errors]) => [
-    status,
-    refusal(route, errors, accepts),
-  ])
-  const all = { ...answers?.(), ...Object.fromEntries(refusals) }
-  const responses = Object.entries<Json>(all).map(([status, answer]) => [
-    status,
-    {
-      ...answer,
-      headers: {
-        ...Object(answer.headers),
-        ...(method !== 'GET' && status.startsWith('2') ? CHANGE_HEADER : {}),
-        ...SHARED_HEADERS,
-      },
-    },
-  ])
-  return { ...Object.fromEntries(responses), '4XX': MALFORMED }
+function linksOf({ query, detail: { operationId, links = [] } }: DescribedRoute): Json {
+  const link = (operationId: string | undefined, parameters: Json) => ({ operationId, parameters })
+  const byId = links.map((name) => [name, link(name, { id: '$request.body#/id' })])
+  const hasPages = query && 'after' in query.properties
+  return {
+    ...Object.fromEntries(byId),
+    ...(hasPages && { nextPage: link(operationId, { after: '$response.body#/next' }) }),
+  }
 }
+
+/** A success, whose body has one of the schemas. */
+function success(route: DescribedRoute, body: t.TSchema | readonly t.TSchema[] | string): Json {
+  const { method, detail } = route
+  const schemas = typeof body === 'string' ? [] : [body].flat()
+  const content = schemas.map((schema) => [schema.contentMediaType ?? JSON_TYPE, { schema }])
+  const ofChange = method === 'GET' ? [] : (['Plantstore-Cursor'] as const)
+  return {
+    description: typeof body === 'string' ? body : schemas[0]?.description,
+    headers: { ...headers([...(detail.headers ?? []), ...ofChange]), ...SHARED_HEADERS },
+    ...(content.length > 0 && { content: Object.fromEntries(content), links: linksOf(route) }),
+  }
+}
+
+function responsesOf(route: DescribedRoute): Json {
+  const answers = Object.entries(route.detail.answers?.() ?? {})
+  const refusals = [...Map.groupBy(refusalsOf(route), statusOf)]
+  return {
+    ...Object.fromEntries(answers.map(([status, body]) => [status, success(route, body)])),
+    ...Object.fromEntries(refusals.map(([status, errors]) => [status, refusal(route, errors)])),
+    '4XX': { description: 'Malformed HTTP is rejected by the parser, without a body.' },
+  }
+}
+
+/** The header of requests for plants. */
+const AWAITED_CHANGE = requestHeader(
+  'Plantstore-Cursor',
+  'The cursor of a change that the answer must include. A read-only service waits for it for a second, then answers 50301, or 41001 if the change is not in its history; others have every change.',
+  '5d1be2a07c93f648-17',
+)
 
 function operation(route: DescribedRoute): Json {
   const { body, params, query, detail } = route
-  const { answers, refusals, media, parameters: more = [], ...rest } = detail
-  const cursorHeader = mayAwaitChange(route) ? [AWAITED_CHANGE] : []
-  const all = [
-    ...parameters('path', params),
-    ...parameters('query', query),
-    ...more,
-    ...cursorHeader,
-  ]
-  const types = media?.types ?? [JSON_TYPE]
-  const content = Object.fromEntries(types.map((type) => [type, { schema: body }]))
+  const { operationId, summary, description, security } = detail
+  const types = mediaTypesOf(body).map((type) => [type, { schema: body }])
   return {
-    ...rest,
-    tags: [isOfPlants(route) ? 'plants' : 'operations'],
-    responses: answersOf(route),
-    parameters: all.length > 0 ? all : undefined,
-    requestBody: body ? { required: true, content } : undefined,
+    operationId,
+    summary,
+    description,
+    security,
+    tags: [isOfPlants(route.path) ? 'plants' : 'operations'],
+    parameters: [
+      ...parameters('path', params),
+      ...parameters('query', query),
+      ...(detail.parameters ?? []),
+      ...(mayAwaitChange(route) ? [AWAITED_CHANGE] : []),
+    ],
+    requestBody: body && { required: true, content: Object.fromEntries(types) },
+    responses: responsesOf(route),
   }
 }
 
@@ -243,25 +199,24 @@ function openapiDocument(app: AnyElysia): Json {
           description: 'A token from `plantstore token create`; its scope is `read` or `write`.',
         },
       },
-      headers: OPTIONAL_HEADERS,
+      headers: REQUEST_ID,
       schemas: Object.fromEntries(components),
     },
   }
 }
 
-const toBlobs = (text: string) => ({
-  plain: new Blob([text]),
-  gzip: new Blob([Bun.gzipSync(text)]),
-})
-
 /** `GET /openapi.json`, which describes the routes of its app; needs no credentials. */
 export function openapi(app: App) {
-  let document: { readonly plain: Blob; readonly gzip: Blob } | undefined
+  let blobs: { readonly plain: Blob; readonly gzip: Blob } | undefined
+  const make = () => {
+    const text = JSON.stringify(openapiDocument(app))
+    return { plain: new Blob([text]), gzip: new Blob([Bun.gzipSync(text)]) }
+  }
   return app.get(
     '/openapi.json',
     ({ request }) => {
-      document ??= toBlobs(JSON.stringify(openapiDocument(app)))
-      return answerBlob(request, document.plain, document.gzip)
+      blobs ??= make()
+      return answerBlob(request, blobs.plain, blobs.gzip)
     },
     {
       detail: {
@@ -269,8 +224,9 @@ export function openapi(app: App) {
         summary: 'Read this description',
         description: 'In OpenAPI 3.1. Needs no token.',
         security: [],
-        answers: () =>
-          answers(200, 'This description.', t.Object({}, { description: 'OpenAPI 3.1.' })),
+        answers: () => ({
+          200: t.Object({}, { description: 'This description, in OpenAPI 3.1.' }),
+        }),
       },
     },
   )

@@ -58,13 +58,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
   Int64: 'expected an integer',
 }
 // Values in a path or a query are text, whatever type they represent.
-const TEXT_KINDS = ['Int64Text', 'Limit', 'Flag']
+const PARAMETER = 'Parameter'
 
 /** The expectation of a schema and, for another type, the type found. Never the value itself. */
 export function expectation(rule: Rule, value: unknown): string {
   const { [Kind]: kind = '', type = [], error = 'does not match' } = rule
   const actualType = typeOf(value)
-  if (TEXT_KINDS.includes(kind) || [type].flat().includes(actualType)) return String(error)
+  if (kind === PARAMETER || [type].flat().includes(actualType)) return String(error)
   return `${EXPECTED[kind] ?? error}, found ${NAMES[actualType]}`
 }
 

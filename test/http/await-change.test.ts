@@ -27,10 +27,10 @@ function ask(asked: Pick<Store, 'changeLog' | 'stats'>, isReplica = true) {
   const app = newApp()
     .onError(({ error }) => ('error' in error ? String(error.error) : String(error)))
     .use(awaitChange(behind))
-    .all('/', () => 'answered')
+    .all('/plants', () => 'answered')
   return async (cursor: string | null, method = 'GET') => {
     const headers = cursor === null ? {} : { 'plantstore-cursor': cursor }
-    return (await app.handle(new Request('http://localhost', { method, headers }))).text()
+    return (await app.handle(new Request('http://localhost/plants', { method, headers }))).text()
   }
 }
 

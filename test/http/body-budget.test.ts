@@ -2,6 +2,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { createBodies } from '../../src/http/bodies/body'
 import { createDiscarder } from '../../src/http/bodies/refused-body'
+import { createByteBudget } from '../../src/http/byte-budget'
 import { turns } from '../harness/ledger'
 
 const MIB = 1024 * 1024
@@ -20,9 +21,9 @@ function pending(bytes: number, headers: Record<string, string> = {}) {
   return { request, end: () => end.resolve() }
 }
 
-test('reads 16 MiB of bodies at once, and refuses more', async () => {
-  const { none } = createBodies(MIB)
-  const reading = Array.from({ length: 16 }, () => pending(MIB))
+test('reads 24 MiB of bodies at once, and refuses more', async () => {
+  const { none } = createBodies(MIB, createByteBudget(MIB))
+  const reading = Array.from({ length: 24 }, () => pending(MIB))
   const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
   await turns(20)
 
@@ -38,8 +39,8 @@ test('reads 16 MiB of bodies at once, and refuses more', async () => {
 })
 
 test('refuses a body while it is read if all bodies exceed their limit', async () => {
-  const { none } = createBodies(MIB)
-  const reading = Array.from({ length: 15 }, () => pending(MIB))
+  const { none } = createBodies(MIB, createByteBudget(MIB))
+  const reading = Array.from({ length: 23 }, () => pending(MIB))
   const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
   const half = pending(MIB / 2 + 1)
   ends.push(none.transform({ request: half.request, headers: {} }))
@@ -52,7 +53,7 @@ test('refuses a body while it is read if all bodies exceed their limit', async (
 })
 
 test('discards sixteen refused bodies at once, whatever their length', async () => {
-  const { discardRest } = createDiscarder(MIB)
+  const { discardRest } = createDiscarder(MIB, createByteBudget(MIB))
   const bodies = [
     ...Array.from({ length: 15 }, () => pending(1, { 'content-length': String(8 * MIB) })),
     pending(1),
@@ -71,7 +72,9 @@ test('discards sixteen refused bodies at once, whatever their length', async () 
 
 test('the rest of a body counts as short up to eight MiB, or the limit of bodies', () => {
   const isShort = (limit: number, headers: Record<string, string>) =>
-    createDiscarder(limit).isShort(new Request('http://localhost', { method: 'POST', headers }))
+    createDiscarder(limit, createByteBudget(limit)).isShort(
+      new Request('http://localhost', { method: 'POST', headers }),
+    )
   const lengths = (limit: number, length: number) =>
     isShort(limit, { 'content-length': String(length) })
 
@@ -84,7 +87,7 @@ test('the rest of a body counts as short up to eight MiB, or the limit of bodies
 test('memory is collected after 16 MiB of refused bodies, at most ten times a second', async () => {
   const collect = spyOn(Bun, 'gc')
   const clock = spyOn(performance, 'now').mockReturnValue(1000)
-  const { discardRest } = createDiscarder(MIB)
+  const { discardRest } = createDiscarder(MIB, createByteBudget(MIB))
   const collected = async (bytes: number, now: number) => {
     clock.mockReturnValue(now)
     const { request, end } = pending(1, { 'content-length': String(bytes) })
@@ -118,11 +121,14 @@ function cutOff(): Request {
 }
 
 test('reads the refused body of a disconnected client to its end', async () => {
-  expect(await createDiscarder(MIB).discardRest(cutOff())).toBeTrue()
+  expect(await createDiscarder(MIB, createByteBudget(MIB)).discardRest(cutOff())).toBeTrue()
 })
 
 test('a body whose client has gone is not JSON', async () => {
-  const read = createBodies(MIB).none.transform({ request: cutOff(), headers: {} })
+  const read = createBodies(MIB, createByteBudget(MIB)).none.transform({
+    request: cutOff(),
+    headers: {},
+  })
 
   await expect(read).rejects.toMatchObject({ error: 'not JSON', message: 'the body was cut off' })
 })
@@ -131,13 +137,13 @@ test('a refused body that is being read is left to its reader', async () => {
   const { request } = pending(1)
   request.body?.getReader()
 
-  expect(await createDiscarder(MIB).discardRest(request)).toBeTrue()
+  expect(await createDiscarder(MIB, createByteBudget(MIB)).discardRest(request)).toBeTrue()
 })
 
 test('gives up a body that stalls for a second', async () => {
   const { request } = pending(1)
   const started = performance.now()
 
-  expect(await createDiscarder(MIB).discardRest(request)).toBeFalse()
+  expect(await createDiscarder(MIB, createByteBudget(MIB)).discardRest(request)).toBeFalse()
   expect(performance.now() - started).toBeGreaterThan(950)
 })

@@ -140,7 +140,7 @@ test.each(rows)('answers $error where $when', async ({ error, request, headers =
 })
 
 test('answers 50301 with Retry-After if more bodies arrive than it can hold', async () => {
-  const large = 16 * 1024 * 1024
+  const large = 24 * 1024 * 1024
   await using busy = await startDaemon({
     database: folder.file('busy.db'),
     args: ['--max-body-bytes', String(large)],

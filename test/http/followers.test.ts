@@ -4,7 +4,7 @@ import type { ChangeLog } from '../../src/change-log/change-log'
 import { openStore } from '../../src/engine/engine'
 import { storeOwner } from '../../src/engine/store-user'
 import { RequestError } from '../../src/errors'
-import { createAnswerBudget } from '../../src/http/answers/answer-budget'
+import { createByteBudget } from '../../src/http/byte-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
 import type { Store } from '../../src/store'
 import { issueToken } from '../../src/token/token'
@@ -51,7 +51,7 @@ const create = (deps: Partial<FollowersDeps> = {}) =>
     store: { findToken: store.findToken, changeLog },
     configuredToken: () => null,
     now: Date.now,
-    answerBudget: createAnswerBudget(() => {}),
+    budget: createByteBudget(0),
     timeOut: () => {},
     stopping: stop.signal,
     ...deps,

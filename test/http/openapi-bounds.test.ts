@@ -9,6 +9,7 @@ type Schema = {
   readonly enum?: readonly string[]
   readonly minimum?: bigint
   readonly maximum?: bigint
+  readonly format?: string
   readonly pattern?: string
   readonly maxLength?: bigint
   readonly items?: Schema
@@ -48,6 +49,9 @@ const cursor = own(async () => {
 const KEYWORDS = ['type', 'enum', 'minimum', 'maximum', 'pattern', 'maxLength', 'items', 'maxItems']
 const NOTES = ['format', 'default', 'description', 'examples', 'title']
 
+const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n }
+const toInteger = (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : text)
+
 /** True if a schema allows a value; its keywords are those that are known here. */
 function allows(schema: Schema, value: unknown): boolean {
   if (schema.$ref !== undefined) {
@@ -67,6 +71,8 @@ function allows(schema: Schema, value: unknown): boolean {
   if (typeof value === 'bigint')
     return value >= (schema.minimum ?? value) && value <= (schema.maximum ?? value)
   if (typeof value !== 'string') return true
+  if (schema.format === 'int64' && !allows({ type: 'integer', ...INT64 }, toInteger(value)))
+    return false
   const isShort = [...value].length <= Number(schema.maxLength ?? value.length)
   return isShort && new RegExp(schema.pattern ?? '').test(value)
 }

@@ -44,7 +44,7 @@ test.each([
   ['a text by null', { type: 'string', error: 'no' }, null, 'no, found null'],
   ['a text by an exact number', { type: 'string', error: 'no' }, 5n, 'no, found a number'],
   ['a text that is malformed', { type: 'string', error: 'no' }, '\0', 'no'],
-  ['a number in a query', { [Kind]: 'Limit', type: 'integer', error: 'no' }, 'many', 'no'],
+  ['a number in a query', { [Kind]: 'Parameter', type: 'integer', error: 'no' }, 'many', 'no'],
   [
     'a patch with an object',
     { [Kind]: 'TextOrNull', type: ['string', 'null'], error: 'no' },

@@ -2,7 +2,7 @@
 
 import type { AnyElysia } from 'elysia'
 import { codeOf, messageOf, OpenError } from '../../errors'
-import { UNREAD_SECONDS } from '../../http/answers/answer-budget'
+import { UNREAD_SECONDS } from '../../http/answers/answers'
 import { answerError, toRequestError } from '../../http/answers/errors'
 import { type Handler, routesOf } from '../../http/elysia'
 import type { Log } from '../../log'

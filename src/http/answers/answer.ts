@@ -28,7 +28,7 @@ export type Body = string | Uint8Array<ArrayBuffer>
 const acceptsGzip = ({ headers }: Request): boolean =>
   chooseCoding(headers.get('accept-encoding'), ['gzip']) === 'gzip'
 
-/** 200 with a short value as JSON; a longer one goes through `answer-budget.ts`. */
+/** 200 with a short value as JSON; a longer one goes through `answers.ts`. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), OK)
 
 /** A text in the coding that a client accepts, with the headers; compressed if that pays. */

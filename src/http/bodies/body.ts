@@ -4,22 +4,16 @@ import type { TSchema } from '@sinclair/typebox'
 import { RequestError } from '../../errors'
 import { parseBody } from '../../plant/json'
 import { listMismatches } from '../../plant/mismatch'
-import { createByteBudget } from '../byte-budget'
+import { PlantPatch } from '../../plant/plant'
+import { type ByteBudget, SHORT_BYTES } from '../byte-budget'
 import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
 const MEDIA_TYPE =
-  /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^`|~-]+=(?:[\w!#-'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
-const ENCODED = 'send the body without Content-Encoding'
-const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
+  /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^\x60|~-]+=(?:[\w!#-'*+.^\x60|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
 const TOO_MANY_CHUNKS = 'the body has too many chunks; send larger ones, or Content-Length'
 const DIGITS = /^\d{1,15}$/
 
-// A body of up to this length is not counted: there is one per connection, with 8 KB in total (`bun
-// test/slow/faults/run.ts --only memory-unfinished`).
-const SMALL_BODY_BYTES = 4 * 1024
-// Limit of all longer bodies being read; one of maximum length always fits.
-const READING_BYTES = 16 * 1024 * 1024
 // Maximum number of chunks of a body, plus one per KiB of the limit. Bun hides their extensions, of up to 16 KB.
 const SPARE_CHUNKS = 512
 const CHUNK_BYTES = 1024
@@ -47,69 +41,41 @@ const parse = (bytes: Uint8Array, schema: TSchema): unknown =>
 /** Frees bytes at once: for many simultaneous bodies, the collector would be late (`memory-deletes`). */
 const free = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
 
-/** The media types of a body; `rule` and `accepts` name them to a client that sends another. */
-export type Media = {
-  readonly types: readonly string[]
-  readonly rule?: string
-  readonly accepts?: Readonly<Record<string, string>>
-}
+export const JSON_TYPE = 'application/json'
 
-const PLAIN_JSON: Media = { types: ['application/json'] }
+/** The media types of a body with a schema: a patch of one plant (RFC 7396) may also be sent as plain JSON. */
+export const mediaTypesOf = (schema: unknown): readonly string[] =>
+  schema === PlantPatch ? ['application/merge-patch+json', JSON_TYPE] : [JSON_TYPE]
 
-const MERGE_PATCH_TYPES = ['application/merge-patch+json', 'application/json']
-
-/** Bodies must not be encoded (RFC 9110, section 12.5.3). */
-export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
-
-/** A patch (RFC 7396), which may also be sent as plain JSON. */
-export const MERGE_PATCH: Media = {
-  types: MERGE_PATCH_TYPES,
-  rule: 'send the body as "Content-Type: application/merge-patch+json" or "application/json", in UTF-8, without Content-Encoding',
+function requireType(sent: SentHeaders, types: readonly string[]): void {
+  const { 'content-type': header = '', 'content-encoding': encoding } = sent
+  const type = header === JSON_TYPE ? header : MEDIA_TYPE.exec(header)?.[1]?.toLowerCase()
+  const isRightType = types.includes(type ?? '')
+  if (isRightType && encoding === undefined) return
+  const names = types.map((name) => `"Content-Type: ${name}"`).join(' or ')
+  const message = `send the body as ${names}, in UTF-8, without Content-Encoding`
   // RFC 5789, section 3.1.
-  accepts: { 'accept-patch': MERGE_PATCH_TYPES.join(', ') },
-}
-
-function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {
-  const header = headers['content-type'] ?? ''
-  const type = header === 'application/json' ? header : MEDIA_TYPE.exec(header)?.[1]?.toLowerCase()
-  if (!types.includes(type ?? ''))
-    throw new RequestError('unsupported type', rule, { headers: accepts })
-  // Only here: the header would blame the encoding.
-  if (headers['content-encoding'] !== undefined) {
-    throw new RequestError('unsupported type', ENCODED, { headers: ACCEPT_ENCODING })
-  }
+  const acceptPatch = types.length > 1 ? { 'accept-patch': types.join(', ') } : {}
+  // RFC 9110, section 12.5.3; not beside a wrong type, as it would blame the encoding.
+  const headers = isRightType ? { 'accept-encoding': 'identity' } : acceptPatch
+  throw new RequestError('unsupported type', message, { headers })
 }
 
 type Context = { readonly request: Request; readonly headers: SentHeaders }
 
-/** The options of routes for their bodies. */
-export type Bodies = {
-  /**
-   * For routes without a body. The body is still read, and discarded: Bun buffers an unread one until the answer,
-   * except with GET and HEAD.
-   */
-  readonly none: { transform(context: Context): Promise<void> }
-  /**
-   * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with
-   * `unsupported type`, `too large`, `busy`, `not JSON` and `invalid`.
-   */
-  json<Schema extends TSchema>(body: Schema, media?: Media): ReturnType<typeof bodyOf<Schema>>
-}
+export type Bodies = ReturnType<typeof createBodies>
 
 /** Reads the bodies of an app's requests, of at most `limit` bytes each. */
-export function createBodies(limit: number): Bodies {
-  const budget = createByteBudget(Math.max(READING_BYTES, limit))
-
+export function createBodies(limit: number, budget: ByteBudget) {
   const maxChunks = SPARE_CHUNKS + Math.ceil(limit / CHUNK_BYTES)
 
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
   async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
-    if (budget.bytesHeld() >= budget.limit) throw new RequestError('busy', TOO_MANY)
+    using holding = budget.reserveBody()
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
     const buffer = new Bun.ArrayBufferSink()
     buffer.start({ asUint8Array: true })
-    const holding = budget.hold()
     let length = 0
     let isRead = false
     try {
@@ -121,25 +87,22 @@ export function createBodies(limit: number): Bodies {
         if (length > limit) throw new RequestError('too large')
         if (chunksLeft === 0) throw new RequestError('too large', TOO_MANY_CHUNKS)
         chunksLeft -= 1
-        holding.add(value.byteLength)
         buffer.write(value)
+        holding.add(value.byteLength)
         free(value)
-        if (budget.bytesHeld() > budget.limit) throw new RequestError('busy', TOO_MANY)
       }
     } finally {
-      holding.release()
       if (!isRead) free(buffer.end() as Uint8Array<ArrayBuffer>)
       reader.releaseLock()
     }
   }
 
-  async function readBytes(request: Request, headers: SentHeaders): Promise<Uint8Array> {
+  async function readBytes({ request, headers }: Context): Promise<Uint8Array> {
     const lengthText = headers['content-length'] ?? ''
     const length = DIGITS.test(lengthText) ? Number(lengthText) : null
     if (length !== null && length > limit) throw new RequestError('too large')
-    const isSmall = length !== null && length <= SMALL_BODY_BYTES
     try {
-      if (isSmall) return await request.bytes()
+      if (length !== null && length <= SHORT_BYTES) return await request.bytes()
       return await readCounted(request, length === null ? maxChunks : Number.POSITIVE_INFINITY)
     } catch (cause) {
       if (cause instanceof RequestError) throw cause
@@ -148,23 +111,29 @@ export function createBodies(limit: number): Bodies {
   }
 
   return {
+    /**
+     * For routes without a body. The body is still read, and discarded: Bun buffers an unread one until the answer,
+     * except with GET and HEAD.
+     */
     none: {
-      transform: async ({ request, headers }) => {
-        if (request.body) await readBytes(request, headers)
+      async transform({ request, headers }: Context): Promise<void> {
+        if (request.body) await readBytes({ request, headers })
       },
     },
-    json(body, media = PLAIN_JSON) {
-      const validator = validatorOf(body)
-
-      async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
-        requireType(headers, media)
-        const value = parse(await readBytes(request, headers), body)
-        const schema = validator()
-        if (!schema.Check(value)) throw new RequestError('invalid', listMismatches(schema, value))
+    /**
+     * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with
+     * `unsupported type`, `too large`, `busy`, `not JSON` and `invalid`.
+     */
+    json<Schema extends TSchema>(schema: Schema) {
+      const validator = validatorOf(schema)
+      const types = mediaTypesOf(schema)
+      return bodyOf(schema, async (request, headers) => {
+        requireType(headers, types)
+        const value = parse(await readBytes({ request, headers }), schema)
+        const checked = validator()
+        if (!checked.Check(value)) throw new RequestError('invalid', listMismatches(checked, value))
         return value
-      }
-
-      return bodyOf(body, readBody)
+      })
     },
   }
 }

@@ -1,14 +1,13 @@
 // Reads refused bodies to their end, and discards them.
 
-import { createByteBudget } from '../byte-budget'
+import type { ByteBudget } from '../byte-budget'
 
 const MIN_LIMIT_BYTES = 8 * 1024 * 1024
 const MAX_MS = 5000
 const QUIET_MS = 1000
-// Meanwhile Bun buffers up to a megabyte of each body. Beyond this total, refusals are answered at once: 256 clients
+// Meanwhile Bun buffers up to a megabyte of each body. Without room for it, refusals are answered at once: 256 clients
 // that send 900 KB each use 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
 const BUFFERED_BYTES = 1024 * 1024
-const ALL_BUFFERED_BYTES = 16 * BUFFERED_BYTES
 // Bun frees what it has buffered of a body with its stream, and hides the size from the collector: 24 clients that send
 // 500 KB and disconnect, a thousand a second, would take up to 500 MB (`bun run slow
 // ./test/slow/long/aborted-bodies.test.ts`). So the collector runs after this many bytes, at most ten times a second.
@@ -17,22 +16,14 @@ const MIN_COLLECT_MS = 100
 // Bun hides the extension of a chunk, which has up to this many bytes.
 const EXTENSION_BYTES = 16 * 1024
 
-type Discarder = {
-  /** True if Bun may read the rest of a request's body after the answer: its end is known and near. */
-  isShort(request: Request): boolean
-  /** Reads the rest of a body. Resolves to false if the connection must be closed, because much more may follow. */
-  discardRest(request: Request): Promise<boolean>
-}
-
 /**
  * Returns a reader of the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without
  * a byte. With `Connection: close`, which nginx sends, Bun closes the connection right after the answer. A client that
  * is still sending would see a reset instead of the answer. Bun exposes no body of a GET or a HEAD. After the answer,
  * Bun reads the rest of an unread body without any limit.
  */
-export function createDiscarder(limit: number): Discarder {
+export function createDiscarder(limit: number, budget: ByteBudget) {
   const longest = Math.max(MIN_LIMIT_BYTES, limit)
-  const budget = createByteBudget(ALL_BUFFERED_BYTES)
 
   let garbageBytes = 0
   let collectedAt = 0
@@ -46,9 +37,11 @@ export function createDiscarder(limit: number): Discarder {
   }
 
   const isChunked = ({ headers }: Request): boolean => headers.has('transfer-encoding')
+  /** True if Bun may read the rest of a request's body after the answer: its end is known and near. */
   const isShort = (request: Request): boolean =>
     !isChunked(request) && Number(request.headers.get('content-length') ?? 0) <= longest
 
+  /** Reads the rest of a body. Resolves to false if the connection must be closed, because much more may follow. */
   async function discardRest(request: Request): Promise<boolean> {
     const { body, headers } = request
     if (!body) return isShort(request)
@@ -56,9 +49,9 @@ export function createDiscarder(limit: number): Discarder {
     collectAfter(length)
     if (body.locked) return true
     const own = Math.min(length, BUFFERED_BYTES)
-    if (length > longest || budget.bytesHeld() + own > budget.limit) return isShort(request)
-    const { release } = budget.hold(own)
-    return discard(body, longest, isChunked(request) ? EXTENSION_BYTES : 0).finally(release)
+    if (length > longest || !budget.hasRoomForRefused(own)) return isShort(request)
+    using _ = budget.hold(own)
+    return await discard(body, longest, isChunked(request) ? EXTENSION_BYTES : 0)
   }
 
   return { isShort, discardRest }

@@ -8,6 +8,9 @@ import type { App } from '../request-context'
 /** In the answer to a change: its cursor. In a request to a replica: the change that the answer must include. */
 export const CURSOR_HEADER = 'plantstore-cursor'
 
+/** True for the routes whose answers show plants or their changes. */
+export const isOfPlants = (route: string): boolean => /^\/(plants|tags)/.test(route)
+
 const PATIENCE_MS = 1000
 const PAUSE_MS = 10
 const NOT_YET = 'busy: this replica has not received the change yet; retry shortly'
@@ -54,9 +57,9 @@ export function awaitChange(store: Pick<Store, 'changeLog' | 'stats'>) {
   // The primary has every change that it has answered.
   if (!store.stats().replica) return (app: App) => app
   return (app: App) =>
-    app.onTransform(async ({ headers, request }) => {
+    app.onTransform(async ({ headers, request, route }) => {
       const cursor = headers[CURSOR_HEADER]
       const isRead = request.method === 'GET' || request.method === 'HEAD'
-      if (isRead && cursor !== undefined) await wait(cursor)
+      if (cursor !== undefined && isRead && isOfPlants(route)) await wait(cursor)
     })
 }

@@ -5,7 +5,8 @@ import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { isValid, type Token } from '../../token/token'
 import { JSON_HEADERS } from '../answers/answer'
-import { type AnswerBudget, UNREAD_SECONDS } from '../answers/answer-budget'
+import { UNREAD_SECONDS } from '../answers/answers'
+import type { ByteBudget } from '../byte-budget'
 import { findToken, type TokenDeps } from '../tokens/auth'
 import { EVENTS, type EventPage, firstEvent, KEEP_ALIVE, readEvents } from './events'
 
@@ -27,7 +28,7 @@ const STREAM_HEADERS = new Headers({
 
 export type FollowersDeps = TokenDeps & {
   readonly store: Pick<Store, 'changeLog'>
-  readonly answerBudget: AnswerBudget
+  readonly budget: ByteBudget
   /** Closes the connection of a request after this many seconds without progress. */
   readonly timeOut: (request: Request, seconds: number) => void
   /** Milliseconds since 1970, for the expiry of tokens. */
@@ -113,20 +114,19 @@ export class Followers {
   }
 
   #stream(request: Request, follower: Follower, first: EventPage): ReadableStream {
-    const { answerBudget, timeOut } = this.#deps
+    const { budget, timeOut } = this.#deps
     return new ReadableStream({
       type: 'direct',
       pull: async (controller: ReadableStreamDirectController) => {
         timeOut(request, UNREAD_SECONDS)
         try {
           for await (const bytes of this.#eventsOf(follower, first)) {
-            const holding = answerBudget.hold(bytes.byteLength)
-            if (!holding) break
+            if (!budget.hasRoom(bytes.byteLength)) break
+            using _ = budget.hold(bytes.byteLength)
             follower.sentAt = performance.now()
             controller.write(bytes)
             // Resolves when the kernel has all of it, or the client has disconnected.
             await controller.flush(true)
-            holding.release()
           }
         } catch (error) {
           // Its cursor has expired, or the store fails: the client gets the error when it reconnects.

@@ -1,78 +1,42 @@
 // The routes for operators.
 
-import * as t from '@sinclair/typebox'
 import packageJson from '../../../package.json'
 import { RequestError } from '../../errors'
-import type { BackupStats, Metrics, OpenFiles } from '../../metrics'
+import type { BackupStats } from '../../metrics'
 import { COMMIT } from '../../program'
 import type { ReplicaStats, Store } from '../../store'
 import { answerJson } from '../answers/answer'
-import type { AnswerBudget } from '../answers/answer-budget'
-import type { Followers } from '../feed/followers'
+import type { RouteDeps } from '../deps'
 import type { App } from '../request-context'
-import { answers } from './describe'
-import { Health, Status } from './schemas'
+import { Health, MetricsText, OwnToken, Status } from './schemas'
 
 /** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write, or a replica cannot read. */
-export const health = (store: Store) => (app: App) =>
-  app.get(
-    '/health',
-    async () => {
-      const status = await store.probe().catch((error) => {
-        throw new RequestError(
-          'storage failed',
-          error instanceof RequestError ? error.message : undefined,
-        )
-      })
-      return answerJson({ status })
-    },
-    {
-      detail: {
-        operationId: 'health',
-        summary: 'Check whether the store can write',
-        description:
-          'For supervisors and load balancers. Needs no token. A read-only service answers whether it can read.',
-        security: [],
-        refusals: ['storage failed'],
-        answers: () => answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
+export const health =
+  ({ store }: RouteDeps) =>
+  (app: App) =>
+    app.get(
+      '/health',
+      async () => {
+        const status = await store.probe().catch((error) => {
+          throw new RequestError(
+            'storage failed',
+            error instanceof RequestError ? error.message : undefined,
+          )
+        })
+        return answerJson({ status })
       },
-    },
-  )
-
-/** The facts about a daemon that its store does not know. */
-export type Service = {
-  readonly engine: 'sqlite' | 'postgresql'
-  /** The name of the database, without its folder or server. */
-  readonly database: string
-  /** null if no backups are scheduled. */
-  readonly backups: BackupStats | null
-  /** The address to which clients of a read-only daemon send changes; null if unknown. */
-  readonly primaryUrl: string | null
-}
-
-type StatusDeps = {
-  readonly store: Store
-  readonly service: Service
-  readonly followers: Followers
-  readonly now: () => number
-}
-
-const EXAMPLE_STATUS = {
-  version: packageJson.version,
-  commit: '08899f921b79',
-  engine: 'sqlite',
-  database: 'plants.db',
-  plants: 1,
-  readOnly: false,
-  writable: true,
-  problem: null,
-  replica: null,
-  damaged: false,
-  uptimeSeconds: 3600,
-  lastBackup: { at: '2030-05-01T12:00:00.000Z', ageSeconds: 1800 },
-  changeLog: null,
-  followers: 0,
-}
+      {
+        detail: {
+          operationId: 'health',
+          summary: 'Check whether the store can write',
+          description:
+            'For supervisors and load balancers. Needs no token. A read-only service answers whether it can read.',
+          security: [],
+          refusals: ['storage failed'],
+          answers: () => ({ 200: Health }),
+        },
+      },
+    )
 
 /** The last backup at a time; null if there is none. */
 function lastBackupAt(backups: BackupStats | null, now: number) {
@@ -97,8 +61,8 @@ const replicaOf = ({ lagSeconds, lagBytes }: ReplicaStats, primary: string | nul
 })
 
 /** `GET /status`, for people and scripts: the known state. It writes nothing. */
-const status =
-  ({ store, service, followers, now }: StatusDeps) =>
+export const status =
+  ({ store, service, followers, now }: RouteDeps) =>
   (app: App) =>
     app.get(
       '/status',
@@ -132,24 +96,16 @@ const status =
           summary: 'Read the state of the service',
           description:
             'Whether it can write, and if not, why; how far a replica lags behind; its version, the number of plants, the last backup and the change log. With any token.',
-          answers: () => answers(200, 'The state.', Status, { example: EXAMPLE_STATUS }),
+          answers: () => ({ 200: Status }),
         },
       },
     )
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
-type MetricsDeps = {
-  readonly store: Store
-  readonly metrics: Metrics
-  readonly countFiles: () => OpenFiles | null
-  readonly answerBudget: AnswerBudget
-  readonly followers: Followers
-}
-
 /** `GET /metrics`, for Prometheus. */
-const metricsPage =
-  ({ store, metrics, countFiles, answerBudget, followers }: MetricsDeps) =>
+export const metricsPage =
+  ({ store, metrics, countFiles, answers, budget, followers }: RouteDeps) =>
   (app: App) =>
     app.get(
       '/metrics',
@@ -161,13 +117,13 @@ const metricsPage =
           store.countPlants().catch(() => null),
         ])
         const gauges = {
-          unsentBytes: answerBudget.bytesHeld(),
+          unsentBytes: budget.bytesHeld(),
           followers: followers.count(),
           files,
           changeLog,
           plants,
         }
-        const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), gauges))
+        const answer = answers.answerZipped(request, metrics.render(store.stats(), gauges))
         answer.headers.set('content-type', TEXT_FORMAT)
         return answer
       },
@@ -177,15 +133,35 @@ const metricsPage =
           summary: 'Read the metrics',
           description: 'In the Prometheus text format, version 0.0.4.',
           refusals: ['busy'],
-          answers: () =>
-            answers(200, 'The metrics.', t.String(), {
-              type: 'text/plain',
-              example: 'plantstore_plants_created_total 1\n',
-            }),
+          answers: () => ({ 200: MetricsText }),
         },
       },
     )
 
-/** The routes for operators that need a token. */
-export const operations = (deps: StatusDeps & MetricsDeps) => (app: App) =>
-  app.use(status(deps)).use(metricsPage(deps))
+/** `GET /token` returns a client's rights, so that it need not try. */
+export const ownToken =
+  ({ store }: RouteDeps) =>
+  (app: App) =>
+    app.get(
+      '/token',
+      ({ token }) => {
+        if (!token) throw new RequestError('no credentials')
+        const { name, scope, expiresAt } = token
+        const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }
+        return answerJson({
+          name,
+          scope,
+          ...expires,
+          changeLog: store.changeLog !== undefined,
+        })
+      },
+      {
+        detail: {
+          operationId: 'readToken',
+          summary: 'Read the rights of the token',
+          description:
+            'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read. A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
+          answers: () => ({ 200: OwnToken }),
+        },
+      },
+    )

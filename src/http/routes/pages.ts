@@ -4,52 +4,33 @@ import { RequestError } from '../../errors'
 import { isAmong } from '../../plant/entity-tag'
 import { chooseCoding } from '../answers/accept-encoding'
 import { readIfNoneMatch } from '../conditions/precondition'
+import type { PageFile, RouteDeps } from '../deps'
 import type { App } from '../request-context'
-
-/** A file of a page: the path of each compressed form, and the hash of its content. */
-export type PageFile = {
-  readonly page: string
-  readonly name: string
-  readonly type: string
-  readonly hash: string
-  readonly brotli: string
-  readonly gzip: string
-}
 
 const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'
 
 /**
  * The content security policy (CSP, level 3): a page has its own scripts, styles and pictures, and requests to its own
- * origin.
+ * origin. The console starts the thread for workbooks, by the one policy of trusted types that has its address; the
+ * thread detects encodings by WebAssembly, which no page may compile.
  */
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-]
-/** Starts no threads, and makes no policy of trusted types. */
-const PAGE_POLICY = [...CONTENT_POLICY, "worker-src 'none'", "trusted-types 'none'"].join('; ')
-/** Starts the thread for workbooks, by the one policy that has its address. */
-const THREADED_PAGE_POLICY = [
-  ...CONTENT_POLICY,
-  "worker-src 'self'",
-  'trusted-types workbook',
-].join('; ')
-
-/** The thread detects encodings by WebAssembly; no page may compile any. */
-const THREAD_POLICY = PAGE_POLICY.replace("script-src 'self'", "$& 'wasm-unsafe-eval'")
-
 function policyOf({ page, name }: PageFile): string {
-  if (page !== 'console') return PAGE_POLICY
-  if (name === 'workbook-worker.js') return THREAD_POLICY
-  return name === 'index.html' ? THREADED_PAGE_POLICY : PAGE_POLICY
+  const startsThread = page === 'console' && name === 'index.html'
+  const isThread = page === 'console' && name === 'workbook-worker.js'
+  return [
+    "default-src 'none'",
+    `script-src 'self'${isThread ? " 'wasm-unsafe-eval'" : ''}`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    `worker-src ${startsThread ? "'self'" : "'none'"}`,
+    `trusted-types ${startsThread ? 'workbook' : "'none'"}`,
+  ].join('; ')
 }
 
 const PAGE_HEADERS = {
@@ -69,29 +50,15 @@ async function readPage({ brotli, gzip }: PageFile, coding: Coding): Promise<Blo
   return new Blob([coding === 'identity' ? Bun.gunzipSync(bytes) : bytes])
 }
 
-async function answerFile(
-  file: PageFile,
-  { headers: requestHeaders }: Request,
-  readOnce: typeof readPage,
-) {
-  const coding = chooseCoding(requestHeaders.get('accept-encoding'), CODINGS)
-  const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
-  const headers = new Headers({
-    ...PAGE_HEADERS,
-    'content-security-policy': policyOf(file),
-    etag: tag,
-  })
-  const condition = requestHeaders.get('if-none-match')
-  if (condition !== null && isAmong(readIfNoneMatch(condition), tag)) {
-    return new Response(null, { status: 304, headers })
-  }
-  headers.set('content-type', file.type)
-  if (coding !== 'identity') headers.set('content-encoding', coding)
-  return new Response(await readOnce(file, coding), { headers })
+// Near-miss URLs, whose relative links would break. Relative, so that they work behind a proxy with a path prefix.
+const REDIRECTS = {
+  '/console': './',
+  '/console/': '../',
+  '/console/index.html': '../',
+  '/docs/': '../docs',
+  '/docs/index.html': '../docs',
 }
 
-// Redirects near-miss URLs, whose relative links would break. Relative, so that it works behind a proxy with a path
-// prefix.
 function redirect({ url }: Request, path: string): Response {
   // Of the query alone: `new URL` throws for an invalid Host.
   const [query = ''] = /\?.*/s.exec(url) ?? []
@@ -100,35 +67,42 @@ function redirect({ url }: Request, path: string): Response {
 }
 
 /**
- * The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all.
+ * The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; none if they are
+ * disabled.
  */
-export function pages(load: () => Promise<readonly PageFile[]>) {
-  // Each form of a file is cached: answers share the bytes of a blob, so an unread one needs no memory.
-  const blobs = new Map<string, Blob>()
+export const pages =
+  ({ loadPages: load }: RouteDeps) =>
+  (app: App) => {
+    if (load === null) return app
+    // Each form of a file is cached: answers share the bytes of a blob, so an unread one needs no memory.
+    const blobs = new Map<string, Blob>()
 
-  async function readOnce(file: PageFile, coding: Coding): Promise<Blob> {
-    const key = `${coding} ${file.gzip}`
-    const blob = blobs.get(key) ?? (await readPage(file, coding))
-    blobs.set(key, blob)
-    return blob
-  }
+    const answer = async (request: Request, page: string, name: string): Promise<Response> => {
+      const file = (await load()).find((it) => it.page === page && it.name === name)
+      if (!file) throw new RequestError('no such path')
+      const coding = chooseCoding(request.headers.get('accept-encoding'), CODINGS)
+      const etag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
+      const headers = new Headers({
+        ...PAGE_HEADERS,
+        'content-security-policy': policyOf(file),
+        etag,
+      })
+      const condition = request.headers.get('if-none-match')
+      if (condition !== null && isAmong(readIfNoneMatch(condition), etag))
+        return new Response(null, { status: 304, headers })
+      headers.set('content-type', file.type)
+      if (coding !== 'identity') headers.set('content-encoding', coding)
+      const key = `${coding} ${file.gzip}`
+      const blob = blobs.get(key) ?? (await readPage(file, coding))
+      blobs.set(key, blob)
+      return new Response(blob, { headers })
+    }
 
-  async function answer(request: Request, page: string, name: string): Promise<Response> {
-    const files = await load()
-    const file = files.find((file) => file.page === page && file.name === name)
-    if (!file) throw new RequestError('no such path')
-    return answerFile(file, request, readOnce)
-  }
-
-  return (app: App) =>
-    app
+    for (const [path, location] of Object.entries(REDIRECTS))
+      app.get(path, ({ request }) => redirect(request, location))
+    return app
       .get('/', ({ request }) => answer(request, 'console', 'index.html'))
-      .get('/console', ({ request }) => redirect(request, './'))
-      .get('/console/', ({ request }) => redirect(request, '../'))
-      .get('/console/index.html', ({ request }) => redirect(request, '../'))
       .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
       .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
-      .get('/docs/', ({ request }) => redirect(request, '../docs'))
-      .get('/docs/index.html', ({ request }) => redirect(request, '../docs'))
       .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
-}
+  }

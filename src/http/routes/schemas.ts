@@ -2,11 +2,10 @@
 
 // From TypeBox, like the schemas of plants: an integer of Elysia's also accepts text.
 import * as t from '@sinclair/typebox'
+import packageJson from '../../../package.json'
 import { ACTIONS, CURSOR, NOW } from '../../change-log/change-log'
 import {
   closed,
-  INT64_MAX,
-  INT64_MIN,
   Int64,
   isText,
   listWords,
@@ -18,93 +17,77 @@ import {
 } from '../../plant/plant'
 import { ORDERS, type Order } from '../../plant/plants'
 import { SCOPES } from '../../token/token'
+import { EVENTS } from '../feed/events'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
-
-t.TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
-// Elysia fills in the default as a number.
-t.TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
-
-t.TypeRegistry.Set('Order', (_, value) => ORDERS.some((order) => order === value))
-t.TypeRegistry.Set(
-  'NameParts',
-  (_, parts) =>
-    Array.isArray(parts) &&
-    parts.length <= MAX_PARTS &&
-    parts.every((part) => isText(part) && [...part].length <= MAX_PART),
-)
-t.TypeRegistry.Set('Flag', (_, value) => typeof value === 'boolean')
-
-// An int64 as text, as in a path or a query.
-const DIGITS = { [t.Kind]: 'Int64Text', error: String(Int64.error) }
-
-/** The path of a plant. */
-export const PlantPath = t.Object(
-  { id: t.Unsafe<string>({ ...Int64, ...DIGITS }) },
-  { error: 'expected an id' },
-)
-
-/** A pattern of the numbers from 0 to a bound, given in digits; a shorter number may have leading zeros. */
-function patternUpTo(bound: string): string {
-  const smaller = [...bound].flatMap((digit, index) => {
-    const rest = bound.length - index - 1
-    return digit === '0' ? [] : [`${bound.slice(0, index)}[0-${Number(digit) - 1}][0-9]{${rest}}`]
-  })
-  return [`[0-9]{1,${bound.length - 1}}`, ...smaller, bound].join('|')
-}
-
-// A string, because JavaScript's numbers are exact only up to 2^53.
-const Cursor = t.Unsafe<string>({
-  ...DIGITS,
-  title: 'Cursor',
-  type: 'string',
-  pattern: `^(${INT64_MIN}|-?(${patternUpTo(String(INT64_MAX))}))$`,
-  description: 'The id at which a page ended, in digits. The next page begins after it.',
-})
-
-// Up to 1.8 kB in a URL. Searching for a longer one in a long name would be slow.
+// Up to 1.8 kB in a URL. Searching for a longer part in a long name would be slow.
 const MAX_PART = 200
 // More words than a name has.
 const MAX_PARTS = 10
 
-const NameParts = t.Unsafe<string[]>({
-  [t.Kind]: 'NameParts',
-  type: 'array',
-  items: { type: 'string', pattern: Tag.pattern, maxLength: MAX_PART },
-  maxItems: MAX_PARTS,
-  description:
-    'Only plants whose names contain this, the case of A to Z ignored; given more than once, each of them, in any order. A page may be short or empty while `next` is there.',
-  error: `${Tag.error}, of up to ${MAX_PART} characters, at most ${MAX_PARTS} times`,
-})
+type Check = (value: unknown) => boolean
+
+t.TypeRegistry.Set<t.TSchema>('Parameter', ({ check }, value) => check(value))
+
+/** A value in a path or a query, as Elysia reads it. `error`: the rule, for refusals. */
+const parameter = <Value>(description: string, check: Check, error: string, schema: object) =>
+  t.Unsafe<Value>({ ...schema, [t.Kind]: 'Parameter', description, check, error })
+
+const isInt64Text: Check = (text) => typeof text === 'string' && parseInt64(text) !== null
+const INT64_RULE = String(Int64.error)
+
+/** The path of a plant. */
+export const PlantPath = t.Object(
+  { id: parameter<string>(String(Int64.description), isInt64Text, INT64_RULE, Int64) },
+  { error: 'expected an id' },
+)
+
+// A string, because JavaScript's numbers are exact only up to 2^53.
+const Cursor = parameter<string>(
+  'The id at which a page ended, in digits. The next page begins after it.',
+  isInt64Text,
+  INT64_RULE,
+  { title: 'Cursor', type: 'string', format: 'int64', pattern: '^-?\\d{1,19}$', examples: ['1'] },
+)
+
+const NameParts = parameter<string[]>(
+  'Only plants whose names contain this, the case of A to Z ignored; given more than once, each of them, in any order. A page may be short or empty while `next` is there.',
+  (parts) =>
+    Array.isArray(parts) &&
+    parts.length <= MAX_PARTS &&
+    parts.every((part) => isText(part) && [...part].length <= MAX_PART),
+  `${Tag.error}, of up to ${MAX_PART} characters, at most ${MAX_PARTS} times`,
+  {
+    type: 'array',
+    items: { type: 'string', pattern: Tag.pattern, maxLength: MAX_PART },
+    maxItems: MAX_PARTS,
+  },
+)
 
 const limitOf = (what: string) =>
-  t.Unsafe<string | number>({
-    [t.Kind]: 'Limit',
-    type: 'integer',
-    minimum: 1,
-    maximum: 1000,
-    default: DEFAULT_LIMIT,
-    description: `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
-    error: 'expected an integer from 1 to 1000',
-  })
+  parameter<string | number>(
+    `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
+    // Elysia fills in the default as a number.
+    (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
+    'expected an integer from 1 to 1000',
+    { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
+  )
 
 // No default: Elysia would add it to every query, and so to every link.
-const IdOrder = t.Unsafe<Order>({
-  [t.Kind]: 'Order',
-  type: 'string',
-  enum: ORDERS,
-  description: 'The order of ids; default: asc. With desc, `after` means ids below it.',
-  error: 'expected asc or desc',
-})
+const IdOrder = parameter<Order>(
+  'The order of ids; default: asc. With desc, `after` means ids below it.',
+  (value) => ORDERS.some((order) => order === value),
+  'expected asc or desc',
+  { type: 'string', enum: ORDERS },
+)
 
-const flag = (description: string) =>
-  t.Unsafe<boolean>({
-    [t.Kind]: 'Flag',
-    type: 'boolean',
-    description,
-    error: 'expected true or false',
-  })
+const Tagged = parameter<boolean>(
+  'false: only plants without a tag; true: only plants with any. Not beside `tag`.',
+  (value) => typeof value === 'boolean',
+  'expected true or false',
+  { type: 'boolean' },
+)
 
 /** The parameters of a query; any other is refused. */
 const parameters = <Fields extends t.TProperties>(fields: Fields) =>
@@ -120,9 +103,7 @@ export const PlantList = parameters({
   limit: t.Optional(limitOf('plants')),
   after: t.Optional(Cursor),
   tag: t.Optional(tagText('Only plants with exactly this tag.')),
-  tagged: t.Optional(
-    flag('false: only plants without a tag; true: only plants with any. Not beside `tag`.'),
-  ),
+  tagged: t.Optional(Tagged),
   name: t.Optional(NameParts),
   order: t.Optional(IdOrder),
 })
@@ -137,23 +118,25 @@ export const TagList = parameters({
   ),
 })
 
+const CURSOR_EXAMPLE = '5d1be2a07c93f648-17'
+
 // The change log itself checks cursors, including those of commands.
-t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
+const logCursor = (description: string, schema: object) =>
+  parameter<string>(description, (text) => typeof text === 'string', '', {
+    type: 'string',
+    examples: [CURSOR_EXAMPLE],
+    ...schema,
+  })
 
-const LOG_CURSOR = { [t.Kind]: 'LogCursor', type: 'string' }
+const LogCursor = logCursor(
+  'A place in the change log, taken from an answer. What follows begins after it.',
+  { title: 'LogCursor', pattern: CURSOR.source },
+)
 
-const LogCursor = t.Unsafe<string>({
-  ...LOG_CURSOR,
-  title: 'LogCursor',
-  pattern: CURSOR.source,
-  description: 'A place in the change log, taken from an answer. What follows begins after it.',
-})
-
-const LogCursorOrNow = t.Unsafe<string>({
-  ...LOG_CURSOR,
-  pattern: `${CURSOR.source}|^${NOW}$`,
-  description: `A place in the change log, taken from an answer; \`${NOW}\`: its end.`,
-})
+const LogCursorOrNow = logCursor(
+  `A place in the change log, taken from an answer; \`${NOW}\`: its end.`,
+  { pattern: `${CURSOR.source}|^${NOW}$` },
+)
 
 const changeList = (after: typeof LogCursor) =>
   parameters({ limit: t.Optional(limitOf('changes')), after: t.Optional(after) })
@@ -192,16 +175,24 @@ export type PlantUpdates = typeof PlantUpdates.static
 
 // The schemas below only describe answers; they check nothing.
 
-const orNull = (schema: t.TSchema, description: string) =>
-  t.Union([schema, t.Null()], { description })
+/** `examples`: the first choice by default. */
+const orNull = (schema: t.TSchema, description: string, options: t.SchemaOptions = {}) =>
+  t.Union([schema, t.Null()], { description, ...options })
+const oneOf = (values: readonly string[], description: string) =>
+  t.Unsafe<string>({ type: 'string', enum: values, description })
+const text = (description: string, ...examples: readonly string[]) =>
+  t.String({ description, examples: [...examples] })
+const time = (description: string) =>
+  t.String({ format: 'date-time', description, examples: ['2030-05-01T12:00:00.000Z'] })
+const count = (description: string, options: t.IntegerOptions = {}) =>
+  t.Integer({ minimum: 0, description, ...options })
+const no = (description: string) => t.Boolean({ description, examples: [false] })
 
 const NEXT = 'The `after` of the next page; null on the last one.'
 
 export const PlantPage = t.Object(
   {
-    plants: t.Array(Plant, {
-      description: 'Plants in the requested order of ids.',
-    }),
+    plants: t.Array(Plant, { description: 'Plants in the requested order of ids.' }),
     next: orNull(Cursor, NEXT),
   },
   { title: 'PlantPage', description: 'A page of plants.' },
@@ -210,13 +201,10 @@ export const PlantPage = t.Object(
 export const TagPage = t.Object(
   {
     tags: t.Array(
-      t.Object({
-        tag: Tag,
-        plants: t.Integer({ minimum: 1, description: 'Plants with exactly this tag.' }),
-      }),
+      t.Object({ tag: Tag, plants: count('Plants with exactly this tag.', { minimum: 1 }) }),
       { description: 'Tags in the order of their code points.' },
     ),
-    next: orNull(t.String({ minLength: 1 }), NEXT),
+    next: orNull(t.String({ minLength: 1, examples: Tag.examples as string[] }), NEXT),
   },
   { title: 'TagPage', description: 'A page of tags.' },
 )
@@ -224,18 +212,15 @@ export const TagPage = t.Object(
 const Change = t.Object(
   {
     cursor: LogCursor,
-    at: t.String({ format: 'date-time', description: 'The time at which it took effect, in UTC.' }),
-    action: t.Union(
-      ACTIONS.map((action) => t.Literal(action)),
-      { description: 'The kind of change that was requested.' },
-    ),
+    at: time('The time at which it took effect, in UTC.'),
+    action: oneOf(ACTIONS, 'The kind of change that was requested.'),
     id: Int64,
-    before: orNull(PlantFields, 'null: there was none.'),
+    before: orNull(PlantFields, 'null: there was none.', { examples: [null] }),
     after: orNull(PlantFields, 'null: it was deleted.'),
-    token: orNull(t.String(), 'The name of the token; null for a command.'),
-    address: orNull(t.String(), 'The address of the client, if it has one.'),
+    token: orNull(text('', 'greenhouse'), 'The name of the token; null for a command.'),
+    address: orNull(text('', '192.0.2.7'), 'The address of the client, if it has one.'),
     request: orNull(
-      t.String(),
+      text('', 'a1b2c3'),
       'The id of the request, as in the request log; of a command, its name.',
     ),
   },
@@ -248,65 +233,69 @@ const pageOf = (title: string, order: string, next: t.TSchema) =>
     { title, description: 'Changes, each exactly once.' },
   )
 
+/** A stream of server-sent events. */
+export const ChangeEvents = t.String({
+  contentMediaType: EVENTS,
+  examples: [`id: ${CURSOR_EXAMPLE}\nevent: delete\ndata: {"cursor":"${CURSOR_EXAMPLE}",…}\n\n`],
+})
+
 export const ChangePage = pageOf('ChangePage', 'The oldest first.', LogCursor)
 export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(LogCursor, NEXT))
 
-export const CreateCounts = t.Object(
-  { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
-  { title: 'Created', description: 'The number of plants that a batch created.' },
-)
+const batchCount = (description: string) => count(description, { maximum: MAX_BATCH })
+const CREATED = batchCount('Plants that were new.')
+const UNCHANGED = batchCount('Plants that were stored already as they would be.')
+const idsOf = (description: string) =>
+  t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description, examples: [[]] })
+const CONFLICTS = idsOf('Plants that are stored with other fields than these, and were left alone.')
 
-const putCount = (description: string) => t.Integer({ minimum: 0, maximum: MAX_BATCH, description })
+export const CreateCounts = t.Object(
+  { created: CREATED },
+  { title: 'Created', description: 'All plants are durable.' },
+)
 
 export const PutCounts = t.Object(
   {
-    created: putCount('Plants that were new.'),
-    replaced: putCount('Plants that differed.'),
-    unchanged: putCount('Plants that were stored already with the same fields.'),
+    created: CREATED,
+    replaced: batchCount('Plants that differed.'),
+    unchanged: UNCHANGED,
   },
-  {
-    title: 'PutCounts',
-    description: 'The numbers of plants that a batch created, replaced and left as they were.',
-  },
+  { title: 'PutCounts', description: 'All plants are durable.' },
 )
-
-const idsOf = (description: string) =>
-  t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description })
 
 export const PatchCounts = t.Object(
   {
-    created: putCount('Plants that were new.'),
-    patched: putCount('Plants that were changed.'),
-    unchanged: putCount('Plants that were stored already as the change would leave them.'),
-    conflicts: idsOf('Plants whose stored fields differ from `was`, and were left alone.'),
+    created: CREATED,
+    patched: batchCount('Plants that were changed.'),
+    unchanged: UNCHANGED,
+    conflicts: CONFLICTS,
     missing: idsOf(
       'Plants that are not stored, and were not created: without a name, or with `was`.',
     ),
   },
-  { title: 'Patched', description: 'The result of a batch of patches.' },
+  { title: 'Patched', description: 'All changes are durable.' },
 )
 
 export const DeleteCounts = t.Object(
   {
-    deleted: putCount('Plants that were deleted.'),
-    conflicts: idsOf('Plants that are stored with other fields, and were left alone.'),
+    deleted: batchCount('Plants that were deleted.'),
+    conflicts: CONFLICTS,
     missing: idsOf('Plants that were not stored.'),
   },
-  { title: 'Deleted', description: 'The result of a batch of deletes.' },
+  { title: 'Deleted', description: 'The plants that matched are gone.' },
 )
 
 export const OwnToken = t.Object(
   {
-    name: t.String({
-      description: 'As in the request log; the variable, if the configuration names the token.',
-    }),
-    scope: t.Union(
-      SCOPES.map((scope) => t.Literal(scope)),
-      { description: '`read` may only read plants and the change log; `write` may do everything.' },
+    name: text(
+      'As in the request log; the variable, if the configuration names the token.',
+      'laptop',
     ),
-    expires: t.Optional(
-      t.String({ format: 'date-time', description: 'In UTC. Absent: it never expires.' }),
+    scope: oneOf(
+      SCOPES,
+      '`read` may only read plants and the change log; `write` may do everything.',
     ),
+    expires: t.Optional(time('In UTC. Absent: it never expires.')),
     changeLog: t.Boolean({ description: 'True if a change log is kept.' }),
   },
   { title: 'OwnToken', description: 'The rights of the token of a request.' },
@@ -314,40 +303,30 @@ export const OwnToken = t.Object(
 
 export const Health = t.Object(
   {
-    status: t.Union([t.Literal('ok'), t.Literal('damaged'), t.Literal('behind')], {
-      description:
-        'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
-    }),
+    status: oneOf(
+      ['ok', 'damaged', 'behind'],
+      'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
+    ),
   },
   { title: 'Health', description: 'The store can write, or a replica be read.' },
 )
 
-const time = (description: string) => t.String({ format: 'date-time', description })
-const count = (description: string) => t.Integer({ minimum: 0, description })
-
 export const Status = t.Object(
   {
-    version: t.String({ description: 'The version of the daemon.' }),
-    commit: t.String({
-      description: 'The commit that it was built from; `unknown` if it runs from source.',
-    }),
-    engine: t.Union([t.Literal('sqlite'), t.Literal('postgresql')], {
-      description: 'The storage engine.',
-    }),
-    database: t.String({
-      description: 'The name of the database file, or of the database on the server.',
-    }),
+    version: text('The version of the daemon.', packageJson.version),
+    commit: text(
+      'The commit that it was built from; `unknown` if it runs from source.',
+      '08899f921b79',
+    ),
+    engine: oneOf(['sqlite', 'postgresql'], 'The storage engine.'),
+    database: text('The name of the database file, or of the database on the server.', 'plants.db'),
     plants: orNull(count(''), 'Stored plants; null if they cannot be read.'),
-    readOnly: t.Boolean({
-      description: 'True if it was started with --read-only: changes get 40302.',
-    }),
+    readOnly: no('True if it was started with --read-only: changes get 40302.'),
     writable: t.Boolean({ description: 'True if changes can be stored.' }),
     problem: orNull(
-      t.Object({
-        name: t.String({ description: 'The name of the error.' }),
-        message: t.String({ description: 'The reason.' }),
-      }),
+      t.Object({ name: text('The name of the error.'), message: text('The reason.') }),
       'The reason that changes cannot be stored, or a replica cannot be read; null if there is none.',
+      { examples: [null] },
     ),
     replica: orNull(
       t.Object({
@@ -359,8 +338,9 @@ export const Status = t.Object(
         primary: orNull(t.String(), 'The address to send changes to; null: unknown.'),
       }),
       'Only of a read-only service: how far it lags behind its primary; otherwise null.',
+      { examples: [null] },
     ),
-    damaged: t.Boolean({ description: 'True if a page of the database is known to be damaged.' }),
+    damaged: no('True if a page of the database is known to be damaged.'),
     uptimeSeconds: count('Seconds since the daemon started.'),
     lastBackup: orNull(
       t.Object({
@@ -382,6 +362,12 @@ export const Status = t.Object(
   },
   { title: 'Status', description: 'The state of the service.' },
 )
+
+export const MetricsText = t.String({
+  contentMediaType: 'text/plain',
+  description: 'The metrics.',
+  examples: ['plantstore_plants_created_total 1\n'],
+})
 
 export const ErrorBody = t.Object(
   {

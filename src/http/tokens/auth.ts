@@ -6,7 +6,7 @@ import type { Store } from '../../store'
 import { allows, isValid, MAX_TOKEN, type Token } from '../../token/token'
 import type { App } from '../request-context'
 import { createHashCache } from './hash-cache'
-import type { RateLimit } from './rate-limit'
+import { createRateLimit } from './rate-limit'
 
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const SCHEME = /^Bearer(?: |$)/i
@@ -22,7 +22,8 @@ export type TokenDeps = {
 type AuthDeps = TokenDeps & {
   readonly store: Pick<Store, 'recordUse'>
   readonly now: () => number
-  readonly rateLimit: RateLimit | null
+  /** Requests per second for each token; null for no limit. */
+  readonly rateLimit: number | null
 }
 
 /** The token with a hash, valid or not; null if there is none. */
@@ -49,7 +50,8 @@ function checkToken(credentials: string): string {
 
 /** Sets `token` for the routes that follow. Refuses requests without a valid token, or beyond its scope. */
 export function authenticate(deps: AuthDeps) {
-  const { store, configuredToken, now, rateLimit } = deps
+  const { store, configuredToken, now } = deps
+  const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const hashes = createHashCache()
   // Cached for one turn of the event loop: simultaneous requests are checked once, and a revoked token is refused from
   // the next request on.

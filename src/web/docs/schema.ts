@@ -26,7 +26,7 @@ const range = (from: unknown, to: unknown, unit: string): string[] => {
 // The patterns of the description in words, by their first characters; the first match counts.
 const PATTERNS: readonly (readonly [start: string, words: string])[] = [
   ['^[^\\u0000]*$', 'any text without U+0000'],
-  ['^(-9223372036854775808|', 'an int64 in digits'],
+  ['^-?\\d{1,19}$', 'an int64 in digits'],
   ['^([0-9a-f]{16})-(\\d{1,15})$|^now$', 'a cursor from an answer, or now'],
   ['^([0-9a-f]{16})-(\\d{1,15})$', 'a cursor from an answer'],
   ['^(\\*|(?:W\\/)?"', '* or a list of entity tags'],

@@ -1,0 +1,75 @@
+// Sends answers, of which long ones are held in the budget until their clients have read them.
+
+import { type ChangedTexts, charactersOf } from '../../plant/plant'
+import { type ByteBudget, type Holding, SHORT_BYTES } from '../byte-budget'
+import { type Body, encode, JSON_HEADERS } from './answer'
+
+/** A client that reads nothing for this long is disconnected; Bun checks every 4 seconds. */
+export const UNREAD_SECONDS = 20
+
+export type Answers = ReturnType<typeof createAnswers>
+
+// Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when
+// the kernel has all of it, or the client has gone.
+function streamAtOnce(body: Body, length: number, holding: Holding, onUnread: () => void) {
+  const release = () => holding[Symbol.dispose]()
+  let rest = body
+  return new ReadableStream(
+    {
+      type: 'direct',
+      async pull(controller) {
+        controller.write(rest)
+        rest = ''
+        const ending: unknown = controller.end()
+        if (ending instanceof Promise) {
+          onUnread()
+          await ending
+        }
+        release()
+      },
+      cancel: release,
+    },
+    // Longer than the text, so that nothing is sent before the end.
+    { highWaterMark: length + 1 },
+  )
+}
+
+/** `timeOut` closes the connection of a request once it makes no progress for so many seconds. */
+export function createAnswers(
+  budget: ByteBudget,
+  timeOut: (request: Request, seconds: number) => void,
+) {
+  /**
+   * A success with a body, by default 200 with JSON. A long one is refused with `busy` if there is no room, unless it
+   * answers a change, which had room when it began.
+   */
+  function answer(request: Request, body: Body, headers = JSON_HEADERS, status = 200): Response {
+    const { method, signal } = request
+    if (body.length <= SHORT_BYTES || method === 'HEAD')
+      return new Response(body, { headers, status })
+    if (signal.aborted) return new Response(null, { headers, status })
+    const length = Buffer.byteLength(body)
+    const holding = method === 'GET' ? budget.reserve(length) : budget.hold(length)
+    const stream = streamAtOnce(body, length, holding, () => timeOut(request, UNREAD_SECONDS))
+    return new Response(stream, { headers, status })
+  }
+
+  async function hold<T>(bytes: number, make: () => Promise<T>): Promise<T> {
+    using _ = budget.reserve(bytes)
+    return await make()
+  }
+
+  return {
+    answer,
+    /** Like `answer`, compressed if that pays and the client accepts it. */
+    answerZipped(request: Request, text: string): Response {
+      const { body, headers } = encode(request, text)
+      return answer(request, body, headers)
+    },
+    /** Makes a change that is answered with a plant. `busy`, and no change, if there is no room for the answer. */
+    change<T>(plant: ChangedTexts, make: () => Promise<T>, copies = 1): Promise<T> {
+      const bytes = charactersOf(plant) * copies
+      return bytes <= SHORT_BYTES ? make() : hold(bytes, make)
+    },
+  }
+}
