@@ -4,25 +4,20 @@
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-/** A backup; `at`: its time in milliseconds since 1970. */
+/** A backup; `time`: in milliseconds since 1970. */
 export type Backup = { readonly path: string; readonly time: number }
 
-const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
-
-const stemOf = (database: string): string => `${basename(database).replace(/\.db$/, '')}-`
+const TIME = /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
 
 /** The name of a backup made now, to the second. */
 export const backupName = (database: string, now: number): string =>
-  `${stemOf(database)}${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}.db`
+  `${basename(database).replace(/\.db$/, '')}-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}.db`
 
 /** The time in the name of a file; null if the file is not a backup of this database. */
 export function backupTime(database: string, name: string): number | null {
-  const stem = stemOf(database)
-  const match = name.startsWith(stem) ? TIME.exec(name.slice(stem.length)) : null
-  if (!match) return null
-  const [, year, month, day, hours, minutes, seconds] = match
+  const [, year, month, day, hours, minutes, seconds] = TIME.exec(name) ?? []
   const time = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
-  // Rejects dates such as 30 February.
+  // Rejects the names of other databases, and dates such as 30 February.
   return Number.isFinite(time) && backupName(database, time) === name ? time : null
 }
 

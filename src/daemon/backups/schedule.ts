@@ -1,5 +1,5 @@
-// Makes backups while the daemon serves, each with `plantstore backup` as a separate process. The newest backup in the
-// folder determines when the next is due, even after a restart.
+// Makes backups while the daemon serves, each with `plantstore backup` as a separate process, which can be killed at any
+// time. The newest backup in the folder determines when the next is due, even after a restart.
 
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { messageOf, OpenError, UsageError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import { checkFolder } from '../../files/resolve-path'
 import type { Log } from '../../log'
-import { type Child, type ChildOptions, startChild } from './child'
+import { ownProgram } from '../../program'
 import { type Backup, backupName, listBackups } from './folder'
 
 const DAY_MS = 86_400_000
@@ -16,6 +16,8 @@ const MIN_KEPT = 7
 // The clock may be changed in the meantime, and no timer can exceed 2^31 ms.
 const MAX_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
+// Time limit of a backup.
+const LIMIT_MS = 6 * 3_600_000
 // NAME_MAX of Linux's file systems.
 const MAX_NAME_BYTES = 255
 
@@ -33,6 +35,9 @@ type Plan = {
   readonly every: number
   /** null if not given. */
   readonly keep: number | null
+  /** The command that starts this program. */
+  readonly program: readonly string[]
+  readonly limitMs: number
 }
 
 /**
@@ -43,46 +48,33 @@ export function scheduleBackups(
   { database, backupFolder, backupEvery, backupKeep }: BackupOptions,
   log: Log,
   now: () => number,
-  childOptions: ChildOptions = {},
+  { program = ownProgram(), limitMs = LIMIT_MS } = {},
 ): BackupSchedule {
   if (backupFolder === null) {
     throw new UsageError('--backup-every and --backup-keep need --backup-folder')
   }
-  const plan = {
-    database: resolve(database),
-    folder: resolve(backupFolder),
-    every: backupEvery ?? DAY_MS,
-    keep: backupKeep,
+  const folder = resolve(backupFolder)
+  checkFolder(folder)
+  if (Buffer.byteLength(backupName(database, now())) > MAX_NAME_BYTES) {
+    throw new OpenError('the name of the database is too long for backups, which add 20 bytes')
   }
-  checkFolder(plan.folder)
-  if (Buffer.byteLength(backupName(plan.database, now())) > MAX_NAME_BYTES) {
-    throw new OpenError(
-      `the name of the database is too long for backups, whose names add 20 bytes to it; at most ${MAX_NAME_BYTES} in all`,
-    )
-  }
-  return new BackupSchedule(plan, log, now, childOptions)
+  const every = backupEvery ?? DAY_MS
+  const plan = { database: resolve(database), folder, every, keep: backupKeep, program, limitMs }
+  return new BackupSchedule(plan, log, now)
 }
-
-const sizeOf = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  )
 
 /** Makes a backup whenever one is due, and removes old ones. */
 class BackupSchedule {
   /** Times are in milliseconds since 1970; 0 if there is no backup. */
   readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
-  #child: Child | undefined
+  #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | undefined
   #timer: Timer | undefined
   #isStopped = false
-  #hasFuture = false
 
   constructor(
     private readonly plan: Plan,
     private readonly log: Log,
     private readonly now: () => number,
-    private readonly childOptions: ChildOptions,
   ) {}
 
   start(): void {
@@ -95,7 +87,8 @@ class BackupSchedule {
     this.#isStopped = true
     clearTimeout(this.#timer)
     if (!this.#child) return
-    await this.#child.kill()
+    this.#child.kill('SIGKILL')
+    await this.#child.exited
     await removeLeftovers(this.plan.folder)
   }
 
@@ -113,34 +106,27 @@ class BackupSchedule {
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#check(), wait)
   }
 
-  /** Makes a backup if one is due; returns the milliseconds until the next check. */
+  /** Makes a backup if one is due; resolves to the milliseconds until the next check. */
   async #backUpIfDue(): Promise<number> {
     // Read once: the clock may be set meanwhile.
     const now = this.now()
-    const newest = await this.#findNewest(now)
+    // Of the backups made here, the newest may be lost, or from the future.
+    const [newest] = await this.#listPast(now)
+    this.stats.lastAt = newest?.time ?? 0
+    this.stats.lastBytes = newest ? (await stat(newest.path)).size : 0
     const wait = newest ? newest.time + this.plan.every - now : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()
     return 0
   }
 
-  /** The newest backup in the folder, for the metrics too: of those made here, one may be lost or from the future. */
-  async #findNewest(now: number): Promise<Backup | undefined> {
-    const [newest] = await this.#listPast(now)
-    this.stats.lastAt = newest?.time ?? 0
-    this.stats.lastBytes = newest ? await sizeOf(newest.path) : 0
-    return newest
-  }
-
   async #backUp(): Promise<void> {
     const { database, folder } = this.plan
-    const time = Math.floor(this.now() / 1000) * 1000
-    const path = join(folder, backupName(database, time))
+    const path = join(folder, backupName(database, this.now()))
     const startedAt = performance.now()
-    if (!(await this.#runBackup(path))) return
+    await this.#run(['backup', path, '--database', database])
+    if (this.#isStopped) return
     const { size } = await stat(path)
-    this.stats.lastAt = time
-    this.stats.lastBytes = size
     const ms = Math.round(performance.now() - startedAt)
     this.log('info', 'backup-made', { file: path, bytes: size, ms })
     await this.#removeOld(path).catch((error) =>
@@ -148,29 +134,28 @@ class BackupSchedule {
     )
   }
 
-  /**
-   * Runs the command in a child process. Resolves to false if the schedule was stopped meanwhile; rejects on failure.
-   */
-  async #runBackup(path: string): Promise<boolean> {
-    const { database, folder } = this.plan
-    // If the disk hangs, a process may outlive SIGKILL.
-    if (this.#child) {
-      throw new Error(`the process of an earlier backup does not end: ${this.#child.pid}`)
-    }
-    const child = startChild(['backup', path, '--database', database], this.childOptions)
-    this.#child = child
-    const exit = child.exit.then(() => {
-      this.#child = undefined
+  /** Runs this program. It inherits no environment, which may contain a token, and no signals from a terminal. */
+  async #run(args: readonly string[]): Promise<void> {
+    const child = Bun.spawn([...this.plan.program, ...args], {
+      env: {},
+      detached: true,
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'pipe',
+      timeout: this.plan.limitMs,
+      killSignal: 'SIGKILL',
     })
-    const { problem, warning } = await child.result
-    if (this.#isStopped) return false
-    if (problem) {
-      exit.then(() => removeLeftovers(folder))
-      throw new Error(problem)
+    this.#child = child
+    const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()])
+    this.#child = undefined
+    if (this.#isStopped) return
+    const detail = text.trim().replace(/^plantstore: /, '')
+    if (code !== 0) {
+      await removeLeftovers(this.plan.folder)
+      const end = child.signalCode ?? `exit code ${code}`
+      throw new Error(detail || `the backup process ended with ${end}`)
     }
-    if (warning !== '') this.log('warn', 'backup-differs', { detail: warning.split('\n')[0] })
-    await exit
-    return true
+    if (detail) this.log('warn', 'backup-differs', { detail: detail.split('\n')[0] })
   }
 
   async #removeOld(newestPath: string): Promise<void> {
@@ -185,12 +170,6 @@ class BackupSchedule {
   /** The backups, newest first, without those dated in the future, made while the clock was wrong. */
   async #listPast(now: number): Promise<readonly Backup[]> {
     const all = await listBackups(this.plan.folder, this.plan.database)
-    const past = all.filter(({ time }) => time <= now)
-    const count = all.length - past.length
-    if (count > 0 && !this.#hasFuture) {
-      this.log('warn', 'backups-from-future', { count, newest: all[0]?.path })
-    }
-    this.#hasFuture = count > 0
-    return past
+    return all.filter(({ time }) => time <= now)
   }
 }
