@@ -6,18 +6,12 @@ const WILDCARDS = new Map([
   ['::', '::1'],
 ])
 
-/** True if a daemon with this `--host` listens on all interfaces. */
-export const isWildcard = (host: string): boolean => WILDCARDS.has(host)
-
 /** The address of the daemon for a client on the same machine. */
 export type LocalAddress = {
   readonly url: string
   /** The path of the unix socket; null if there is none. */
   readonly unix: string | null
 }
-
-/** The host of a daemon with this `--host`, for a client on the same machine. */
-export const localHost = (host: string): string => WILDCARDS.get(host) ?? host
 
 /** The settings that determine the address of a daemon. */
 type ListenOptions = {
@@ -31,7 +25,7 @@ type ListenOptions = {
 export function localAddress({ host, port, unix, tlsCert }: ListenOptions): LocalAddress {
   if (unix !== null) return { url: 'http://localhost', unix }
   const scheme = tlsCert === null ? 'http' : 'https'
-  const address = localHost(host)
+  const address = WILDCARDS.get(host) ?? host
   return { url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`, unix }
 }
 

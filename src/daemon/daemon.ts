@@ -1,7 +1,7 @@
 // The daemon: assembles its parts, serves until a signal, and stops in order.
 
 import packageJson from '../../package.json'
-import { localAddress, localHost, toPlainAddress } from '../address'
+import { localAddress, toPlainAddress } from '../address'
 import type { Config } from '../config/config'
 import { watchToken } from '../config/configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
@@ -20,11 +20,10 @@ import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
 import { announce } from './announce'
 import { checkAddress, openClients, openServer, openTls } from './listening/listen'
-import { watchOpenFiles } from './listening/open-files'
+import { openFileCounter } from './listening/open-files'
 import type { Server } from './listening/server'
 import { createLogWriter } from './log-writer'
 import { shutDown, watchSignals } from './shutdown'
-import { requireWritableFolders } from './writable-folders'
 
 const STDOUT = 1
 const STDERR = 2
@@ -62,16 +61,14 @@ async function openBackups(config: Config, log: Log) {
   return (await import('./backups/schedule')).scheduleBackups(config, log, Date.now)
 }
 
-/** Warns if the token of the configuration is stored too: its stored scope, expiry and revocation are then ignored. */
-async function warnOfStoredToken(store: Store, configToken: Token | null, log: Log): Promise<void> {
-  const storedToken = configToken && (await store.findToken(configToken.hash).catch(() => null))
-  if (storedToken)
-    log('warn', 'token-also-stored', { token: storedToken.name, source: configToken.name })
-}
-
-/** Warns of files with secrets that every user can read. Not an error: Kubernetes mounts them so. */
-function warnOfReaders({ tokenFile, databasePasswordFile }: Config, log: Log): void {
-  for (const file of [tokenFile, databasePasswordFile]) {
+/**
+ * Warns if the token of the configuration is stored too, as its stored scope, expiry and revocation are then ignored; and
+ * of files with secrets that every user can read. Not an error: Kubernetes mounts them so.
+ */
+async function warnOfSecrets(store: Store, config: Config, token: Token | null, log: Log) {
+  const stored = token && (await store.findToken(token.hash).catch(() => null))
+  if (stored) log('warn', 'token-also-stored', { token: stored.name, source: token.name })
+  for (const file of [config.tokenFile, config.databasePasswordFile]) {
     if (file !== null && isReadByOthers(file)) log('warn', 'secret-readable', { file })
   }
 }
@@ -108,7 +105,6 @@ async function prepare(startOptions: StartOptions) {
   for (const detail of unknownVariables) log('warn', 'variable-unknown', { detail })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
-  requireWritableFolders(config, place.files)
   const tls = await openTls(config, log)
   const backups = await openBackups(config, log)
   const metrics = createMetrics({
@@ -143,16 +139,14 @@ class Daemon {
   reload(): void {
     const { config, log, token } = this.#parts
     token.reload()
-    if (config.tlsCert !== null) log('info', 'certificate-not-reread', { file: config.tlsCert })
-    else if (config.tokenFile === null) log('info', 'nothing-to-reread')
+    if (config.tokenFile === null) log('info', 'nothing-to-reread')
   }
 
   /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */
   async start(): Promise<void> {
     const { config, log, token, tls, backups } = this.#parts
     const store = await this.#opening
-    await warnOfStoredToken(store, token.current(), log)
-    warnOfReaders(config, log)
+    await warnOfSecrets(store, config, token.current(), log)
     if (this.#stop.signal.aborted) return
     this.#server = await openServer(this.#app(store), config, log, tls)
     backups?.start()
@@ -194,8 +188,8 @@ class Daemon {
 
   #app(store: Store) {
     const { config, log, token, place, backups, metrics, findClient, cors } = this.#parts
-    const { maxBodyBytes, logRequests, rateLimit, hsts } = config
     return createApp({
+      ...config,
       store,
       metrics,
       service: {
@@ -207,12 +201,8 @@ class Daemon {
       log,
       now: Date.now,
       configuredToken: token.current,
-      maxBodyBytes,
-      logRequests,
-      rateLimit,
-      countFiles: watchOpenFiles(log),
+      countFiles: openFileCounter(),
       cors,
-      hsts,
       loadPages: config.console ? loadPages : null,
       clientOf: (request) => {
         const peer = this.#server?.peerOf(request) ?? null
@@ -224,12 +214,11 @@ class Daemon {
   }
 
   async #announce(store: Store, server: Server): Promise<void> {
-    const { config, log, token, tls } = this.#parts
+    const { config, log, token } = this.#parts
     const facts = {
       ...this.#parts,
       address: localAddress({ ...config, port: server.port ?? config.port }),
       needsToken: token.current() === null && !config.readOnly,
-      needsTrust: tls?.needsTrustAt(localHost(config.host)) ?? false,
     }
     const out = createLogWriter(STDOUT, () => '')
     await announce(store, facts, out, log)

@@ -329,8 +329,11 @@ test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command)
 })
 
 test.each([
-  ['nope.invalid', 'cannot resolve host nope.invalid'],
-  ['192.0.2.1', '192.0.2.1 is not an address of this machine; choose another --host'],
+  ['nope.invalid', 'cannot listen on nope.invalid:0: unknown host; see --host and --port'],
+  [
+    '192.0.2.1',
+    'cannot listen on 192.0.2.1:0: not an address of this machine; see --host and --port',
+  ],
 ])('makes no database for a host where it cannot listen: %s', async (host, message) => {
   using folder = temporaryFolder()
   const args = ['serve', '--port', '0', '--host', host]
@@ -349,7 +352,7 @@ test('creates no database if the port is in use', async () => {
   const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
   expect(await runProgram(['serve', ...args])).toEqual({
     out: '',
-    err: `plantstore: 127.0.0.1:${daemon.port} is already in use; choose another --port, or stop the other program\n`,
+    err: `plantstore: cannot listen on 127.0.0.1:${daemon.port}: the address is already in use; see --host and --port\n`,
     code: 1,
   })
   expect(existsSync(folder.file('other.db'))).toBe(false)

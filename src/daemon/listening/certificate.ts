@@ -1,7 +1,6 @@
 // A certificate for TLS and its private key, read from files and checked.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { isIP } from 'node:net'
 import { OpenError } from '../../errors'
 import { readText } from '../../files/input'
 import type { Log } from '../../log'
@@ -24,8 +23,8 @@ function parseChain(text: string): X509Certificate {
 }
 
 /**
- * Reads a certificate chain and the key of its first certificate (PEM). Throws an {@link OpenError} if they are
- * unusable.
+ * Reads a certificate chain and the key of its first certificate (PEM). `expiresAt`: milliseconds since 1970. Throws an
+ * {@link OpenError} if they are unusable.
  */
 export function readCertificate(certFile: string, keyFile: string, log: Log) {
   const [cert, leaf] = parse(certFile, 'valid certificates', parseChain)
@@ -37,14 +36,5 @@ export function readCertificate(certFile: string, keyFile: string, log: Log) {
   if (expires.getTime() < Date.now()) {
     log('warn', 'certificate-expired', { file: certFile, expired: expires.toISOString() })
   }
-  const isSelfSigned = leaf.checkIssued(leaf)
-  return {
-    cert,
-    key,
-    /** Milliseconds since 1970. */
-    expiresAt: expires.getTime(),
-    /** True if clients of this host must be told to trust it: `curl --insecure`. */
-    needsTrustAt: (host: string): boolean =>
-      isSelfSigned || !(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)),
-  }
+  return { cert, key, expiresAt: expires.getTime() }
 }

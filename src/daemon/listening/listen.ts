@@ -33,12 +33,9 @@ export async function checkAddress(
 
 /** The certificate of the configuration; null for plain HTTP. */
 export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions, log: Log) {
-  if (tlsCert === null && hsts !== null) throw new UsageError('--hsts needs --tls-cert')
-  if (tlsCert === null && tlsKey === null) return null
-  if (tlsCert === null || tlsKey === null) {
-    throw new UsageError('--tls-cert and --tls-key need each other')
-  }
-  if (unix !== null) throw new UsageError('--tls-cert needs a port: leave --unix out')
+  if (tlsCert === null && tlsKey === null && hsts === null) return null
+  if (tlsCert === null || tlsKey === null || unix !== null)
+    throw new UsageError('HTTPS, and --hsts, need --tls-cert, --tls-key and no --unix')
   // Loaded only if used.
   const { readCertificate } = await import('./certificate')
   return readCertificate(tlsCert, tlsKey, log)

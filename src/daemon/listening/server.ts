@@ -145,23 +145,18 @@ function serve(
   }
 }
 
-function listenError(error: unknown, host: string, port: number): OpenError {
-  switch (codeOf(error)) {
-    case 'EADDRINUSE':
-      return new OpenError(
-        `${host}:${port} is already in use; choose another --port, or stop the other program`,
-      )
-    case 'EACCES':
-      return new OpenError(`no permission to listen on port ${port}; choose a --port above 1023`)
-    case 'EADDRNOTAVAIL':
-      return new OpenError(`${host} is not an address of this machine; choose another --host`)
-    // Bun's codes for a name without an address: any earlier one, or none.
-    case 'ENOENT':
-    case 'ENOTFOUND':
-    case 'EINVAL':
-    case '':
-      return new OpenError(`cannot resolve host ${host}`)
-    default:
-      return new OpenError(`cannot listen on ${host}:${port}: ${messageOf(error)}`)
-  }
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is already in use',
+  EADDRNOTAVAIL: 'not an address of this machine',
+  EACCES: 'permission denied',
+  // Bun's codes for a name without an address: any earlier one, or none.
+  ENOENT: 'unknown host',
+  ENOTFOUND: 'unknown host',
+  EINVAL: 'unknown host',
+  '': 'unknown host',
 }
+
+const listenError = (error: unknown, host: string, port: number): OpenError =>
+  new OpenError(
+    `cannot listen on ${host}:${port}: ${REASONS[codeOf(error)] ?? messageOf(error)}; see --host and --port`,
+  )

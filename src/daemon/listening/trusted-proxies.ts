@@ -4,23 +4,23 @@ import { BlockList, isIP } from 'node:net'
 import { toPlainAddress } from '../../address'
 import { UsageError } from '../../errors'
 
-const BITS = { ipv4: 32, ipv6: 128 } as const
+const CIDR = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
 
 function parse(text: string): BlockList {
   const ranges = new BlockList()
   for (const cidr of text.split(',').map((range) => range.trim())) {
-    const [address = '', length, ...rest] = cidr.split('/')
+    const [, address = '', length] = CIDR.exec(cidr) ?? []
     const family = familyOf(address)
-    const bits = length === undefined ? BITS[family] : /^\d{1,3}$/.test(length) ? +length : -1
-    const isSound = isIP(address) && !address.includes('%') && rest.length === 0
-    if (!isSound || bits < 0 || bits > BITS[family]) {
+    try {
+      if (length === undefined) ranges.addAddress(address, family)
+      else ranges.addSubnet(address, Number(length), family)
+    } catch {
       throw new UsageError(
         `--trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${cidr}"`,
       )
     }
-    ranges.addSubnet(address, bits, family)
   }
   return ranges
 }

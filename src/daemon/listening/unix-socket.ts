@@ -38,28 +38,12 @@ async function removeStale(path: string): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (!stat) return
   if (!stat.isSocket()) {
-    throw new OpenError(`${path} exists and is not a socket; choose another --unix`)
+    throw new OpenError(`${path} exists, and is not a socket`)
   }
   if (await isListening(path)) {
-    throw new OpenError(`another program listens on ${path}; stop it, or choose another --unix`)
+    throw new OpenError(`another program listens on ${path}`)
   }
   unlinkSync(path)
-}
-
-function explain(error: unknown, path: string): OpenError {
-  if (error instanceof OpenError) return error
-  switch (codeOf(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return new OpenError(`the folder ${dirname(path)} does not exist; create it first`)
-    case 'EACCES':
-    case 'EPERM':
-      return new OpenError(`no permission to create the socket ${path} in its folder`)
-    case 'ENAMETOOLONG':
-      return new OpenError(`the path of a socket may have at most 107 bytes: ${path}`)
-    default:
-      return new OpenError(`cannot listen on ${path}: ${reasonOf(error)}`)
-  }
 }
 
 /**
@@ -74,7 +58,8 @@ async function withPrivatePath<T>(path: string, use: (privatePath: string) => T)
     await using own = await makePrivateFolder(dirname(path))
     return use(join(own.path, basename(path)))
   } catch (error) {
-    throw explain(error, path)
+    if (error instanceof OpenError) throw error
+    throw new OpenError(`cannot listen on ${path}: ${reasonOf(error)}`)
   }
 }
 

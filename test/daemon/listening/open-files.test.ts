@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { watchOpenFiles } from '../../../src/daemon/listening/open-files.ts'
+import { openFileCounter } from '../../../src/daemon/listening/open-files.ts'
 
 test('counts as many open files as the kernel lists, below the limit', () => {
-  const files = watchOpenFiles(() => {})()
+  const files = openFileCounter()()
 
   expect(files?.open).toBe(readdirSync('/proc/self/fd').length)
   expect(files?.limit).toBeGreaterThan(files?.open ?? 0)

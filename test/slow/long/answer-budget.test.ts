@@ -125,14 +125,3 @@ test('counts the open files, connections among them, and how many there may be',
   for (const connection of connections) connection.end()
   await until('none', async () => Math.abs((await read('process_open_fds')) - before) <= 2)
 })
-
-test('says once that it cannot open more files', async () => {
-  const under = ['prlimit', '--nofile=64:64']
-  await using crowded = await startDaemon({ under, database: folder.file('crowded.db') })
-  using _connections = openStubborn(crowded.port, 100)
-
-  await Bun.sleep(3500)
-
-  const lines = crowded.events().filter(({ event }) => event === 'too-many-open-files')
-  expect(lines).toEqual([expect.objectContaining({ level: 'error', limit: 64 })])
-})

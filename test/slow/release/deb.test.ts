@@ -332,7 +332,7 @@ test.skipIf(!isBootable)(
     await system.run('sed', '-i', '$s/.*/PLANTSTORE_HOST=203.0.113.1/', `/${settings}`)
     const again = await system.run('dpkg', '-i', '/root/newer.deb')
     expect(again).toContain('does not run')
-    expect(again).toContain('203.0.113.1 is not an address of this machine')
+    expect(again).toContain('not an address of this machine')
     await system.run('systemctl', 'disable', '--now', 'plantstore')
     expect(await system.run('dpkg', '-i', '/root/newer.deb')).toContain('is disabled')
     await system.run('systemctl', 'enable', 'plantstore')
