@@ -206,35 +206,27 @@ test('without the option an answer is the same, whatever the origin', async () =
 })
 
 test.each([
-  ['https://app.example.org/', '; did you mean "https://app.example.org"?'],
-  ['https://app.example.org/admin', '; did you mean "https://app.example.org"?'],
-  ['HTTPS://App.Example.org', '; did you mean "https://app.example.org"?'],
-  ['https://app.example.org:443', '; did you mean "https://app.example.org"?'],
-  ['https://bücher.example', '; did you mean "https://xn--bcher-kva.example"?'],
-  ['https://user@app.example.org', '; did you mean "https://app.example.org"?'],
-  ['app.example.org', ''],
-  ['localhost:5173', ''],
-  ['null', ''],
-  ['https://*.example.org', ''],
-  ['https://', ''],
-  ['file:///', ''],
-  ['', ''],
-])('refuses the origin %j in one line', async (origin, hint) => {
+  '*',
+  'https://app.example.org/',
+  'https://app.example.org/admin',
+  'HTTPS://App.Example.org',
+  'https://app.example.org:443',
+  'https://bücher.example',
+  'https://user@app.example.org',
+  'app.example.org',
+  'localhost:5173',
+  'null',
+  'https://*.example.org',
+  'https://',
+  'file:///',
+  '',
+])('refuses the origin %j in one line', async (origin) => {
   using folder = temporaryFolder()
   const flags = ['--port', '0', '--database', folder.file('plants.db')]
   const list = `${DEV},${origin}`
   expect(await runProgram(['serve', ...flags, '--cors-origin', list])).toEqual({
     out: '',
-    err: `plantstore: --cors-origin takes origins, such as https://app.example.org,http://localhost:5173; not "${origin}"${hint || '; see "plantstore serve --help"'}\n`,
+    err: `plantstore: --cors-origin takes origins, such as https://app.example.org,http://localhost:5173; not "${origin}"; see "plantstore serve --help"\n`,
     code: 2,
   })
-})
-
-test('refuses every origin at once, and says why', async () => {
-  const { err, code } = await runProgram(['serve', '--port', '0', '--cors-origin', '*'])
-
-  expect(code).toBe(2)
-  expect(err).toBe(
-    'plantstore: --cors-origin does not take *, which would let any page call the store; name each origin; see "plantstore serve --help"\n',
-  )
 })

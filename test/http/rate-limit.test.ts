@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { storeOwner as daemonRole } from '../../src/engine/store-user'
-import { createBuckets } from '../../src/http/tokens/rate-limit'
+import { createRateLimit } from '../../src/http/tokens/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'
 import { serveStore } from '../../tools/service'
@@ -126,19 +126,32 @@ test('failed tokens have no limit, and are counted', async () => {
 })
 
 describe('buckets', () => {
+  /** Whether a request is allowed, by the hash of its token. */
+  const allowing = (...args: Parameters<typeof createRateLimit>) => {
+    const spend = createRateLimit(...args)
+    return (hash: string) => {
+      try {
+        spend({ hash })
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
   test('survive a clock that is set back', () => {
     const clock = { now: 1_000_000 }
-    const buckets = createBuckets(2, () => clock.now)
-    expect([buckets.take('a'), buckets.take('a'), buckets.take('a')]).toEqual([true, true, false])
+    const take = allowing(2, () => clock.now)
+    expect(['a', 'a', 'a'].map(take)).toEqual([true, true, false])
     clock.now -= 500_000
-    expect(buckets.take('a')).toBeFalse()
+    expect(take('a')).toBeFalse()
     clock.now += 500
-    expect([buckets.take('a'), buckets.take('a')]).toEqual([true, false])
+    expect(['a', 'a'].map(take)).toEqual([true, false])
   })
 
-  test('forget the least recently used key', () => {
-    const buckets = createBuckets(1, () => 0, 2)
-    const taken = ['a', 'b', 'a', 'c', 'a', 'b'].map(buckets.take)
+  test('forget the least recently used token', () => {
+    const take = allowing(1, () => 0, 2)
+    const taken = ['a', 'b', 'a', 'c', 'a', 'b'].map(take)
     expect(taken).toEqual([true, true, false, true, false, true])
   })
 })

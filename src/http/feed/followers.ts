@@ -40,19 +40,6 @@ export type FollowersDeps = TokenDeps & {
   readonly keepAliveMs?: number
 }
 
-type Follower = {
-  /** The hash of its token. */
-  readonly hash: string
-  /** The cursor of the last event that it was sent. */
-  cursor: string
-  sentAt: number
-  /** True if there may be events after its cursor. */
-  isBehind: boolean
-  isEnded: boolean
-  /** Ends its wait. */
-  wake(): void
-}
-
 /** Shares the result of a call in progress among all that ask for the same. */
 function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const calls = new Map<string, Promise<T>>()
@@ -62,7 +49,8 @@ function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T
 
 export class Followers {
   readonly #deps: FollowersDeps
-  readonly #followers = new Set<Follower>()
+  /** The requests of those that follow. */
+  readonly #followers = new Set<Request>()
   readonly #readAfter = share(async (cursor) => {
     const { changeLog } = this.#deps.store
     return changeLog ? readEvents(changeLog, cursor) : null
@@ -71,17 +59,15 @@ export class Followers {
     // Without an answer of the store for so long, a stream goes on.
     Promise.race([this.#hasValidToken(hash), Bun.sleep(TICK_MS).then(() => true)]),
   )
+  /** Resolves when there may be something to send. */
+  #wake = Promise.withResolvers<void>()
   #wokenAt = 0
   #isWaking = false
-  /** The cursor of the last entry, if it is known: a follower that has sent it need not be woken. */
-  #end: string | undefined
-  #endWatch: (() => void) | undefined
+  #unwatch: (() => void) | undefined
 
   constructor(deps: FollowersDeps) {
     this.#deps = deps
-    deps.stopping.addEventListener('abort', () => {
-      for (const follower of this.#followers) end(follower)
-    })
+    deps.stopping.addEventListener('abort', () => this.#wakeAll())
   }
 
   count(): number {
@@ -93,37 +79,34 @@ export class Followers {
     changeLog: ChangeLog,
     after: string | undefined,
     request: Request,
-    { hash }: Token,
+    token: Token,
   ): Promise<Response> {
     const { maxFollowers = MAX_FOLLOWERS, stopping } = this.#deps
     if (this.count() >= maxFollowers) throw new RequestError('busy', TOO_MANY)
-    const isEnded = stopping.aborted
-    const follower = { hash, cursor: '', sentAt: 0, isBehind: false, isEnded, wake() {} }
     // Before any `await`, so that the limit binds.
-    this.#followers.add(follower)
-    this.#endWatch ??= this.#watch(changeLog)
+    this.#followers.add(request)
+    this.#unwatch ??= this.#watch(changeLog)
     let body: ReadableStream | null = null
     try {
       const page = await readEvents(changeLog, after, request.signal)
-      const isGone = request.signal.aborted || follower.isEnded
-      if (request.method !== 'HEAD' && !isGone) body = this.#stream(request, follower, page)
+      const isGone = request.signal.aborted || stopping.aborted
+      if (request.method !== 'HEAD' && !isGone) body = this.#stream(request, token.hash, page)
     } finally {
-      if (!body) this.#remove(follower)
+      if (!body) this.#remove(request)
     }
     return new Response(body, { headers: STREAM_HEADERS })
   }
 
-  #stream(request: Request, follower: Follower, first: EventPage): ReadableStream {
+  #stream(request: Request, hash: string, first: EventPage): ReadableStream {
     const { budget, timeOut } = this.#deps
     return new ReadableStream({
       type: 'direct',
       pull: async (controller: ReadableStreamDirectController) => {
         timeOut(request, UNREAD_SECONDS)
         try {
-          for await (const bytes of this.#eventsOf(follower, first)) {
+          for await (const bytes of this.#eventsOf(request, hash, first)) {
             if (!budget.hasRoom(bytes.byteLength)) break
             using _ = budget.hold(bytes.byteLength)
-            follower.sentAt = performance.now()
             controller.write(bytes)
             // Resolves when the kernel has all of it, or the client has disconnected.
             await controller.flush(true)
@@ -132,62 +115,60 @@ export class Followers {
           // Its cursor has expired, or the store fails: the client gets the error when it reconnects.
           if (!(error instanceof RequestError)) throw error
         } finally {
-          this.#remove(follower)
+          this.#remove(request)
         }
         await controller.end()
       },
-      cancel: () => {
-        end(follower)
-        this.#remove(follower)
-      },
+      cancel: () => this.#remove(request),
     })
   }
 
   /** Everything that a follower is sent. Its token is checked each time; ends once it is refused. */
-  async *#eventsOf(follower: Follower, first: EventPage): AsyncGenerator<Uint8Array, void, void> {
-    const { keepAliveMs = KEEP_ALIVE_MS } = this.#deps
+  async *#eventsOf(
+    request: Request,
+    hash: string,
+    first: EventPage,
+  ): AsyncGenerator<Uint8Array, void, void> {
+    const { keepAliveMs = KEEP_ALIVE_MS, stopping } = this.#deps
     yield firstEvent(first)
-    follower.cursor = first.next
-    follower.isBehind ||= first.events !== null
-    if (first.events) yield first.events
-    while (!follower.isEnded) {
-      const isAllowed = await this.#isAllowed(follower.hash)
-      if (!isAllowed || follower.isEnded) return
-      if (follower.isBehind) {
-        follower.isBehind = false
-        const page = await this.#readAfter(follower.cursor)
-        if (!page || follower.isEnded) return
-        follower.cursor = page.next
-        if (!page.events) continue
-        follower.isBehind = true
-        yield page.events
-      } else if (performance.now() - follower.sentAt >= keepAliveMs) yield KEEP_ALIVE
-      else await new Promise<void>((resolve) => Object.assign(follower, { wake: resolve }))
+    let { events, next } = first
+    let sentAt = performance.now()
+    while (this.#followers.has(request) && !stopping.aborted) {
+      // Before the read, as a change may come meanwhile.
+      const woken = this.#wake.promise
+      if (!(await this.#isAllowed(hash))) return
+      if (!events) {
+        const page = await this.#readAfter(next)
+        if (!page) return
+        events = page.events
+        next = page.next
+      }
+      if (events || performance.now() - sentAt >= keepAliveMs) {
+        yield events ?? KEEP_ALIVE
+        sentAt = performance.now()
+        events = null
+      } else await woken
     }
   }
 
-  #remove(follower: Follower): void {
-    this.#followers.delete(follower)
+  #remove(request: Request): void {
+    this.#followers.delete(request)
     if (this.#followers.size > 0) return
-    this.#endWatch?.()
-    this.#endWatch = undefined
+    this.#unwatch?.()
+    this.#unwatch = undefined
   }
 
   /** Wakes the followers while there are any. Returns the function that stops it. */
   #watch(changeLog: ChangeLog): () => void {
-    const unwatch = changeLog.watch((end) => this.#wakeSoon(end))
-    const ticks = setInterval(() => {
-      for (const { wake } of this.#followers) wake()
-    }, TICK_MS)
+    const unwatch = changeLog.watch(() => this.#wakeSoon())
+    const ticks = setInterval(() => this.#wakeAll(), TICK_MS)
     return () => {
       clearInterval(ticks)
       unwatch()
     }
   }
 
-  #wakeSoon(end: string | undefined): void {
-    const isKnown = !this.#isWaking || this.#end !== undefined
-    this.#end = isKnown ? end : undefined
+  #wakeSoon(): void {
     if (this.#isWaking) return
     this.#isWaking = true
     const wakeAt = this.#wokenAt + WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER
@@ -197,11 +178,8 @@ export class Followers {
   #wakeAll(): void {
     this.#isWaking = false
     this.#wokenAt = performance.now()
-    for (const follower of this.#followers) {
-      if (this.#end !== undefined && follower.cursor === this.#end) continue
-      follower.isBehind = true
-      follower.wake()
-    }
+    this.#wake.resolve()
+    this.#wake = Promise.withResolvers()
   }
 
   async #hasValidToken(hash: string): Promise<boolean> {
@@ -213,9 +191,4 @@ export class Followers {
       return true
     }
   }
-}
-
-function end(follower: Follower): void {
-  follower.isEnded = true
-  follower.wake()
 }

@@ -51,7 +51,7 @@ function checkToken(credentials: string): string {
 /** Sets `token` for the routes that follow. Refuses requests without a valid token, or beyond its scope. */
 export function authenticate(deps: AuthDeps) {
   const { store, configuredToken, now } = deps
-  const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
+  const spend = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const hashes = createHashCache()
   // Cached for one turn of the event loop: simultaneous requests are checked once, and a revoked token is refused from
   // the next request on.
@@ -83,7 +83,8 @@ export function authenticate(deps: AuthDeps) {
         // Before the checks: the request log names the token of a refused request too.
         context.token = token
         if (!isValid(token, now())) throw new RequestError('invalid token')
-        rateLimit?.spend(token, route)
+        // Monitoring works even when a token has used up its limit.
+        if (route !== '/metrics') spend?.(token)
         const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
         if (!allows(token, scope)) throw new RequestError('read-only token')
       })
