@@ -1,6 +1,6 @@
 // Explains why a request had no answer, and suggests a fix.
 
-import { codeOf, isUntrusted } from '../errors'
+import { codeOf } from '../errors'
 
 /** A request without an answer. */
 type FailedRequest = {
@@ -13,40 +13,21 @@ type FailedRequest = {
 }
 
 const NO_LISTENER = ['ConnectionRefused', 'ECONNREFUSED', 'ENOENT']
-// Any other code is shown as it is, and never the message, which has the whole URL.
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNRESET: 'the server closed the connection; check http:// or https://',
-  EPROTO: 'the TLS handshake failed; check http:// or https://',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'the connection timed out',
-  EAI_AGAIN: 'no name server answers',
-}
-
-/** The reason that a certificate was refused; null if it was not. */
-function explainCertificate(error: unknown, { origin, hostname }: URL): string | null {
-  const code = codeOf(error)
-  if (isUntrusted(error)) {
-    return `the certificate of ${origin} is signed by an unknown CA; to trust it, set NODE_EXTRA_CA_CERTS to the file of the CA's certificate (PEM)`
-  }
-  if (code === 'CERT_HAS_EXPIRED') return `the certificate of ${origin} has expired`
-  if (code === 'CERT_NOT_YET_VALID') return `the certificate of ${origin} is not valid yet`
-  if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return null
-  return `the certificate of ${origin} is for another name than ${hostname}`
-}
-
+// OpenSSL's codes of refused certificates, as Bun names them.
+const CERTIFICATE = /CERT|SIGNATURE/
 function explain(error: unknown, { url, unix, target, seconds }: FailedRequest): string {
-  const address = unix ?? url.origin
-  if (error instanceof Error && error.name === 'TimeoutError') {
-    return `no answer from ${address} within ${seconds} s`
-  }
+  const { origin, hostname } = url
+  const address = unix ?? origin
   const code = codeOf(error)
-  const certificate = explainCertificate(error, url)
-  if (certificate !== null) return certificate
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `no answer from ${address} within ${seconds} s`
+  if (CERTIFICATE.test(code))
+    return `the certificate of ${origin} is refused (${code}); to trust a CA, set NODE_EXTRA_CA_CERTS to the file of its certificate (PEM)`
   if (NO_LISTENER.includes(code))
     return `nothing is listening at ${address}; is the ${target} running?`
-  if (code === 'ENOTFOUND') return `cannot resolve host ${url.hostname}`
-  return `no answer from ${address}: ${REASONS[code] ?? (code || 'unknown error')}`
+  if (code === 'ENOTFOUND') return `cannot resolve host ${hostname}`
+  // Not the message, which has the whole URL.
+  return `no answer from ${address}: ${code || 'unknown error'}; check http:// or https://`
 }
 
 /** One line about a request without an answer. It shows only the origin of the URL: the path may be a secret. */

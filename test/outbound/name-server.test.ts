@@ -19,7 +19,7 @@ function hasNamespaces(): boolean {
 test.skipIf(!hasNamespaces()).each([
   [
     ['health', '--host', 'nope.invalid'],
-    'no answer from http://nope.invalid:3000: no name server answers',
+    'no answer from http://nope.invalid:3000: EAI_AGAIN; check http:// or https://',
   ],
   [
     ['check', '--database', 'postgres://u@nope.invalid/plants'],

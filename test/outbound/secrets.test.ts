@@ -104,7 +104,7 @@ describe('a message about a failed request', () => {
     const said = await reason(`http://${USER}${server.host}${SECRET_PATH}`)
 
     expect(said).toStartWith(`no answer from http://${server.host}: `)
-    expect(said).not.toEndWith(': unknown error')
+    expect(said).not.toContain('unknown error')
     expectNoSecret(said)
   })
 
@@ -129,8 +129,8 @@ describe('a message about a failed request', () => {
   })
 
   test.each([
-    ['an unknown CA', valid, 'signed by an unknown CA'],
-    ['an expired certificate', expired, 'has expired'],
+    ['an unknown CA', valid, 'is refused (UNABLE_TO_VERIFY_LEAF_SIGNATURE)'],
+    ['an expired certificate', expired, 'is refused (CERT_HAS_EXPIRED)'],
   ])('shows no secret of its URL: %s', async (_, pair, words) => {
     await using server = tls(pair)
     const said = await reason(`https://${USER}127.0.0.1:${server.port}${SECRET_PATH}`)

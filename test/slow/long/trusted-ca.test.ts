@@ -30,7 +30,7 @@ test('NODE_EXTRA_CA_CERTS names a CA to trust; NODE_TLS_REJECT_UNAUTHORIZED chan
 
   expect(await run(mine.port, trusting)).toEqual({ err: '', code: 0 })
   expect(await run(other.port, trusting)).toEqual({
-    err: `plantstore: the certificate of https://127.0.0.1:${other.port} is for another name than 127.0.0.1\n`,
+    err: `plantstore: the certificate of https://127.0.0.1:${other.port} is refused (ERR_TLS_CERT_ALTNAME_INVALID); to trust a CA, set NODE_EXTRA_CA_CERTS to the file of its certificate (PEM)\n`,
     code: 1,
   })
   expect(await run(mine.port, { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual({
