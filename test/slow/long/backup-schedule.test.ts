@@ -529,13 +529,17 @@ test('after a kill -9 of the daemon, its backup does not keep the next one from 
 test.each([
   [['--backup-every', '12h'], 2, '--backup-every and --backup-keep need --backup-folder'],
   [['--backup-keep', '3'], 2, '--backup-every and --backup-keep need --backup-folder'],
-  [['--backup-folder', 'FOLDER', '--backup-every', '0'], 2, '--backup-every takes 1s to 1000y'],
+  [
+    ['--backup-folder', 'FOLDER', '--backup-every', '0'],
+    2,
+    '--backup-every must be a duration from 1s to 1000y',
+  ],
   [['--backup-folder', 'FOLDER', '--backup-keep', '0'], 2, '--backup-keep must be'],
   [['--backup-folder', 'FOLDER/none'], 1, 'none does not exist'],
   [
     ['--backup-folder', 'FOLDER', '--database', `FOLDER/${'x'.repeat(240)}`],
     1,
-    'the name of the database is too long for backups, whose names add 20 bytes to it; at most 255',
+    'the name of the database is too long for backups, which add 20 bytes',
   ],
   [['--backup-folder', 'FOLDER/plants.db'], 1, 'plants.db is not a folder'],
 ])('refuses %j in one line', async (args, code, message) => {
