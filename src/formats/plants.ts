@@ -208,83 +208,71 @@ const explain = (
     .map((check) => explainField(source, row, values, check, advice))
     .join('; ')
 
-/** Finds an id that is written with leading zeros. */
-function explainZeros(source: Source, row: FileRow): string | null {
-  const { columns } = source
-  const cell = columns.id === null ? null : cellOf(source, row, columns.id)
-  if (typeof cell !== 'string' || ONE_TO_NINE.test(cell) || !LEADING_ZERO.test(cell)) return null
-  const id = readInt64(cell.trim())
-  return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
-}
+/** Notices about a file, each once: with the line of the first row, or the number of rows. */
+class Notices {
+  readonly #explanations = new Map<string, (count: number) => string>()
+  readonly #counts = new Map<string, number>()
 
-/** Finds a text with space around it. */
-function explainSpace(_: Source, { line }: FileRow, values: Values): string | null {
-  for (const name of TEXT_FIELDS) {
-    const text = values[name]
-    if (typeof text !== 'string' || text === text.trim()) continue
-    return `line ${line}: the space around the ${name} ${showText(text)} is part of it`
+  /** Notes a row. The explanation of the first one of a kind counts. */
+  add(kind: string, explain: (count: number) => string): void {
+    const count = this.#counts.get(kind) ?? 0
+    this.#counts.set(kind, count + 1)
+    if (count === 0) this.#explanations.set(kind, explain)
   }
-  return null
-}
 
-/** Returns a search for unused keys of JSON that no earlier object had. */
-function createKeyWatch({ header }: Source) {
-  const knownKeys = new Set(header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]))
-  return (_: Source, { cells, line }: FileRow): string | null => {
-    for (const key in cells) {
-      if (!knownKeys.has(key)) {
-        return `line ${line}: the key ${showText(key)} comes first here; it is not used`
-      }
-    }
-    return null
-  }
-}
-
-/** Reports notices about the rows, each kind once. */
-function createNotices(source: Source, onNotice: (notice: string) => void) {
-  let searches = [explainZeros, explainSpace]
-  if (source.isKeyed) searches.push(createKeyWatch(source))
-  return (row: FileRow, values: Values): void => {
-    for (const search of searches) {
-      const notice = search(source, row, values)
-      if (notice === null) continue
-      searches = searches.filter((other) => other !== search)
-      onNotice(notice)
-    }
+  list(): string[] {
+    return [...this.#explanations].map(([kind, explain]) => explain(this.#counts.get(kind) ?? 0))
   }
 }
 
 /** Whole cells that mark missing values in the files of R, MySQL and spreadsheets. */
 const MISSING = /^(NA|N\/A|NULL|\\N)$/
 
-/** Counts the texts that may mark missing values. */
-function createMissing({ missing }: Pick<Advice, 'missing'>) {
-  const counts = new Map<string, number>()
-  return {
-    add(values: Values): void {
-      for (const name of TEXT_FIELDS) {
-        const text = values[name]
-        if (typeof text === 'string' && text.length < 5 && MISSING.test(text))
-          counts.set(text, (counts.get(text) ?? 0) + 1)
-      }
-    },
-    explain: (): string[] =>
-      [...counts].map(
-        ([text, count]) =>
-          `${text} is stored as text in ${count} ${count === 1 ? 'cell' : 'cells'}; ${missing(text)}`,
-      ),
+/** Returns a function that notes what is stored in another way than the row may mean. */
+function createWatch(source: Source, notices: Notices, { missing }: Pick<Advice, 'missing'>) {
+  const { header, isKeyed, columns } = source
+  const knownKeys = new Set(header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]))
+  return (row: FileRow, values: Values): void => {
+    const { cells, line } = row
+    const id = columns.id === null ? null : cellOf(source, row, columns.id)
+    if (typeof id === 'string' && !ONE_TO_NINE.test(id) && LEADING_ZERO.test(id)) {
+      const text = id.trim()
+      const number = readInt64(text)
+      if (number !== null)
+        notices.add('zeros', () => `leading zeros are dropped: ${text} becomes ${number}`)
+    }
+    for (const name of TEXT_FIELDS) {
+      const text = values[name]
+      if (typeof text !== 'string') continue
+      if (text !== text.trim())
+        notices.add(
+          'space',
+          () => `line ${line}: the space around the ${name} ${showText(text)} is part of it`,
+        )
+      if (text.length < 5 && MISSING.test(text))
+        notices.add(
+          text,
+          (count) =>
+            `${text} is stored as text in ${count} ${count === 1 ? 'cell' : 'cells'}; ${missing(text)}`,
+        )
+    }
+    if (!isKeyed) return
+    for (const key in cells) {
+      if (!knownKeys.has(key))
+        notices.add(
+          'key',
+          () => `line ${line}: the key ${showText(key)} comes first here; it is not used`,
+        )
+    }
   }
 }
 
-/** Skips the rows of cells that have no plant: nothing in the columns that are read, or the header again. */
-function createSkipper(source: Source) {
+/** Returns a test for rows of cells without a plant: nothing in the columns that are read, or the header again. */
+function createSkipTest(source: Source): (row: FileRow) => boolean {
   const { header, isNamed, columns } = source
   const used = [...usedColumns(columns)].filter((column) => column !== null)
   const names = header.map(normalize)
-  let count = 0
-  let firstLine = 0
-
-  function isSkipped(row: FileRow): boolean {
+  return (row) => {
     const { cells } = row
     if (!Array.isArray(cells)) return false
     const isEmpty = used.every((column) => {
@@ -296,25 +284,9 @@ function createSkipper(source: Source) {
       (isNamed && names.every((name, column) => normalize(String(cells[column] ?? '')) === name))
     )
   }
-
-  return {
-    skips(row: FileRow): boolean {
-      const skips = isSkipped(row)
-      if (skips && count++ === 0) firstLine = row.line
-      return skips
-    },
-    explain: (): string[] =>
-      count === 0
-        ? []
-        : count === 1
-          ? [`1 row without a plant was skipped: line ${firstLine}`]
-          : [`${count} rows without a plant were skipped, the first in line ${firstLine}`],
-  }
 }
 
-/**
- * Reads the plants of a table, an array per part. `onNotice` gets notices about the file as a whole, each kind once.
- */
+/** Reads the plants of a table, an array per part. `onNotice` gets notices about the file as a whole at its end. */
 export async function* readPlants(
   table: Omit<Table, 'lines'> & { readonly lines: AsyncIterable<readonly Line[]> },
   columns: Columns,
@@ -323,16 +295,24 @@ export async function* readPlants(
 ): AsyncGenerator<readonly Entry[]> {
   const source = sourceOf(table, columns)
   const { id: idColumn, numberFrom } = columns
-  const notice = createNotices(source, onNotice)
   const isSheet = table.format === 'xlsx' && table.isNamed
   const trimmer = createTrimmer(table.header.length)
-  const skipper = createSkipper(source)
-  const missing = createMissing(advice)
+  const notices = new Notices()
+  const watch = createWatch(source, notices, advice)
+  const isSkipped = createSkipTest(source)
   let rowCount = 0
 
   function toEntry(input: Line): Entry | null {
     const line = isSheet && 'cells' in input ? trimmer.trim(input) : input
-    if (line === null || ('cells' in line && skipper.skips(line))) return null
+    if (line === null) return null
+    if ('cells' in line && isSkipped(line)) {
+      notices.add('skipped', (count) =>
+        count === 1
+          ? `1 row without a plant was skipped: line ${line.line}`
+          : `${count} rows without a plant were skipped, the first in line ${line.line}`,
+      )
+      return null
+    }
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
     }
@@ -346,8 +326,7 @@ export async function* readPlants(
     const numberedId = numberFrom === null ? undefined : numberFrom + BigInt(row.rowIndex)
     const id = idColumn === null ? numberedId : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
-    notice(line, values)
-    missing.add(values)
+    watch(line, values)
     if (isPlant(values)) return { ...row, plant: toNewPlant(values.id, values), source: line }
     return { ...row, problem: explain(source, line, values, advice), source: line }
   }
@@ -355,8 +334,7 @@ export async function* readPlants(
   for await (const part of table.lines) {
     yield part.map(toEntry).filter((entry) => entry !== null)
   }
-  for (const text of [...skipper.explain(), ...missing.explain(), ...trimmer.explain()])
-    onNotice(text)
+  for (const text of [...notices.list(), ...trimmer.explain()]) onNotice(text)
 }
 
 // The store queues no more than 8 million characters.
