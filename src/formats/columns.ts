@@ -62,17 +62,9 @@ function askForColumns(table: TableHeader, options: ColumnOptions, reason: strin
   })
 }
 
-const DELIMITER_NAMES: Readonly<Record<string, string>> = {
-  ',': 'comma',
-  ';': 'semicolon',
-  '\t': 'tab',
-  '|': 'bar',
-}
-
 /** The delimiter, list or sheet of a table. */
 function describe({ delimiter, list, sheet, sheets }: TableHeader): string {
-  if (delimiter !== null)
-    return ` (${DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)}-separated)`
+  if (delimiter !== null) return ` separated by ${JSON.stringify(delimiter)}`
   if (list !== null) return ` in the list ${showText(list)}`
   const others = sheets.filter((name) => name !== sheet).map((name) => JSON.stringify(name))
   if (others.length === 0) return ''

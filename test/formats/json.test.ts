@@ -58,8 +58,9 @@ test('reads any array as JSON.parse does, wherever it is cut', async () => {
 test.each([
   ['[{"a":1}', 'the array does not end'],
   ['[{"a":1},', 'the array does not end'],
-  ['[{"a":1} {"b":2}]', 'expected a comma or the end of the array, found "{"'],
-  ['[{"a":1}] x', '"x" after the array'],
+  ['[{"a":1} {"b":2}]', 'unexpected "{"'],
+  ['[{"a":1}] x', 'unexpected "x"'],
+  ['[{"a":1},{"b":c}]', 'not JSON'],
 ])('stops where an array is broken: %s', async (text, stop) => {
   for (const length of [1, 100]) {
     const rows = await read(text, length)
@@ -70,9 +71,9 @@ test.each([
   }
 })
 
-test('refuses only the broken value of an array', async () => {
-  expect(await read('[{"a":1,},\n7,{"b":2}]')).toEqual([
-    { line: 1, problem: 'not JSON', text: '{"a":1,}' },
+test('refuses only the wrong value of an array, and takes a comma before its end', async () => {
+  expect(await read('[{"a":1},\n7,{"b":2},]')).toEqual([
+    { line: 1, cells: { a: 1 } },
     { line: 2, problem: expect.stringContaining('found a number'), text: '7' },
     { line: 2, cells: { b: 2 } },
   ])
@@ -82,15 +83,11 @@ test.each([
   // The quote after b is missing, and those that follow change their meaning.
   '[{"id":1},\n{"id":2,"name":"b,"tag":"c"},{"id":3,"name":"d,"tag":"e"},\n{"id":4}]',
   '[{"id":1},\n{"id":2,name":"b"},\n{"id":4}]',
-  '[{"id":1},\n{"id":2,"name":"b\n"},\n{"id":4}]',
 ])('stops at a value that may not end where it seems to: %j', async (text) => {
   for (const length of [1, 100]) {
     expect(await read(text, length)).toEqual([
       { line: 1, cells: { id: 1 } },
-      {
-        line: 2,
-        stop: expect.stringMatching(/^(not JSON; a quote may be missing|the array does not end)$/),
-      },
+      { line: 2, stop: expect.stringMatching(/^(not JSON|the array does not end)$/) },
     ])
   }
 })
@@ -228,7 +225,7 @@ describe('in a JSON document', () => {
       'the plants may be in the list "synonyms" (1)',
     ],
     ['{"plants":[{"id":1}', 'not JSON: line 1: the object does not end'],
-    ['\n\n{"a" 1}', 'not JSON: line 3: expected a colon, found "1"'],
+    ['\n\n{"a" 1}', 'not JSON: line 3: unexpected "1"'],
     ['\0\0', 'not JSON: line 1 begins with "\\u0000"'],
     ['id,name\n1,a\n', 'not JSON: line 1 begins with "i"'],
   ])('%j is refused, and nothing is read', async (text, message) => {
@@ -331,15 +328,12 @@ describe('JSON that is one level deeper', () => {
     expect(table.rows.map((row) => 'cells' in row && row.cells)).toEqual(cells)
   })
 
-  test('names a number that JSON has not', async () => {
+  test('reads the numbers that JSON has not as null', async () => {
     const text = '[{"id":1,"name":"NaN","tag":NaN},\n{"id":2,"name":"Ivy","tag":-Infinity}]'
 
-    expect(
-      (await readEntries('json', `[{"id":0,"name":"a","tag":"b"},${text.slice(1)}`)).entries,
-    ).toMatchObject([
-      {},
-      { line: 1, problem: 'not JSON: NaN; write null instead' },
-      { line: 2, problem: 'not JSON: -Infinity; write null instead' },
+    expect((await readEntries('json', text)).entries).toEqual([
+      { line: 1, plant: { id: 1n, name: 'NaN' } },
+      { line: 2, plant: { id: 2n, name: 'Ivy' } },
     ])
   })
 

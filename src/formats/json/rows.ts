@@ -19,44 +19,25 @@ function cellsOf(value: object): object {
   return 'id' in value ? { id: value.id, ...value.properties } : value.properties
 }
 
-const TEXT = /"(?:[^"\\\r\n]|\\.)*"/y
-const isSpace = (character: string | undefined): boolean =>
-  character !== undefined && /\s/.test(character)
+/** The texts of a value, and the numbers that Python writes for missing ones, which JSON has not. */
+const TEXT_OR_NAN = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g
 
-/** True if every text in a broken value begins and ends where one may: no quote is missing, so the value's end is certain. */
-function isBounded(text: string): boolean {
-  // The previous character that is not space.
-  let lastCharacter = ','
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index] ?? ''
-    if (character === '"') {
-      TEXT.lastIndex = index
-      if (!'{[,:'.includes(lastCharacter) || !TEXT.test(text)) return false
-      index = TEXT.lastIndex
-      while (isSpace(text[index])) index++
-      if (!',:}]'.includes(text[index] ?? ',')) return false
-      lastCharacter = text[index] ?? ','
-    } else if (!isSpace(character)) lastCharacter = character
+/** Parses JSON; NaN is null. */
+function parseValue(text: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    return parseExactly(text.replace(TEXT_OR_NAN, (part) => (part[0] === '"' ? part : 'null')))
   }
-  return true
-}
-
-/** A number that Python writes, and JSON has not. */
-const NO_NUMBER = /-?\b(NaN|Infinity)\b/
-const ANY_TEXT = /"(?:[^"\\]|\\.)*"/g
-
-function explainBroken(text: string): string {
-  const [number] = NO_NUMBER.exec(text.replace(ANY_TEXT, '""')) ?? []
-  return number === undefined ? NOT_JSON : `${NOT_JSON}: ${number}; write null instead`
 }
 
 /** The row of a value's text. */
 function toRow(line: number, text: string): FileRow | Unreadable {
   let value: unknown
   try {
-    value = parseExactly(text)
+    value = parseValue(text)
   } catch {
-    return { line, problem: explainBroken(text), text }
+    return { line, problem: NOT_JSON, text }
   }
   if (Array.isArray(value)) return { line, cells: value }
   if (isObject(value)) return { line, cells: cellsOf(value) }
@@ -74,9 +55,10 @@ export function createRowReader(shape: Shape) {
     const isName = typeof shape === 'object' && text.startsWith('"')
     const row = toRow(line, isName ? `{"name":${text}}` : text)
     if ('problem' in row) {
-      const isBroken = row.problem.startsWith(NOT_JSON) && shape !== 'lines' && !isName
-      if (isBroken && !isBounded(text)) return { line, stop: 'not JSON; a quote may be missing' }
-      return { ...row, text }
+      // Only a line certainly ends where it seems to.
+      return row.problem === NOT_JSON && shape !== 'lines'
+        ? { line, stop: NOT_JSON }
+        : { ...row, text }
     }
     const isArray = Array.isArray(row.cells)
     areCells ??= isArray

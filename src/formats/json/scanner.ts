@@ -101,7 +101,7 @@ export class JsonScanner {
   #document: 'array' | 'object' = 'object'
   #key: string | null = null
   #span: Span | null = null
-  #expectation: 'value' | 'first' | 'key' | 'firstKey' | 'colon' | 'next' = 'value'
+  #expectation: 'value' | 'key' | 'colon' | 'next' = 'value'
 
   constructor(
     private readonly receiver: Receiver,
@@ -140,37 +140,35 @@ export class JsonScanner {
     return { line: this.line, stop: `the ${this.#document} does not end` }
   }
 
-  /** Handles a character that begins or separates values. */
+  /** Handles a character that begins or separates values. A comma may come before the end of an array or object. */
   #handle(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
+    const isOpen = this.#expectation !== 'colon' && this.#key === null
+    if (frame && isOpen && code === (frame.isArray ? CLOSE_ARRAY : CLOSE_OBJECT)) {
+      this.#frames.pop()
+      this.#endValue()
+      return null
+    }
     switch (this.#expectation) {
-      case 'first':
-        return code === CLOSE_ARRAY ? this.#closeContainer() : this.#beginValue(code, character)
       case 'value':
         return this.#beginValue(code, character)
-      case 'firstKey':
       case 'key':
-        if (code === CLOSE_OBJECT && this.#expectation === 'firstKey') return this.#closeContainer()
-        if (code !== QUOTE) return this.#faultAt('a key', character)
+        if (code !== QUOTE) return this.#unexpected(character)
         this.#beginSpan('key')
         return null
       case 'colon':
-        if (code !== COLON) return this.#faultAt('a colon', character)
+        if (code !== COLON) return this.#unexpected(character)
         this.#expectation = 'value'
         return null
-      case 'next': {
-        const close = frame?.isArray ? CLOSE_ARRAY : CLOSE_OBJECT
-        if (code === close) return this.#closeContainer()
-        const kind = frame?.isArray ? 'array' : 'object'
-        if (code !== COMMA) return this.#faultAt(`a comma or the end of the ${kind}`, character)
+      case 'next':
+        if (code !== COMMA) return this.#unexpected(character)
         this.#expectation = frame?.isArray ? 'value' : 'key'
         return null
-      }
     }
   }
 
-  #faultAt(expectation: string, character: string): Fault {
-    return { line: this.line, stop: `expected ${expectation}, found ${JSON.stringify(character)}` }
+  #unexpected(character: string): Fault {
+    return { line: this.line, stop: `unexpected ${JSON.stringify(character)}` }
   }
 
   #tooLong({ line }: Span): Fault {
@@ -180,13 +178,11 @@ export class JsonScanner {
   #beginValue(code: number, character: string): Fault | null {
     const frame = this.#frames.at(-1)
     if (code === COMMA || code === COLON || code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
-      return this.#faultAt('a value', character)
+      return this.#unexpected(character)
     }
     const isSequence = !frame && this.receiver.isRows([], false)
     const isNext = this.receiver.isSeries && code === OPENINGS[this.#document]
-    if (!frame && !isSequence && !isNext && this.values > 0) {
-      return { line: this.line, stop: `${JSON.stringify(character)} after the ${this.#document}` }
-    }
+    if (!frame && !isSequence && !isNext && this.values > 0) return this.#unexpected(character)
     if (frame && !frame.isArray) this.receiver.onMember?.(frame.path, this.#key ?? '', character)
     const isContainer = code === OPEN_OBJECT || code === OPEN_ARRAY
     const path = isContainer ? this.#pathOf(frame) : []
@@ -200,7 +196,8 @@ export class JsonScanner {
     else {
       if (!frame) this.#document = isArray ? 'array' : 'object'
       this.#frames.push({ isArray, path, isRows })
-      this.#expectation = isArray ? 'first' : 'firstKey'
+      this.#key = null
+      this.#expectation = isArray ? 'value' : 'key'
     }
     return null
   }
@@ -209,12 +206,6 @@ export class JsonScanner {
   #pathOf(frame: Frame | undefined): Path {
     if (!frame) return []
     return frame.isArray ? frame.path : [...frame.path, this.#key ?? '']
-  }
-
-  #closeContainer(): null {
-    this.#frames.pop()
-    this.#endValue()
-    return null
   }
 
   #endValue(): void {

@@ -131,7 +131,7 @@ test('obeys --delimiter even if the header fits another', async () => {
 
   expect(code).toBe(1)
   expect(err).toStartWith(
-    'plantstore: standard input: no column "name"; found "id,name" (semicolon-separated); try: ',
+    'plantstore: standard input: no column "name"; found "id,name" separated by ";"; try: ',
   )
 })
 
@@ -181,11 +181,11 @@ test.each([
 
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)
 
-  const delimiter = stdin.includes(';') ? 'semicolon' : 'comma'
+  const delimiter = stdin.includes(';') ? ';' : ','
   const database = quote(databaseAt(folder.file('plants.db')))
   const line = `plantstore import - --format csv${options} --database ${database}`
   expect({ err, code }).toEqual({
-    err: `plantstore: standard input: ${found} (${delimiter}-separated); try: ${line}\n`,
+    err: `plantstore: standard input: ${found} separated by "${delimiter}"; try: ${line}\n`,
     code: 1,
   })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
