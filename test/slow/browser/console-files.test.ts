@@ -174,7 +174,6 @@ const scriptsOf = (console: ConsolePage): readonly string[] =>
 describe('a file to import', () => {
   test.each([
     ['macintosh.csv', 1],
-    ['text-ids.csv', 2],
     ['no-id.csv', 1],
     ['other-names.csv', 1],
     ['no-header.csv', 3],
@@ -183,7 +182,6 @@ describe('a file to import', () => {
     ['download.tsv', 3],
     ['collection.json', 3],
     ['hidden-stop.csv', 3],
-    ['workbook.xlsx', 4],
   ])('(%s) is shown, and is imported by one more press', async (name, created) => {
     await using store = await openStore()
     const { console, database } = store
@@ -444,7 +442,7 @@ describe('a workbook', () => {
     await importFile(console, 'plants.csv', 'id,name\n1,Fern\n')
     await panelOf(console).getByText('Done: created 1').waitFor()
     const withCsv = scriptsOf(console)
-    await fileField(console).setInputFiles(join(realWorld, 'workbook.xlsx'))
+    await fileField(console).setInputFiles(join(realWorld, 'title-row.xlsx'))
     await previewOf(console).locator('td').first().waitFor()
 
     const isWorker = (url: string) => url.endsWith('/workbook-worker.js')

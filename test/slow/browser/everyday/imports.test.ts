@@ -89,7 +89,7 @@ await inEachBrowser((person, browser) => {
     await Bun.write(file, bytes)
     await person.chooseFile(labels.file, file)
 
-    await person.find(labels.status('xl/worksheets/sheet1.xml is damaged'))
+    await person.find(labels.status('this cannot be read as a workbook: it is damaged'))
   })
 
   test('a long import is stopped, and completed when it is repeated', async () => {
