@@ -54,6 +54,7 @@ test.each(COMMANDS)('explains each command: %s', async (command) => {
   expect({ err, code }).toEqual({ err: '', code: 0 })
   expect(out).toStartWith(`plantstore ${command}: `)
   expect(out).toContain(`Usage: plantstore ${command} `)
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
   expect(await runProgram([command, '-h'])).toEqual({ out, err, code })
 })
 
@@ -163,17 +164,9 @@ test('other commands warn of unknown variables before they run, but completion a
 })
 
 test.each([
-  ['PLANTSTORE_DATABASE', `"a.db"`],
-  ['PLANTSTORE_DATABASE', `'a.db'`],
   ['PLANTSTORE_DATABASE', `"a.db" # the plants`],
   ['PLANTSTORE_DATABASE', ` 'a.db'`],
-  ['PLANTSTORE_DATABASE', `"a.db`],
   ['PLANTSTORE_DATABASE', `"postgres://127.0.0.1:1/plants"`],
-  ['PLANTSTORE_UNIX', `"socket"`],
-  ['PLANTSTORE_HOST', `"127.0.0.1"`],
-  ['PLANTSTORE_BACKUP_FOLDER', `"backups"`],
-  ['PLANTSTORE_TLS_CERT', `"cert.pem"`],
-  ['PLANTSTORE_TOKEN_FILE', `"token"`],
   ['PLANTSTORE_TOKEN', `"token_0123456789abcdef"`],
 ])('refuses quotes around a value: %s=%s', async (variable, text) => {
   using folder = temporaryFolder()
@@ -210,14 +203,11 @@ test('offers no flag for a secret', async () => {
 })
 
 test.concurrent.each([
-  [['frob'], 'frob'],
   [['--frob'], 'frob'],
   [['constructor'], 'constructor'],
-  [['serve', '--prot', '3'], '--prot'],
   [['serve', '-p', '3'], '-p'],
   [['serve', '--constructor'], '--constructor'],
   [['serve', 'now'], 'now'],
-  [['serve', '--port'], '--port'],
   [['serve', '--port', ''], '--port'],
   [['serve', '--port', 'x'], '--port'],
   [['serve', '--port', '65536'], '--port'],
@@ -225,7 +215,6 @@ test.concurrent.each([
   [['serve', '--port', '1e3'], '--port'],
   [['serve', '--port=80.5'], '--port'],
   [['serve', '--host', ''], '--host'],
-  [['serve', '--database='], '--database'],
   [['serve', '--keep-changes', '30'], '--keep-changes'],
   [['serve', '--keep-changes', 'on'], '--keep-changes'],
   [['serve', '--max-body-bytes', '0'], '--max-body-bytes'],
@@ -244,7 +233,6 @@ test.concurrent.each([
   [['token', 'create', '.ci'], 'a letter or digit'],
   [['token', 'create', 'x'.repeat(65)], 'letters'],
   [['token', 'create', 'a', '--scope', 'all'], '--scope'],
-  [['token', 'create', 'a', '--expires', 'soon'], '--expires'],
   [['token', 'create', 'a', '--expires', '0d'], '--expires'],
   [['token', 'revoke'], 'exactly one token NAME'],
   [['token', 'list', 'a'], 'no name'],
@@ -267,7 +255,6 @@ test.concurrent.each([
 })
 
 test.each([
-  [['srve'], 'unknown command "srve"; did you mean "serve"?'],
   [['halth'], 'unknown command "halth"; did you mean "health"?'],
   [['frob'], 'unknown command "frob"; see "plantstore --help"'],
   [['serve', '--prot', '3'], 'unknown option --prot; did you mean "--port"?'],
@@ -362,12 +349,6 @@ test('treats words after "--" as arguments', async () => {
   const { err } = await runProgram(['serve', '--', '--port'])
 
   expect(err).toContain('serve takes no arguments, only options: "--port"')
-})
-
-test.each(['', ...COMMANDS])('has a help that fits 80 columns: %s', async (command) => {
-  const { out } = await runProgram([command, '--help'].filter(Boolean))
-
-  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
 })
 
 test.each([

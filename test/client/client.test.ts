@@ -245,21 +245,6 @@ test('sends the headers of a call, and returns the id of its request, refused or
   expect(unnamed).toMatchObject({ error: 40402, requestId: expect.stringMatching(/^.{8,}$/) })
 })
 
-test('the headers of a call replace those of the client', async () => {
-  await using echo = serve(({ headers }) =>
-    Response.json({ error: 40002, message: `${headers.get('content-type')}` }, { status: 400 }),
-  )
-  const headers = { 'Content-Type': 'application/merge-patch+json' }
-
-  const patched = await createClient({ url: echo.url, token: TOKEN }).patchPlant(
-    1n,
-    {},
-    { headers },
-  )
-
-  expect(patched).toMatchObject({ message: 'application/merge-patch+json' })
-})
-
 test('guards a change by the etag of what was read', async () => {
   await client.createPlant({ id: 50n, name: 'a' })
   const read = await client.readPlant(50n)
@@ -304,10 +289,7 @@ test('drops no field of a change and no guard, whatever a program passes', async
 /** The forms that compressing proxies give an entity tag. */
 const FORMS: [name: string, change: (tag: string) => string][] = [
   ['weak, by nginx', (tag) => `W/${tag}`],
-  ...['gzip', 'br', 'zstd', 'deflate'].map((coding): [string, (tag: string) => string] => [
-    `with -${coding}, by Apache or lighttpd`,
-    (tag) => tag.replace(/"$/, `-${coding}"`),
-  ]),
+  ['with -zstd, by Caddy', (tag) => tag.replace(/"$/, '-zstd"')],
 ]
 
 test.each(FORMS)('recognizes an etag that a compressing proxy changed: %s', async (_, change) => {

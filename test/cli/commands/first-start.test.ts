@@ -114,17 +114,6 @@ test('says at every start how to make another token, by a command that works as 
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })
 
-test('prints the address of the console, which opens in a browser unchanged', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const address = await printed(daemon, /^console: (.*)\n/m)
-
-  const page = await fetch(address)
-
-  expect(page.headers.get('content-type')).toStartWith('text/html')
-  expect(await page.text()).toStartWith('<!doctype html>')
-})
-
 describe('a link that opens the console with the first token', () => {
   const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
 
@@ -234,16 +223,6 @@ test('accepts the token of PLANTSTORE_TOKEN_FILE, without its newline', async ()
 
   expect((await daemon.fetch('/plants', as('from-a-secret-file'))).status).toBe(200)
   expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-a-secret-file/)
-})
-
-test('accepts stored tokens alongside PLANTSTORE_TOKEN', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
-  const { out } = await runProgram(['token', 'create', 'x', '--database', database])
-
-  expect((await daemon.fetch('/plants', as(out.trim()))).status).toBe(200)
-  expect((await daemon.fetch('/plants')).status).toBe(200)
 })
 
 test.each([

@@ -66,46 +66,6 @@ test('reports a bad line by its number, and imports the rest', async () => {
   expect(code).toBe(1)
 })
 
-test.each([
-  ['with its mark', '\ufeff'],
-  ['without', ''],
-])('reads NDJSON in UTF-16 %s', async (_, mark) => {
-  using folder = temporaryFolder()
-  const stdin = new Blob([Buffer.from(`${mark}{"id":1,"name":"né🌵"}\r\nnonsense\n`, 'utf16le')])
-
-  const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
-  const { out, err } = await runProgram(['import', '-', ...args], { stdin })
-
-  expect(out).toBe('created 1, skipped 0, replaced 0, refused 1; 2 rows read\n')
-  expect(err).toEndWith('\nline 2: not JSON\n')
-  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'né🌵', tag: null }])
-})
-
-test('accepts a byte order mark', async () => {
-  using folder = temporaryFolder()
-  const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
-
-  const stdin = '\ufeff{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n'
-  const { out } = await runProgram(['import', '-', ...args], { stdin })
-
-  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')
-})
-
-test('stops at the first bad line with --strict', async () => {
-  using folder = temporaryFolder()
-  const stdin = '{"id":1,"name":"a"}\nnonsense\n{"id":2,"name":"b"}\n'
-
-  const { out, code } = await runProgram(
-    ['import', '-', '--format', 'ndjson', '--strict', '--database', folder.file('plants.db')],
-    { stdin },
-  )
-
-  expect({ out, code }).toEqual({
-    out: 'created 1, skipped 0, replaced 0, refused 1; 2 rows read; not read: what follows the first refused row (--strict)\n',
-    code: 1,
-  })
-})
-
 test('stops at the first plant that conflicts with --strict, and keeps none after it', async () => {
   using folder = temporaryFolder()
   const lines = ['{"id":1,"name":"a"}', '{"id":1,"name":"b"}', '{"id":2,"name":"c"}']
@@ -497,16 +457,4 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
   expect(created).toBeGreaterThan(10)
   expect(out.trimEnd().split('\n')).toHaveLength(20_000 + created)
   expect(await plantsCounted(daemon)).toBe(20_000 + created)
-})
-
-test('reads a device like a file: /dev/null is empty', async () => {
-  using folder = temporaryFolder()
-
-  const words = ['import', '/dev/null', '--format', 'csv', '--database', folder.file('plants.db')]
-  const { out, code } = await runProgram(words)
-
-  expect({ out, code }).toEqual({
-    out: 'created 0, skipped 0, replaced 0, refused 0; 0 rows read\n',
-    code: 0,
-  })
 })
