@@ -38,7 +38,6 @@ export type Parameter = {
 type Example = { readonly summary?: string; readonly value: unknown }
 export type Media = {
   readonly schema?: Schema
-  readonly example?: unknown
   readonly examples?: Readonly<Record<string, Example>>
 }
 type Content = Readonly<Record<string, Media>>

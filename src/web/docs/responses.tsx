@@ -20,9 +20,9 @@ const statusText = (status: string): string => (status.endsWith('XX') ? 'others'
 
 const isSuccess = (status: string): boolean => status.startsWith('2') || status.startsWith('3')
 
-function exampleText(type: string, { example, schema }: Media, schemas: Schemas): string {
-  if (!type.includes('json')) return String(example ?? schema?.examples?.[0] ?? '')
-  const value = example ?? (schema ? exampleOf(schema, schemas) : undefined)
+function exampleText(type: string, { schema }: Media, schemas: Schemas): string {
+  if (!type.includes('json')) return String(schema?.examples?.[0] ?? '')
+  const value = schema && exampleOf(schema, schemas)
   const text = value === undefined ? '' : writeExact(value)
   return text === '{}' ? '' : text
 }

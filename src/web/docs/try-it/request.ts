@@ -24,12 +24,8 @@ function withoutPathFields(example: unknown, { parameters }: Operation): unknown
   return Object.fromEntries(Object.entries(example).filter(([name]) => !inPath.includes(name)))
 }
 
-function bodyExample(media: Media, operation: Operation, schemas: Schemas): string {
-  const [first] = Object.values(media.examples ?? {})
-  const given = media.example ?? first?.value
-  if (given !== undefined) return writeExact(given)
-  return writeExact(withoutPathFields(exampleOf(media.schema ?? {}, schemas), operation))
-}
+const bodyExample = ({ schema = {} }: Media, operation: Operation, schemas: Schemas): string =>
+  writeExact(withoutPathFields(exampleOf(schema, schemas), operation))
 
 /** The initial state of the form, with an example body. */
 export function firstDraft(operation: Operation, schemas: Schemas): Draft {
