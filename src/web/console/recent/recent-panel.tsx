@@ -134,9 +134,10 @@ export function RecentPanel({ list, undoHistory, onClose, onOpen }: RecentPanelP
       <Filters recent={recent} />
       <section class="history">
         <p class="hint" role="status">
-          {/* The page behind the dialog is silent. */}
-          {undoHistory.announcer.sentence.value || statusOf(recent)}
+          {statusOf(recent)}
         </p>
+        {/* The page behind the dialog is silent. */}
+        <p role="status">{undoHistory.announcer.sentence}</p>
         <Alert text={recent.failure.value} />
         <ol aria-label="Recent changes">
           {recent.visibleChanges.value.map((change) => (
