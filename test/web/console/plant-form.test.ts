@@ -1,11 +1,72 @@
 // The form of a plant in the console, with a real daemon.
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { PlantForm } from '../../../src/web/console/editor/plant-form'
+import { PlantList } from '../../../src/web/console/list/plant-list'
 import { ownDaemon } from '../../harness/own-daemon'
-import { storedPlants } from '../../harness/plants'
 import { openList } from './opened-list'
 
-const { daemon, database } = ownDaemon()
+const { daemon, stored } = ownDaemon()
+
+/** The form of plant 5, whose texts are typed after someone else has changed the plant. */
+async function typeLate(
+  theirs: object | null,
+  texts: { readonly name?: string; readonly tag?: string },
+) {
+  await daemon.fetch('/plants/5', { method: 'DELETE' })
+  await daemon.create('{"id":5,"name":"two\\r\\nlines","tag":"old"}')
+  const said: string[] = []
+  const { session } = await openList(daemon)
+  const list = new PlantList(
+    session,
+    (text) => said.push(text),
+    () => {},
+  )
+  const form = new PlantForm(list, { plant: { id: 5n, name: '' }, etag: undefined })
+  await form.readAgain()
+  const change = theirs ? { method: 'PATCH', json: theirs } : { method: 'DELETE' }
+  await daemon.fetch('/plants/5', change)
+  for (const [name, text] of Object.entries(texts))
+    form.draft.texts[name as keyof typeof texts].value = text
+  return { form, said, isSaved: await form.save(), stored: () => stored(5n) }
+}
+
+describe('a form that is saved after someone else', () => {
+  test('keeps both changes of different fields, and says so', async () => {
+    const { isSaved, said, stored } = await typeLate({ name: 'theirs' }, { tag: 'mine' })
+
+    expect(isSaved).toBeTrue()
+    expect(said).toEqual(['Plant 5 was changed; the name that someone else saved was kept'])
+    expect(stored()).toEqual({ id: 5n, name: 'theirs', tag: 'mine' })
+  })
+
+  test('asks about a field that both changed, and keeps the other as it was saved', async () => {
+    const theirs = { name: 'theirs', tag: 'theirs too' }
+    const { form, isSaved, stored } = await typeLate(theirs, { tag: 'mine' })
+
+    expect(isSaved).toBeFalse()
+    expect(form.conflict.value?.fields).toEqual(['tag'])
+    expect(form.draft.texts.name.value).toBe('theirs')
+    form.conflict.value = null
+    expect(await form.save()).toBeTrue()
+    expect(stored()).toEqual({ id: 5n, name: 'theirs', tag: 'mine' })
+  })
+
+  test('keeps its text if the plant was deleted', async () => {
+    const { form, isSaved, stored } = await typeLate(null, { name: 'too late' })
+
+    expect(isSaved).toBeFalse()
+    expect(form.isDeleted.value).toBeTrue()
+    expect(form.draft.texts.name.value).toBe('too late')
+    expect(stored()).toBeUndefined()
+  })
+
+  test('changes only what was typed: line ends of another system stay, and an emptied tag goes', async () => {
+    const { isSaved, stored } = await typeLate({}, { tag: '' })
+
+    expect(isSaved).toBeTrue()
+    expect(stored()).toEqual({ id: 5n, name: 'two\r\nlines', tag: null })
+  })
+})
 
 test('refuses a taken id, and replaces it by a free one', async () => {
   await daemon.create('{"id":1,"name":"Rosa","tag":"rose"}')
@@ -17,7 +78,7 @@ test('refuses a taken id, and replaces it by a free one', async () => {
   expect(await form.save()).toBeFalse()
   expect(form.errors.value).toEqual({ id: 'this id belongs to a different plant' })
   expect(form.draft.id.value).toBe('1')
-  expect(storedPlants(database).map(({ name }) => name)).toEqual(['Rosa'])
+  expect(stored(1n)?.name).toBe('Rosa')
 
   form.useFreeId(Promise.resolve([7n]))
   expect(form.check()).toBeTrue()

@@ -174,6 +174,23 @@ describe('a tag of several plants', () => {
   })
 })
 
+test('a change of many that got no answer is sent again once the service answers', async () => {
+  const plants = numbered(680, 3)
+  await create(daemon, plants)
+  const { session, list } = await openList(daemon)
+  session.isReachable.subscribe((isReachable) => {
+    if (!isReachable) setTimeout(() => Object.assign(session.isReachable, { value: true }), 20)
+  })
+  const { undoHistory, sentence } = actsOn({ session, list })
+  using fetched = spyOn(globalThis, 'fetch').mockImplementationOnce((() =>
+    Promise.reject(new TypeError('no network'))) as unknown as typeof fetch)
+  await undoHistory.do(plants.map((plant) => taggingOf(plant, 'shade')))
+
+  expect(fetched.mock.calls.length).toBeGreaterThan(1)
+  expect(sentence()).toBe('Set the tag “shade” on 3 plants; Ctrl+Z undoes it')
+  expect(storedPlants(database).filter(({ tag }) => tag === 'shade').length).toBeGreaterThan(2)
+})
+
 test('a cell that is edited right after a change of many is saved after it, without a conflict', async () => {
   const plant = { id: 700n, name: 'Moss 0' }
   await create(daemon, [plant])
