@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { ownPages } from '../../harness/own-pages'
+import { until } from '../../harness/until'
 import { primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { INSTALL_MS, startBrowser, visit } from './visit'
@@ -249,12 +250,12 @@ describe('a form', () => {
     expect(await stored()).toBe(200)
     const send = form.getByRole('button', { name: 'Send request' })
     const hasFocus = () => send.evaluate((button) => button === document.activeElement)
-    expect(await hasFocus()).toBeTrue()
+    await until('the focus', hasFocus)
     await page.keyboard.press('Enter')
     await question.waitFor()
     await page.keyboard.press('Escape')
     await question.waitFor({ state: 'detached' })
-    expect(await hasFocus()).toBeTrue()
+    await until('the focus', hasFocus)
     expect(await stored()).toBe(200)
 
     await remove(page, '31')
