@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Connection, connect, request } from '../../harness/http.ts'
 import { serve } from './daemon.ts'
-import { count, type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome } from './fault.ts'
 import { need, sh } from './lab.ts'
 import { bodyOf, type Ledger, recovers, startLoad, storedIn } from './load.ts'
 import { compare, probe, shown } from './probe.ts'
@@ -66,13 +66,13 @@ export const clientFaults: Fault[] = [
       const connections = await connectMany(daemon.port, idleClients)
       const problems: string[] = []
       // The connection of the probe before may have been closed since.
-      if (!(await until(20_000, () => openFiles(daemon.pid) >= files + idleClients - 5))) {
+      if (!(await comesTrue(20_000, () => openFiles(daemon.pid) >= files + idleClients - 5))) {
         problems.push('not all were accepted')
       }
       const crowded = await probe(daemon, ledger, 3000)
       problems.push(...compare(usual, crowded))
       for (const connection of connections) connection.end()
-      if (!(await until(10_000, () => openFiles(daemon.pid) <= files + 5))) {
+      if (!(await comesTrue(10_000, () => openFiles(daemon.pid) <= files + 5))) {
         problems.push('connections are leaked')
       }
       memory.stop()
@@ -116,7 +116,7 @@ export const clientFaults: Fault[] = [
       const problems = compare(usual, crowded)
       for (const connection of connections) connection.end()
       if (memory.peak() > megabytes) problems.push('too much memory')
-      if (!(await until(10_000, () => openFiles(daemon.pid) < 100))) {
+      if (!(await comesTrue(10_000, () => openFiles(daemon.pid) < 100))) {
         problems.push('connections are leaked')
       }
       if ((await daemon.stop()) !== 0) problems.push('a bad exit code')

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
 import { type Daemon, plantstore, serve } from './daemon.ts'
-import { count, type Fault, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, tally } from './fault.ts'
 import { need, preload, sh } from './lab.ts'
 import { acknowledged, health, startLoad } from './load.ts'
 import { faultsOf, verify } from './verify.ts'
@@ -45,7 +45,9 @@ export const clockFaults: Fault[] = [
         setJump(clock, year * yearSeconds)
         if (!(await acknowledged(load.ledger, 100, 10_000))) problems.push(`${year} years: stuck`)
         const expected = year > 0 ? 401 : 404
-        if (!(await until(1500, async () => (await statusFor(daemon, expiring)) === expected))) {
+        if (
+          !(await comesTrue(1500, async () => (await statusFor(daemon, expiring)) === expected))
+        ) {
           problems.push(`${year} years: the token is answered ${await statusFor(daemon, expiring)}`)
         }
         if ((await health(daemon)) !== 200) problems.push(`${year} years: health is bad`)

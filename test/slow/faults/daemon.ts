@@ -8,7 +8,8 @@ import {
   TOKEN,
 } from '../../harness/daemon.ts'
 import type { Process } from '../../harness/process.ts'
-import { until, within } from './fault.ts'
+import { inTime } from '../../harness/until.ts'
+import { comesTrue } from './fault.ts'
 import { after } from './lab.ts'
 
 export type Program = readonly string[]
@@ -60,7 +61,7 @@ export async function serve(database: string, start: Start = {}): Promise<Daemon
 }
 
 function served(daemon: TestedDaemon): Daemon {
-  const stop = () => within(20_000, 'the end after SIGTERM', daemon.stop())
+  const stop = () => inTime(() => 'the end after SIGTERM', daemon.stop(), 20_000)
   return { ...daemon, stop, stderr: daemon.err }
 }
 
@@ -141,7 +142,7 @@ export async function supervise(
       const before = restarts
       isExpected = true
       await end(daemon)
-      await until(20_000, () => restarts > before)
+      await comesTrue(20_000, () => restarts > before)
     },
     async end(end) {
       isOver = true

@@ -27,21 +27,11 @@ export function tally(ledger: Ledger): { stored: number; refused: number; unknow
   return all
 }
 
-/** Rejects if the promise takes longer. */
-export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
-  let timer: Timer | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: not within ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** Polls until a condition holds; resolves to false after `ms`. */
-export async function until(ms: number, holds: () => Promise<boolean> | boolean): Promise<boolean> {
+export async function comesTrue(
+  ms: number,
+  holds: () => Promise<boolean> | boolean,
+): Promise<boolean> {
   const end = performance.now() + ms
   for (;;) {
     if (await holds()) return true

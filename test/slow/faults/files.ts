@@ -3,9 +3,10 @@ import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { leavesOf, overwrite, PAGE_BYTES } from '../../harness/damage.ts'
 import { once, request } from '../../harness/http.ts'
+import { inTime } from '../../harness/until.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { type Damage, damages, random } from './damage.ts'
-import { count, type Fault, within } from './fault.ts'
+import { count, type Fault } from './fault.ts'
 import {
   acknowledged,
   bodyOf,
@@ -57,8 +58,8 @@ function refusal(damage: Damage): Fault {
       const start = await damage.harm(database)
       const before = fingerprint(store)
       const run = launch(start?.database ?? database, start)
-      const code = await within(10_000, 'its end', run.exited).catch((error) => `${error}`)
-      await within(1000, 'the end of its words', run.finished).catch(() => {})
+      const code = await inTime(() => 'its end', run.exited, 10_000).catch((error) => `${error}`)
+      await inTime(() => 'the end of its words', run.finished, 1000).catch(() => {})
       const lines = run.err().trimEnd().split('\n')
       const problems: string[] = []
       if (typeof code !== 'number' || !damage.codes.includes(code)) {

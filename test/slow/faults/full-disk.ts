@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from '
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
-import { count, type Fault, type Outcome, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome, tally } from './fault.ts'
 import { attachLoop, mount, need, sh } from './lab.ts'
 import {
   acknowledged,
@@ -57,14 +57,14 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
     fill(ballast)
     const refusals = () => load.errors.get(50701) ?? 0
     const before = refusals()
-    const noticed = await until(15_000, () => refusals() > before + 20)
+    const noticed = await comesTrue(15_000, () => refusals() > before + 20)
     if (!noticed) problems.push(`round ${round + 1}: no 50701`)
-    if (!(await until(4000, async () => (await health(daemon)) >= 500))) {
+    if (!(await comesTrue(4000, async () => (await health(daemon)) >= 500))) {
       problems.push('health does not show it')
     }
     rmSync(ballast)
     if (!(await acknowledged(load.ledger, 100, 15_000))) problems.push('it did not heal')
-    if (!(await until(10_000, async () => (await health(daemon)) === 200))) {
+    if (!(await comesTrue(10_000, async () => (await health(daemon)) === 200))) {
       problems.push('health stays bad')
     }
   }
@@ -118,7 +118,7 @@ async function watchRefusals(daemon: Daemon, ledger: Ledger, addSpace: () => Pro
   if (well > 0) problems.push(`${well} of ${refusals} times, health was well`)
   if (await isWritable()) problems.push('the metric says that it can write')
   await addSpace()
-  if (!(await until(10_000, async () => (await health(daemon)) === 200))) {
+  if (!(await comesTrue(10_000, async () => (await health(daemon)) === 200))) {
     problems.push('health stays bad')
   }
   if (!(await isWritable())) problems.push('the metric says that it cannot write')
@@ -173,10 +173,10 @@ async function fillWithLog(folder: string, about: string): Promise<Outcome> {
   let status = await replace('0')
   for (; status === 200; status = await replace(`${replaced}`)) replaced += 1
   if (status !== 507) problems.push(`a change is answered with ${status}`)
-  if (!(await until(10_000, async () => (await replace(name)) === 200))) {
+  if (!(await comesTrue(10_000, async () => (await replace(name)) === 200))) {
     problems.push('changes stay refused')
   }
-  if (!(await until(10_000, async () => (await health(daemon)) === 200))) {
+  if (!(await comesTrue(10_000, async () => (await health(daemon)) === 200))) {
     problems.push('health stays bad')
   }
   if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')

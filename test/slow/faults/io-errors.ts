@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { once, request } from '../../harness/http.ts'
 import { type Daemon, type Start, type Supervised, serve, supervise } from './daemon.ts'
-import { count, type Fault, type Outcome, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome, tally } from './fault.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
 import { after, need, preload } from './lab.ts'
 import { acknowledged, health, type Load, recovers, settle, startLoad } from './load.ts'
@@ -86,7 +86,7 @@ async function endsAndStarts(
 ): Promise<string[]> {
   const daemon = service.current()
   const heal = await afflict(daemon, database, injection)
-  if (!(await until(20_000, () => !daemon.alive()))) return ['it does not end']
+  if (!(await comesTrue(20_000, () => !daemon.alive()))) return ['it does not end']
   await heal()
   const code = await daemon.finished
   const lines = daemon.err().split('"storage-failed"').length - 1
@@ -111,7 +111,7 @@ async function refusesAndHeals(
   }
   const problems: string[] = []
   const heal = await afflict(daemon, database, injection)
-  if (!(await until(15_000, bad))) problems.push('it is not noticed')
+  if (!(await comesTrue(15_000, bad))) problems.push('it is not noticed')
   await Bun.sleep(1200)
   await heal()
   return problems
@@ -126,7 +126,7 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
     const hurt = expected === 'ends' ? endsAndStarts : refusesAndHeals
     problems.push(...(await hurt(service, database, injection)))
     if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
-    if (!(await until(10_000, async () => (await health(service)) === 200))) {
+    if (!(await comesTrue(10_000, async () => (await health(service)) === 200))) {
       problems.push('health stays bad')
     }
   }
@@ -156,7 +156,7 @@ async function deviceGoes(folder: string, about: string): Promise<Outcome> {
   for (const moment of ['sync', 'write', 'sync']) {
     writeFileSync(gone, moment)
     const daemon = service.current()
-    if (!(await until(10_000, () => !daemon.alive()))) problems.push('it does not end')
+    if (!(await comesTrue(10_000, () => !daemon.alive()))) problems.push('it does not end')
     await Bun.sleep(GONE_MS)
     rmSync(gone)
     if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')

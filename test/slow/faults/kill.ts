@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { launch, serve } from './daemon.ts'
-import { count, type Fault, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, tally } from './fault.ts'
 import { need } from './lab.ts'
 import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
 import { faultsOf, verify } from './verify.ts'
@@ -60,7 +60,7 @@ export const killFaults: Fault[] = [
         run.exited.then(() => {
           ended = true
         })
-        await until(5000, () => ended || run.err().includes('"listening"'))
+        await comesTrue(5000, () => ended || run.err().includes('"listening"'))
         if (!ended) break
         killed++
         try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as harness from '../../harness/folder.ts'
 import { run } from '../../harness/process.ts'
-import { Skipped, until } from './fault.ts'
+import { comesTrue, Skipped } from './fault.ts'
 
 type Undo = () => unknown
 
@@ -60,6 +60,7 @@ const packages: Record<string, string> = {
   go: 'golang-go',
   nginx: 'nginx-light',
   'dpkg-deb': 'dpkg',
+  bsdtar: 'libarchive-tools',
   'ssh-keygen': 'openssh-client',
   'systemd-analyze': 'systemd',
   unshare: 'util-linux',
@@ -137,7 +138,7 @@ export async function attachLoop(file: string): Promise<{ device: string; detach
  */
 export async function released(device: string): Promise<void> {
   const isHeld = (type: string) => existsSync(`/sys/fs/${type}/${basename(device)}`)
-  await until(10_000, () => !isHeld('ext4') && !isHeld('xfs'))
+  await comesTrue(10_000, () => !isHeld('ext4') && !isHeld('xfs'))
 }
 
 /** Mounts; unmounts at the end of the fault, lazily if a dying process still holds a file. */

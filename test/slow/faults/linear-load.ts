@@ -1,8 +1,8 @@
 // Clients that compete for a few plants, and write down what they asked and were told.
 
 import { type Answer, type Connection, connect, request } from '../../harness/http.ts'
+import { inTime } from '../../harness/until.ts'
 import type { Daemon } from './daemon.ts'
-import { within } from './fault.ts'
 import { requestIdOf } from './feed.ts'
 import {
   type Fields,
@@ -268,7 +268,7 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
     },
     async finish() {
       stopped = true
-      await within(20_000, 'the last answers', Promise.all(clients))
+      await inTime(() => 'the last answers', Promise.all(clients), 20_000)
       await readAll()
     },
     readAll,

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Daemon, type Start, type Supervised, supervise } from './daemon.ts'
-import { count, type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome } from './fault.ts'
 import { checkLog, falsify, followLog } from './feed.ts'
 import { fill } from './full-disk.ts'
 import { afflict } from './io-errors.ts'
@@ -59,7 +59,7 @@ async function underFault(
   // On a busy machine the faults are over before enough was done beside them.
   const hurtEnough: Hurt = async (scene) => {
     await hurt(scene)
-    await until(15_000, () => isEnough(scene.load))
+    await comesTrue(15_000, () => isEnough(scene.load))
   }
   const { load, problems } = await record(folder, hurtEnough, start)
   return reportOn(about, load, problems)
@@ -77,7 +77,8 @@ const restartAgainAndAgain =
 /** Waits until changes are made again. */
 async function waitForChanges({ load, problems }: Scene): Promise<void> {
   const changes = load.changes()
-  if (!(await until(15_000, () => load.changes() > changes + 100))) problems.push('it did not heal')
+  if (!(await comesTrue(15_000, () => load.changes() > changes + 100)))
+    problems.push('it did not heal')
   await Bun.sleep(300)
 }
 
@@ -92,7 +93,7 @@ async function refuseOnce(
   const refusals = load.refusals()
   const shows = async () => load.refusals() > refusals || (await health(service)) >= 500
   await begin()
-  if (!(await until(5000, shows))) problems.push('it was not hurt')
+  if (!(await comesTrue(5000, shows))) problems.push('it was not hurt')
   await Bun.sleep(ms)
   await end()
   await waitForChanges(scene)
@@ -102,7 +103,7 @@ async function refuseOnce(
 async function endOnce(scene: Scene, begin: (daemon: Daemon) => unknown, end: () => unknown) {
   const daemon = scene.service.current()
   await begin(daemon)
-  if (!(await until(10_000, () => !daemon.alive()))) scene.problems.push('it was not hurt')
+  if (!(await comesTrue(10_000, () => !daemon.alive()))) scene.problems.push('it was not hurt')
   await Bun.sleep(Math.random() * 1000)
   await end()
   await waitForChanges(scene)
@@ -113,7 +114,7 @@ const slowSyncs: Hurt = async ({ service, database, load }) => {
   const heal = await afflict(service.current(), database, { where: 'all', inject })
   await Bun.sleep(3000)
   // On a busy machine that is too short to show much.
-  await until(15_000, () => isEnough(load))
+  await comesTrue(15_000, () => isEnough(load))
   await heal()
 }
 
@@ -179,7 +180,7 @@ async function findOut(folder: string, about: string): Promise<Outcome> {
   const wrong: string[] = []
   // On a busy machine a while is too short to show much.
   const killOnce: Hurt = async ({ load, service }) => {
-    await until(10_000, () => load.changes() >= 1000)
+    await comesTrue(10_000, () => load.changes() >= 1000)
     await service.replace((daemon) => daemon.kill())
   }
   const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']

@@ -2,7 +2,7 @@
 
 import { type Answer, type Connection, connect, isLast, once, request } from '../../harness/http.ts'
 import type { Service } from './daemon.ts'
-import { until } from './fault.ts'
+import { comesTrue } from './fault.ts'
 
 export interface Plant {
   id: bigint
@@ -161,7 +161,7 @@ export function storedIn(ledger: Ledger): number {
 /** Waits until so many more plants are acknowledged. */
 export function acknowledged(ledger: Ledger, more: number, ms: number): Promise<boolean> {
   const goal = storedIn(ledger) + more
-  return until(ms, () => storedIn(ledger) >= goal)
+  return comesTrue(ms, () => storedIn(ledger) >= goal)
 }
 
 /** Sends every plant again whose fate is unknown. */
@@ -182,7 +182,7 @@ export async function health(daemon: Service): Promise<number> {
 
 /** Creates one plant after another until one is acknowledged. */
 export async function recovers(daemon: Service, ledger: Ledger, ms: number): Promise<boolean> {
-  return until(ms, async () => {
+  return comesTrue(ms, async () => {
     const n = nextNumber(ledger)
     const entry = fateOf(await create(daemon, n))
     ledger.set(n, entry)

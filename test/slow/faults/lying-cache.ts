@@ -1,7 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { control, type Program, plantstore, supervise } from './daemon.ts'
-import { count, type Fault, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, tally } from './fault.ts'
 import { after, attachLoop, mount, need, released, sh } from './lab.ts'
 import { acknowledged, type Ledger, startLoad } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
@@ -37,11 +37,11 @@ async function failingDisk(folder: string, rate: string): Promise<FailingDisk> {
   after(() => nbdkit.kill('SIGKILL'))
   const image = join(fuse, 'image')
   await sh('mkdir', fuse)
-  await until(5000, () => existsSync(socket))
+  await comesTrue(5000, () => existsSync(socket))
   const nbdfuse = Bun.spawn(['nbdfuse', image, `nbd+unix:///?socket=${socket}`], quiet)
   after(() => nbdfuse.kill('SIGKILL'))
   after(() => sh('umount', '--lazy', fuse))
-  await until(5000, () => existsSync(image))
+  await comesTrue(5000, () => existsSync(image))
 
   const { device } = await attachLoop(image)
   let unmount = await mount(disk, '-o', 'commit=300', device)
@@ -84,7 +84,7 @@ async function suffer(folder: string, program: Program, { rounds, rate }: Suffer
     const daemon = service.current()
     fail(true)
     const isNoticed = () => !daemon.alive() || load.errors.size > 0
-    if (!(await until(20_000, isNoticed))) problems.push('no error was noticed')
+    if (!(await comesTrue(20_000, isNoticed))) problems.push('no error was noticed')
     await Bun.sleep(500)
     fail(false)
     if (program !== plantstore) await service.replace((it) => it.kill())

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Answer, connect, once, pour, request } from '../../harness/http.ts'
 import { memoryLimit } from './cgroup.ts'
 import { type Daemon, serve } from './daemon.ts'
-import { count, type Fault, Skipped, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, Skipped, tally } from './fault.ts'
 import { after, need, sh } from './lab.ts'
 import { acknowledged, bodyOf, bulky, fateOf, settle, startLoad } from './load.ts'
 import { judge, megabytes, pressed } from './pressure.ts'
@@ -201,7 +201,7 @@ export const memoryFaults: Fault[] = [
       // It keeps a line without an end in memory.
       const hog = Bun.spawn([...limit.wrap, 'tail', '/dev/zero'], { stdout: 'ignore' })
       after(() => hog.kill('SIGKILL'))
-      if (!(await until(10_000, () => !daemon.alive()))) problems.push('it was not killed')
+      if (!(await comesTrue(10_000, () => !daemon.alive()))) problems.push('it was not killed')
       hog.kill('SIGKILL')
       await daemon.kill()
       await load.stop()

@@ -6,7 +6,7 @@ import { PASSWORD } from '../../../tools/postgres/server.ts'
 import { root } from '../../harness/daemon.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
 import { startProcess } from '../../harness/process.ts'
-import { Skipped, until } from './fault.ts'
+import { comesTrue, Skipped } from './fault.ts'
 import { after, need, sh } from './lab.ts'
 import { DATABASE, installationAt, plantsIn, signalAll } from './postgres-server.ts'
 
@@ -154,7 +154,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
         signalAll(pids, 'SIGKILL')
         return pids.length === 0
       }
-      await until(10_000, gone)
+      await comesTrue(10_000, gone)
     })
     return {
       name: `db${node}`,
@@ -194,7 +194,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
       found = next
       return found !== undefined && performance.now() - since > STEADY_MS
     }
-    const isSteady = await until(WHOLE_MS, isWhole)
+    const isSteady = await comesTrue(WHOLE_MS, isWhole)
     if (isSteady && found !== undefined) return found
     throw new Error(`the cluster is not whole: ${await (await ask('/cluster')).text()}`)
   }

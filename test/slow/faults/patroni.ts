@@ -1,7 +1,7 @@
 // Patroni's cluster is hurt, while clients of two daemons create plants, and a third daemon only reads.
 import { once, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
-import { count, type Fault, type Outcome, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome, tally } from './fault.ts'
 import { acknowledged, errorOf, health, type Load, plantOf, settle, startLoad } from './load.ts'
 import { type Cluster, type Node, startCluster } from './patroni-cluster.ts'
 import { metricsOf, serveBefore } from './postgres-server.ts'
@@ -153,7 +153,7 @@ async function underLoad(about: string, folder: string): Promise<Outcome> {
 
   const isHealthy = async () =>
     (await Promise.all([...daemons, reader].map(health))).every((it) => it === 200)
-  if (!(await until(10_000, isHealthy))) problems.push('health stays bad')
+  if (!(await comesTrue(10_000, isHealthy))) problems.push('health stays bad')
   await Promise.all([reads.stop(), ...writers.map(({ load }) => load.stop())])
   for (const [place, { load }] of writers.entries())
     await settle(daemons[place] ?? first, load.ledger)

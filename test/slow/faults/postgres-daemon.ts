@@ -1,6 +1,6 @@
 // The daemon itself is killed, stopped and started before a PostgreSQL server.
 import type { Daemon } from './daemon.ts'
-import { count, type Fault, type Outcome, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome, tally } from './fault.ts'
 import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
 import { CLIENTS } from './postgres-load.ts'
 import {
@@ -27,7 +27,7 @@ async function startEmpty(): Promise<{ server: Server; url: string }> {
 
 /** No session is left of a daemon that was killed: what it has sent is made by now, or never. */
 async function untilAlone(server: Server): Promise<boolean> {
-  return until(5000, async () => {
+  return comesTrue(5000, async () => {
     const rows = await server.query(
       "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'plantstore@%'",
     )
@@ -173,7 +173,7 @@ async function startWithout(about: string): Promise<Outcome> {
     void run.exited.then(() => {
       hasEnded = true
     })
-    await until(5000, () => hasEnded || run.err().includes('"listening"'))
+    await comesTrue(5000, () => hasEnded || run.err().includes('"listening"'))
     await server.restart()
     if (hasEnded) {
       count.refused++

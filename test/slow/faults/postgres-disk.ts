@@ -1,7 +1,7 @@
 // A PostgreSQL server whose disk is full, under load.
 import { chownSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { fill } from './full-disk.ts'
 import { mount, need, temporaryFolder } from './lab.ts'
 import { acknowledged, health } from './load.ts'
@@ -45,11 +45,11 @@ async function fullTables(about: string): Promise<Outcome> {
     for (let round = 0; round < 2; round++) {
       fill(ballast)
       const before = answered(load, 50701)
-      if (!(await until(HEALED_MS, () => answered(load, 50701) > before + 100))) {
+      if (!(await comesTrue(HEALED_MS, () => answered(load, 50701) > before + 100))) {
         problems.push('no 50701')
       }
       // A commit within the last second is enough for it.
-      if (!(await until(HEALED_MS, async () => (await health(daemon)) === 503))) {
+      if (!(await comesTrue(HEALED_MS, async () => (await health(daemon)) === 503))) {
         problems.push('health does not show it')
       }
       if (round === 0) problems.push(...(await startNew(server)))
@@ -74,7 +74,7 @@ async function fullLog(about: string): Promise<Outcome> {
     fill(ballast)
     // The next part of the log cannot be made.
     await server.query('SELECT pg_switch_wal()').catch(() => {})
-    if (!(await until(HEALED_MS, async () => (await health(daemon)) === 503))) {
+    if (!(await comesTrue(HEALED_MS, async () => (await health(daemon)) === 503))) {
       problems.push('health does not show it')
     }
     // Parts that were made before are filled up; a table that cannot grow is refused first, and writes little.
@@ -85,7 +85,7 @@ async function fullLog(about: string): Promise<Outcome> {
       await server.query(more).catch(() => {})
       return false
     }
-    if (!(await until(HEALED_MS, ended))) problems.push('the server does not end itself')
+    if (!(await comesTrue(HEALED_MS, ended))) problems.push('the server does not end itself')
     await Bun.sleep(500)
     rmSync(ballast)
     await server.killAll()

@@ -1,7 +1,7 @@
 // A backend that is stopped in mid-statement, given up, and resumed later: what the lane is for.
 import { SQL } from 'bun'
 import { PASSWORD } from '../../../tools/postgres/server.ts'
-import { type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { after } from './lab.ts'
 import {
   DATABASE,
@@ -21,7 +21,8 @@ function stopBackend(server: Server, pid: number): () => Promise<void> {
   }
   return async () => {
     process.kill(pid, 'SIGCONT')
-    if (!(await until(5000, async () => !(await isThere())))) throw new Error('the backend stays')
+    if (!(await comesTrue(5000, async () => !(await isThere()))))
+      throw new Error('the backend stays')
   }
 }
 

@@ -1,7 +1,7 @@
 // Checks that one order of all operations explains the answers of two daemons with one PostgreSQL server.
 import { PASSWORD } from '../../../tools/postgres/server.ts'
 import type { Daemon } from './daemon.ts'
-import { type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { checkLog, falsify, followLog } from './feed.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
 import { isEnough, reportOn } from './linear-report.ts'
@@ -78,7 +78,7 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
       await old.kill()
       // Its backends may yet commit what it has sent.
       const isGone = async () => (await backendsOf(server, place)).length === 0
-      if (!(await until(5000, isGone))) problems.push('backends outlive their daemon')
+      if (!(await comesTrue(5000, isGone))) problems.push('backends outlive their daemon')
       load.processEnded(old, place)
       const next = await start(place)
       daemons[place] = next
@@ -89,7 +89,7 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
   await hurt(scene)
   await Bun.sleep(300)
   // On a busy machine the faults are over before enough was done beside them.
-  await until(15_000, () => isEnough(load))
+  await comesTrue(15_000, () => isEnough(load))
   await load.finish()
   for (const [place, log] of logs.entries()) {
     const entries = await log.finish(daemons[place] as Daemon)
@@ -115,7 +115,8 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
 /** Waits until changes are made again. */
 async function heals({ load, problems }: Scene): Promise<void> {
   const changes = load.changes()
-  if (!(await until(15_000, () => load.changes() > changes + 300))) problems.push('it did not heal')
+  if (!(await comesTrue(15_000, () => load.changes() > changes + 300)))
+    problems.push('it did not heal')
   // Not in step with the commits.
   await Bun.sleep(Math.random() * 200)
 }

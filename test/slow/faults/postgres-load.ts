@@ -1,6 +1,6 @@
 // 64 clients that create plants by a daemon before a PostgreSQL server, while that is hurt.
 import type { Daemon } from './daemon.ts'
-import { count, type Outcome, tally, until } from './fault.ts'
+import { comesTrue, count, type Outcome, tally } from './fault.ts'
 import { acknowledged, health, type Load, settle, startLoad } from './load.ts'
 import {
   DATABASE,
@@ -72,7 +72,7 @@ async function record<On extends Scene>(
 
   const left = (await hurt({ ...scene, daemon, load, problems })) ?? server
   if (!(await acknowledged(ledger, 1000, HEALED_MS))) problems.push('it did not heal')
-  if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+  if (!(await comesTrue(5000, async () => (await health(daemon)) === 200))) {
     problems.push('health stays bad')
   }
   await load.stop()

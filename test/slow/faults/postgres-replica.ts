@@ -3,7 +3,7 @@
 import { type Change, ClientError, createClient } from '../../../src/client/client.ts'
 import { startProxy } from '../../harness/cuttable.ts'
 import type { Daemon } from './daemon.ts'
-import { count, type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, count, type Fault, type Outcome } from './fault.ts'
 import { after } from './lab.ts'
 import { acknowledged, health, type Load, startLoad } from './load.ts'
 import {
@@ -116,7 +116,7 @@ async function startScene(problems: string[], isSynchronous: boolean): Promise<S
     const [found] = await standby.query("SELECT to_regclass('lanes') AS lanes", DATABASE)
     return found?.lanes !== null
   }
-  if (!(await until(HEALED_MS, hasTables))) throw new Error('the standby has no tables')
+  if (!(await comesTrue(HEALED_MS, hasTables))) throw new Error('the standby has no tables')
   const at = urlOf([{ ...standby, port: way.port }])
   const reading = await serveBefore(at, { words: ['--read-only'] })
   const load = startLoad(writing, { clients: CLIENTS })
@@ -135,14 +135,14 @@ async function underLoad(about: string, isSynchronous: boolean, hurt: Hurt): Pro
   await hurt(scene)
   if (!(await acknowledged(load.ledger, 500, HEALED_MS))) problems.push('writes did not heal')
   const before = own.counts.seen
-  if (!(await until(HEALED_MS, () => own.counts.seen > before)))
+  if (!(await comesTrue(HEALED_MS, () => own.counts.seen > before)))
     problems.push('own changes are not seen again')
   await load.stop()
   await own.stop()
   const isEqual = async () => (await statusOf(reading)).plants === (await statusOf(writing)).plants
-  if (!(await until(HEALED_MS, isEqual))) problems.push('the replica lacks plants')
+  if (!(await comesTrue(HEALED_MS, isEqual))) problems.push('the replica lacks plants')
   const isWell = async () => (await healthOf(reading)) === 'ok'
-  if (!(await until(HEALED_MS, isWell))) problems.push('health stays bad')
+  if (!(await comesTrue(HEALED_MS, isWell))) problems.push('health stays bad')
   await following.stop()
   for (const daemon of [reading, writing]) {
     if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
@@ -159,7 +159,7 @@ async function underLoad(about: string, isSynchronous: boolean, hurt: Hurt): Pro
 
 async function expectBehind({ reading, problems }: Scene): Promise<void> {
   const isBehind = async () => (await lagOf(reading)) > 10 && (await healthOf(reading)) === 'behind'
-  if (!(await until(HEALED_MS, isBehind))) problems.push('it does not say that it is behind')
+  if (!(await comesTrue(HEALED_MS, isBehind))) problems.push('it does not say that it is behind')
   if (!(await reading.fetch('/plants?limit=1')).ok) problems.push('it does not read meanwhile')
   const refused = await reading.create('{"id":1,"name":"x"}')
   if (refused.status !== 403) problems.push(`a write is answered with ${refused.status}`)
@@ -175,7 +175,7 @@ const promote: Hurt = async ({ primary, standby, reading, problems }) => {
   await failOver(primary, standby)
   await standby.query("ALTER SYSTEM SET synchronous_standby_names = ''")
   await standby.query('SELECT pg_reload_conf()')
-  if (!(await until(HEALED_MS, async () => (await lagOf(reading)) === 0)))
+  if (!(await comesTrue(HEALED_MS, async () => (await lagOf(reading)) === 0)))
     problems.push('it lags behind itself')
   if (reading.events().some(({ event }) => event === 'server-lost'))
     problems.push('it has lost the standby that was promoted')
@@ -192,11 +192,11 @@ const cutOff: Hurt = async (scene) => {
   await followAt('host=127.0.0.1 port=1')
   await expectBehind(scene)
   await followAt(found.info)
-  if (!(await until(HEALED_MS, async () => (await lagOf(reading)) < 5)))
+  if (!(await comesTrue(HEALED_MS, async () => (await lagOf(reading)) < 5)))
     problems.push('it does not catch up')
   await standby.stop()
   way.cut()
-  if (!(await until(HEALED_MS, async () => (await health(reading)) === 503)))
+  if (!(await comesTrue(HEALED_MS, async () => (await health(reading)) === 503)))
     problems.push('health does not say that it is cut off')
   const read = await reading.fetch('/plants/1')
   const error = read.ok ? 0 : ((await read.json()) as { error: number }).error

@@ -13,7 +13,7 @@ import {
 import { root } from '../../harness/daemon.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
 import { type Daemon, launch, type Run, type Start, serve } from './daemon.ts'
-import { Skipped, until } from './fault.ts'
+import { comesTrue, Skipped } from './fault.ts'
 import { after, sh } from './lab.ts'
 import type { Ledger } from './load.ts'
 import { judge, type Verdict } from './verify.ts'
@@ -66,7 +66,7 @@ async function killServer(pid: number): Promise<void> {
   signalAll([pid], 'SIGSTOP')
   const pids = processesOf(pid)
   signalAll(pids, 'SIGKILL')
-  if (!(await until(5000, () => !pids.some(isRunning)))) throw new Error('it outlives kill -9')
+  if (!(await comesTrue(5000, () => !pids.some(isRunning)))) throw new Error('it outlives kill -9')
 }
 
 let installing: Promise<string> | undefined
@@ -117,7 +117,7 @@ export async function startStandby(primary: Server, isSynchronous: boolean): Pro
     await primary.query('SELECT pg_reload_conf()')
   }
   const wanted = isSynchronous ? 'sync' : 'async'
-  const isThere = await until(15_000, async () => {
+  const isThere = await comesTrue(15_000, async () => {
     const [row] = await primary.query('SELECT sync_state AS state FROM pg_stat_replication')
     return row?.state === wanted
   })

@@ -1,7 +1,7 @@
 // The PostgreSQL server is hurt, while 64 clients create plants: none that was acknowledged may be lost.
 import { once, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
-import { count, type Fault, until } from './fault.ts'
+import { comesTrue, count, type Fault } from './fault.ts'
 import { acknowledged, create, errorOf, fateOf, health } from './load.ts'
 import {
   answered,
@@ -78,12 +78,12 @@ const read = async (daemon: Daemon): Promise<number> => {
 /** Waits until health fails; until it does not, once `heal` was called. */
 async function expectIllness({ daemon, problems }: Scene, heal: () => unknown, ms: number) {
   const start = performance.now()
-  if (!(await until(ms, async () => (await health(daemon)) === 503))) {
+  if (!(await comesTrue(ms, async () => (await health(daemon)) === 503))) {
     problems.push('health does not show it')
   }
   await Bun.sleep(Math.max(0, start + ms - performance.now()))
   await heal()
-  if (!(await until(HEALED_MS, async () => (await health(daemon)) === 200))) {
+  if (!(await comesTrue(HEALED_MS, async () => (await health(daemon)) === 200))) {
     problems.push('health stays bad')
   }
 }

@@ -1,7 +1,7 @@
 // Proxies in front of the daemon, as their packages bring them.
 import { join } from 'node:path'
 import { type Daemon, serve } from './daemon.ts'
-import { count, type Fault, until } from './fault.ts'
+import { comesTrue, count, type Fault } from './fault.ts'
 import { after, need } from './lab.ts'
 
 /** Starts nginx with its own defaults: HTTP/1.0 and `Connection: close` to the daemon. Resolves to its port. */
@@ -42,7 +42,7 @@ http {
       ({ ok }) => ok,
       () => false,
     )
-  if (!(await until(10_000, listens))) throw new Error('nginx does not listen')
+  if (!(await comesTrue(10_000, listens))) throw new Error('nginx does not listen')
   return port
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { overwrite } from '../../harness/damage.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { random } from './damage.ts'
-import { count, type Fault, until } from './fault.ts'
+import { comesTrue, count, type Fault } from './fault.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad } from './load.ts'
 
@@ -230,7 +230,7 @@ export const restoreFaults: Fault[] = [
       const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=rename']
       const wrap = [...strace, '-e', 'inject=rename:delay_enter=2000000']
       const restoring = run(database, 'restore', [backup], wrap)
-      await until(10_000, () => readdirSync(store).some((name) => name.includes('.replaced-')))
+      await comesTrue(10_000, () => readdirSync(store).some((name) => name.includes('.replaced-')))
       const imported = await run(database, 'import', [join(folder, 'late.ndjson')])
       const restored = await restoring
       const problems: string[] = []

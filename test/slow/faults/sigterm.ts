@@ -2,7 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, request } from '../../harness/http.ts'
 import { serve } from './daemon.ts'
-import { count, type Fault, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, tally } from './fault.ts'
 import { after, needGo, preload, sh } from './lab.ts'
 import { acknowledged, type Ledger, startLoad } from './load.ts'
 import { faultsOf, verify } from './verify.ts'
@@ -155,7 +155,7 @@ export const sigtermFaults: Fault[] = [
         await Bun.sleep(200)
         daemon.signal('SIGTERM')
         if (signals === 2) {
-          await until(5000, () => daemon.stderr().includes('"stopping"'))
+          await comesTrue(5000, () => daemon.stderr().includes('"stopping"'))
           // One that follows at once counts as the same.
           await Bun.sleep(100)
           daemon.signal('SIGTERM')

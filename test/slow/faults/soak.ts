@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Supervised, serve, supervise } from './daemon.ts'
-import { count, type Fault, tally, until } from './fault.ts'
+import { comesTrue, count, type Fault, tally } from './fault.ts'
 import { fill } from './full-disk.ts'
 import { mount, need, preload } from './lab.ts'
 import { acknowledged, type Load, recovers, settle, startLoad } from './load.ts'
@@ -22,7 +22,7 @@ const fillDisk: Blow = async ({ load, folder }) => {
   const before = refusals()
   const ballast = join(folder, 'ballast')
   fill(ballast)
-  const isFull = await until(15_000, () => refusals() > before)
+  const isFull = await comesTrue(15_000, () => refusals() > before)
   await Bun.sleep(Math.random() * 500)
   rmSync(ballast)
   return isFull ? [] : ['no 50701']
@@ -34,7 +34,7 @@ const loseDevice: Blow = async ({ service, folder }) => {
   const daemon = service.current()
   const gone = join(folder, 'gone')
   writeFileSync(gone, moments++ % 2 === 0 ? 'sync' : 'write')
-  const hasEnded = await until(10_000, () => !daemon.alive())
+  const hasEnded = await comesTrue(10_000, () => !daemon.alive())
   await Bun.sleep(Math.random() * 1000)
   rmSync(gone)
   return hasEnded ? [] : ['it did not end']

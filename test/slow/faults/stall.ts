@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { connect, once, request } from '../../harness/http.ts'
 import { serve } from './daemon.ts'
-import { type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { syncs } from './injections.ts'
 import { afflict } from './io-errors.ts'
 import { need } from './lab.ts'
@@ -20,7 +20,7 @@ async function readsGoOn(folder: string, about: string): Promise<Outcome> {
   const problems: string[] = []
   await once(port, create(token, 1))
   const heal = await afflict(daemon, database, STALL)
-  await until(5000, async () => {
+  await comesTrue(5000, async () => {
     const probe = once(port, create(token, Math.floor(Math.random() * 1e9)))
     return (await Promise.race([probe, Bun.sleep(1000)])) === undefined
   })
@@ -64,7 +64,7 @@ async function staysHealthy(folder: string, about: string): Promise<Outcome> {
       if (answer?.status === 503) refused++
     }
   })
-  if (!(await until(10_000, () => refused > 0))) problems.push('nothing was refused')
+  if (!(await comesTrue(10_000, () => refused > 0))) problems.push('nothing was refused')
   const healths: (number | undefined)[] = []
   for (let n = 0; n < 20; n++) {
     healths.push((await once(port, request('GET', '/health', token)))?.status)

@@ -4,7 +4,7 @@ import { startDaemon } from '../../harness/daemon.ts'
 import { once, pour, request } from '../../harness/http.ts'
 import { openStubborn } from '../../harness/stubborn.ts'
 import { type Daemon, plantstore } from './daemon.ts'
-import { type Fault, type Outcome, until } from './fault.ts'
+import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { after, need, sh } from './lab.ts'
 import { create, fateOf, type Ledger } from './load.ts'
 import { type Answers, judge, pressed } from './pressure.ts'
@@ -46,7 +46,7 @@ async function ordinary(daemon: Daemon, ledger: Ledger): Promise<string[]> {
 async function recovered(daemon: Daemon): Promise<string[]> {
   const problems: string[] = []
   const isBack = () => ownMemory(daemon.pid) < megabytesAfter
-  if (!(await until(10_000, isBack))) problems.push(`still ${ownMemory(daemon.pid)} MB`)
+  if (!(await comesTrue(10_000, isBack))) problems.push(`still ${ownMemory(daemon.pid)} MB`)
   if ((await unsent(daemon)) !== 0) problems.push('answers to clients that have gone are counted')
   return problems
 }
@@ -82,7 +82,7 @@ function unread(name: string, about: string, many: number, of: Unread): Fault {
         problems.push(...(await ordinary(daemon, ledger)))
         if (of.isCounted) {
           if ((await unsent(daemon)) < 20e6) problems.push('its bound was not reached')
-          const isClosed = await until(longestWait, async () => (await unsent(daemon)) === 0)
+          const isClosed = await comesTrue(longestWait, async () => (await unsent(daemon)) === 0)
           if (!isClosed) problems.push('who reads nothing is not disconnected')
         }
         clients.close()
@@ -135,9 +135,9 @@ async function giveUp(folder: string): Promise<number> {
     const metrics = await (await daemon.fetch('/metrics', { unix })).text()
     return !/^plantstore_unsent_bytes 0$/m.test(metrics)
   }
-  if (!(await until(5000, isUnread))) throw new Error('the answer was not kept')
+  if (!(await comesTrue(5000, isUnread))) throw new Error('the answer was not kept')
   const started = performance.now()
-  await until(90_000, async () => !(await isUnread()))
+  await comesTrue(90_000, async () => !(await isUnread()))
   return performance.now() - started
 }
 

@@ -1,7 +1,7 @@
 // Builds an image with docker or podman, and spends a day in the life of its daemon.
 import { TOKEN } from '../../harness/daemon'
 import { run } from '../../harness/process'
-import { until } from '../faults/fault'
+import { until } from '../../harness/until'
 import { sh } from '../release/lab'
 
 /** The base images of a Dockerfile. */
@@ -31,9 +31,10 @@ export async function tryImage(engine: string, folder: string): Promise<void> {
     const body = json ? { method: 'POST', body: JSON.stringify(json) } : {}
     return await (await fetch(`http://${address}${path}`, { headers, ...body })).text()
   }
-  const healthy = async () => {
-    if (!(await until(60_000, isHealthy))) throw new Error(`not healthy: ${await it('logs', name)}`)
-  }
+  const healthy = () =>
+    until('a healthy container', isHealthy).catch(async (error) => {
+      throw new Error(`${error.message}: ${await it('logs', name)}`)
+    })
   const expectAnswer = (answer: string, expected: string) => {
     if (answer !== expected) throw new Error(`answered ${answer}, not ${expected}`)
   }

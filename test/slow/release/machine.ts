@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, startProcess } from '../../harness/process'
+import * as waiting from '../../harness/until'
 import { debianMirror, sh } from './lab'
 
 /** Makes a minimal Debian with systemd at `path`. Takes half a minute. */
@@ -75,15 +76,12 @@ export async function boot(root: string) {
   }
   const inside = (...command: string[]) => run(['nsenter', '--target', init(), '--all', ...command])
 
-  /** Waits until `holds`, at most a minute. */
-  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < 600; tries++) {
-      if (await holds()) return
-      await Bun.sleep(100)
-    }
-    const changeLog = await inside('journalctl', '-b', '--no-pager', '-p', 'notice')
-    throw new Error(`not within a minute: ${what}: ${child.err()}${changeLog.out}${changeLog.err}`)
-  }
+  /** Waits until `holds`, at most a minute; if that takes longer, the error has the journal. */
+  const until = (what: string, holds: () => Promise<boolean>) =>
+    waiting.until(what, holds, 60_000).catch(async (error) => {
+      const journal = await inside('journalctl', '-b', '--no-pager', '-p', 'notice')
+      throw new Error(`${error.message}: ${child.err()}${journal.out}${journal.err}`)
+    })
 
   async function end() {
     writeFileSync(join(group, 'cgroup.kill'), '1')

@@ -6,7 +6,7 @@ import { root, TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
-import { until } from '../../faults/fault'
+import { until } from '../../../harness/until'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
@@ -21,7 +21,6 @@ const PLANTS = [
   { id: 4, name: 'Snake plant' },
 ]
 // Of one step.
-const PATIENCE_MS = 20_000
 const LARGEST = '9223372036854775807'
 
 const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
@@ -71,7 +70,7 @@ await inEachBrowser((person, browser) => {
 
     await person.find(labels.cell('4', 'Sansevieria'), labels.cell('4', 'succulent'))
     // It is shown at once, and saved behind the page.
-    expect(await until(PATIENCE_MS, () => stored(4n)?.tag === 'succulent')).toBeTrue()
+    await until('the tag', () => stored(4n)?.tag === 'succulent')
     expect(stored(4n)).toMatchObject({ name: 'Sansevieria', tag: 'succulent' })
   })
 
@@ -101,7 +100,7 @@ await inEachBrowser((person, browser) => {
     const file = join(browser().downloads, 'plants.csv')
     const expected = 'id,name,tag\n-7,Boston fern,fern\n3,Staghorn fern,fern\n'
     const isWhole = () => existsSync(file) && statSync(file).size >= expected.length
-    expect(await until(PATIENCE_MS, isWhole)).toBeTrue()
+    await until('the whole file', isWhole)
     expect(readFileSync(file, 'utf8')).toBe(expected)
   })
 })

@@ -9,7 +9,7 @@ import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
-import { until } from '../../faults/fault'
+import { until } from '../../../harness/until'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
@@ -21,7 +21,6 @@ const PLANTS = [
   { id: 2, name: 'Ivy' },
 ]
 // Of one step.
-const PATIENCE_MS = 20_000
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
@@ -69,7 +68,7 @@ await inEachBrowser((person, browser) => {
     await person.click(labels.exportExcel)
 
     const file = join(browser().downloads, 'plants.xlsx')
-    expect(await until(PATIENCE_MS, () => existsSync(file) && statSync(file).size > 0)).toBeTrue()
+    await until('the file', () => existsSync(file) && statSync(file).size > 0)
     const { rows } = await readWorkbook(await Bun.file(file).bytes(), null)
     const cells: unknown[] = []
     for await (const part of rows)

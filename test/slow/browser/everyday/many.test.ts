@@ -1,10 +1,10 @@
 // The console with 50,000 plants, in each browser: `bun run test:browser`.
 import { beforeAll, beforeEach, expect, test } from 'bun:test'
-import { PATIENCE_MS, TOKEN } from '../../../harness/daemon'
+import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { plantsCounted } from '../../../harness/plants'
-import { until } from '../../faults/fault'
+import { until } from '../../../harness/until'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
@@ -110,7 +110,7 @@ await inEachBrowser((person, browser) => {
     await person.click(labels.control('Undo the deletion of 10,000 plants'))
     await person.find(labels.cell('3', 'ash 23757'))
     const isWhole = async () => (await plantsCounted(daemon)) === PLANTS
-    expect(await until(PATIENCE_MS, isWhole)).toBeTrue()
+    await until('the whole file', isWhole)
   })
 
   test('counts the tags of all plants', async () => {
