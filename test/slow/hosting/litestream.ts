@@ -3,7 +3,8 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Daemon, root } from '../../harness/daemon.ts'
 import { type StoredPlant, storedPlants } from '../../harness/plants.ts'
-import { Skipped, until } from '../faults/fault.ts'
+import { until } from '../../harness/until.ts'
+import { Skipped } from '../faults/fault.ts'
 import { needGo, sh } from '../faults/lab.ts'
 import { type Case, DATABASE, expect, page, script, startServer, writeFiles } from './case.ts'
 import { startPlantstore } from './proxy.ts'
@@ -21,7 +22,6 @@ const WRITTEN_BYTES = 256 * MIB
 const MAX_LOG_BYTES = WRITTEN_BYTES / 2
 // The size to which plantstore truncates the log, once it has no reader (engine/sqlite/committing/checkpoint.ts).
 const IDLE_LOG_BYTES = 32 * MIB
-const PATIENCE_MS = 60_000
 
 /** The program of the page, built into the folder of build results. */
 const binaries = join(root, 'dist/hosting')
@@ -76,8 +76,7 @@ function lastTransaction(folder: string): number {
  */
 async function shipped(): Promise<void> {
   const goal = lastTransaction(OWN_FOLDER) + 2
-  const isShipped = () => lastTransaction(REPLICA) >= goal
-  expect(await until(PATIENCE_MS, isShipped), 'Litestream ships nothing')
+  await until('shipped transactions', () => lastTransaction(REPLICA) >= goal)
 }
 
 /** The number of plants of each client in a database. Throws if one is missing before the last. */
@@ -122,7 +121,7 @@ export const litestream: Case = {
       for (let count = 0; count < goal; count = sum(clients.counts())) {
         const next = Math.min(goal, count + 100)
         const goesOn = () => sum(clients.counts()) >= next
-        expect(await until(PATIENCE_MS, goesOn), `creates do not go on after ${count}`)
+        await until(`more creates after ${count}`, goesOn)
       }
     }
 
@@ -135,8 +134,7 @@ export const litestream: Case = {
     daemon = await startPlantstore()
     await more(100)
     await shipper.kill()
-    const isCut = () => logBytes() <= IDLE_LOG_BYTES
-    expect(await until(PATIENCE_MS, isCut), 'the log stays long without Litestream')
+    await until('a short log without Litestream', () => logBytes() <= IDLE_LOG_BYTES)
     await more(100)
     shipper = startLitestream()
     await more(100)

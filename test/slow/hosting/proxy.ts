@@ -5,7 +5,7 @@ import { type Daemon, startDaemon, TOKEN } from '../../harness/daemon.ts'
 import { readEvents, take } from '../../harness/events.ts'
 import { type Answer, createClient, head, request } from '../../harness/http.ts'
 import { storedPlants } from '../../harness/plants.ts'
-import { until } from '../faults/fault.ts'
+import { until } from '../../harness/until.ts'
 import { sh } from '../faults/lab.ts'
 import { DATABASE, expect, HOST, page } from './case.ts'
 
@@ -50,7 +50,7 @@ async function checkUp(): Promise<void> {
       ({ status }) => status === 200,
       () => false,
     )
-  expect(await until(20_000, isUp), 'the proxy does not answer')
+  await until('an answer of the proxy', isUp)
 }
 
 /** Makes the certificate of the page. */
@@ -148,7 +148,7 @@ export async function checkConnections(): Promise<string> {
   const kept = await checkKeepAlive()
   const before = closedByPlantstore()
   const isIdle = () => openPorts().size === 0
-  expect(await until(IDLE_MS, isIdle), 'the proxy does not close idle connections')
+  await until('idle connections closed', isIdle, IDLE_MS)
   const byPlantstore = closedByPlantstore() - before
   expect(byPlantstore <= 0, `plantstore closed ${byPlantstore} idle connections first`)
   return kept
@@ -162,11 +162,10 @@ export async function checkReplacedConnections(): Promise<string> {
   const before = openPorts()
   await Bun.sleep(EXPIRY_MS)
   const load = startLoad(500_000, create)
-  const survivors = () => openPorts().intersection(before).size
   // Only those that a request would have used are replaced.
-  const areReplaced = await until(REPLACED_MS, () => survivors() < before.size / 2)
+  const areReplaced = () => openPorts().intersection(before).size < before.size / 2
+  await until('idle connections replaced', areReplaced, REPLACED_MS)
   await load.stop()
-  expect(areReplaced, `${survivors()} of ${before.size} idle connections used again`)
   return kept
 }
 

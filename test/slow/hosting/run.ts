@@ -10,13 +10,12 @@ import { need, temporaryFolder, undoAll } from '../faults/lab.ts'
 import { apache } from './apache.ts'
 import { caddy } from './caddy.ts'
 import { type Case, prepareMachine } from './case.ts'
-import { dashboard } from './dashboard.ts'
 import { haproxy } from './haproxy.ts'
 import { litestream } from './litestream.ts'
 import { nginx } from './nginx.ts'
 import { prometheus } from './prometheus.ts'
 
-const cases: readonly Case[] = [nginx, caddy, apache, haproxy, prometheus, dashboard, litestream]
+const cases: readonly Case[] = [nginx, caddy, apache, haproxy, prometheus, litestream]
 // Debian starts the daemons that it installs, unless this file says no.
 const POLICY = '/usr/sbin/policy-rc.d'
 
