@@ -124,6 +124,12 @@ export async function listening(child: Process, token: string = TOKEN, patience 
         headers: { ...headers, ...(rest.headers as object) },
       })
     },
+    /** The sample of a metric, such as `plantstore_wal_bytes`. */
+    async metric(name: string): Promise<number> {
+      const samples = (await (await this.fetch('/metrics')).text()).split('\n')
+      const sample = samples.find((line) => line.startsWith(`${name} `))
+      return Number(sample?.split(' ').at(-1))
+    },
     /** Creates a plant from JSON text, which can hold any int64 id. */
     create(body: string): Promise<Response> {
       return this.fetch('/plants', { method: 'POST', body })

@@ -1,7 +1,6 @@
 // Plants as they are in the database file, and refusals as a client sees them.
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import type { Daemon } from './daemon'
 import { databaseAt, query } from './server-database'
 
 /** A row of the table. */
@@ -34,12 +33,6 @@ function plantsOfServer(database: string): StoredPlant[] {
       const [id, name, tag] = JSON.parse(Buffer.from(line, 'hex').toString())
       return { id: BigInt(id), name, tag }
     })
-}
-
-/** The number of plants in the metrics of a daemon. */
-export async function plantsCounted(daemon: Pick<Daemon, 'fetch'>): Promise<number> {
-  const metrics = await (await daemon.fetch('/metrics')).text()
-  return Number(/^plantstore_plants (.*)$/m.exec(metrics)?.[1])
 }
 
 /** Expects a refusal: this error number, its status, and exactly an Error as the body. Resolves to the message. */

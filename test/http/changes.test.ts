@@ -318,8 +318,7 @@ test('a daemon that stops ends its streams at once', async () => {
   await using other = await startDaemon({ args: KEEP, database: folder.file('stopped.db') })
   const { events } = await follow({ of: other })
   await events.next()
-  const metrics = await (await other.fetch('/metrics')).text()
-  expect(metrics).toContain('\nplantstore_changes_followers 1\n')
+  expect(await other.metric('plantstore_changes_followers')).toBe(1)
   const started = performance.now()
   other.signal('SIGTERM')
 
@@ -336,10 +335,7 @@ test('followers that read nothing stay within the limit of unread answers, and o
     '\r\n\r\n',
     '\r\naccept: text/event-stream\r\n\r\n',
   )
-  const unsent = async () => {
-    const metrics = await (await other.fetch('/metrics')).text()
-    return Number(/^plantstore_unsent_bytes (\d+)$/m.exec(metrics)?.[1])
-  }
+  const unsent = () => other.metric('plantstore_unsent_bytes')
   {
     using stubborn = openStubborn(other.port, 200)
     stubborn.send(text)

@@ -50,10 +50,7 @@ test('answers 200 to one of many tries of the same create, and 40901 to the othe
 })
 
 test('refuses in a shared commit only the create that fails, and loses none of the others', async () => {
-  const commits = async () => {
-    const page = await (await daemon.fetch('/metrics')).text()
-    return Number(/^plantstore_commit_changes_count (\d+)$/m.exec(page)?.[1])
-  }
+  const commits = () => daemon.metric('plantstore_commit_changes_count')
   await daemon.create('{"id":1000,"name":"Fig"}')
   const before = await commits()
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ownDaemon } from '../harness/own-daemon'
-import { expectError, plantsCounted, storedPlants } from '../harness/plants'
+import { expectError, storedPlants } from '../harness/plants'
 
 const { daemon, database, stored } = ownDaemon()
 
@@ -15,7 +15,7 @@ const create = async (body: string) =>
 test('deletes unchanged plants, and names the others', async () => {
   await create(`{"plants":[{"id":9007199254740993,"name":"Rose","tag":"shrub"},{"id":2,"name":"Oak"},
     {"id":-9223372036854775808,"name":"Elm"},{"id":3,"name":"Yew","tag":""}]}`)
-  const before = await plantsCounted(daemon)
+  const before = await daemon.metric('plantstore_plants')
 
   const answer = await batchDelete(`{"plants":[{"id":2,"name":"Oak","x":1},{"id":3,"name":"Yew"},
     {"id":-9223372036854775808,"name":"elm"},{"id":9223372036854775807,"name":"Oak"},
@@ -27,7 +27,7 @@ test('deletes unchanged plants, and names the others', async () => {
   )
   expect([2n, 9007199254740993n].map(stored)).toEqual([undefined, undefined])
   expect(stored(3n)).toEqual({ id: 3n, name: 'Yew', tag: '' })
-  expect(await plantsCounted(daemon)).toBe(before - 2)
+  expect(await daemon.metric('plantstore_plants')).toBe(before - 2)
 })
 
 test('deletes 1 to 1000 plants, and no more; they can be created again', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { FIELDS, listWords, TEXT_FIELDS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
-import { expectError, plantsCounted, storedPlants } from '../harness/plants'
+import { expectError, storedPlants } from '../harness/plants'
 
 const { daemon, database, stored } = ownDaemon({ args: ['--keep-changes', '1d'] })
 
@@ -19,7 +19,7 @@ test('changes the sent fields, creates named plants, and names those it leaves',
   await daemon.create('{"id":9007199254740993,"name":"Rose","tag":"shrub"}')
   await daemon.create('{"id":2,"name":"Oak"}')
   await daemon.create('{"id":3,"name":"Fern","tag":"shade"}')
-  const before = await plantsCounted(daemon)
+  const before = await daemon.metric('plantstore_plants')
   const { next } = await changesAfter('now')
 
   const answer = await patch(`{"plants":[
@@ -38,7 +38,7 @@ test('changes the sent fields, creates named plants, and names those it leaves',
   expect(stored(2n)?.name).toBe('Oak')
   expect(stored(3n)).toMatchObject({ name: 'Fern', tag: 'shade' })
   expect(stored(9223372036854775807n)).toMatchObject({ name: 'New', tag: null })
-  expect(await plantsCounted(daemon)).toBe(before + 1)
+  expect(await daemon.metric('plantstore_plants')).toBe(before + 1)
   const { changes } = await changesAfter(next)
   expect(changes.map(({ action }) => action)).toEqual(['patch', 'create'])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ownDaemon } from '../harness/own-daemon'
-import { expectError, plantsCounted, storedPlants } from '../harness/plants'
+import { expectError, storedPlants } from '../harness/plants'
 
 const { daemon, database, stored } = ownDaemon({ args: ['--keep-changes', '1d'] })
 
@@ -19,7 +19,7 @@ const lastCursor = async (): Promise<string> => {
 test('creates new plants, replaces different ones, and leaves the others', async () => {
   await daemon.create('{"id":9007199254740993,"name":"Rose","tag":"shrub"}')
   await daemon.create('{"id":2,"name":"Oak"}')
-  const before = await plantsCounted(daemon)
+  const before = await daemon.metric('plantstore_plants')
   const body = `{"plants":[{"id":2,"name":"Oak"},{"id":9223372036854775807,"name":""},
     {"id":9007199254740993,"name":"Rose","x":1}],"x":1}`
 
@@ -29,7 +29,7 @@ test('creates new plants, replaces different ones, and leaves the others', async
   expect(await answer.text()).toBe('{"created":1,"replaced":1,"unchanged":1}')
   expect(stored(9007199254740993n)?.tag).toBeNull()
   expect(stored(9223372036854775807n)?.name).toBe('')
-  expect(await plantsCounted(daemon)).toBe(before + 1)
+  expect(await daemon.metric('plantstore_plants')).toBe(before + 1)
 
   const cursor = await lastCursor()
   expect(await (await put(body)).text()).toBe('{"created":0,"replaced":0,"unchanged":3}')

@@ -12,7 +12,7 @@ import {
 } from '../../harness/daemon'
 import { keptNote } from '../../harness/fields'
 import type { Folder } from '../../harness/folder'
-import { plantsCounted, storedPlants } from '../../harness/plants'
+import { storedPlants } from '../../harness/plants'
 import { unprivileged } from '../../harness/unprivileged'
 import { until } from '../../harness/until'
 
@@ -456,5 +456,5 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
   expect(imported.out).toBe('created 20000, skipped 0, replaced 0, refused 0; 20000 rows read\n')
   expect(created).toBeGreaterThan(10)
   expect(out.trimEnd().split('\n')).toHaveLength(20_000 + created)
-  expect(await plantsCounted(daemon)).toBe(20_000 + created)
+  expect(await daemon.metric('plantstore_plants')).toBe(20_000 + created)
 })

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { check } from '../../harness/commands'
 import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { plantsCounted, storedPlants } from '../../harness/plants'
+import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -64,7 +64,7 @@ test('a store killed under load has every acknowledged plant, with all fields', 
   expect([...deleted].filter((id) => stored.has(id))).toEqual([])
   expect([...stored.keys()].filter((id) => !sent.has(id))).toEqual([])
   for (const plant of stored.values()) expect(plant).toEqual(plantOf(plant.id))
-  expect(await plantsCounted(daemon)).toBe(stored.size)
+  expect(await daemon.metric('plantstore_plants')).toBe(stored.size)
   expect((await check(database)).out).toStartWith(`ok: ${stored.size} plants, `)
 
   const [id = 0n] = acknowledged

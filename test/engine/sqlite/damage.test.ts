@@ -22,17 +22,12 @@ async function startDamaged(database: string): Promise<{ daemon: Daemon; damaged
   return { daemon: await startDaemon({ database, args: ['--keep-changes', '1d'] }), damaged }
 }
 
-const metric = async (daemon: Daemon, name: string): Promise<string | undefined> =>
-  new RegExp(`^plantstore_storage_${name} (.)$`, 'm').exec(
-    await (await daemon.fetch('/metrics')).text(),
-  )?.[1]
-
 test('a damaged page fails the requests that need it, and no others', async () => {
   using folder = temporaryFolder()
   const { daemon, damaged } = await startDamaged(folder.file('plants.db'))
   await using _ = daemon
   expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'ok' })
-  expect(await metric(daemon, 'damaged')).toBe('0')
+  expect(await daemon.metric('plantstore_storage_damaged')).toBe(0)
 
   for (let round = 0; round < 12; round++) {
     const met = await daemon.fetch(`/plants/${damaged}`)
@@ -49,8 +44,8 @@ test('a damaged page fails the requests that need it, and no others', async () =
 
   await expectError(await daemon.fetch(`/plants?limit=1000&after=${damaged - 500}`), 50302)
   expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'damaged' })
-  expect(await metric(daemon, 'damaged')).toBe('1')
-  expect(await metric(daemon, 'writable')).toBe('1')
+  expect(await daemon.metric('plantstore_storage_damaged')).toBe(1)
+  expect(await daemon.metric('plantstore_storage_writable')).toBe(1)
   const events = daemon.events().filter(({ level }) => level === 'error')
   expect(events).toMatchObject([{ event: 'database-damaged' }])
   const { err, code } = await runProgram(['health'], {
@@ -80,10 +75,10 @@ test('a write that needs a damaged page fails alone in its commit', async () => 
   expect(await expectError(met as Response, 50302)).toBe('the database is damaged')
   expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(await (await daemon.fetch('/plants/0/history')).text()).toContain('red')
-  expect(await metric(daemon, 'damaged')).toBe('1')
+  expect(await daemon.metric('plantstore_storage_damaged')).toBe(1)
   // Each write is tried again: a trial, a second later, finds that the store can write.
   await Bun.sleep(1500)
-  expect(await metric(daemon, 'writable')).toBe('1')
+  expect(await daemon.metric('plantstore_storage_writable')).toBe(1)
   expect((await patch(1)).status).toBe(200)
 })
 

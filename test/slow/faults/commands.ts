@@ -23,7 +23,7 @@ async function end(database: string, command: string, words: string[], wrap: str
   const run = launch(database, { command, words, wrap, env: { TMPDIR: dirname(database) } })
   const code = await Promise.race([run.exited, Bun.sleep(10_000)])
   if (code !== undefined) await run.finished
-  return { command, code, stderr: run.stderr() }
+  return { command, code, stderr: run.err() }
 }
 
 /** Makes a copy of a database where that fails; returns what is wrong with how it ends. */
@@ -39,8 +39,8 @@ async function failingCopy(
   await run.finished
   const problems: string[] = []
   if (code !== 74) problems.push(`${command}: exit code ${code}, not 74`)
-  if (!/^plantstore: cannot write .*(copy.ndjson|plants.db): .+\n$/.test(run.stderr())) {
-    problems.push(`${command} says ${JSON.stringify(run.stderr())}`)
+  if (!/^plantstore: cannot write .*(copy.ndjson|plants.db): .+\n$/.test(run.err())) {
+    problems.push(`${command} says ${JSON.stringify(run.err())}`)
   }
   const left = readdirSync(folder).filter((name) => name !== 'ballast')
   if (left.length > 0) problems.push(`${command} leaves ${left.join(', ')}`)
@@ -106,10 +106,8 @@ export const commandFaults: Fault[] = [
       const code = await Promise.race([run.exited, Bun.sleep(20_000)])
       const problems: string[] = []
       if (code !== 74) problems.push(`exit code ${code ?? 'none yet'}, not 74`)
-      if (
-        !/^created database .+\nplantstore: cannot write to the database.+\n$/.test(run.stderr())
-      ) {
-        problems.push(`it says ${JSON.stringify(run.stderr())}`)
+      if (!/^created database .+\nplantstore: cannot write to the database.+\n$/.test(run.err())) {
+        problems.push(`it says ${JSON.stringify(run.err())}`)
       }
       const again = launch(database, { command: 'import', words: [file] })
       if ((await again.exited) !== 0) problems.push('it cannot be run again')

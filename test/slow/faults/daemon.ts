@@ -1,16 +1,13 @@
 // The programs that faults are injected into. Whatever is started here is killed when the fault ends.
 import { join } from 'node:path'
 import { builtPath } from '../../harness/built.ts'
-import {
-  listening,
-  startProgram,
-  type Daemon as TestedDaemon,
-  TOKEN,
-} from '../../harness/daemon.ts'
+import { type Daemon, listening, startProgram, TOKEN } from '../../harness/daemon.ts'
 import type { Process } from '../../harness/process.ts'
 import { inTime } from '../../harness/until.ts'
 import { comesTrue } from './fault.ts'
 import { after } from './lab.ts'
+
+export type { Daemon }
 
 export type Program = readonly string[]
 
@@ -34,14 +31,11 @@ export interface Start {
   port?: number
 }
 
-export type Run = Process & { stderr: () => string }
-export type Daemon = TestedDaemon & { stderr: () => string }
-
 /** A service that clients use: a daemon, or the daemons of a supervisor. */
 export type Service = Pick<Daemon, 'port' | 'token'>
 
 /** Starts the program on a database without waiting for it to listen. */
-export function launch(database: string, start: Start = {}): Run {
+export function launch(database: string, start: Start = {}): Process {
   const name = start.command ?? 'serve'
   const listen = name === 'serve' ? ['--host', '127.0.0.1', '--port', String(start.port ?? 0)] : []
   const args = [name, ...(start.words ?? []), ...listen, '--database', database]
@@ -52,7 +46,7 @@ export function launch(database: string, start: Start = {}): Run {
   })
   const undo = after(child.kill)
   child.exited.then(undo)
-  return { ...child, stderr: child.err }
+  return child
 }
 
 /** Starts a daemon on a database, and waits until it listens. */
@@ -60,9 +54,9 @@ export async function serve(database: string, start: Start = {}): Promise<Daemon
   return served(await listening(launch(database, start), TOKEN, 15_000))
 }
 
-function served(daemon: TestedDaemon): Daemon {
+function served(daemon: Daemon): Daemon {
   const stop = () => inTime(() => 'the end after SIGTERM', daemon.stop(), 20_000)
-  return { ...daemon, stop, stderr: daemon.err }
+  return { ...daemon, stop }
 }
 
 // As RestartSec= of the unit, but shorter.

@@ -99,10 +99,7 @@ const refusals = 150
 /** The problems of `/health` while every create is refused, and after space was added without further creates. */
 async function watchRefusals(daemon: Daemon, ledger: Ledger, addSpace: () => Promise<unknown>) {
   const problems: string[] = []
-  const isWritable = async () => {
-    const metrics = await once(daemon.port, request('GET', '/metrics', daemon.token))
-    return /^plantstore_storage_writable 1$/m.test(metrics?.body ?? '')
-  }
+  const isWritable = async () => (await daemon.metric('plantstore_storage_writable')) === 1
   let well = 0
   for (let refused = 0; refused < refusals; ) {
     const n = nextNumber(ledger)

@@ -99,7 +99,7 @@ async function importFile(folder: string, path: string, signalAfterMs: number | 
     seconds: (now - from) / 1000,
     endingMs: now - signalled,
     megabytes: memory.peak(),
-    said: child.stderr().trim(),
+    said: child.err().trim(),
   }
 }
 
@@ -161,7 +161,7 @@ export const longFileFaults: Fault[] = [
         const code = await child.exited
         memory.stop()
         most = Math.max(most, memory.peak())
-        if (code !== 0) problems.push(`${command}: exit code ${code}, says ${child.stderr()}`)
+        if (code !== 0) problems.push(`${command}: exit code ${code}, says ${child.err()}`)
         if (memory.peak() > megabytes) problems.push(`${command} took ${memory.peak()} MB`)
       }
 

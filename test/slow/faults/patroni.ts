@@ -4,7 +4,7 @@ import type { Daemon } from './daemon.ts'
 import { comesTrue, count, type Fault, type Outcome, tally } from './fault.ts'
 import { acknowledged, errorOf, health, type Load, plantOf, settle, startLoad } from './load.ts'
 import { type Cluster, type Node, startCluster } from './patroni-cluster.ts'
-import { metricsOf, serveBefore } from './postgres-server.ts'
+import { serveBefore } from './postgres-server.ts'
 import { faultsOf, judge } from './verify.ts'
 
 // As in deploy/patroni.yaml.
@@ -159,8 +159,8 @@ async function underLoad(about: string, folder: string): Promise<Outcome> {
     await settle(daemons[place] ?? first, load.ledger)
   const ledger = new Map(writers.flatMap(({ load }) => [...load.ledger]))
   for (const daemon of [...daemons, reader]) {
-    const metrics = await metricsOf(daemon)
-    if (metrics('acknowledged_commits_lost_total') > 0) problems.push('a lane tells of a loss')
+    if ((await daemon.metric('plantstore_acknowledged_commits_lost_total')) > 0)
+      problems.push('a lane tells of a loss')
     if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
   }
   const verdict = judge(await cluster.plants(), ledger)

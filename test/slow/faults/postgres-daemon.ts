@@ -84,7 +84,7 @@ async function stopUnderLoad(
   const code = await daemon.stop()
   const took = performance.now() - start
   await load.stop()
-  return { code, took, log: daemon.stderr() }
+  return { code, took, log: daemon.err() }
 }
 
 const DEFAULT_SECONDS = 8
@@ -178,7 +178,7 @@ async function startWithout(about: string): Promise<Outcome> {
     if (hasEnded) {
       count.refused++
       await run.finished
-      expectLine(await run.exited, run.stderr())
+      expectLine(await run.exited, run.err())
     } else count.served++
     await run.kill()
     const daemon = await serveBefore(url)
@@ -189,7 +189,7 @@ async function startWithout(about: string): Promise<Outcome> {
   const run = launchBefore(`${url}?connect_timeout=1`)
   const code = await run.finished
   resume()
-  expectLine(code, run.stderr())
+  expectLine(code, run.err())
   return {
     tried: about,
     many: `${STARTS} kills: ${count.refused} times one line, ${count.served} times it served later`,

@@ -22,9 +22,9 @@ async function mountSmall(megabytes: number): Promise<string> {
 async function startNew(server: Server): Promise<string[]> {
   const run = launchBefore(urlOf([server]).replace(DATABASE, 'another'))
   const code = await run.finished
-  const isClear = /^plantstore: [^\n]*(disk full|No space left)[^\n]*\n$/.test(run.stderr())
+  const isClear = /^plantstore: [^\n]*(disk full|No space left)[^\n]*\n$/.test(run.err())
   if ((code === 1 || code === 74) && isClear) return []
-  return [`a new store ends with ${code}: ${JSON.stringify(run.stderr())}`]
+  return [`a new store ends with ${code}: ${JSON.stringify(run.err())}`]
 }
 
 /** The tables grow on a disk that is full; the log of the server is elsewhere. */
@@ -58,7 +58,7 @@ async function fullTables(about: string): Promise<Outcome> {
     }
     const wrong = [...load.errors.keys()].filter((error) => error !== 50701)
     if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}`)
-    if (!daemon.stderr().includes('"disk-full"')) problems.push('the log does not tell of it')
+    if (!daemon.err().includes('"disk-full"')) problems.push('the log does not tell of it')
     return undefined
   }
   return underLoadAt(server, about, hurt)

@@ -3,14 +3,7 @@ import { SQL } from 'bun'
 import { PASSWORD } from '../../../tools/postgres/server.ts'
 import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { after } from './lab.ts'
-import {
-  DATABASE,
-  metricsOf,
-  type Server,
-  serveBefore,
-  startServer,
-  urlOf,
-} from './postgres-server.ts'
+import { DATABASE, type Server, serveBefore, startServer, urlOf } from './postgres-server.ts'
 
 /** Stops a backend; returns a function that resumes it, and resolves when it has ended. */
 function stopBackend(server: Server, pid: number): () => Promise<void> {
@@ -44,7 +37,7 @@ async function underStoppedBackend(about: string): Promise<Outcome> {
   await expect('a delete', daemon.fetch('/plants/2', { method: 'DELETE' }), 204)
   await resume()
   await expect('a read', daemon.fetch('/plants/2'), 404)
-  const notMade = (await metricsOf(daemon))('commits_in_doubt_total{made="false"}')
+  const notMade = await daemon.metric('plantstore_commits_in_doubt_total{made="false"}')
   if (notMade !== 1) problems.push(`${notMade} commits count as not made`)
   await daemon.stop()
   return { tried: about, many: 'one create', lost: 'the deleted plant stays away', problems }

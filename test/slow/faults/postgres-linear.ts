@@ -8,7 +8,6 @@ import { isEnough, reportOn } from './linear-report.ts'
 import {
   DATABASE,
   failOver,
-  metricsOf,
   type Server,
   serveBefore,
   signalAll,
@@ -103,9 +102,10 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
   }
   let inDoubt = 0
   for (const daemon of daemons) {
-    const metrics = await metricsOf(daemon)
-    for (const made of [true, false]) inDoubt += metrics(`commits_in_doubt_total{made="${made}"}`)
-    if (metrics('acknowledged_commits_lost_total') > 0) problems.push('a lane tells of a loss')
+    for (const made of [true, false])
+      inDoubt += await daemon.metric(`plantstore_commits_in_doubt_total{made="${made}"}`)
+    if ((await daemon.metric('plantstore_acknowledged_commits_lost_total')) > 0)
+      problems.push('a lane tells of a loss')
     if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
   }
   const outcome = reportOn(about, load, [...problems, ...load.strange])

@@ -4,7 +4,6 @@ import { comesTrue, count, type Outcome, tally } from './fault.ts'
 import { acknowledged, health, type Load, settle, startLoad } from './load.ts'
 import {
   DATABASE,
-  metricsOf,
   type Server,
   serveBefore,
   startServer,
@@ -34,7 +33,8 @@ export type Hurt<On extends Scene> = (scene: On) => Promise<Server | undefined>
 export interface Told {
   outcome: Outcome
   verdict: Verdict
-  metrics: (name: string) => number
+  /** The commits that a failover lost, by the daemon's metrics. */
+  lostCommits: number
   daemon: Daemon
 }
 
@@ -79,16 +79,16 @@ async function record<On extends Scene>(
   const { stored, refused, unknown } = tally(ledger)
   if (unknown > 0) problems.push(`${count(unknown, 'request')} without an answer`)
   await settle(daemon, ledger)
-  const metrics = await metricsOf(daemon)
-  const moves = metrics('server_failovers_total')
+  const made = await daemon.metric('plantstore_commits_in_doubt_total{made="true"}')
+  const notMade = await daemon.metric('plantstore_commits_in_doubt_total{made="false"}')
+  const lostCommits = await daemon.metric('plantstore_acknowledged_commits_lost_total')
+  const moves = await daemon.metric('plantstore_server_failovers_total')
   if (moves !== (left === server ? 0 : 1)) problems.push(`it tells of ${moves} failovers`)
   if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
   const [lanes] = await left.query('SELECT count(*)::int AS count FROM lanes', DATABASE)
   if (lanes?.count !== 0) problems.push('a lane is left')
   const verdict = await verifyServer(left, ledger)
 
-  const made = metrics('commits_in_doubt_total{made="true"}')
-  const notMade = metrics('commits_in_doubt_total{made="false"}')
   const doubt = `${made + notMade} in doubt: ${made} made, ${notMade} not`
   const many = `${count(stored, 'plant')} acknowledged, ${refused} refused, ${doubt}`
   return {
@@ -99,15 +99,14 @@ async function record<On extends Scene>(
       problems,
     },
     verdict,
-    metrics,
+    lostCommits,
     daemon,
   }
 }
 
-function judged({ outcome, verdict, metrics, daemon }: Told): Outcome {
+function judged({ outcome, verdict, lostCommits: lost, daemon }: Told): Outcome {
   const { problems } = outcome
   problems.push(...faultsOf(verdict))
-  const lost = metrics('acknowledged_commits_lost_total')
   if (lost !== 0) problems.push(`the lane tells of ${lost} lost commits`)
   const wrong = daemon.events().filter(({ event }) => event === 'unexpected')
   if (wrong.length > 0) problems.push(`it logs ${JSON.stringify(wrong[0])}`)

@@ -12,7 +12,8 @@ import {
 } from '../../../tools/postgres/server.ts'
 import { root } from '../../harness/daemon.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
-import { type Daemon, launch, type Run, type Start, serve } from './daemon.ts'
+import type { Process } from '../../harness/process.ts'
+import { type Daemon, launch, type Start, serve } from './daemon.ts'
 import { comesTrue, Skipped } from './fault.ts'
 import { after, sh } from './lab.ts'
 import type { Ledger } from './load.ts'
@@ -147,7 +148,7 @@ export const serveBefore = (url: string, start: Start = {}): Promise<Daemon> =>
   serve(url, withPassword(start))
 
 /** Runs the program before a server, without waiting for it. */
-export const launchBefore = (url: string, start: Start = {}): Run =>
+export const launchBefore = (url: string, start: Start = {}): Process =>
   launch(url, withPassword(start))
 
 /** All plants that a database has. */
@@ -162,19 +163,7 @@ export async function plantsIn(
 export async function verifyServer(server: Server, ledger: Ledger): Promise<Verdict> {
   const check = launchBefore(urlOf([server]), { command: 'check' })
   const code = await check.finished
-  const integrity = code === 0 ? 'ok' : `check ends with ${code}: ${check.out()}${check.stderr()}`
+  const integrity = code === 0 ? 'ok' : `check ends with ${code}: ${check.out()}${check.err()}`
   const plants = await plantsIn((statement) => server.query(statement, DATABASE))
   return { ...judge(plants, ledger), integrity }
-}
-
-/** The samples of a daemon's metrics by their names. */
-export async function metricsOf(daemon: Daemon): Promise<(name: string) => number> {
-  const text = await (await daemon.fetch('/metrics')).text()
-  const samples = new Map(
-    text.split('\n').map((line) => {
-      const end = line.lastIndexOf(' ')
-      return [line.slice(0, end), Number(line.slice(end + 1))] as const
-    }),
-  )
-  return (name) => samples.get(`plantstore_${name}`) ?? Number.NaN
 }

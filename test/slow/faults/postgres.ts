@@ -154,8 +154,12 @@ const failOverBehind: Hurt<GuardedScene> = async (scene) => {
 
 /** The control: what is acknowledged is lost, and the ledger and the lane both tell of it. */
 async function loseByFailover(about: string) {
-  const { outcome, verdict, metrics, daemon } = await recordGuarded(about, false, failOverBehind)
-  const told = metrics('acknowledged_commits_lost_total')
+  const {
+    outcome,
+    verdict,
+    lostCommits: told,
+    daemon,
+  } = await recordGuarded(about, false, failOverBehind)
   const { problems } = outcome
   if (verdict.lost === 0) problems.push('nothing was lost')
   if (told === 0) problems.push('the lane tells of no lost commit')

@@ -23,7 +23,7 @@ async function run(database: string, command: string, words: string[], wrap: str
   const child = launch(database, { command, words, wrap })
   const code = await child.exited
   await child.finished
-  return { code, lines: child.stderr().trimEnd().split('\n').filter(Boolean) } satisfies Run
+  return { code, lines: child.err().trimEnd().split('\n').filter(Boolean) } satisfies Run
 }
 
 function countPlants(database: string): number {

@@ -155,7 +155,7 @@ export const sigtermFaults: Fault[] = [
         await Bun.sleep(200)
         daemon.signal('SIGTERM')
         if (signals === 2) {
-          await comesTrue(5000, () => daemon.stderr().includes('"stopping"'))
+          await comesTrue(5000, () => daemon.err().includes('"stopping"'))
           // One that follows at once counts as the same.
           await Bun.sleep(100)
           daemon.signal('SIGTERM')
@@ -165,7 +165,7 @@ export const sigtermFaults: Fault[] = [
         if (code === undefined) await daemon.kill()
         const [expected, event] = signals === 1 ? [74, 'stop-timed-out'] : [143, 'stopped-at-once']
         if (code !== expected) problems.push(`exit code ${code ?? 'none'}, not ${expected}`)
-        if (!daemon.stderr().includes(event)) problems.push(`no line ${event}`)
+        if (!daemon.err().includes(event)) problems.push(`no line ${event}`)
         rmSync(STALL)
         await load.stop()
       }

@@ -26,10 +26,7 @@ function connectStubborn(daemon: Daemon, many: number): Clients {
   return clients
 }
 
-const unsent = async (daemon: Daemon): Promise<number> => {
-  const metrics = await once(daemon.port, request('GET', '/metrics', daemon.token))
-  return Number(/^plantstore_unsent_bytes (\d+)$/m.exec(metrics?.body ?? '')?.[1])
-}
+const unsent = (daemon: Daemon): Promise<number> => daemon.metric('plantstore_unsent_bytes')
 
 /** The requests of ordinary clients in the meantime: a create, a read and a short list. */
 async function ordinary(daemon: Daemon, ledger: Ledger): Promise<string[]> {

@@ -21,13 +21,8 @@ beforeAll(async () => {
 })
 const list = (limit: number) => request('GET', `/plants?limit=${limit}`, daemon.token)
 
-async function metric(name: string, of = daemon): Promise<number> {
-  const text = await (await of.fetch('/metrics')).text()
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
-}
-
 const untilUnsent = (holds: (bytes: number) => boolean) =>
-  until(`unsent bytes: ${holds}`, async () => holds(await metric('plantstore_unsent_bytes')))
+  until(`unsent bytes: ${holds}`, async () => holds(await daemon.metric('plantstore_unsent_bytes')))
 
 test('a long answer has its length, for a HEAD too, and is counted while it waits', async () => {
   using connection = await connect(daemon.url)
@@ -39,12 +34,12 @@ test('a long answer has its length, for a HEAD too, and is counted while it wait
   expect(plants).toEqual(PLANTS.slice(0, plants.length))
   expect(answer?.headers['content-length']).toBe(String(answer?.body.length))
   expect(first?.headers['content-length']).toBe(answer?.headers['content-length'])
-  expect(await metric('plantstore_unsent_bytes')).toBe(0)
+  expect(await daemon.metric('plantstore_unsent_bytes')).toBe(0)
 })
 
 test('a long answer to a client that has gone is not counted', async () => {
   const body = JSON.stringify({ id: 1000, name: 'x'.repeat(900_000) })
-  const before = await metric('process_open_fds')
+  const before = await daemon.metric('process_open_fds')
   const connections = await Promise.all(Array.from({ length: 10 }, () => connect(daemon.url)))
   for (const connection of connections) {
     connection.write(request('POST', '/plants', daemon.token, body))
@@ -52,7 +47,7 @@ test('a long answer to a client that has gone is not counted', async () => {
     connection.end()
   }
 
-  await until('all are closed', async () => (await metric('process_open_fds')) <= before)
+  await until('all are closed', async () => (await daemon.metric('process_open_fds')) <= before)
   await untilUnsent((bytes) => bytes === 0)
 })
 
@@ -106,7 +101,7 @@ test('a DELETE may have a body, within the limit of all bodies', async () => {
 
 test('counts the open files, connections among them, and how many there may be', async () => {
   await using other = await startDaemon({ database: folder.file('other.db') })
-  const read = (name: string) => metric(name, other)
+  const read = (name: string) => other.metric(name)
   const before = await read('process_open_fds')
   const connections = await Promise.all(Array.from({ length: 20 }, () => connect(other.url)))
   // Bun accepts a connection with its first byte.

@@ -72,11 +72,6 @@ const schedule = (backups: string, ...more: readonly string[]) => [
 const eventsOf = (daemon: Daemon, name: string) =>
   daemon.events().filter(({ event }) => event === name)
 
-const metric = async (daemon: Daemon, name: string): Promise<number> => {
-  const text = await (await daemon.fetch('/metrics')).text()
-  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? Number.NaN)
-}
-
 /** The process that makes a backup now; undefined where there is none. */
 function childOf(pid: number): number | undefined {
   const threads = readdirSync(`/proc/${pid}/task`)
@@ -154,12 +149,12 @@ test('reports the time and the size of the last backup, also after a restart', a
     await using daemon = await startDaemon({ database, args: schedule(backups) })
     await until(
       'the size of a backup',
-      async () => (await metric(daemon, 'plantstore_backup_bytes')) > 0,
+      async () => (await daemon.metric('plantstore_backup_bytes')) > 0,
     )
     seen.push([
-      await metric(daemon, 'plantstore_backup_last_success_timestamp_seconds'),
-      await metric(daemon, 'plantstore_backup_bytes'),
-      await metric(daemon, 'plantstore_backup_failures_total'),
+      await daemon.metric('plantstore_backup_last_success_timestamp_seconds'),
+      await daemon.metric('plantstore_backup_bytes'),
+      await daemon.metric('plantstore_backup_failures_total'),
     ])
     await daemon.stop()
   }
@@ -334,7 +329,7 @@ test('a damaged database gets no backup, and no old one is removed', async () =>
   expect(failed).toMatchObject({ level: 'error', retrySeconds: 3600 })
   expect(String(failed.detail)).toContain('plants.db is damaged')
   expect(readdirSync(backups).sort()).toEqual(old.sort())
-  expect(await metric(daemon, 'plantstore_backup_failures_total')).toBe(1)
+  expect(await daemon.metric('plantstore_backup_failures_total')).toBe(1)
   expect((await daemon.fetch('/health')).status).toBe(200)
 })
 
@@ -355,7 +350,7 @@ test('continues after the folder was missing for a while', async () => {
   renameSync(folder.file('away'), backups)
   await daemon.prints(() => eventsOf(daemon, 'backup-made').length > before)
 
-  expect(await metric(daemon, 'plantstore_backup_failures_total')).toBeGreaterThan(0)
+  expect(await daemon.metric('plantstore_backup_failures_total')).toBeGreaterThan(0)
 })
 
 test('continues after the folder was unwritable for a while', async () => {

@@ -15,9 +15,6 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const isWritable = async (daemon: Daemon): Promise<string | undefined> =>
-  /^plantstore_storage_writable (.)$/m.exec(await (await daemon.fetch('/metrics')).text())?.[1]
-
 /** The file that a descriptor of a process is open on; null if it was just closed. */
 function linkOf(pid: number, fd: string): string | null {
   try {
@@ -47,7 +44,7 @@ test("reports another program's lock within 10 seconds, and recovers", async () 
   expect(await health.text()).toContain(detail)
   expect(refused.status).toBe(503)
   expect(await refused.json()).toEqual({ error: 50301, message: detail })
-  expect(await isWritable(daemon)).toBe('0')
+  expect(await daemon.metric('plantstore_storage_writable')).toBe(0)
   expect((await daemon.create('{"id":3,"name":"tried again"}')).status).toBe(503)
   expect((await daemon.fetch('/plants/1')).status).toBe(200)
   await Bun.sleep(3000)
@@ -58,7 +55,7 @@ test("reports another program's lock within 10 seconds, and recovers", async () 
   const { seconds } = await daemon.event('database-unlocked')
   expect(Number(seconds)).toBeGreaterThanOrEqual(10)
   expect((await daemon.fetch('/health')).status).toBe(200)
-  expect(await isWritable(daemon)).toBe('1')
+  expect(await daemon.metric('plantstore_storage_writable')).toBe(1)
   expect((await daemon.create('{"id":4,"name":"after"}')).status).toBe(200)
   expect(lockEvents(daemon)).toHaveLength(2)
   expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 4n])

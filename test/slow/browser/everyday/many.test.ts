@@ -3,7 +3,6 @@ import { beforeAll, beforeEach, expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
-import { plantsCounted } from '../../../harness/plants'
 import { until } from '../../../harness/until'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
@@ -94,7 +93,7 @@ await inEachBrowser((person, browser) => {
       labels.text('Nothing was deleted: the plants are still being selected'),
       labels.selected('All 50,000 selected'),
     )
-    expect(await plantsCounted(daemon)).toBe(PLANTS)
+    expect(await daemon.metric('plantstore_plants')).toBe(PLANTS)
   })
 
   test('selects thousands, deletes them, and has them back at once by Undo', async () => {
@@ -109,7 +108,7 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.text('Deleted 10,000 plants; Ctrl+Z undoes it'))
     await person.click(labels.control('Undo the deletion of 10,000 plants'))
     await person.find(labels.cell('3', 'ash 23757'))
-    const isWhole = async () => (await plantsCounted(daemon)) === PLANTS
+    const isWhole = async () => (await daemon.metric('plantstore_plants')) === PLANTS
     await until('the whole file', isWhole)
   })
 
