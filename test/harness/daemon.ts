@@ -27,9 +27,9 @@ export function builtProgram(): readonly string[] {
   return [builtPath]
 }
 
-/** The command line of the program under test: the binary if `TESTED_BINARY` names one, else the source. */
+/** The command line of the program under test: the executable if `TESTED_BINARY` names one, else the source. */
 export const program: readonly string[] = Bun.env.TESTED_BINARY
-  ? [builtPath]
+  ? builtProgram()
   : [process.execPath, join(root, 'src/main.ts')]
 
 export type RunOptions = ProcessOptions & {
