@@ -5,13 +5,24 @@ const root = join(import.meta.dir, '..')
 
 const scan = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(root)]
 
+/** The pages that only readers of the source need, and their pictures. */
+const FOR_DEVELOPERS = [
+  'CONTRIBUTING.md',
+  ...['architecture.md', 'architecture.svg', 'benchmarks.md', 'decisions.md', 'recipes.md'].map(
+    (page) => `docs/${page}`,
+  ),
+]
+
 const LINK = /\[([^\]]+)\]\(([^)\s#]*)(#[^)\s]*)?\)/g
 
-/** Every page, and the pictures of pages, by its path. `others`: other files beside them. */
+/** Every page for users and operators, and the pictures of pages, by its path. `others`: other files beside them. */
 export async function releasePages(
   others: readonly string[],
 ): Promise<Readonly<Record<string, string | Blob>>> {
-  const paths = ['*.md', 'docs/*'].flatMap(scan).sort()
+  const paths = ['*.md', 'docs/*']
+    .flatMap(scan)
+    .filter((path) => !FOR_DEVELOPERS.includes(path))
+    .sort()
   const shipped = new Set([...paths, ...others])
   const pageOf = async (path: string) => {
     const file = Bun.file(join(root, path))

@@ -6,20 +6,23 @@ import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
 import { releaseCompose, releaseDockerfile } from './container'
-import { FOR_OPERATORS, makeDeb, UNITS } from './deb'
 import { listLicenses } from './licenses'
 import { manualPage } from './man'
+import { FOR_OPERATORS, FORMATS, makePackage, stagePackages, UNITS } from './package/packages'
 import { releasePages } from './pages'
 import { listParts } from './parts'
 import { run } from './run'
 import { makeSbom } from './sbom'
-import { sumsOf } from './sums'
 import { makeTarball } from './tarball'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist/release')
 const { name, version, description, license } = packageJson
 
+const ARCHITECTURES = [
+  ['amd64', 'x64', 'x86_64'],
+  ['arm64', 'arm64', 'aarch64'],
+] as const
 const TARGETS = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
 
 const { values } = parseArgs({
@@ -37,11 +40,12 @@ const inRoot = (...command: string[]): string => Buffer.from(run(command, { cwd:
 const wanted = packageJson.packageManager.replace('bun@', '')
 if (Bun.version !== wanted) throw new Error(`a release needs Bun ${wanted}, not ${Bun.version}`)
 
+if (Bun.which('go') === null) throw new Error('a release needs Go 1.21 or later, for nfpm')
+
 // The time of a release is that of its commit.
 const epoch = Number(Bun.env.SOURCE_DATE_EPOCH || inRoot('git', 'log', '-1', '--format=%ct'))
 // A rebuild of the same commit needs the same --maintainer, or none, for the same bytes.
 const maintainer = values.maintainer ?? inRoot('git', 'log', '-1', '--format=%cn <%ce>').trim()
-const homepage = values.homepage ?? null
 const made: string[] = []
 const add = (file: string): string => {
   made.push(file)
@@ -80,38 +84,40 @@ try {
     await Bun.write(add(`${name}-${version}.${file}`), text)
   }
 
-  await Bun.write(add(`${name}.1`), await manualPage(epoch))
+  const man = await manualPage(epoch)
+  await Bun.write(add(`${name}.1`), man)
+  const complete = (shell: string) => inRoot(process.execPath, 'src/main.ts', 'completion', shell)
+  const completions = { bash: complete('bash'), fish: complete('fish') }
+  const pages = await releasePages([])
 
-  const packages = [
-    ['amd64', 'x64'],
-    ['arm64', 'arm64'],
-  ] as const
-  const debs = packages.map(([architecture, target]) => {
-    const executable = join(dist, `${name}-${version}-linux-${target}`)
-    const outfile = add(`${name}_${version}_${architecture}.deb`)
-    return makeDeb({
-      version,
-      architecture,
-      description,
-      maintainer,
-      homepage,
-      executable,
-      texts,
-      outfile,
-      epoch,
-    })
-  })
-  await Promise.all(debs)
+  const staged = join(work, 'packages')
+  const release = { version, maintainer, homepage: values.homepage ?? null, epoch }
+  await stagePackages(staged, { manualPage: man, completions, pages, texts }, release)
+  for (const [arch, target, rpmArch] of ARCHITECTURES) {
+    const outfiles = {
+      deb: `${name}_${version}_${arch}.deb`,
+      rpm: `${name}-${version}-1.${rpmArch}.rpm`,
+      apk: `${name}_${version}_${rpmArch}.apk`,
+    }
+    for (const format of FORMATS) {
+      // Alpine's C library is musl.
+      const suffix = format === 'apk' ? '-musl' : ''
+      const executable = join(dist, `${name}-${version}-linux-${target}${suffix}`)
+      makePackage(staged, format, { arch, executable, outfile: add(outfiles[format]) }, release)
+    }
+  }
 
-  for (const target of ['x64', 'arm64']) {
+  for (const [, target] of ARCHITECTURES) {
     const base = `${name}-${version}-linux-${target}`
     const files = {
       plantstore: Bun.file(join(dist, base)),
       LICENSE: Bun.file(join(root, 'LICENSE')),
       ...(await releasePages(['LICENSE'])),
-      'plantstore.1': Bun.file(join(dist, `${name}.1`)),
+      'plantstore.1': man,
       'plantstore.env': Bun.file(join(root, 'deploy/plantstore.env')),
       'plantstore.service': Bun.file(join(root, 'deploy/plantstore.service')),
+      'completions/plantstore.bash': completions.bash,
+      'completions/plantstore.fish': completions.fish,
     }
     await makeTarball(add(`${base}.tar.gz`), files, epoch)
   }
@@ -125,7 +131,7 @@ try {
   rmSync(work, { recursive: true, force: true })
 }
 
-const sums = await sumsOf('sha256', dist, made.toSorted())
+const sums = run(['sha256sum', ...made.toSorted()], { cwd: dist })
 const list = add('SHA256SUMS')
 await Bun.write(list, sums)
 

@@ -19,8 +19,8 @@ export async function makeTarball(
     chmodSync(join(work, folder, 'plantstore'), 0o755)
     const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX']
     const tar = ['tar', '--sort=name', '--format=ustar', `--mtime=@${epoch}`, ...owner]
-    const archive = run([...tar, '--create', folder], { cwd: work })
-    await Bun.write(outfile, run(['gzip', '-nc'], { stdin: new Blob([archive]) }))
+    const packed = ['--use-compress-program=gzip -n', '--file', outfile]
+    run([...tar, ...packed, '--create', folder], { cwd: work })
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -1,6 +1,6 @@
 // The package of the client, as a user installs it: with npm, in an empty folder, without anything of this repository.
 import { beforeAll, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildClient, packClient } from '../../../deploy/client-package'
 import { root } from '../../harness/daemon'
@@ -129,15 +129,6 @@ test.each([
     expect(result).toEqual({ code: 0, out: '', err: '' })
   },
 )
-
-test('the package is reproducible: every build has the same bytes', async () => {
-  const again = folder.file('again')
-  await buildClient(again)
-  for (const file of readdirSync(again)) chmodSync(join(again, file), 0o600)
-  packClient(again, folder.file('again.tgz'))
-
-  expect(readFileSync(folder.file('again.tgz'))).toEqual(readFileSync(archive))
-})
 
 test('the package is bundled for a browser without any module of a server', async () => {
   const bundle = await Bun.build({ entrypoints: [join(project, 'main.js')], target: 'browser' })

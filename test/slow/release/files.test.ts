@@ -3,7 +3,6 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   appendFileSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -40,8 +39,9 @@ beforeAll(async () => {
   await sh(['sh', '-c', `cd ${validator} && "${process.execPath}" install --frozen-lockfile`])
 })
 
-test('SHA256SUMS lists every file, and each has its sum', async () => {
-  expect(sums.match(/\S+$/gm)).toEqual([
+test('SHA256SUMS lists every file of its folder, and each has its sum', async () => {
+  const listed = sums.match(/\S+$/gm) ?? []
+  expect(listed).toEqual([
     'Caddyfile',
     'Dockerfile',
     'apache.conf',
@@ -50,6 +50,8 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     'grafana-dashboard.json',
     'haproxy.cfg',
     'nginx.conf',
+    `plantstore-${version}-1.aarch64.rpm`,
+    `plantstore-${version}-1.x86_64.rpm`,
     `plantstore-${version}-linux-arm64`,
     `plantstore-${version}-linux-arm64-musl`,
     `plantstore-${version}-linux-arm64.tar.gz`,
@@ -64,36 +66,17 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     'plantstore.env',
     'plantstore.rules.yml',
     'plantstore.service',
+    `plantstore_${version}_aarch64.apk`,
     `plantstore_${version}_amd64.deb`,
     `plantstore_${version}_arm64.deb`,
+    `plantstore_${version}_x86_64.apk`,
   ])
+  expect(readdirSync(released('')).toSorted()).toEqual([...listed, 'SHA256SUMS'].toSorted())
   await sh(['sh', '-c', `cd ${root}/dist/release && sha256sum --check --strict SHA256SUMS`])
 })
 
 test('a release of the same commit has the same bytes, in whatever folder it is made', () => {
   expect(readFileSync(join(copy, 'dist/release/SHA256SUMS'), 'utf8')).toBe(sums)
-})
-
-test('the folder of the release has its files alone', () => {
-  const listed = [...(sums.match(/\S+$/gm) ?? []), 'SHA256SUMS']
-
-  expect(readdirSync(released('')).toSorted()).toEqual(listed.toSorted())
-})
-
-test('the tarball and the package have every file that their pages link to', async () => {
-  const unpacked = folder.file('pages')
-  mkdirSync(unpacked)
-  await sh(['tar', '-C', unpacked, '-xf', released(`plantstore-${version}-linux-x64.tar.gz`)])
-  await sh(['dpkg-deb', '--extract', released(`plantstore_${version}_amd64.deb`), unpacked])
-  const pages = [...new Bun.Glob('**/*.md').scanSync(unpacked)]
-  const links = pages.flatMap((page) =>
-    [...readFileSync(join(unpacked, page), 'utf8').matchAll(/\]\(([^)\s#]+)/g)]
-      .filter(([, link = '']) => !/^https?:/.test(link))
-      .map(([, link = '']) => join(unpacked, page, '..', link)),
-  )
-
-  expect(links.length).toBeGreaterThan(100)
-  expect(links.filter((link) => !existsSync(link))).toEqual([])
 })
 
 test('the tarball is verified, unpacked and started as docs/hosting.md says', async () => {

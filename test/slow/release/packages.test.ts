@@ -1,11 +1,11 @@
-// The Debian package: in a chroot without systemd, and on a machine that systemd runs.
+// The packages: their files, in a chroot without systemd, and on a machine that systemd runs.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   appendFileSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -13,8 +13,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { root as repository, startDaemon } from '../../harness/daemon'
+import { root as repository, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
 import { executable, has, released, sh, version } from './lab'
@@ -23,6 +22,7 @@ import { boot, canBoot, chroot, makeDebian } from './machine'
 const hasTools =
   process.arch === 'x64' &&
   (await has('debootstrap', 'dpkg-deb', 'unshare', 'nsenter', 'curl', 'mount'))
+const hasRpm = hasTools && (await has('rpm', 'bsdtar'))
 const hasLintian = hasTools && (await has('lintian'))
 const isBootable = hasTools && (await canBoot())
 if (hasTools && !isBootable) console.log('skipped: no namespaces or control groups for systemd')
@@ -30,9 +30,10 @@ if (hasTools && !isBootable) console.log('skipped: no namespaces or control grou
 const folder = ownFolder('/var/tmp')
 // It makes a Debian and an executable, beside other tests.
 setDefaultTimeout(900_000)
-const older = folder.file('older.deb')
-const newer = released(`plantstore_${version}_amd64.deb`)
+const current = released(`plantstore_${version}_amd64.deb`)
 const next = folder.file('next.deb')
+const rpm = released(`plantstore-${version}-1.x86_64.rpm`)
+const apk = released(`plantstore_${version}_x86_64.apk`)
 const data = 'var/lib/plantstore/plants.db'
 const hosting = readFileSync(join(repository, 'docs/hosting.md'), 'utf8')
 const operating = readFileSync(join(repository, 'docs/operating.md'), 'utf8')
@@ -40,108 +41,132 @@ const configuration = readFileSync(join(repository, 'docs/configuration.md'), 'u
 const settings = 'etc/plantstore/plantstore.env'
 const forward = `ExecStart=/usr/bin/plantstore forward \${WEBHOOK_URL} --secret-file /etc/plantstore/forward-%i.secret`
 
-/** Makes a package of another version from that of the release, of which `change` changes the files. */
-async function makeOther(other: string, outfile: string, change: (tree: string) => void) {
-  const tree = folder.file(`tree-${other}`)
-  await sh(['dpkg-deb', '--raw-extract', newer, tree])
-  const control = join(tree, 'DEBIAN/control')
-  const text = readFileSync(control, 'utf8')
-  writeFileSync(control, text.replace(/^Version: .*/m, `Version: ${other}`))
+/** Makes a package of the release's files, which `change` changes. */
+async function makeOther(outfile: string, change: (tree: string) => void) {
+  const tree = `${outfile}.tree`
+  await sh(['dpkg-deb', '--raw-extract', current, tree])
   change(tree)
-  // Packed by xz, each would take half a minute.
   const build = ['dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, outfile]
   await sh(build, { SOURCE_DATE_EPOCH: '0' })
 }
 
 // A later release: the schema of 1.0.0 is the only one so far.
-const makeNext = () => makeOther(`${version}+next`, next, () => {})
-
-// As an earlier release would be: a lower version, and the settings as a conffile.
-const makeOlder = () =>
-  makeOther(`${version}~older`, older, (tree) => {
-    mkdirSync(join(tree, 'etc/plantstore'), { recursive: true })
-    writeFileSync(join(tree, settings), '# Settings of an older plantstore.\n', { mode: 0o600 })
-    writeFileSync(join(tree, 'DEBIAN/conffiles'), `/${settings}\n`)
+const makeNext = () =>
+  makeOther(next, (tree) => {
+    const control = join(tree, 'DEBIAN/control')
+    const text = readFileSync(control, 'utf8')
+    writeFileSync(control, text.replace(/^Version: .*/m, '$&+next'))
   })
 
 beforeAll(async () => {
-  if (hasTools) await Promise.all([makeDebian(folder.file('debian')), makeOlder(), makeNext()])
+  if (hasTools) await Promise.all([makeDebian(folder.file('debian')), makeNext()])
 })
 
 /** A fresh machine, with both packages in its /root. */
 async function machine(name: string): Promise<string> {
   const root = folder.file(name)
   await sh(['cp', '-a', folder.file('debian'), root])
-  copyFileSync(older, join(root, 'root/older.deb'))
-  copyFileSync(newer, join(root, 'root/newer.deb'))
+  copyFileSync(current, join(root, 'root/plantstore_OLD_amd64.deb'))
+  copyFileSync(next, join(root, 'root/plantstore_NEW_amd64.deb'))
   return root
 }
 
+/** The files of a package, with their modes and the hashes of their contents. */
+async function contentsOf(unpack: readonly string[]): Promise<string[]> {
+  using to = temporaryFolder()
+  await sh(['sh', '-c', 'cd "$0" && "$@"', to.path, ...unpack])
+  const list = `find usr -type f -printf '%m ' -exec sha256sum '{}' ';' | sort -k 3`
+  return (await sh(['sh', '-c', `cd ${to.path} && ${list}`])).trim().split('\n')
+}
+
+const ofDebian = /share\/doc\/plantstore\/changelog\.gz$|share\/lintian\//
+
+test.skipIf(!hasRpm)('the RPM has the files of the Debian package', async () => {
+  const files = await contentsOf(['dpkg-deb', '--extract', current, '.'])
+
+  expect(files.filter((file) => ofDebian.test(file))).toHaveLength(2)
+  for (const file of ['licenses.txt.gz', 'cdx.json.gz', 'docs/scaling.md'])
+    expect(files.some((line) => line.endsWith(`/doc/plantstore/${file}`))).toBeTrue()
+  expect(await contentsOf(['bsdtar', '-xf', rpm])).toEqual(
+    files.filter((file) => !ofDebian.test(file)),
+  )
+})
+
+test.skipIf(!hasRpm)('the package for Alpine has them, with an executable for musl', async () => {
+  const isExecutable = (file: string) => file.endsWith('  usr/bin/plantstore')
+  const files = await contentsOf(['bsdtar', '-xf', rpm])
+  const ofAlpine = await contentsOf(['bsdtar', '-xf', apk])
+  const musl = await sh(['sha256sum', executable('x64-musl')])
+  const script = await sh(['bsdtar', '-xOf', apk, '.post-install'])
+
+  expect(ofAlpine.find(isExecutable)).toStartWith(`755 ${musl.split(' ')[0]}`)
+  expect(ofAlpine.filter((file) => !isExecutable(file))).toEqual(
+    files.filter((file) => !isExecutable(file)),
+  )
+  expect(script).toBe(readFileSync(join(repository, 'deploy/package/postinst'), 'utf8'))
+})
+
 test.skipIf(!hasLintian)('lintian finds no error and no warning', async () => {
   const lintian = ['lintian', '--allow-root', '--profile', 'debian', '--fail-on', 'error,warning']
-  expect((await run([...lintian, newer])).out).toBe('')
+  expect((await run([...lintian, current])).out).toBe('')
   // Of files from 1970, without the executable, which lintian reads for a quarter of a minute.
   const old = folder.file('old.deb')
-  await makeOther(version, old, (tree) => rmSync(join(tree, 'usr/bin/plantstore')))
+  await makeOther(old, (tree) => rmSync(join(tree, 'usr/bin/plantstore')))
   expect((await run([...lintian, old])).out).toContain(
     'E: plantstore: package-contains-ancient-file',
   )
 })
 
-test.skipIf(!hasTools)(
-  'in a chroot, the package installs, upgrades and removes; settings and plants are kept',
-  async () => {
-    const root = await machine('chroot')
+const byDpkg = (root: string) => ({
+  install: () => chroot(root)('dpkg', '-i', '/root/plantstore_OLD_amd64.deb'),
+  // Standard input is no terminal: a question would fail.
+  upgrade: () => chroot(root)('apt-get', 'install', '--yes', '/root/plantstore_NEW_amd64.deb'),
+  remove: () => chroot(root)('dpkg', '-P', 'plantstore'),
+  keepsSettings: false,
+})
+
+// Its dependencies are names of other distributions.
+const byRpm = (root: string) => ({
+  install: () => sh(['rpm', '--root', root, '--nodeps', '--install', rpm]),
+  upgrade: () => sh(['rpm', '--root', root, '--nodeps', '--upgrade', '--force', rpm]),
+  remove: () => sh(['rpm', '--root', root, '--erase', 'plantstore']),
+  keepsSettings: true,
+})
+
+test.skipIf(!hasRpm).each([
+  ['Debian package', byDpkg],
+  ['RPM', byRpm],
+])(
+  'in a chroot, the %s installs, upgrades and removes; settings and plants are kept',
+  async (name, by) => {
+    const root = await machine(name)
     const inside = chroot(root)
     const plantstore = (command: string) =>
       inside('runuser', '-u', 'plantstore', '--', 'sh', '-c', `${command} --database /${data}`)
+    const unit = join(root, 'etc/systemd/system/multi-user.target.wants/plantstore.service')
+    const read = (path: string) => readFileSync(join(root, path), 'utf8')
+    const { install, upgrade, remove, keepsSettings } = by(root)
 
-    await inside('dpkg', '-i', '/root/older.deb')
-    expect(existsSync(join(root, 'etc/systemd/system/multi-user.target.wants'))).toBeTrue()
+    await install()
     const { mode, uid } = statSync(join(root, 'var/lib/plantstore'))
     expect([mode & 0o777, uid === 0]).toEqual([0o700, false])
-    await plantstore('echo \'{"id":1,"name":"Rose"}\' | plantstore import - --format ndjson')
-    appendFileSync(join(root, settings), 'PLANTSTORE_PORT=3001\n')
-
-    // Standard input is no terminal: a question would fail.
-    await inside('apt-get', 'install', '--yes', '/root/newer.deb')
-    expect(await inside('dpkg-query', '-W', 'plantstore')).toBe(`plantstore\t${version}\n`)
-    expect(await plantstore('plantstore export -')).toContain('{"id":1,"name":"Rose"}\n')
-    expect(readFileSync(join(root, settings), 'utf8')).toBe(
-      '# Settings of an older plantstore.\nPLANTSTORE_PORT=3001\n',
-    )
-    expect(readdirSync(join(root, 'etc/plantstore'))).toEqual(['plantstore.env'])
-
-    const page = gunzipSync(
-      readFileSync(join(root, 'usr/share/man/man1/plantstore.1.gz')),
-    ).toString()
-    expect(page).toMatch(/^\.TH PLANTSTORE 1 "\d{4}-\d\d-\d\d" /)
-    for (const file of ['licenses.txt.gz', 'cdx.json.gz', 'changelog.gz', 'docs/scaling.md']) {
-      expect(existsSync(join(root, 'usr/share/doc/plantstore', file))).toBeTrue()
-    }
-    expect(await inside('systemd-analyze', 'verify', 'plantstore.service')).toBe('')
-
-    await inside('dpkg', '-r', 'plantstore')
-    expect(existsSync(join(root, 'usr/bin/plantstore'))).toBeFalse()
-    expect(existsSync(join(root, settings))).toBeTrue()
-    expect(await inside('dpkg', '-P', 'plantstore')).toContain('/var/lib/plantstore is kept')
-    expect(existsSync(join(root, 'etc/plantstore'))).toBeFalse()
-    expect(
-      existsSync(join(root, 'etc/systemd/system/multi-user.target.wants/plantstore.service')),
-    ).toBeFalse()
-    expect(statSync(join(root, data)).uid).toBe(uid)
-
-    await inside('dpkg', '-i', '/root/newer.deb')
-    expect(await plantstore('plantstore export -')).toContain('{"id":1,"name":"Rose"}\n')
     expect(statSync(join(root, settings)).mode & 0o777).toBe(0o600)
-    expect(readFileSync(join(root, settings), 'utf8')).toBe(
-      readFileSync(join(repository, 'deploy/plantstore.env'), 'utf8'),
-    )
-    writeFileSync(join(root, settings), 'PLANTSTORE_PORT=3002\n')
-    await inside('apt-get', 'install', '--yes', '--reinstall', '/root/newer.deb')
-    expect(readFileSync(join(root, settings), 'utf8')).toBe('PLANTSTORE_PORT=3002\n')
-    await inside('dpkg', '-P', 'plantstore')
-    expect(existsSync(join(root, 'etc/plantstore'))).toBeFalse()
+    expect(read(settings)).toBe(read('usr/share/plantstore/plantstore.env'))
+    expect(lstatSync(unit).isSymbolicLink()).toBeTrue()
+    await plantstore('echo \'{"id":1,"name":"Rose"}\' | plantstore import - --format ndjson')
+    writeFileSync(join(root, settings), 'PLANTSTORE_PORT=3001\n')
+    await inside('systemctl', 'disable', 'plantstore')
+
+    await upgrade()
+    expect(await plantstore('plantstore export -')).toContain('{"id":1,"name":"Rose"}\n')
+    expect([read(settings), existsSync(unit)]).toEqual(['PLANTSTORE_PORT=3001\n', false])
+    await inside('systemctl', 'enable', 'plantstore')
+
+    expect(await remove()).toContain('/var/lib/plantstore is kept')
+    for (const path of [unit, join(root, 'usr/bin/plantstore')])
+      expect(lstatSync(path, { throwIfNoEntry: false })).toBeUndefined()
+    expect(existsSync(join(root, settings))).toBe(keepsSettings)
+    expect(statSync(join(root, data)).uid).toBe(uid)
   },
 )
 
@@ -161,15 +186,15 @@ test.skipIf(!hasTools)(
     // Otherwise sudo complains.
     writeFileSync(join(root, 'etc/hosts'), `127.0.0.1 localhost ${hostname()}\n`)
     writeFileSync(join(root, 'etc/apt/apt.conf.d/yes'), 'APT::Get::Assume-Yes "true";\n')
-    copyFileSync(newer, join(root, 'root/plantstore_OLD_amd64.deb'))
-    copyFileSync(next, join(root, 'root/plantstore_NEW_amd64.deb'))
     await inside('dpkg', '-i', '/root/plantstore_OLD_amd64.deb')
     const plants = [1, 2, 3].map((id) => `{"id":${id},"name":"Rose","tag":"shrub"}\n`).join('')
     writeFileSync(join(root, 'tmp/plants.ndjson'), plants, { mode: 0o644 })
     await plantstore('import /tmp/plants.ndjson')
     await plantstore('token create laptop')
 
-    expect(await paste(everyday)).toContain('restored 3 plants')
+    expect(await paste(everyday)).toContain('exported 3 plants')
+    await plantstore('backup /var/lib/plantstore/before-upgrade.db')
+    await inside('apt-get', 'install', '/root/plantstore_NEW_amd64.deb')
     expect(await inside('dpkg-query', '-W', 'plantstore')).toContain('+next\n')
 
     await using daemon = await startDaemon({
@@ -211,7 +236,7 @@ test.skipIf(!hasTools)(
   async () => {
     const root = await machine('secrets')
     const inside = chroot(root)
-    await inside('dpkg', '-i', '/root/newer.deb')
+    await inside('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
     const modeOf = (path: string) => statSync(join(root, path)).mode & 0o777
 
     const [block = ''] = /^key=\$\(openssl.*?(?=^```)/ms.exec(hosting) ?? []
@@ -258,7 +283,9 @@ test.skipIf(!isBootable)(
       (await system.request('', '/health', undefined, port)).endsWith(' 200')
     const pid = () => system.property('MainPID')
 
-    expect(await system.run('dpkg', '-i', '/root/older.deb')).toContain('the service runs')
+    expect(await system.run('dpkg', '-i', '/root/plantstore_OLD_amd64.deb')).toContain(
+      'the service runs',
+    )
     await system.until('the daemon is healthy', () => isUp())
     expect(await system.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
     const changeLog = await system.run('journalctl', '-u', 'plantstore', '-o', 'cat')
@@ -310,7 +337,7 @@ test.skipIf(!isBootable)(
     )
 
     const restarted = await pid()
-    await system.run('dpkg', '-i', '/root/newer.deb')
+    await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
     await system.until(
       'the new one is healthy',
       async () => (await pid()) !== restarted && (await isUp()),
@@ -325,16 +352,18 @@ test.skipIf(!isBootable)(
     await system.run('systemctl', 'restart', 'plantstore')
     await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
     expect(await system.property('ExecMainStatus')).toBe('2')
-    const reinstalled = await system.run('dpkg', '-i', '/root/newer.deb')
+    const reinstalled = await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
     expect(reinstalled).toContain('does not run')
     expect(reinstalled).toContain('PLANTSTORE_PORT must be a whole number')
     // This one ends with 1, and is started again each second.
     await system.run('sed', '-i', '$s/.*/PLANTSTORE_HOST=203.0.113.1/', `/${settings}`)
-    const again = await system.run('dpkg', '-i', '/root/newer.deb')
+    const again = await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
     expect(again).toContain('does not run')
     expect(again).toContain('not an address of this machine')
     await system.run('systemctl', 'disable', '--now', 'plantstore')
-    expect(await system.run('dpkg', '-i', '/root/newer.deb')).toContain('is disabled')
+    expect(await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')).toContain(
+      'is disabled',
+    )
     await system.run('systemctl', 'enable', 'plantstore')
     await system.run(
       'sed',
@@ -371,7 +400,7 @@ test.skipIf(!isBootable)(
     expect([await pid(), await system.request('', '/health')]).toEqual(['0', '000'])
     expect(await program(webhooks)).toBe('none')
     expect(existsSync(join(root, data))).toBeTrue()
-    await system.run('dpkg', '-i', '/root/newer.deb')
+    await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
     await system.until('it is healthy', () => isUp())
     expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
   },

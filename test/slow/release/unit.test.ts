@@ -1,4 +1,4 @@
-// The systemd unit, as systemd's own tools judge it. deb.ts runs it.
+// The systemd unit, as systemd's own tools judge it. packages.test.ts runs it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
