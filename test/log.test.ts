@@ -14,26 +14,10 @@ setDefaultTimeout(PATIENCE_MS)
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-test('logs start and stop as lines of JSON on standard error', async () => {
+test('logs start and stop as lines of JSON, and no request, whichever route is first', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
-  await daemon.create('{"id":1,"name":"Rose"}')
-  await daemon.stop()
-
-  const lines = daemon.err().trimEnd().split('\n')
-  const events = lines.map((line) => JSON.parse(line))
-  for (const { time, level } of events) {
-    expect(time).toMatch(RFC3339)
-    expect(level).toBe('info')
-  }
-  expect(events.map(({ event }) => event)).toEqual(['listening', 'stopping', 'stopped'])
-  expect(events[0]).toMatchObject({ url: daemon.url, database })
-})
-
-test('logs nothing but its start and stop, whichever route is requested first', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const json = { id: 1, name: 'Rose' }
   await daemon.fetch('/plants', { json })
   await daemon.fetch('/plants/batch', { json: { plants: [json] } })
@@ -44,8 +28,18 @@ test('logs nothing but its start and stop, whichever route is requested first', 
   await daemon.fetch('/plants/1', { method: 'DELETE' })
   await daemon.stop()
 
+  const events = daemon
+    .err()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  for (const { time, level } of events) {
+    expect(time).toMatch(RFC3339)
+    expect(level).toBe('info')
+  }
+  expect(events.map(({ event }) => event)).toEqual(['listening', 'stopping', 'stopped'])
+  expect(events[0]).toMatchObject({ url: daemon.url, database })
   expect(daemon.out()).toMatch(/^console: .*\ncreated the database .*\n$/)
-  expect(daemon.err().trimEnd().split('\n')).toHaveLength(3)
 })
 
 test('logs every request with --log-requests, without secrets', async () => {
@@ -77,16 +71,6 @@ test('logs every request with --log-requests, without secrets', async () => {
     expect(daemon.err()).not.toContain(secret)
   }
   expect(daemon.err()).not.toMatch(/authorization/i)
-})
-
-test('logs no requests by default', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  await daemon.create('{"id":1,"name":"Rose"}')
-  await daemon.fetch('/nowhere')
-  await daemon.stop()
-
-  expect(daemon.err()).not.toContain('"request"')
 })
 
 test('logs only what --log-level asks for', async () => {
@@ -164,39 +148,20 @@ test('logs text into a file with --log-format text', async () => {
   expect(await child.stop()).toBe(0)
 })
 
-test('writes each event as one line, whatever it contains', () => {
-  const lines: string[] = []
-  const evil = 'a"b\n{"event":"faked"}\r\u0007\u001b[31m\u2028'
-  for (const format of ['json', 'text'] as const) {
-    createLog(
-      (line) => lines.push(line),
-      format,
-      () => 0,
-    )('warn', 'odd', { path: evil })
-  }
+test.each(['json', 'text'] as const)(
+  'writes each event as one line that commands no terminal, as %s',
+  (format) => {
+    const lines: string[] = []
+    const log = createLog((line) => lines.push(line), format, Date.now)
+    const path = 'a"b\n{"event":"faked"}\r\x1b[2J\x7f\x85\x9b31m\u2028\u202e\u2066é€🌱'
 
-  for (const line of lines) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
-    expect(line).toMatch(/^[^\u0000-\u001f]+\n$/)
-  }
-  expect(JSON.parse(lines[0] ?? '')).toEqual({
-    time: '1970-01-01T00:00:00.000Z',
-    level: 'warn',
-    event: 'odd',
-    path: evil,
-  })
-})
+    log('warn', 'odd', { path })
 
-test.each(['json', 'text'] as const)('commands no terminal by a field, as %s', (format) => {
-  const lines: string[] = []
-  const log = createLog((line) => lines.push(line), format, Date.now)
-  const path = '/\x1b[2J\x7f\x85\x9b31m\u2028\u202e\u2066é€🌱'
-
-  log('info', 'request', { path })
-
-  const [line = ''] = lines
-  expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
-  expect(line).toContain('é€🌱')
-  const [quoted = ''] = /"\/.*🌱"/u.exec(line) ?? []
-  expect(JSON.parse(quoted)).toBe(path)
-})
+    const [line = ''] = lines
+    expect(line).toEndWith('\n')
+    expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+    expect(line).toContain('é€🌱')
+    const [quoted = ''] = /"a.*🌱"/u.exec(line) ?? []
+    expect(JSON.parse(quoted)).toBe(path)
+  },
+)
