@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { freePort } from '../../tools/free-port'
 import { PASSWORD, type PostgresServer } from '../../tools/postgres/server'
 import { AS_NOBODY } from './commands'
-import { PATIENCE_MS, root, temporaryFolder } from './daemon'
+import { root, temporaryFolder } from './daemon'
 import { startProcess } from './process'
 
 export const hasPgBouncer = (): boolean => Bun.which('pgbouncer') !== null
@@ -44,10 +44,7 @@ export async function startPgBouncer(server: PostgresServer, settings: readonly 
   const setUser = process.getuid?.() === 0 ? AS_NOBODY : []
   const child = startProcess([...setUser, '/usr/sbin/pgbouncer', folder.file('ini')])
   const isUp = () => child.err().includes('process up')
-  const giveUp = setTimeout(() => child.signal('SIGKILL'), PATIENCE_MS)
-  const startup = await child.prints(isUp)
-  clearTimeout(giveUp)
-  if (!startup) throw new Error(child.err())
+  if (!(await child.prints(isUp, 'the start'))) throw new Error(child.err())
 
   return {
     url: (database = 'postgres') => `postgres://admin:${PASSWORD}@127.0.0.1:${port}/${database}`,

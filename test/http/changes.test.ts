@@ -3,9 +3,9 @@ import type { ChangeLogEntry } from '../../src/change-log/change-log'
 import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { request } from '../harness/http'
+import { openNonReaders } from '../harness/non-readers'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
-import { openStubborn } from '../harness/stubborn'
 import { until } from '../harness/until'
 
 const KEEP = ['--keep-changes', '1d']
@@ -337,8 +337,8 @@ test('followers that read nothing stay within the limit of unread answers, and o
   )
   const unsent = () => other.metric('plantstore_unsent_bytes')
   {
-    using stubborn = openStubborn(other.port, 200)
-    stubborn.send(text)
+    using clients = openNonReaders(other.port, 200)
+    clients.send(text)
     await until('unread bytes', async () => (await unsent()) > 10_000_000)
     const bytes = await unsent()
     expect(bytes).toBeGreaterThan(10_000_000)

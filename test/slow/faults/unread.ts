@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { startDaemon } from '../../harness/daemon.ts'
 import { once, pour, request } from '../../harness/http.ts'
-import { openStubborn } from '../../harness/stubborn.ts'
+import { openNonReaders } from '../../harness/non-readers.ts'
 import { type Daemon, plantstore } from './daemon.ts'
 import { comesTrue, type Fault, type Outcome } from './fault.ts'
 import { after, need, sh } from './lab.ts'
@@ -20,8 +20,8 @@ const files = 10_000
 
 type Clients = { readonly send: (text: string) => void; readonly close: () => void }
 
-function connectStubborn(daemon: Daemon, many: number): Clients {
-  const clients = openStubborn(daemon.port, many)
+function connectNonReaders(daemon: Daemon, many: number): Clients {
+  const clients = openNonReaders(daemon.port, many)
   after(clients.close)
   return clients
 }
@@ -70,7 +70,7 @@ function unread(name: string, about: string, many: number, of: Unread): Fault {
         const { names = [] } = of
         await store(daemon, names)
         const problems: string[] = []
-        const clients = connectStubborn(daemon, many)
+        const clients = connectNonReaders(daemon, many)
         for (let sent = 0; sent < (of.times ?? 1); sent++) {
           if (sent > 0) await Bun.sleep(many / 10)
           clients.send(of.request(daemon))

@@ -2,10 +2,10 @@ import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { startDaemon } from '../../harness/daemon'
 import { connect, head, request } from '../../harness/http'
+import { openNonReaders } from '../../harness/non-readers'
 import { ownDaemon } from '../../harness/own-daemon'
 import { ownPages } from '../../harness/own-pages'
 import { expectError } from '../../harness/plants'
-import { openStubborn } from '../../harness/stubborn'
 import { until } from '../../harness/until'
 
 ownPages()
@@ -52,8 +52,8 @@ test('a long answer to a client that has gone is not counted', async () => {
 })
 
 test('changes that come together are refused or answered: none is made without an answer', async () => {
-  using stubborn = openStubborn(daemon.port, 15)
-  stubborn.send(list(1000))
+  using clients = openNonReaders(daemon.port, 15)
+  clients.send(list(1000))
   await untilUnsent((bytes) => bytes > 15 * 1.4e6)
   const name = 'x'.repeat(900_000)
   const statuses = await Promise.all(
@@ -72,8 +72,8 @@ test('changes that come together are refused or answered: none is made without a
 })
 
 test('when many clients read nothing, long lists and plants are refused, and other requests are answered', async () => {
-  using stubborn = openStubborn(daemon.port, 40)
-  stubborn.send(list(1000))
+  using clients = openNonReaders(daemon.port, 40)
+  clients.send(list(1000))
   await untilUnsent((bytes) => bytes > 20e6)
 
   const refused = await daemon.fetch('/plants?limit=1000')
@@ -86,7 +86,7 @@ test('when many clients read nothing, long lists and plants are refused, and oth
   expect((await daemon.fetch('/plants?limit=10')).status).toBe(200)
   expect((await daemon.fetch('/docs')).status).toBe(200)
 
-  stubborn.close()
+  clients.close()
   await untilUnsent((bytes) => bytes === 0)
   expect((await daemon.create(long)).status).toBe(200)
 })

@@ -1,7 +1,6 @@
 // The packages: their files, in a chroot without systemd, and on a machine that systemd runs.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
-  appendFileSync,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -282,6 +281,22 @@ test.skipIf(!isBootable)(
     const isUp = async (port?: number) =>
       (await system.request('', '/health', undefined, port)).endsWith(' 200')
     const pid = () => system.property('MainPID')
+    const configure = (...lines: string[]) =>
+      writeFileSync(
+        join(root, settings),
+        ['PLANTSTORE_KEEP_CHANGES=1d', ...lines].map((line) => `${line}\n`).join(''),
+      )
+    const restartWith = async (...lines: string[]) => {
+      configure(...lines)
+      await system.run('systemctl', 'daemon-reload')
+      await system.run('systemctl', 'restart', 'plantstore')
+    }
+    const failedBySettings = async () => {
+      const state = async () => (await system.property('ActiveState')) === 'failed'
+      await system.until('it failed', state)
+      expect(await system.property('ExecMainStatus')).toBe('2')
+    }
+    const installAgain = () => system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
 
     expect(await system.run('dpkg', '-i', '/root/plantstore_OLD_amd64.deb')).toContain(
       'the service runs',
@@ -313,8 +328,7 @@ test.skipIf(!isBootable)(
     expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
 
     const webhooks = 'plantstore-forward@orders'
-    appendFileSync(join(root, settings), 'PLANTSTORE_KEEP_CHANGES=1d\n')
-    await system.run('systemctl', 'restart', 'plantstore')
+    await restartWith()
     const receiver = ['WEBHOOK_URL=http://127.0.0.1:9', 'PLANTSTORE_URL=http://127.0.0.1:3000']
     const lines = [...receiver, `PLANTSTORE_TOKEN=${token}`].join('\n')
     writeFileSync(join(root, 'etc/plantstore/forward-orders.env'), lines)
@@ -337,7 +351,7 @@ test.skipIf(!isBootable)(
     )
 
     const restarted = await pid()
-    await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
+    await installAgain()
     await system.until(
       'the new one is healthy',
       async () => (await pid()) !== restarted && (await isUp()),
@@ -348,59 +362,43 @@ test.skipIf(!isBootable)(
       await system.until(`${unit} runs the new executable`, isNew)
     }
 
-    appendFileSync(join(root, settings), 'PLANTSTORE_PORT=none\n')
-    await system.run('systemctl', 'restart', 'plantstore')
-    await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
-    expect(await system.property('ExecMainStatus')).toBe('2')
-    const reinstalled = await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
+    await restartWith('PLANTSTORE_PORT=none')
+    await failedBySettings()
+    const reinstalled = await installAgain()
     expect(reinstalled).toContain('does not run')
     expect(reinstalled).toContain('PLANTSTORE_PORT must be a whole number')
     // This one ends with 1, and is started again each second.
-    await system.run('sed', '-i', '$s/.*/PLANTSTORE_HOST=203.0.113.1/', `/${settings}`)
-    const again = await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
+    configure('PLANTSTORE_HOST=203.0.113.1')
+    const again = await installAgain()
     expect(again).toContain('does not run')
     expect(again).toContain('not an address of this machine')
     await system.run('systemctl', 'disable', '--now', 'plantstore')
-    expect(await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')).toContain(
-      'is disabled',
-    )
+    expect(await installAgain()).toContain('is disabled')
     await system.run('systemctl', 'enable', 'plantstore')
-    await system.run(
-      'sed',
-      '-i',
-      '$s/.*/PLANTSTORE_BACKUP_FOLDER=\\/srv\\/backups/',
-      `/${settings}`,
-    )
+
+    const backups = 'PLANTSTORE_BACKUP_FOLDER=/srv/backups'
     await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
-    await system.run('systemctl', 'restart', 'plantstore')
-    await system.until('it failed', async () => (await system.property('ActiveState')) === 'failed')
-    expect(await system.property('ExecMainStatus')).toBe('2')
+    await restartWith(backups)
+    await failedBySettings()
     expect(await system.run('journalctl', '-u', 'plantstore', '-n', '5', '-o', 'cat')).toContain(
       'ReadWritePaths=/srv/backups',
     )
-
     const [, dropIn = ''] = /```ini\n(.*?)```/s.exec(hosting) ?? []
     const folderOfUnit = join(root, 'etc/systemd/system/plantstore.service.d')
     mkdirSync(folderOfUnit)
     writeFileSync(join(folderOfUnit, 'override.conf'), dropIn)
-    appendFileSync(join(root, settings), 'PLANTSTORE_PORT=443\n')
-    await system.run('systemctl', 'daemon-reload')
-    await system.run('systemctl', 'restart', 'plantstore')
+    await restartWith(backups, 'PLANTSTORE_PORT=443')
     await system.until('it serves on port 443', () => isUp(443))
     await system.until('a backup', async () => (await system.run('ls', '/srv/backups')) !== '')
     rmSync(folderOfUnit, { recursive: true })
-    await system.run('systemctl', 'daemon-reload')
-
-    await system.run('sed', '-i', '-e', '$d', `/${settings}`)
-    await system.run('sed', '-i', '-e', '$d', `/${settings}`)
-    await system.run('systemctl', 'restart', 'plantstore')
+    await restartWith()
     await system.until('it is healthy again', () => isUp())
 
     await system.run('dpkg', '-r', 'plantstore')
     expect([await pid(), await system.request('', '/health')]).toEqual(['0', '000'])
     expect(await program(webhooks)).toBe('none')
     expect(existsSync(join(root, data))).toBeTrue()
-    await system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
+    await installAgain()
     await system.until('it is healthy', () => isUp())
     expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
   },

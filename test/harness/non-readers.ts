@@ -20,7 +20,7 @@ const symbols = {
 } as const
 
 /** Opens connections to a port of this machine with segments of 1400 bytes, as over a network, and small buffers. */
-export function openStubborn(port: number, many: number) {
+export function openNonReaders(port: number, many: number) {
   const { socket, setsockopt, connect, send, close } = openLibc(symbols)
   // struct sockaddr_in of 127.0.0.1, in network order but for the family.
   const address = new Uint8Array([
