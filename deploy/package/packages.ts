@@ -80,6 +80,7 @@ export async function stagePackages(
   run(['gzip', '-9n', ...Object.keys(compressed)], { cwd: folder })
   // Packages keep the modes and times of these files, which are those of the umask and of now.
   run(['chmod', '-R', 'u=rwX,go=rX', folder])
+  run(['chmod', '755', join(folder, 'usr/share/plantstore/certbot-hook')])
   run(['find', folder, '-exec', 'touch', '--date', `@${release.epoch}`, '{}', '+'])
 }
 
