@@ -76,7 +76,7 @@ const sqlite: Engine = {
 async function targetOf(database: string, secrets: DatabaseSecrets) {
   // Managed servers fail over by a change of their address.
   shortenNameCache()
-  return (await import('./postgres/connecting/url')).parsePostgresUrl(database, secrets)
+  return (await import('./postgres/connection/url')).parsePostgresUrl(database, secrets)
 }
 
 const postgres: Engine = {

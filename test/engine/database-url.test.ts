@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type DatabaseSecrets, withoutPassword } from '../../src/engine/database-url'
 import { engineOf } from '../../src/engine/engine'
-import { addressOf, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
+import { addressOf, parsePostgresUrl } from '../../src/engine/postgres/connection/url'
 import { UsageError } from '../../src/errors'
 import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
 

@@ -3,7 +3,7 @@
 import type { KeepChanges } from '../../src/change-log/change-log'
 import type { DatabaseSecrets } from '../../src/engine/database-url'
 import { openStore } from '../../src/engine/engine'
-import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
+import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/connection/url'
 import { storeOwner } from '../../src/engine/store-user'
 import type { ErrorName } from '../../src/errors'
 import type { Store } from '../../src/store'

@@ -3,7 +3,7 @@
 import type { SQL } from 'bun'
 import { FIELDS } from '../../plant/plant'
 import { describeColumn, describeForeignPart } from '../foreign-part'
-import { rowsOf, sendAll } from './connecting/statements'
+import { rowsOf, sendAll } from './connection/statements'
 import { newerSchema, SCHEMA, SCHEMA_VERSION } from './schema'
 
 const TABLES = [...SCHEMA.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table)

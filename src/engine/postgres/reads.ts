@@ -1,8 +1,8 @@
 // The reads of plants and of the change log, on the connections of a store.
 
 import type { PlantQuery, TagQuery } from '../../plant/plants'
-import type { Primary } from './connecting/primary'
-import { limitWaiting } from './connecting/readers'
+import type { Primary } from './connection/primary'
+import { limitWaiting } from './connection/readers'
 import { createChangeLogReader } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import { listTags } from './sql/tags'

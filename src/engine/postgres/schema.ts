@@ -2,8 +2,8 @@
 
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
-import { sqlStateOf } from './connecting/errors'
-import { commit, rollBack, type Statement, sendAll } from './connecting/statements'
+import { sqlStateOf } from './connection/errors'
+import { commit, rollBack, type Statement, sendAll } from './connection/statements'
 import schema from './schema.sql' with { type: 'text' }
 
 /** The schema version that this program reads and writes. */

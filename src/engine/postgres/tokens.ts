@@ -1,7 +1,7 @@
 // The tokens of a store: each one found is cached for a lease, and each change is a step of the lane.
 
 import type { Tokens } from '../../token/tokens'
-import type { Ask } from './connecting/connection'
+import type { Ask } from './connection/connection'
 import type { Step } from './lane/lane'
 import { createLeases, LEASE_MS } from './leases'
 import {

@@ -1,12 +1,12 @@
 // Looks at the server regularly: a write without rows, a page and a token find a lost privilege, an altered table, and a
 // connection that does not answer. What only other statements need is met by a client first.
 
-import type { Connection } from './connecting/connection'
-import { isDataError, isInDoubt, isOfServer, isReadOnlyServer } from './connecting/errors'
-import type { Primary } from './connecting/primary'
-import { type Connections, READER_SILENT_MS } from './connecting/readers'
-import type { ServerState } from './connecting/state'
-import { type Statement, sendAll } from './connecting/statements'
+import type { Connection } from './connection/connection'
+import { isDataError, isInDoubt, isOfServer, isReadOnlyServer } from './connection/errors'
+import type { Primary } from './connection/primary'
+import { type Connections, READER_SILENT_MS } from './connection/readers'
+import type { ServerState } from './connection/state'
+import { type Statement, sendAll } from './connection/statements'
 import { READ_PLACE } from './sql/change-log'
 import { FIND_NONE } from './sql/tokens'
 

@@ -6,7 +6,7 @@ import {
   chooseHost,
   chooseReadable,
   type Memory,
-} from '../../../src/engine/postgres/connecting/hosts'
+} from '../../../src/engine/postgres/connection/hosts'
 
 const HOSTS = {
   a: { host: 'a', port: 5432 },

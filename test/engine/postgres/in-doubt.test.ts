@@ -1,7 +1,7 @@
 // Which errors of a server leave it open whether a commit was made.
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { isInDoubt } from '../../../src/engine/postgres/connecting/errors'
+import { isInDoubt } from '../../../src/engine/postgres/connection/errors'
 
 const answer = (errno: string, severity: string) =>
   new SQL.PostgresError('x', { code: 'ERR_POSTGRES_SERVER_ERROR', errno, severity })

@@ -1,7 +1,7 @@
 // docs/scaling.md: the settings that a role needs through a pooler are those that plantstore checks.
 
 import { expect, test } from 'bun:test'
-import { REQUIRED, ROLE_LIMITS } from '../../../src/engine/postgres/connecting/settings'
+import { REQUIRED, ROLE_LIMITS } from '../../../src/engine/postgres/connection/settings'
 import { poolerDocs, roleStatements } from '../../harness/pgbouncer'
 
 const LIMITS = Object.entries(ROLE_LIMITS)

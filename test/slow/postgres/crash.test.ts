@@ -1,7 +1,7 @@
 // A server that crashes, or runs out of connections, during writes.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { startPostgres } from '../../../tools/postgres/server'
 import { follow, replay } from '../../engine/change-log-contract'
 import { PATIENCE_MS } from '../../harness/daemon'

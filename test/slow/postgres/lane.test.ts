@@ -3,9 +3,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
 import type { Write } from '../../../src/engine/commit/write'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
-import { commit } from '../../../src/engine/postgres/connecting/statements'
-import type { PostgresTarget } from '../../../src/engine/postgres/connecting/url'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
+import { commit } from '../../../src/engine/postgres/connection/statements'
+import type { PostgresTarget } from '../../../src/engine/postgres/connection/url'
 import { keepChanges } from '../../../src/engine/postgres/lane/change-log-row'
 import {
   beginStep,

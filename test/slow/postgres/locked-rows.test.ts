@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
-import { LOCK_MS } from '../../../src/engine/postgres/connecting/settings'
+import { LOCK_MS } from '../../../src/engine/postgres/connection/settings'
 import type { ErrorName } from '../../../src/errors'
 import type { Plant } from '../../../src/plant/plant'
 import type { Store } from '../../../src/store'

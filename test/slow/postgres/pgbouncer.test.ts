@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
-import { startupOf } from '../../../src/engine/postgres/connecting/settings'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
+import { startupOf } from '../../../src/engine/postgres/connection/settings'
 import { PASSWORD, type PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'

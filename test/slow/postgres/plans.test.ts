@@ -2,7 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { listPlants } from '../../../src/engine/postgres/sql/plants'
 import { ORDERS } from '../../../src/plant/plants'
 import { PATIENCE_MS } from '../../harness/daemon'

@@ -1,6 +1,6 @@
 // Settings of a role or a database for its sessions, which plantstore must not rely on.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { writeStatements } from '../../../src/engine/postgres/sql/apply-writes'
 import { READ_PLACE, REMOVE_NOTHING } from '../../../src/engine/postgres/sql/change-log'
 import { FIND_NONE } from '../../../src/engine/postgres/sql/tokens'

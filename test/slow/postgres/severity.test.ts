@@ -1,7 +1,7 @@
 // Errors of a server with another language in lc_messages, as Bun's driver reads them.
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { isInDoubt, sqlStateOf } from '../../../src/engine/postgres/connecting/errors'
+import { isInDoubt, sqlStateOf } from '../../../src/engine/postgres/connection/errors'
 
 /** A server that answers with an error, in PostgreSQL's order of fields, and hangs up. */
 function startRefusing(localized: string, severity: string) {

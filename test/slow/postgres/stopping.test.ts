@@ -1,6 +1,6 @@
 // Stopping a daemon before its store is open.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { CREATION_LOCK } from '../../../src/engine/postgres/schema'
 import { builtProgram, PATIENCE_MS, startProgram } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'

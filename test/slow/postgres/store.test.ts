@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { storeGuest } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
 import type { Plant } from '../../../src/plant/plant'

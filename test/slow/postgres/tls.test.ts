@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { connect } from '../../../src/engine/postgres/connecting/hosts'
+import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root } from '../../harness/daemon'

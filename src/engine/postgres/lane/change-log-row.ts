@@ -3,8 +3,8 @@
 import type { SQL } from 'bun'
 import type { KeepChanges } from '../../../change-log/change-log'
 import { newChangeLogName } from '../../../change-log/entry'
-import { sqlStateOf } from '../connecting/errors'
-import { commit, rowsOf, type Statement } from '../connecting/statements'
+import { sqlStateOf } from '../connection/errors'
+import { commit, rowsOf, type Statement } from '../connection/statements'
 
 const MAX_TRIES = 10
 

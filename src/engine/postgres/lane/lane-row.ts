@@ -8,7 +8,7 @@ import {
   type SqlResult,
   type Statement,
   sendAll,
-} from '../connecting/statements'
+} from '../connection/statements'
 import { SCHEMA_VERSION } from '../schema'
 
 const KEPT_DAYS = 30

@@ -6,10 +6,10 @@
 
 import type { SQL } from 'bun'
 import type { StoreUser } from '../../store-user'
-import type { Ask, Connection } from '../connecting/connection'
-import { isInDoubt } from '../connecting/errors'
-import { isSameServer } from '../connecting/hosts'
-import type { ServerState } from '../connecting/state'
+import type { Ask, Connection } from '../connection/connection'
+import { isInDoubt } from '../connection/errors'
+import { isSameServer } from '../connection/hosts'
+import type { ServerState } from '../connection/state'
 import { renameChangeLog } from './change-log-row'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 

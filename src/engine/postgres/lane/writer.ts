@@ -3,9 +3,9 @@
 
 import { InDoubtError, messageOf, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
-import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connecting/errors'
-import type { Primary } from '../connecting/primary'
-import type { Connections } from '../connecting/readers'
+import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connection/errors'
+import type { Primary } from '../connection/primary'
+import type { Connections } from '../connection/readers'
 import type { Lane, Step } from './lane'
 
 // Maximum number of attempts of a step that conflicts with other processes or finds its lane moved, and the longest

@@ -7,8 +7,8 @@ import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
 import { sampleRow } from '../../commit/sample-row'
 import { DONE, isDone, type Outcome, type Write, type WriteOf } from '../../commit/write'
-import { isLockTimeout } from '../connecting/errors'
-import { LOCK_MS } from '../connecting/settings'
+import { isLockTimeout } from '../connection/errors'
+import { LOCK_MS } from '../connection/settings'
 import {
   bigints,
   columnsFrom,
@@ -19,7 +19,7 @@ import {
   rowsOf,
   type Statement,
   sendAll,
-} from '../connecting/statements'
+} from '../connection/statements'
 import type { Step } from '../lane/lane'
 import { addPlants, beginStep, LANE_STATEMENTS, type LaneStep } from '../lane/lane-row'
 import { addEntries, advanceAndAdd, cursorIn, entryColumns, LAST_PLACE } from './change-log'

@@ -23,14 +23,14 @@ import {
 } from '../../../change-log/entry'
 import type { EntryRange, EntryTime } from '../../../change-log/retention'
 import { PAGE_LENGTH } from '../../page'
-import type { Ask } from '../connecting/connection'
+import type { Ask } from '../connection/connection'
 import {
   columnsFrom,
   columnsOf,
   rowsOf,
   type SqlResult,
   type Statement,
-} from '../connecting/statements'
+} from '../connection/statements'
 
 const REMOVED_AT_ONCE = 500
 

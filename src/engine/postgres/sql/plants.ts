@@ -21,8 +21,8 @@ import {
   PAGE_LENGTH,
   SQL_ORDERS,
 } from '../../page'
-import type { Ask } from '../connecting/connection'
-import { bigints, rowsOf, type SqlResult, type Statement } from '../connecting/statements'
+import type { Ask } from '../connection/connection'
+import { bigints, rowsOf, type SqlResult, type Statement } from '../connection/statements'
 import type { Rows } from './overlay'
 
 /** The SQL expression of the size of texts in bytes. */

@@ -3,7 +3,7 @@
 import type { SQL } from 'bun'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../../../token/row'
 import type { Token } from '../../../token/token'
-import { commit, type Statement } from '../connecting/statements'
+import { commit, type Statement } from '../connection/statements'
 import type { Step } from '../lane/lane'
 import { beginStep } from '../lane/lane-row'
 
