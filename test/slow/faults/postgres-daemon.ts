@@ -127,7 +127,7 @@ async function stopWithout(about: string): Promise<Outcome> {
     frozen: async () => server.freeze(),
     gone: async () => {
       await server.killAll()
-      return () => server.restart()
+      return () => server.start()
     },
   }
   for (const [place, [name, hurt]] of Object.entries(hurts).entries()) {
@@ -174,7 +174,7 @@ async function startWithout(about: string): Promise<Outcome> {
       hasEnded = true
     })
     await comesTrue(5000, () => hasEnded || run.err().includes('"listening"'))
-    await server.restart()
+    await server.start()
     if (hasEnded) {
       count.refused++
       await run.finished

@@ -89,7 +89,7 @@ async function fullLog(about: string): Promise<Outcome> {
     await Bun.sleep(500)
     rmSync(ballast)
     await server.killAll()
-    await server.restart()
+    await server.start()
     if (!(await acknowledged(load.ledger, 500, HEALED_MS))) problems.push('it did not heal')
     const wrong = [...load.errors.keys()].filter((error) => error !== 50701 && error !== 50302)
     if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}`)

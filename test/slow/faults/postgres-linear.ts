@@ -139,7 +139,7 @@ const killBackends: Hurt = async (scene) => {
 const killServer: Hurt = async (scene) => {
   for (let i = 0; i < 2; i++) {
     await scene.server.killAll()
-    await scene.server.restart()
+    await scene.server.start()
     await heals(scene)
   }
 }

@@ -117,7 +117,7 @@ async function startScene(problems: string[], isSynchronous: boolean): Promise<S
     return found?.lanes !== null
   }
   if (!(await comesTrue(HEALED_MS, hasTables))) throw new Error('the standby has no tables')
-  const at = urlOf([{ ...standby, port: way.port }])
+  const at = urlOf([{ port: way.port }])
   const reading = await serveBefore(at, { words: ['--read-only'] })
   const load = startLoad(writing, { clients: CLIENTS })
   return { primary, standby, way, writing, reading, load, problems }
@@ -201,7 +201,7 @@ const cutOff: Hurt = async (scene) => {
   const read = await reading.fetch('/plants/1')
   const error = read.ok ? 0 : ((await read.json()) as { error: number }).error
   if (error !== 50302) problems.push(`a read meanwhile is answered with ${error}`)
-  await standby.restart()
+  await standby.start()
 }
 
 const replica = (name: string, about: string, hurt: Hurt, isSynchronous = false): Fault => ({

@@ -19,7 +19,7 @@ import { after, sh } from './lab.ts'
 import type { Ledger } from './load.ts'
 import { judge, type Verdict } from './verify.ts'
 
-export interface Server extends PostgresServer {
+export type Server = PostgresServer & {
   installation: Installation
   /** Stops all its processes between two instructions; returns a function that resumes them. */
   freeze: () => () => void
@@ -94,8 +94,7 @@ export async function startServer(options: ServerOptions = {}, version = 0): Pro
     await killServer(server.pid())
     await server[Symbol.asyncDispose]()
   })
-  return {
-    ...server,
+  return Object.assign(server, {
     installation,
     freeze() {
       const pids = all()
@@ -103,7 +102,7 @@ export async function startServer(options: ServerOptions = {}, version = 0): Pro
       return () => signalAll(pids, 'SIGCONT')
     },
     killAll: () => killServer(server.pid()),
-  }
+  })
 }
 
 /** Starts a standby of a server, and waits until it streams. `synchronous`: no commit is confirmed without it. */
@@ -135,7 +134,7 @@ export async function failOver(primary: Server, standby: Server): Promise<void> 
 export const DATABASE = 'plants'
 
 /** The URL of a database on servers, without a password: it is in the environment of each daemon. */
-export const urlOf = (servers: readonly Server[], user = 'admin'): string =>
+export const urlOf = (servers: readonly Pick<Server, 'port'>[], user = 'admin'): string =>
   `postgres://${user}@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${DATABASE}`
 
 const withPassword = (start: Start): Start => ({

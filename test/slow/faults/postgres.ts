@@ -20,7 +20,7 @@ const HANG_MS = 5000
 async function killAllOnce({ server, problems, load }: Scene): Promise<void> {
   await server.killAll()
   await Bun.sleep(500)
-  await server.restart()
+  await server.start()
   if (!(await acknowledged(load.ledger, 500, HEALED_MS))) problems.push('it did not heal')
 }
 
@@ -32,7 +32,7 @@ const killServer: Hurt<Scene> = async (scene) => {
 const stopImmediately: Hurt<Scene> = async ({ server, load }) => {
   for (let i = 0; i < 2; i++) {
     await server.stop('SIGQUIT')
-    await server.restart()
+    await server.start()
     await acknowledged(load.ledger, 500, HEALED_MS)
   }
   return undefined
@@ -110,7 +110,7 @@ const goAway: Hurt<Scene> = async (scene) => {
   const { server, load, daemon, problems } = scene
   await server.stop()
   const reading = read(daemon)
-  await expectIllness(scene, () => server.restart(), GONE_MS)
+  await expectIllness(scene, () => server.start(), GONE_MS)
   const found = await reading
   if (found !== 50302) problems.push(`a read meanwhile is answered with ${found}`)
   if (answered(load, 50302) < 64) problems.push('changes are not refused with 50302')

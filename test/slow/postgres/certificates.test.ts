@@ -22,8 +22,8 @@ const PROGRAM = builtProgram()
 
 /** Installs a certificate for new connections to the server. */
 async function install(server: PostgresServer, { cert, key }: { cert: string; key: string }) {
-  server.rewrite('server.pem', cert)
-  server.rewrite('server.key', key)
+  writeFileSync(`${server.folder}/data/server.pem`, cert)
+  writeFileSync(`${server.folder}/data/server.key`, key)
   const before = server.log()
   await server.query('SELECT pg_reload_conf()')
   await until('a reload', () => server.log().slice(before.length).includes('SIGHUP'))

@@ -289,7 +289,7 @@ describeServers('the commands with %s', (startServer) => {
     // A write of the last second is enough.
     await until('bad health', async () => (await health()).code !== 0)
     expect((await health()).err).toContain(' answered 503: ')
-    await (await startServer()).restart()
+    await (await startServer()).start()
     await until('health', async () => (await health()).code === 0)
   })
 

@@ -174,15 +174,15 @@ describeServers(
     })
 
     test('works through a unix socket', async () => {
-      const { socket, port } = await startServer()
+      const { folder, port } = await startServer()
       const user = `postgres://admin:${PASSWORD}@`
 
       for (const url of [
-        `${user}/postgres?host=${socket}&port=${port}`,
-        `${user}${encodeURIComponent(socket)}:${port}/postgres`,
+        `${user}/postgres?host=${folder}/socket&port=${port}`,
+        `${user}${encodeURIComponent(`${folder}/socket`)}:${port}/postgres`,
       ]) {
         const connection = await open(url)
-        expect(addressOf(connection.host)).toBe(`${socket}/.s.PGSQL.${port}`)
+        expect(addressOf(connection.host)).toBe(`${folder}/socket/.s.PGSQL.${port}`)
         await connection.close()
       }
     })

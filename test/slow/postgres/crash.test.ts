@@ -35,7 +35,7 @@ describeServers('a crash of %s', (_, installation) => {
       await until('creates', () => acknowledgedIds.length > round * 1000)
       // Like "pg_ctl stop -m immediate".
       await server.stop('SIGQUIT')
-      await server.restart()
+      await server.start()
     }
     await until('creates after the crashes', () => acknowledgedIds.length > 3000)
     isOver = true

@@ -352,7 +352,7 @@ const lostAnswers = (keep: KeepChanges) => (startServer: () => Promise<PostgresS
     expect(fixture.store.probe()).rejects.toHaveProperty('error', 'storage failed')
     expect(await change).toEqual(['storage failed'])
     expect(fixture.store.stats().problem).not.toBeNull()
-    await server.restart()
+    await server.start()
 
     await until('a writable store', () => fixture.store.stats().problem === null)
     await fixture.store.probe()

@@ -86,18 +86,18 @@ describeServers('the change log in %s', (startServer, { bin }) => {
 
   test('refuses cursors from after a base backup that was restored', async () => {
     await using server = await startPostgres({ name: '', bin })
-    const data = join(server.socket, '../data')
+    const data = join(server.folder, 'data')
     const url = await server.createDatabase('plants')
     const common = await write(url, [1n, 2n])
     await server.stop()
     cpSync(data, `${data}.backup`, { recursive: true, preserveTimestamps: true })
     await Bun.$`chown -R --reference ${data} ${data}.backup`.quiet()
-    await server.restart()
+    await server.start()
     const lostCursor = await write(url, [3n, 4n])
     await server.stop()
     rmSync(data, { recursive: true })
     renameSync(`${data}.backup`, data)
-    await server.restart()
+    await server.start()
 
     await expectOtherHistory(url, common, lostCursor)
   })

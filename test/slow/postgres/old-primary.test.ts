@@ -1,7 +1,7 @@
 // An old primary that boots again after a failover: it accepts writes, but must not be used.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../../src/engine/engine'
 import { storeReader } from '../../../src/engine/store-user'
@@ -74,7 +74,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await primary.stop('SIGQUIT')
     await promote(standby)
     for (const plant of range(10, 5)) await store.createPlant(plant)
-    await primary.restart()
+    await primary.start()
 
     pair.proxy.cut()
     for (const plant of range(20, 5)) await store.createPlant(plant)
@@ -96,11 +96,11 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await primary.stop('SIGQUIT')
     await promote(standby)
     await store.createPlant({ id: 2n, name: 'two' })
-    await primary.restart()
+    await primary.start()
 
     await standby.stop()
     const refusal = await errorOf(store.createPlant({ id: 3n, name: 'three' }))
-    await standby.restart()
+    await standby.start()
     await until('a create', async () => !(await errorOf(store.createPlant({ id: 4n, name: 'x' }))))
 
     expect(refusal).toBe('storage failed')
@@ -120,9 +120,9 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await standby.query("ALTER SYSTEM SET restore_command = 'sleep 1; false'")
     await standby.query('ALTER SYSTEM SET hot_standby = off')
     await standby.stop()
-    standby.rewrite('recovery.signal', '')
-    await primary.restart()
-    const starting = standby.restart().catch(() => {})
+    writeFileSync(`${standby.folder}/data/recovery.signal`, '')
+    await primary.start()
+    const starting = standby.start().catch(() => {})
     await until('a server that starts up', () =>
       standby.query('SELECT').then(
         () => false,
@@ -188,7 +188,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await promote(standby)
     await pair.store.createPlant({ id: 2n, name: 'two' })
     await standby.stop()
-    await primary.restart()
+    await primary.start()
     const url = urlOf([primary.port, standby.port])
     const events: Logged[] = []
     const store = await openAt(url, events)
@@ -197,7 +197,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
     let acknowledged = 1
     expect(await reader.readPlant(2n)).toBeNull()
 
-    await standby.restart()
+    await standby.start()
     let error: ErrorName | null = null
     for (let id = 100n; error === null; id += 1n) {
       error = await errorOf(store.createPlant({ id, name: 'x' }))
@@ -238,7 +238,7 @@ describeServers('an old primary of %s', (startServer, installation) => {
     await primary.stop('SIGQUIT')
     await promote(standby)
     for (const plant of range(10, 5)) await store.createPlant(plant)
-    await primary.restart()
+    await primary.start()
     const env = { PLANTSTORE_DATABASE: urlOf([primary.port, standby.port]) }
     const run = (...args: string[]) => runProgram(args, { program: PROGRAM, env })
 

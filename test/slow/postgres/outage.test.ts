@@ -50,7 +50,7 @@ describeServers('an outage of %s', (startServer, installation) => {
     expect(await errorOf(fixture.store.createPlant({ id: 11n, name: 'eleven' }))).toBe(
       'storage failed',
     )
-    await server.restart()
+    await server.start()
     // The change waited too long, and was not stored.
     expect(await inDoubt).toBe('storage failed')
     await until('a writable store', () => fixture.store.stats().problem === null)

@@ -42,7 +42,7 @@ describeServer('the password of %s', (startServer) => {
       await hear('/plants/1')
       await hear('/health')
       await hear('/metrics')
-      await server.restart()
+      await server.start()
       await until('health', async () => (await daemon.fetch('/health')).status === 200)
       // Like a bug of the runtime, which prints a report.
       daemon.signal('SIGSEGV')

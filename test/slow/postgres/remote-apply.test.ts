@@ -65,7 +65,7 @@ describeServers('remote_apply with %s', (_, installation) => {
 
     await standby.stop()
     await until('bad health', async () => !(await isHealthy()))
-    await standby.restart()
+    await standby.start()
     await goOn()
     isOver = true
     await Promise.all(clients)

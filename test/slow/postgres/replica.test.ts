@@ -245,7 +245,7 @@ describeServers('a read-only daemon before %s', (_, installation) => {
 
     await until('503', async () => (await reading.fetch('/health')).status === 503)
     expect(await errorOf(await reading.fetch('/plants/1'))).toMatchObject({ error: 50302 })
-    await standby.restart()
+    await standby.start()
     await until('200', async () => (await reading.fetch('/health')).status === 200)
     await hasPlant(reading, 1)
   })

@@ -100,8 +100,8 @@ describeServer(
     })
 
     test('never encrypts a unix socket', async () => {
-      const { socket, port } = await valid()
-      const url = `postgres://admin@/postgres?host=${socket}&port=${port}`
+      const server = await valid()
+      const url = `postgres://admin@/postgres?host=${server.folder}/socket&port=${server.port}`
 
       expect(await tryOut(`${url}&sslmode=verify-full`)).toContain('wrong password')
     })
