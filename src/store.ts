@@ -86,8 +86,6 @@ export type Findings = {
   readonly tokens: number
   /** Damage, and a schema that is not plantstore's, one line each; empty if there is none. */
   readonly problems: readonly string[]
-  /** Problems that make no request fail, one line each. */
-  readonly warnings?: readonly string[]
   /** Records that another program has made wrong, one line each with the fix. Copies of the database have them too. */
   readonly wrongRecords: readonly string[]
 }

@@ -93,7 +93,7 @@ const postgres: Engine = {
   },
   async openReadOnly(database, secrets, log) {
     const target = await targetOf(database, secrets)
-    return (await import('./postgres/read-only')).openReadOnly(target, log)
+    return (await import('./postgres/snapshot')).openReadOnly(target, log)
   },
   async check(database, secrets, log) {
     const target = await targetOf(database, secrets)
@@ -101,7 +101,7 @@ const postgres: Engine = {
   },
   async readAll(database, secrets, _, log, read) {
     const target = await targetOf(database, secrets)
-    const snapshot = await import('./postgres/sql/snapshot')
+    const snapshot = await import('./postgres/snapshot')
     return snapshot.readSnapshot(target, log, (ask) => read(snapshot.allPlants(ask)))
   },
 }

@@ -44,7 +44,6 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: kind('deleteAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({ kind: kind('change'), id, patch, action, precondition, origin }),
   fc.record({ kind: kind('delete'), id, precondition, origin }),
-  fc.record({ kind: kind('probe') }),
 )
 
 test('decides a batch in memory as SQLite would, and writes its net effect', () => {

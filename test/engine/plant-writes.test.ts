@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GroupCommit } from '../../src/engine/commit/group-commit'
 import { createWrites, type PlantChanges, plantChanges } from '../../src/engine/commit/plant-writes'
-import { sampleRow } from '../../src/engine/commit/sample-row'
 import { DONE, type Outcome, type Write } from '../../src/engine/commit/write'
 import { issueToken } from '../../src/token/token'
 import { turns } from '../harness/ledger'
@@ -89,12 +88,4 @@ test('the recorded use of a token is told once it is durable', async () => {
   methods.recordUse(token, Date.now())
 
   expect(await used).toBe(`${token.hash} true`)
-})
-
-test('a sample takes more pages than a create of 32 KiB, and is new each time', () => {
-  const [[id, name], [otherId, otherName]] = [sampleRow(), sampleRow()]
-
-  expect(Bun.deflateSync(name).length).toBeGreaterThan(32 * 1024)
-  expect(id).not.toBe(otherId)
-  expect(name).not.toBe(otherName)
 })

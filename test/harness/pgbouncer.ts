@@ -11,7 +11,7 @@ export const hasPgBouncer = (): boolean => Bun.which('pgbouncer') !== null
 
 /** The section of the docs about PgBouncer. */
 export const poolerDocs = (): string =>
-  /^## PgBouncer$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/scaling.md'), 'utf8'))?.[1] ?? ''
+  /^## PgBouncer$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/failover.md'), 'utf8'))?.[1] ?? ''
 
 /** The documented statements that prepare the role, for the user of tests. */
 export const roleStatements = (): string[] =>

@@ -31,10 +31,12 @@ export async function openPlain(
     admin,
     query,
     isHealthy: async () => (await errorOf(store.probe())) === null,
-    async check() {
-      const { problems, warnings = [] } = await checkServer(targetOf(url))
-      return [...problems, ...warnings]
-    },
+    /** The problems, or the reason that there is no check. */
+    check: () =>
+      checkServer(targetOf(url)).then(
+        ({ problems }) => problems,
+        (error: Error): readonly string[] => [error.message],
+      ),
     [Symbol.asyncDispose]: () => store.close(),
   }
 }

@@ -25,9 +25,8 @@ database cannot be read.`,
   async run({ config, out, err }) {
     const { database } = config
     const findings = await engineOf(database).check(database, config, commandLog(err))
-    const { problems, warnings = [], wrongRecords, schemaVersion, plants, tokens } = findings
+    const { problems, wrongRecords, schemaVersion, plants, tokens } = findings
     const name = withoutPassword(database)
-    for (const line of warnings) err.write(`plantstore: warning: ${name}: ${line}\n`)
     const lines = [...problems, ...wrongRecords]
     for (const line of lines) err.write(`plantstore: ${name}: ${line}\n`)
     if (lines.length > 0) return EXIT_CODES.failure

@@ -43,8 +43,6 @@ type Maintenance =
   | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
   /** Removes some entries of the change log up to a number: see `RetainedLog`. */
   | { readonly kind: 'removeEntries'; readonly upTo: number }
-  /** Writes without changing anything, to test the disk. */
-  | { readonly kind: 'probe' }
 
 /** An entry of the write queue. */
 export type Write = PlantWrite | Maintenance

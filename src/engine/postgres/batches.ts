@@ -4,38 +4,24 @@ import { InDoubtError } from '../../errors'
 import type { CommitResult } from '../commit/group-commit'
 import type { Outcome, Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
-import { DISCARDED, isDataError, isLockTimeout, sqlStateOf } from './connection/errors'
+import { describeError, isDataError, isLockTimeout } from './connection/errors'
 import { LOCK_MS } from './connection/settings'
-import type { Refuse, ServerState } from './connection/state'
-import { LockedRowError, type Writer } from './lane/writer'
-import type { LockedRows } from './locked-rows'
-import {
-  type BatchOutcomes,
-  DISCARDS,
-  LOCKED,
-  stepOf,
-  stepOfFreeRows,
-  transactionStep,
-} from './sql/apply-writes'
-
-type ToStep = typeof stepOf
-
-/** The outcome of a lone write that failed. */
-function outcomeOf(error: unknown): Outcome {
-  if (error instanceof LockedRowError) return LOCKED
-  const state = sqlStateOf(error)
-  return { error: 'unexpected', detail: state === DISCARDED ? DISCARDS : `${state} ${error}` }
-}
+import type { ServerState } from './connection/state'
+import type { Writer } from './lane/writer'
+import { LockedRows } from './locked-rows'
+import { type BatchOutcomes, LOCKED, stepOf, stepOfFreeRows } from './sql/apply-writes'
 
 /** Commits the batches of a store. */
 export class Batches {
+  readonly #lockedRows: LockedRows
+
   constructor(
     private readonly writer: Writer,
     private readonly state: ServerState,
-    private readonly refuse: Refuse,
     private readonly storeUser: StoreUser,
-    private readonly lockedRows: LockedRows,
-  ) {}
+  ) {
+    this.#lockedRows = new LockedRows(storeUser.log)
+  }
 
   /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */
   async commit(batch: readonly Write[]): Promise<CommitResult> {
@@ -53,7 +39,7 @@ export class Batches {
         return settled
       },
       (error) => {
-        throw this.refuse(error)
+        throw this.state.refusalOf(error)
       },
     )
     const first = await Promise.race([outcomes, doubt.promise])
@@ -62,38 +48,20 @@ export class Batches {
 
   /** Commits a batch, without the writes of rows that were just found locked. */
   async #commitFree(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
-    const states = batch.map((write) => this.lockedRows.stateOf(write))
+    const states = batch.map((write) => this.#lockedRows.stateOf(write))
     const attempts = batch.filter((_, index) => states[index] !== 'locked')
     if (attempts.length === 0) return batch.map(() => LOCKED)
     const toStep = states.includes('due') ? stepOfFreeRows : stepOf
-    const outcomes = await this.#complete(attempts, toStep, onDoubt)
-    this.lockedRows.noteOutcomes(attempts, outcomes)
-    const outcomesByWrite = new Map(attempts.map((write, index) => [write, outcomes[index]]))
-    return batch.map((write) => outcomesByWrite.get(write) ?? LOCKED)
-  }
-
-  /**
-   * Retries creates that were refused although no plant with their id was found. Locking the row decides each of them.
-   */
-  async #complete(
-    batch: readonly Write[],
-    toStep: ToStep,
-    onDoubt: () => void,
-  ): Promise<Outcome[]> {
-    const outcomes = [...(await this.#attempt(batch, toStep, onDoubt))]
-    const unsettled = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
-    if (unsettled.length > 0) {
-      const retried = batch.filter((_, index) => outcomes[index] === undefined)
-      const settled = await this.#attemptRest(retried, transactionStep, onDoubt)
-      for (const [place, index] of unsettled.entries()) outcomes[index] = settled[place]
-    }
-    return outcomes.map((outcome) => outcome ?? { error: 'unexpected' })
+    const outcomes = await this.#attempt(attempts, toStep, onDoubt)
+    this.#lockedRows.noteOutcomes(attempts, outcomes)
+    const settled = outcomes.values()
+    return states.map((state) => (state === 'locked' ? LOCKED : (settled.next().value ?? LOCKED)))
   }
 
   /** Commits a batch. If the server refuses its data, or a row is locked, in halves: only the write at fault is refused. */
   async #attempt(
     batch: readonly Write[],
-    toStep: ToStep,
+    toStep: typeof stepOf,
     onDoubt: () => void,
   ): Promise<BatchOutcomes> {
     const step = toStep(batch)
@@ -106,29 +74,21 @@ export class Batches {
       return await this.writer.run({ ...step, send }, onDoubt)
     } catch (error) {
       // A wait of LOCK_MS was for the table, whose free rows are locked as well.
-      const isBrief = performance.now() - sentAt < LOCK_MS
-      if (isLockTimeout(error) && isBrief && toStep !== stepOfFreeRows) {
-        return this.#attempt(batch, stepOfFreeRows, onDoubt)
-      }
-      if (!(error instanceof LockedRowError) && !isDataError(error)) throw error
-      if (batch.length === 1) return [outcomeOf(error)]
+      const isOfRow = isLockTimeout(error) && performance.now() - sentAt < LOCK_MS
+      if (isOfRow && toStep !== stepOfFreeRows) return this.#attempt(batch, stepOfFreeRows, onDoubt)
+      if (!isOfRow && !isDataError(error)) throw error
+      if (batch.length === 1)
+        return [isOfRow ? LOCKED : { error: 'unexpected', detail: describeError(error) }]
       const half = batch.length >> 1
       const first = await this.#attempt(batch.slice(0, half), toStep, onDoubt)
-      return [...first, ...(await this.#attemptRest(batch.slice(half), toStep, onDoubt))]
+      const rest = batch.slice(half)
+      // The first half may be stored: a failure of the rest refuses only that.
+      const refuseRest = (thrown: unknown): BatchOutcomes => {
+        const refusal = this.state.refusalOf(thrown)
+        if (refusal instanceof InDoubtError) throw refusal
+        return rest.map(() => ({ error: refusal.error, message: refusal.message }))
+      }
+      return [...first, ...(await this.#attempt(rest, toStep, onDoubt).catch(refuseRest))]
     }
-  }
-
-  /** Like `#attempt`, if others of the batch may be stored already: a failure refuses these writes alone. */
-  #attemptRest(
-    batch: readonly Write[],
-    toStep: ToStep,
-    onDoubt: () => void,
-  ): Promise<BatchOutcomes> {
-    return this.#attempt(batch, toStep, onDoubt).catch((thrown) => {
-      const refusal = this.refuse(thrown)
-      if (refusal instanceof InDoubtError) throw refusal
-      const { error, message } = refusal
-      return batch.map(() => ({ error, message }))
-    })
   }
 }

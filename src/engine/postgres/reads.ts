@@ -1,11 +1,37 @@
 // The reads of plants and of the change log, on the connections of a store.
 
+import type { SQL } from 'bun'
+import { clientGone, RequestError } from '../../errors'
 import type { PlantQuery, TagQuery } from '../../plant/plants'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
+import type { Ask } from './connection/connection'
 import type { Primary } from './connection/primary'
-import { limitWaiting } from './connection/readers'
 import { createChangeLogReader } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import { listTags } from './sql/tags'
+
+/**
+ * Limits the waiting reads of a connection: beyond {@link MAX_WAITING_READS} they reject with `busy`, and so does one
+ * whose signal is aborted. A query that was sent still counts until it is answered.
+ */
+export function limitWaiting(ask: Ask) {
+  let waiting = 0
+  return async <T>(query: (sql: SQL) => PromiseLike<T>, signal?: AbortSignal): Promise<T> => {
+    if (waiting === MAX_WAITING_READS) throw new RequestError('busy', TOO_MANY_READS)
+    waiting += 1
+    const gone = Promise.withResolvers<never>()
+    const leave = () => gone.reject(clientGone())
+    signal?.addEventListener('abort', leave)
+    const answer = ask((sql) => {
+      if (signal?.aborted) throw clientGone()
+      return query(sql)
+    }).finally(() => {
+      waiting -= 1
+      signal?.removeEventListener('abort', leave)
+    })
+    return Promise.race([answer, gone.promise])
+  }
+}
 
 export function createReads(primary: Primary) {
   const askForPages = limitWaiting(primary.reader('pages'))

@@ -7,18 +7,16 @@ import type { Log } from '../../log'
 import type { Ask } from './connection/connection'
 import { isInDoubt, isReadOnlyServer, sqlStateOf } from './connection/errors'
 import type { Primary } from './connection/primary'
-import { READER_SILENT_MS } from './connection/readers'
-import type { Lane } from './lane/lane'
 import { entryTimes, removeEntries, retainedLog } from './sql/change-log'
 
-export function createRetention(primary: Primary, log: Log, ask: Ask, lane: Lane) {
+export function createRetention(primary: Primary, log: Log, ask: Ask) {
   const counts = { removalFailures: 0 }
   let isFailing = false
 
   async function remove(upTo: number): Promise<void> {
     const { pages } = await primary.ready(0)
     try {
-      await pages.within(READER_SILENT_MS, removeEntries(pages.sql, upTo))
+      await pages.ask((sql) => removeEntries(sql, upTo))
       isFailing = false
     } catch (error) {
       // A lost server is reported as such.
@@ -31,7 +29,7 @@ export function createRetention(primary: Primary, log: Log, ask: Ask, lane: Lane
   }
 
   const entries: RetainedLog = {
-    state: async () => (lane.hasChangeLog ? ask(retainedLog) : null),
+    state: () => ask(retainedLog),
     times: (after, limit) => ask((sql) => entryTimes(sql, after, limit)),
     remove,
   }

@@ -1,9 +1,11 @@
 // The schema: its version, and its creation. Every other version is refused.
 
 import type { SQL } from 'bun'
-import { messageOf, OpenError } from '../../errors'
-import { sqlStateOf } from './connection/errors'
-import { commit, rollBack, type Statement, sendAll } from './connection/statements'
+import { OpenError } from '../../errors'
+import type { Ask } from './connection/connection'
+import { describeError, sqlStateOf } from './connection/errors'
+import { commit, limitLocks, rollBack, type Statement, sendAll } from './connection/statements'
+import type { PostgresTarget } from './connection/url'
 import schema from './schema.sql' with { type: 'text' }
 
 /** The schema version that this program reads and writes. */
@@ -44,18 +46,16 @@ async function readVersion(sql: SQL): Promise<number | null> {
   return version
 }
 
-/** False if a database has no plantstore. Rejects with an `OpenError` if it has another version. */
-export async function hasSchema(sql: SQL): Promise<boolean> {
-  const version = await readVersion(sql)
-  if (version === null || version === SCHEMA_VERSION) return version !== null
+/** Rejects with an `OpenError` if there is no plantstore that this program reads, or this user cannot see it. */
+export async function requireSchema(ask: Ask, { redacted, user }: PostgresTarget): Promise<void> {
+  const version = await ask(readVersion)
+  if (version === SCHEMA_VERSION) return
   throw new OpenError(
-    `the database has an older schema (${version}; this one reads ${SCHEMA_VERSION}); start this plantstore on it once`,
+    version === null
+      ? `user ${JSON.stringify(user)} sees no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import", or check search_path and run GRANT USAGE ON SCHEMA … TO the user`
+      : `the database has an older schema (${version}; this one reads ${SCHEMA_VERSION}); start this plantstore on it once`,
   )
 }
-
-/** True unless the schema must be created or upgraded. */
-export const isCurrent = async (sql: SQL): Promise<boolean> =>
-  (await readVersion(sql)) === SCHEMA_VERSION
 
 /** The statements that create or upgrade a schema; none if it is current. */
 function statementsFor(version: number | null): Statement[] {
@@ -69,21 +69,22 @@ function statementsFor(version: number | null): Statement[] {
   ]
 }
 
-/** Creates or upgrades the schema, unless another process has just done so. Rejects with an `OpenError` if it cannot. */
+/** Creates or upgrades the schema if needed. Rejects with an `OpenError` if it cannot. */
 export async function createSchema(sql: SQL): Promise<void> {
+  if ((await readVersion(sql)) === SCHEMA_VERSION) return
   try {
-    await sendAll(sql, ['BEGIN', ['SELECT pg_advisory_xact_lock($1)', CREATION_LOCK]])
+    await sendAll(sql, [
+      'BEGIN',
+      limitLocks(0),
+      ['SELECT pg_advisory_xact_lock($1)', CREATION_LOCK],
+    ])
+    // Another process may have just done so.
     await commit(sql, statementsFor(await readVersion(sql)))
   } catch (error) {
     await rollBack(sql).catch(() => {})
-    const state = sqlStateOf(error)
-    if (state === '') throw error
-    const reason =
-      state === '42P07' || state === '42710'
-        ? "another program's tables are in the database"
-        : 'the user cannot create tables'
+    if (sqlStateOf(error) === '') throw error
     throw new OpenError(
-      `${reason} (${messageOf(error)}); run GRANT CREATE, USAGE ON SCHEMA … TO the user, or use another schema with ?search_path=`,
+      `cannot create the tables: ${describeError(error)}; run GRANT CREATE, USAGE ON SCHEMA … TO the user, or use another schema with ?search_path=`,
     )
   }
 }

@@ -82,9 +82,6 @@ export function prepareWrites(db: Database, removeEntries: (upTo: number) => voi
       case 'removeEntries':
         removeEntries(write.upTo)
         return DONE
-      case 'probe':
-        probe(db)
-        return DONE
     }
   }
 

@@ -94,7 +94,7 @@ test('a standby that has every acknowledged write is waited for', () => {
 test('a new primary is refused while the old one alone has acknowledged writes', () => {
   const candidates = [candidateAt('a'), candidateAt('b', { timeline: 2, hasAll: false })]
   const choice = hostOf(chooseHost(candidates, memoryOf(candidateAt('a'), 600_000), true))
-  expect(choice).toContain('b:5432, lacks writes acknowledged by a:5432')
+  expect(choice).toContain('b:5432, the newer, lacks some of a:5432')
 })
 
 test('a read-only daemon uses the first host, or the one used last, whether or not it accepts writes', () => {

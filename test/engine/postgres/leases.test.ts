@@ -1,6 +1,6 @@
 // Leases of tokens: how long a found token may be accepted after its revocation.
 import { expect, test } from 'bun:test'
-import { createLeases, LEASE_MS } from '../../../src/engine/postgres/leases'
+import { createLeases, LEASE_MS } from '../../../src/engine/postgres/tokens'
 import { hashToken, type Token } from '../../../src/token/token'
 
 const TOKEN: Token = {

@@ -1,6 +1,6 @@
 // The limit of reads that wait for one connection.
 import { expect, test } from 'bun:test'
-import { limitWaiting } from '../../../src/engine/postgres/connection/readers'
+import { limitWaiting } from '../../../src/engine/postgres/reads'
 
 test('limitWaiting refuses a read while a thousand others wait', async () => {
   const answers: (() => void)[] = []

@@ -76,11 +76,11 @@ describeServer(
       expect(await healthOf(daemon)).toBe(200)
       const expired = await runProgram(['check'], options)
       expect(expired).toMatchObject({ code: 1, out: '' })
-      expect(expired.err).toEndWith(': its certificate has expired\n')
+      expect(expired.err).toEndWith('certificate has expired (CERT_HAS_EXPIRED)\n')
 
       await endConnections(server)
       await until('bad health', async () => (await healthOf(daemon)) === 503)
-      await until('the reason', () => isLostFor(daemon, 'its certificate has expired'))
+      await until('the reason', () => isLostFor(daemon, 'certificate has expired'))
       const waiting = create(daemon)
       await install(server, ca.sign('DNS:localhost'))
       // A waiting write is sent once the server is found.
@@ -91,7 +91,7 @@ describeServer(
       await install(server, next.sign('DNS:localhost'))
       expect(await create(daemon)).toBe(200)
       await endConnections(server)
-      await until('the reason', () => isLostFor(daemon, 'not signed by a trusted CA'))
+      await until('the reason', () => isLostFor(daemon, 'add the CA to the URL'))
       expect(await healthOf(daemon)).toBe(503)
       writeFileSync(trusted, `${readFileSync(ca.cert)}${readFileSync(next.cert)}`)
       await until('health', async () => (await healthOf(daemon)) === 200)

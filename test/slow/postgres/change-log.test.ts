@@ -111,7 +111,7 @@ describeServers('the change log in %s', (startServer, installation) => {
     const store = await openKeeping(url, 1e9)
     await store.createPlant({ id: 1n, name: 'first' })
     await using sql = new SQL({ url, max: 1 })
-    await sql.unsafe('BEGIN')
+    await sql.unsafe('SET idle_in_transaction_session_timeout = 0; BEGIN')
     await sql.unsafe(`INSERT INTO plants (id, name) VALUES (5, 'other')`)
 
     // In one commit they would leave nothing.
@@ -208,7 +208,7 @@ describeServers('the change log in %s', (startServer, installation) => {
     const url = await newDatabase(server)
     await (await openKeeping(url, null)).close()
     await using sql = new SQL({ url, max: 1 })
-    await sql.unsafe('BEGIN')
+    await sql.unsafe('SET idle_in_transaction_session_timeout = 0; BEGIN')
     await sql.unsafe(`UPDATE change_log SET log = '0123456789abcdef', keep_ms = 1000000000`)
 
     const opening = openKeeping(url, null)
@@ -297,7 +297,9 @@ describeServers('the change log in %s', (startServer, installation) => {
     const store = await openKeeping(url, 1e9)
     await server.query('ALTER TABLE change_log SET (autovacuum_enabled = off)', url)
     await using snapshot = new SQL({ url, max: 1 })
-    await snapshot.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ')
+    await snapshot.unsafe(
+      'SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ',
+    )
     await snapshot.unsafe('SELECT FROM change_log')
     await server.query(
       `DO $$ BEGIN FOR step IN 1..20000 LOOP

@@ -1,5 +1,5 @@
 // The system of deploy/compose.scaling.yaml, with Debian's PostgreSQL instead of its images; and the failover of
-// docs/scaling.md.
+// docs/failover.md.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

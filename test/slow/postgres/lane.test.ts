@@ -65,7 +65,9 @@ async function openLane(server: PostgresServer) {
 /** A transaction that keeps every version of each row since its begin, like pg_dump. */
 async function openSnapshot(target: PostgresTarget) {
   const { sql, close } = await connect(target)
-  await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  await sql.unsafe(
+    'SET idle_in_transaction_session_timeout = 0; BEGIN ISOLATION LEVEL REPEATABLE READ',
+  )
   const [row] = await sql.unsafe<{ lanes: bigint }[]>('SELECT count(*) AS lanes FROM lanes')
   return { lanes: row?.lanes, [Symbol.asyncDispose]: close }
 }

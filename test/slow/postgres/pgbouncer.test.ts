@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
 import { startupOf } from '../../../src/engine/postgres/connection/settings'
-import { PASSWORD, type PostgresServer } from '../../../tools/postgres/server'
+import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
@@ -44,22 +44,18 @@ describeServers(
 
     test('is refused while the role lacks a documented setting, which the error names', async () => {
       const server = await startPrepared()
-      for (const statement of roleStatements()) {
-        const [, name = '', value = ''] = /SET (\w+) = '(\w+)'/.exec(statement) ?? []
-        await server.query(`ALTER ROLE admin RESET ${name}`)
-        await using pooler = await startPgBouncer(server)
-        expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-          `: ${name} is 0: before a RECONNECT of the pooler, run ALTER ROLE "admin" SET ${name} = '${value}'`,
-        )
-        await server.query(statement)
-      }
-      await server.query(`ALTER ROLE admin SET idle_session_timeout = '1h'`)
-      await server.query(`ALTER ROLE admin SET lock_timeout = '1min'`)
+      await server.query('ALTER ROLE admin RESET ALL')
+      await server.query('ALTER ROLE admin SET array_nulls = off')
+      await server.query("ALTER ROLE admin SET idle_session_timeout = '1h'")
       await using pooler = await startPgBouncer(server)
+
       expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
-        `: idle_session_timeout is 1h, lock_timeout is 1min: before a RECONNECT of the pooler, run ALTER ROLE "admin" SET idle_session_timeout = '0'; ALTER ROLE "admin" SET lock_timeout = '3s'`,
+        ': array_nulls is off, not on; idle_in_transaction_session_timeout is 0, not 2s; idle_session_timeout is 3600000, not 0; lock_timeout is 0, not 3s; row_security is on, not off; tcp_user_timeout is 0, not 5s: give the role these settings with ALTER ROLE … SET, then RECONNECT the pooler',
       )
-      await server.query('ALTER ROLE admin RESET idle_session_timeout')
+      await server.query('ALTER ROLE admin RESET ALL')
+      await prepareRole(server)
+      await using fresh = await startPgBouncer(server)
+      expect(await refusal(`${fresh.url()}?prepare=false`)).toBe('connected')
     })
 
     test('writes again after a connection fell silent in a transaction', async () => {
@@ -106,11 +102,9 @@ describeServers(
     ])('is refused without prepare=false: %j', async (lines) => {
       await using pooler = await startPgBouncer(await startPrepared(), lines)
 
-      for (const query of ['', '?search_path=garden']) {
-        expect(await refusal(pooler.url() + query)).toEndWith(
-          ': connected through a pooler: add prepare=false to the URL',
-        )
-      }
+      expect(await refusal(pooler.url())).toEndWith(
+        ': connected through a pooler: add prepare=false to the URL',
+      )
       expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
     })
 
@@ -121,97 +115,10 @@ describeServers(
       await using pooler = await startPgBouncer(server, ['pool_mode=statement'])
 
       for (const database of ['postgres', 'standby_like']) {
-        expect(await refusal(`${pooler.url(database)}?prepare=false`)).toEndWith(
-          'the pooler is in statement mode, which breaks transactions; set pool_mode = transaction',
+        expect(await refusal(`${pooler.url(database)}?prepare=false`)).toMatch(
+          /transaction.* statement pooling .*\(08P01\)$/,
         )
       }
-    })
-
-    test.each([
-      ['garden', 'garden'],
-      ['garden,public', 'garden, public'],
-      ['Garden', 'garden'],
-      ['"My ""Garden""", public', '"My ""Garden""", public'],
-      ['"$user",my-garden', '"$user", "my-garden"'],
-      [`select,it's,Ähre`, `"select", "it's", "Ähre"`],
-    ])('uses the schema of the role, and refuses one in the URL: %s', async (path, stored) => {
-      const server = await startPrepared()
-      const query = `?search_path=${encodeURIComponent(path)}&prepare=false`
-      await using pooler = await startPgBouncer(server)
-
-      const reason = await refusal(pooler.url() + query)
-      const [start, statement = ''] = reason.split(': before a RECONNECT of the pooler, run ')
-      expect(start).toEndWith('because a pooler drops the one in the URL')
-      await server.query(statement)
-      const [row] = await server.query('SHOW search_path')
-      expect(row?.search_path).toBe(stored)
-      await using fresh = await startPgBouncer(server)
-      expect(await refusal(fresh.url() + query)).toBe('connected')
-      await server.query('ALTER ROLE admin RESET search_path')
-    })
-
-    test("names the pooler's user, and the database in which it has settings", async () => {
-      const server = await startPrepared()
-      await server.query(`CREATE ROLE "Own ""user" SUPERUSER LOGIN PASSWORD '${PASSWORD}'`)
-      await server.createDatabase('"own-place"')
-      await server.query(`ALTER ROLE "Own ""user" IN DATABASE "own-place" SET lock_timeout = 0`)
-      for (const statement of roleStatements())
-        await server.query(statement.replace('admin', '"Own ""user"'))
-      const startForced = () =>
-        startPgBouncer(server, [
-          'auth_type=any',
-          '[databases]',
-          `* = host=127.0.0.1 port=${server.port} user='Own "user' password=${PASSWORD} dbname=own-place`,
-        ])
-      await using pooler = await startForced()
-
-      const reason = await refusal(`${pooler.url()}?prepare=false`)
-      const [, statement = ''] = reason.split(': before a RECONNECT of the pooler, run ')
-      expect(statement).toBe(
-        `ALTER ROLE "Own ""user" IN DATABASE "own-place" SET lock_timeout = '3s'`,
-      )
-      await server.query(statement)
-      await using fresh = await startForced()
-      expect(await refusal(`${fresh.url()}?prepare=false`)).toBe('connected')
-    })
-
-    test('names every setting that the role lacks at once', async () => {
-      const server = await startPrepared()
-      await server.createDatabase('lacking')
-      await server.query('ALTER ROLE admin RESET ALL')
-      await server.query('ALTER ROLE admin SET array_nulls = off')
-      try {
-        await using pooler = await startPgBouncer(server)
-        const reason = await refusal(`${pooler.url('lacking')}?search_path=garden&prepare=false`)
-        const [, statements = ''] = reason.split(': before a RECONNECT of the pooler, run ')
-        await server.query(statements)
-        await using fresh = await startPgBouncer(server)
-
-        expect(statements.match(/SET \w+/g)).toEqual([
-          'SET array_nulls',
-          'SET idle_in_transaction_session_timeout',
-          'SET lock_timeout',
-          'SET tcp_user_timeout',
-          'SET search_path',
-        ])
-        expect(await refusal(`${fresh.url('lacking')}?search_path=garden&prepare=false`)).toBe(
-          'connected',
-        )
-      } finally {
-        await server.query('ALTER ROLE admin RESET ALL')
-        for (const statement of roleStatements()) await server.query(statement)
-      }
-    })
-
-    test('refuses a schema in the URL of a standby', async () => {
-      const server = await startPrepared()
-      await server.createDatabase('standby_path')
-      await server.query('ALTER DATABASE standby_path SET default_transaction_read_only = on')
-      await using pooler = await startPgBouncer(server)
-
-      expect(
-        await refusal(`${pooler.url('standby_path')}?search_path=garden&prepare=false`),
-      ).toContain('because a pooler drops the one in the URL')
     })
 
     test('answers each of the sessions that share connections', async () => {

@@ -40,10 +40,6 @@ const CAUSES: Readonly<
   >
 > = {
   'a privilege': { act: 'REVOKE INSERT ON plants FROM $role', ask: create },
-  'a policy': {
-    act: 'ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
-    ask: create,
-  },
   'a table was made `UNLOGGED`': { act: 'ALTER TABLE plants SET UNLOGGED', ask: refusedCreate },
   'only old changes': { act: 'REVOKE DELETE ON changes FROM $role' },
   'password changed': {

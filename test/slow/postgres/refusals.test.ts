@@ -140,9 +140,7 @@ describeServers('a store in %s', (startServer) => {
       { event: 'changes-not-removed', sqlstate: '42501', detail: expect.any(String) },
     ])
     expect(fixture.events.some(({ event }) => event === 'statement-refused')).toBeFalse()
-    expect(await fixture.check()).toEqual([
-      'old changes cannot be removed: permission denied for table changes (42501)',
-    ])
+    expect(await fixture.check()).toEqual(['permission denied for table changes (42501)'])
     await fixture.query('GRANT DELETE ON changes TO $role')
     await until(
       'entries to be removed',
@@ -207,7 +205,7 @@ describeServers('a store in %s', (startServer) => {
     ])
   })
 
-  test('reports a server that became read-only, even without writes', async () => {
+  test('reports a server that became read-only', async () => {
     const server = await startServer()
     await using fixture = await openPlain(server)
     const reload = async (change: string) => {
@@ -216,7 +214,7 @@ describeServers('a store in %s', (startServer) => {
     }
     await reload('ALTER SYSTEM SET default_transaction_read_only = on')
     try {
-      await until('a store that is not writable', () => fixture.store.stats().problem !== null)
+      await until('a store that is not writable', async () => !(await fixture.isHealthy()))
     } finally {
       await reload('ALTER SYSTEM RESET default_transaction_read_only')
     }
@@ -271,7 +269,7 @@ describeServers('a store in %s', (startServer) => {
       null,
       null,
       null,
-      'unexpected',
+      'busy',
       null,
       'unexpected',
       'unexpected',
@@ -281,7 +279,7 @@ describeServers('a store in %s', (startServer) => {
     expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
     expect(fixture.events).toContainEqual({
       event: 'unexpected',
-      detail: 'a trigger, rule or policy of the table "plants" discards rows',
+      detail: expect.stringContaining('a trigger or rule of the table "plants" discards rows'),
     })
     const [after] = await fixture.query('SELECT seq FROM lanes')
     expect(Number(after.seq) - Number(before.seq)).toBeLessThan(20)
@@ -298,7 +296,7 @@ describeServers('a store in %s', (startServer) => {
       range(1, 2).map((plant) => errorOf(fixture.store.createPlant(plant))),
     )
 
-    expect(endings).toEqual(['storage failed', null])
+    expect(endings).toEqual(['busy', null])
     expect(await fixture.query('SELECT id::int FROM plants ORDER BY id')).toEqual([
       { id: 1 },
       { id: 2 },
@@ -355,7 +353,7 @@ describeServers('a store in %s', (startServer) => {
     expect(await fixture.store.findToken('unknown')).toBeNull()
     expect(performance.now() - startedAt).toBeLessThan(4000)
     for (const { error, milliseconds } of await Promise.all(reads)) {
-      expect(error).toBe('storage failed')
+      expect(error).toBe('busy')
       expect(milliseconds).toBeLessThan(9000)
     }
     await lock
@@ -379,34 +377,5 @@ describeServers('a store in %s', (startServer) => {
     // An unanswered commit is noticed later.
     expect(waited).toBeLessThan(8000)
     await until('health', fixture.isHealthy)
-  })
-
-  test('fails a check if another program makes writes fail', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query(
-      `ALTER TABLE plants ADD CONSTRAINT short CHECK (length(name) < 9);
-       ALTER TABLE plants ADD CONSTRAINT one_tag UNIQUE (tag);
-       CREATE UNIQUE INDEX one_name ON plants (name);
-       CREATE INDEX by_name ON plants (name);
-       ALTER TABLE tokens ADD COLUMN mine int NOT NULL;
-       CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
-       CREATE TRIGGER discards BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard();
-       CREATE TRIGGER off BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard();
-       ALTER TABLE plants DISABLE TRIGGER off;
-       CREATE TRIGGER records AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard();
-       CREATE RULE keeps AS ON DELETE TO plants DO INSTEAD NOTHING;
-       ALTER TABLE tokens ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`,
-    )
-
-    expect(await fixture.check()).toEqual([
-      "column tokens.mine is not plantstore's and must not be null; every write fails",
-      `constraint "one_tag" on plants is not plantstore's; drop it`,
-      `constraint "short" on plants is not plantstore's; drop it`,
-      `unique index "one_name" on plants is not plantstore's; drop it`,
-      'row-level security hides rows of tokens from this user; run ALTER TABLE tokens DISABLE ROW LEVEL SECURITY',
-      `rule "keeps" on plants is not plantstore's; drop it`,
-      `trigger "discards" on plants is not plantstore's; drop it`,
-      `trigger "records" on plants is not plantstore's; drop it`,
-    ])
   })
 })

@@ -78,6 +78,8 @@ describeServers('a session of %s', (startServer, installation) => {
     expect(settings).toEqual([
       {
         ...Object.fromEntries(names.map((name) => [name, '0'])),
+        lock_timeout: '3s',
+        idle_in_transaction_session_timeout: '2s',
         synchronous_commit: 'on',
         default_transaction_isolation: 'read committed',
         client_encoding: 'UTF8',
@@ -148,7 +150,10 @@ describeServers('a session of %s', (startServer, installation) => {
         (connection) => connection.close(),
         ({ message }: Error) => message,
       )
-      if (isRefused) expect(ending).toContain(`: ${setting} is ${value}: before a RECONNECT`)
+      if (isRefused)
+        expect(ending).toContain(
+          `${setting} is ${setting === 'statement_timeout' ? 60_000 : value}, not`,
+        )
       else expect(ending).toBeUndefined()
     }
   })

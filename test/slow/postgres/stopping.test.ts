@@ -18,7 +18,7 @@ describeServers('a start with %s', (startServer) => {
     const url = await newDatabase(server)
     if (lock.startsWith('LOCK')) await (await openAt(url)).close()
     const { sql, close } = await connect(targetOf(url))
-    await sql.unsafe(`BEGIN; ${lock}`)
+    await sql.unsafe(`SET idle_in_transaction_session_timeout = 0; BEGIN; ${lock}`)
     const env = { PLANTSTORE_DATABASE: url }
     const args = ['serve', '--port', '0', '--keep-changes', '1d']
     await using daemon = startProgram(args, { program: builtProgram(), env })

@@ -6,6 +6,9 @@ import { deadlineError, hidePassword } from './errors'
 import { checkSettings, type Standing, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
+/** A connection that is silent for this long is lost. Longer than the server's time limit for a read. */
+export const SILENT_MS = 5000
+
 /** One session. Once lost, it stays lost: queries never move to another session. */
 export interface Connection {
   /** Bun's SQL on this session: queries are pipelined, and BEGIN applies to those after it. */
@@ -15,11 +18,11 @@ export interface Connection {
   readonly standing: Standing
   readonly isLost: boolean
   /**
-   * Resolves as the query does. If the server is silent for this long, closes the connection and rejects: the query may
-   * or may not have been executed. It is never cancelled: PostgreSQL confirms a commit whose wait for a standby is
+   * Sends a query, and resolves as it does. If the server is silent for too long, closes the connection and rejects: the
+   * query may or may not have been executed. It is never cancelled: PostgreSQL confirms a commit whose wait for a standby is
    * cancelled.
    */
-  within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
+  ask<T>(query: (sql: SQL) => PromiseLike<T>, milliseconds?: number): Promise<T>
   close(): Promise<void>
 }
 
@@ -81,7 +84,7 @@ export async function connectTo(
 
   // Queries are answered in order: one queued behind others is not stuck.
   let answeredAt = 0
-  async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
+  async function within<T>(query: PromiseLike<T>, milliseconds: number): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
     let timer: Timer | undefined
     const wait = (remainingMs: number) => {
@@ -109,7 +112,7 @@ export async function connectTo(
       const sql = await pool.reserve()
       return { sql, standing: await checkSettings(sql, target) }
     }
-    const { sql, standing } = await within(target.connectMs, open())
+    const { sql, standing } = await within(open(), target.connectMs)
     return {
       sql,
       host,
@@ -117,7 +120,7 @@ export async function connectTo(
       get isLost() {
         return isLost
       },
-      within,
+      ask: (query, milliseconds = SILENT_MS) => within(query(sql), milliseconds),
       close,
     }
   } catch (error) {

@@ -4,7 +4,7 @@
 import { OpenError } from '../../../errors'
 import type { Log } from '../../../log'
 import { type Connection, connectTo } from './connection'
-import { explainFailedConnection, isStarting, noServerError } from './errors'
+import { explainFailedConnection, isStarting } from './errors'
 import type { Standing } from './settings'
 import { addressOf, type Host, type PostgresTarget } from './url'
 
@@ -43,7 +43,8 @@ export type ConnectContext = Memory & {
   readonly log: Log
 }
 
-const NEW_CONTEXT: ConnectContext = {
+/** The context of a process that has used no server. */
+export const NEW_CONTEXT: ConnectContext = {
   last: null,
   lostFor: 0,
   isContested: false,
@@ -106,7 +107,7 @@ export const chooseHost: ChooseHost = (candidates, { last, lostFor }, isComplete
   if (first.hasAll) return first
   const rival = candidates.find(({ hasAll }) => hasAll)
   if (rival?.standing.isWritable) {
-    return `two servers accept writes, and the newer, ${namesOf([first])}, lacks writes acknowledged by ${namesOf([rival])}; ${STOP_ONE}`
+    return `two servers accept writes, and ${namesOf([first])}, the newer, lacks some of ${namesOf([rival])}; ${STOP_ONE}`
   }
   const patience = last && isNewer(first.standing, last.standing) ? PROMOTED_MS : LACKING_MS
   if (lostFor >= patience || (!rival && isComplete)) return first
@@ -130,51 +131,48 @@ export const chooseForCommand: ChooseHost = (candidates, memory, isComplete) => 
 }
 
 type Answer = Candidate & { readonly connection: Connection }
-type Failure = { readonly host: Host; readonly reason: string }
 
-/** The answers of the hosts, and the choice among them. */
-type Survey = {
-  readonly answers: readonly Answer[]
-  readonly failures: readonly Failure[]
-  /** The answer of the host to use, or the reason that none is. */
-  readonly choice: Answer | string
-}
-
-/** Asks all hosts, and chooses one. Closes every other connection. */
-async function survey(
+/**
+ * Asks all hosts, and chooses one. Closes every other connection. Resolves to the answers, the reasons of the other hosts,
+ * and the answer of the host to use, or the reason that none is.
+ */
+export async function survey(
   target: PostgresTarget,
   choose: ChooseHost,
   stopSignal: AbortSignal,
   context: ConnectContext,
-): Promise<Survey> {
+) {
   const { last, isContested, log } = context
   const answers: Answer[] = []
-  const failures: Failure[] = []
-  const completeHost = Promise.withResolvers<void>()
+  const failures = new Map<Host, string>()
+  const usable = Promise.withResolvers<void>()
   const startingUntil = performance.now() + (last ? 0 : LACKING_MS)
+  let isOver = false
 
-  async function answerOf(host: Host, signal: AbortSignal): Promise<void> {
-    const connection = await connectTo(host, target, signal)
+  async function answerOf(host: Host): Promise<void> {
+    const connection = await connectTo(host, target, stopSignal)
     const { standing } = connection
     const isOlder = last !== null && isNewer(last.standing, standing)
     const hasAll = !isOlder && (await context.hasAll(connection))
+    if (isOver) return connection.close()
     const answer = { host, connection, standing, hasAll }
     answers.push(answer)
     const isUsable = last && hasAll && choose([answer], context, false) === answer
-    if (isUsable && !isContested) setTimeout(completeHost.resolve, GRACE_MS)
+    if (isUsable && !isContested) setTimeout(usable.resolve, GRACE_MS)
   }
 
   // A first connect has no memory: a server that is still starting up may be the primary.
-  async function ask(host: Host, signal: AbortSignal): Promise<void> {
+  async function ask(host: Host): Promise<void> {
     for (let pause = 0; ; pause = STARTING_PAUSE_MS) {
       await Bun.sleep(pause)
       try {
-        return await answerOf(host, signal)
+        return await answerOf(host)
       } catch (error) {
         const reason = await explainFailedConnection(error, host, target)
-        const isAwaited = isStarting(error) && target.hosts.length > 1 && !signal.aborted
+        const isAwaited =
+          isStarting(error) && target.hosts.length > 1 && !isOver && !stopSignal.aborted
         if (!isAwaited || performance.now() >= startingUntil) {
-          failures.push({ host, reason })
+          failures.set(host, reason)
           return
         }
         const detail = `${reason}; waiting up to ${LACKING_MS / 1000} s, as it may be the primary`
@@ -183,29 +181,18 @@ async function survey(
     }
   }
 
-  const attempts = target.hosts.map((host) => ({ host, abandon: new AbortController() }))
-  const asking = attempts.map(({ host, abandon }) =>
-    ask(host, AbortSignal.any([stopSignal, abandon.signal])),
-  )
-  await Promise.race([Promise.all(asking), completeHost.promise])
+  await Promise.race([Promise.all(target.hosts.map(ask)), usable.promise])
+  isOver = true
   const inOrder = target.hosts.flatMap((host) => answers.filter((answer) => answer.host === host))
-  const choice = choose(inOrder, context, answers.length === attempts.length)
+  const choice = choose(inOrder, context, answers.length === target.hosts.length)
   const chosen = answers.find((answer) => answer === choice)
-  for (const { host, abandon } of attempts) if (host !== chosen?.host) abandon.abort()
+  for (const answer of answers) if (answer !== chosen) answer.connection.close().catch(() => {})
   stopSignal.throwIfAborted()
+  const unused = chosen?.standing.isWritable
+    ? answers.filter((answer) => answer.standing.isWritable && !isSameServer(answer, chosen))
+    : []
+  for (const { host } of unused) context.onUnusedPrimary(host)
   return { answers, failures, choice: chosen ?? String(choice) }
-}
-
-/** Reports the hosts that accept writes beside the one in use. */
-function reportUnused(
-  answers: readonly Answer[],
-  used: Answered,
-  { onUnusedPrimary }: ConnectContext,
-) {
-  if (!used.standing.isWritable) return
-  for (const answer of answers) {
-    if (answer.standing.isWritable && !isSameServer(answer, used)) onUnusedPrimary(answer.host)
-  }
 }
 
 /**
@@ -216,54 +203,28 @@ export async function connect(
   target: PostgresTarget,
   choose = chooseHost,
   stopSignal: AbortSignal = new AbortController().signal,
-  partialContext: Partial<ConnectContext> = {},
+  context = NEW_CONTEXT,
 ): Promise<Connection> {
   stopSignal.throwIfAborted()
-  const context = { ...NEW_CONTEXT, ...partialContext }
-  const { answers, failures, choice } = await survey(target, choose, stopSignal, context)
-  if (typeof choice === 'string') throw refusalOf(target.hosts, failures, choice)
-  reportUnused(answers, choice, context)
+  const { failures, choice } = await survey(target, choose, stopSignal, context)
+  if (typeof choice === 'string') throw refusalOf(target, failures, choice)
   const used = addressOf(choice.host)
-  for (const { host, reason } of context.last ? [] : failures) {
+  for (const [host, reason] of context.last ? [] : failures) {
     const detail = `${reason}; ${used} is used, and may be an old primary`
     context.log('warn', 'server-silent', { host: addressOf(host), detail })
   }
   return choice.connection
 }
 
-/**
- * Asks all hosts while `used` is used. Resolves to the reason to leave it, if it answers and another connect would not
- * choose it: then it is an old primary, or follows one.
- */
-export async function reasonToLeave(
-  target: PostgresTarget,
-  choose: ChooseHost,
-  stopSignal: AbortSignal,
-  partialContext: Partial<ConnectContext> & { readonly last: Answered },
-): Promise<string | null> {
-  const context = { ...NEW_CONTEXT, ...partialContext, isContested: true }
-  const { answers, choice } = await survey(target, choose, stopSignal, context)
-  if (typeof choice !== 'string') choice.connection.close().catch(() => {})
-  const used = answers.find(({ host }) => host === context.last?.host)
-  if (!used) return null
-  if (choice === used) {
-    reportUnused(answers, used, context)
-    return null
-  }
-  return typeof choice === 'string' ? choice : `${addressOf(choice.host)} has a newer history`
-}
-
 function refusalOf(
-  hosts: readonly Host[],
-  failures: readonly Failure[],
+  { hosts }: PostgresTarget,
+  failures: ReadonlyMap<Host, string>,
   choice: string,
 ): OpenError {
-  if (choice !== NONE) {
-    const otherFailures = failures.map(({ host, reason }) => `; ${addressOf(host)}: ${reason}`)
-    return new OpenError(choice + otherFailures.join(''))
-  }
-  const reasonOf = (host: Host) => failures.find((failure) => failure.host === host)?.reason
-  return noServerError(
-    hosts.map((host) => ({ host, reason: reasonOf(host) ?? 'read-only, like a standby' })),
-  )
+  const reasons = hosts.flatMap((host) => {
+    const reason = failures.get(host) ?? (choice === NONE ? 'read-only, like a standby' : null)
+    return reason === null ? [] : [`${addressOf(host)}: ${reason}`]
+  })
+  if (choice !== NONE) return new OpenError([choice, ...reasons].join('; '))
+  return new OpenError(`cannot connect to PostgreSQL at ${reasons.join('; ')}`)
 }

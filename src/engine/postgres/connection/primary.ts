@@ -1,31 +1,21 @@
 // The primary: the server that accepts writes; for a store that is only read, the server that it reads. All connections
 // are to one host. When one is lost, all are closed, and the hosts are asked until one can be used again.
 
-import type { SQL } from 'bun'
-import { CANNOT_READ, codeOf, messageOf, RequestError } from '../../../errors'
+import { CANNOT_READ, codeOf, messageOf, OpenError, RequestError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
-import { CLOSED, explainUnusableServer, isInDoubt } from './errors'
-import { type ConnectContext, connect, type Memory, reasonToLeave } from './hosts'
-import {
-  type ConnectionPolicy,
-  type Connections,
-  closeAll,
-  openReaders,
-  READER_SILENT_MS,
-} from './readers'
-import { createRefuse, type Refuse, type ServerState } from './state'
+import { describeError, isInDoubt } from './errors'
+import { type ConnectContext, connect, type Memory, survey } from './hosts'
+import { type ConnectionPolicy, type Connections, closeAll, openReaders } from './readers'
+import { WRITER_SETTINGS, withSettings } from './settings'
+import type { ServerState } from './state'
 import { addressOf, type PostgresTarget } from './url'
 
-/** Time limit of a read, including the search for a lost server. */
-const READ_MS = 5000
 /** Maximum wait of a read for a lost server. */
 const READ_PATIENCE_MS = 2000
 
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 1000
-// The reason that the server is not found is logged at this interval.
-const LOGGED_EVERY_MS = 10_000
 
 // A server that answers only after the start may have a newer history than the one in use.
 const OTHERS_EVERY_MS = 10_000
@@ -40,7 +30,8 @@ export class Primary {
   #reason = ''
   /** Aborted by close: ends the connections, and the search for a server. */
   readonly #stopController = new AbortController()
-  #waiters: (() => void)[] = []
+  /** Resolves when the lost server is found. */
+  #found = Promise.withResolvers<void>()
   #last: Memory['last'] = null
   #otherHosts: Timer | undefined
   /**
@@ -50,7 +41,6 @@ export class Primary {
   #reasonToLeave: Error | null = null
   /** The hosts that accept writes and are not used, as logged. */
   readonly #loggedUnused = new Set<string>()
-  readonly #refuse: Refuse
 
   /** `found` is called once all connections are usable. */
   constructor(
@@ -59,9 +49,7 @@ export class Primary {
     private readonly state: ServerState,
     private readonly policy: ConnectionPolicy,
     private readonly onFound: () => void,
-  ) {
-    this.#refuse = createRefuse(state, storeUser)
-  }
+  ) {}
 
   /**
    * Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is told to
@@ -72,16 +60,16 @@ export class Primary {
     stopping.throwIfAborted()
     const giveUp = () => this.close()
     stopping.addEventListener('abort', giveUp)
-    await this.#openFirst().finally(() => stopping.removeEventListener('abort', giveUp))
-  }
-
-  async #openFirst(): Promise<void> {
-    const writer = await this.#findWriter()
     try {
-      this.#begin(await this.#equip(writer))
+      this.#begin(await this.#equip(await this.#findWriter()))
     } catch (error) {
       this.#stopController.signal.throwIfAborted()
-      throw await explainUnusableServer(error, writer.host, this.target)
+      if (error instanceof OpenError) throw error
+      throw new OpenError(
+        `cannot connect to PostgreSQL at ${this.target.redacted}: ${describeError(error)}`,
+      )
+    } finally {
+      stopping.removeEventListener('abort', giveUp)
     }
   }
 
@@ -98,15 +86,11 @@ export class Primary {
       const connections = this.#current
       if (connections) {
         if (!Object.values(connections).some((connection) => connection.isLost)) return connections
-        this.lose(connections, new Error(CLOSED))
+        this.lose(connections, new Error('the server closed the connection'))
       }
       const remainingMs = this.#lostAt + patience - performance.now()
       if (this.#stopController.signal.aborted || remainingMs <= 0) throw this.#refusal(failure)
-      const { promise, resolve } = Promise.withResolvers<void>()
-      this.#waiters.push(resolve)
-      const timer = setTimeout(resolve, remainingMs)
-      await promise
-      clearTimeout(timer)
+      await Promise.race([this.#found.promise, Bun.sleep(remainingMs)])
     }
   }
 
@@ -116,18 +100,21 @@ export class Primary {
     return this.ready(patience)
   }
 
-  /** Reads on one of the connections, and retries once if the server is lost. Rejects after {@link READ_MS}. */
+  /** Reads on one of the connections. Reads again if the connection is lost early. */
   reader(kind: keyof Connections): Ask {
     return async (query) => {
-      const { promise, reject } = Promise.withResolvers<never>()
-      const timer = setTimeout(
-        () => reject(new RequestError('storage failed', CANNOT_READ)),
-        READ_MS,
-      )
-      try {
-        return await Promise.race([this.#read(kind, query), promise])
-      } finally {
-        clearTimeout(timer)
+      for (const startedAt = performance.now(); ; ) {
+        const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
+        const connection = connections[kind]
+        try {
+          return await connection.ask(query)
+        } catch (error) {
+          if (!isInDoubt(error)) throw this.state.refusalOf(error, CANNOT_READ)
+          // A bug in this program says nothing about the server.
+          if (codeOf(error) === '' && !connection.isLost) throw error
+          this.lose(connections, error)
+          if (performance.now() > startedAt + READ_PATIENCE_MS) throw this.#refusal(CANNOT_READ)
+        }
       }
     }
   }
@@ -142,6 +129,7 @@ export class Primary {
   lose(connections: Connections, error: unknown): void {
     if (this.#current !== connections) return
     this.#current = null
+    this.#found = Promise.withResolvers()
     this.#lostAt = performance.now()
     this.#reason = messageOf(error)
     this.state.lose()
@@ -157,24 +145,8 @@ export class Primary {
     clearTimeout(this.#otherHosts)
     const connections = this.#current
     this.#current = null
-    this.#announce()
+    this.#found.resolve()
     if (connections) await closeAll(Object.values(connections))
-  }
-
-  async #read<T>(kind: keyof Connections, query: (sql: SQL) => PromiseLike<T>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
-      const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
-      const connection = connections[kind]
-      try {
-        return await connection.within(READER_SILENT_MS, query(connection.sql))
-      } catch (error) {
-        if (!isInDoubt(error)) throw this.#refuse(error, CANNOT_READ)
-        // A bug in this program says nothing about the server.
-        if (codeOf(error) === '' && !connection.isLost) throw error
-        this.lose(connections, error)
-        if (tries === 2) throw this.#refusal(CANNOT_READ)
-      }
-    }
   }
 
   // The user of a command sees no log.
@@ -186,10 +158,6 @@ export class Primary {
     )
   }
 
-  #announce(): void {
-    for (const resolve of this.#waiters.splice(0)) resolve()
-  }
-
   #begin(connections: Connections): void {
     const { host, standing } = connections.writer
     this.#last = { host, standing }
@@ -197,36 +165,42 @@ export class Primary {
     this.#current = connections
     this.#askOthersLater(connections)
     this.state.find()
-    this.#announce()
+    this.#found.resolve()
     this.onFound()
   }
 
   #askOthersLater(connections: Connections): void {
     clearTimeout(this.#otherHosts)
     if (!this.storeUser.outlivesOutages || this.target.hosts.length === 1) return
-    this.#otherHosts = setTimeout(() => this.#askOthers(connections), OTHERS_EVERY_MS)
+    this.#otherHosts = setTimeout(
+      () => this.#askOthers(connections).catch(() => {}),
+      OTHERS_EVERY_MS,
+    )
   }
 
-  /** Loses the connections if another connect would choose another host. */
+  /**
+   * Loses the connections if their host answers, and another connect would not choose it: then it is an old primary, or
+   * follows one.
+   */
   async #askOthers(connections: Connections): Promise<void> {
     const { host, standing } = connections.writer
-    const reason = await reasonToLeave(
-      this.target,
-      this.policy.choose,
-      this.#stopController.signal,
-      {
-        ...this.#context,
-        last: { host, standing },
-        lostFor: 0,
-        // Whether the lane is still there is found by the next write.
-        hasAll: async (other) => other.host === host || this.policy.hasAll(other),
-      },
-    ).catch(() => null)
+    const { signal } = this.#stopController
+    const { answers, choice } = await survey(this.target, this.policy.choose, signal, {
+      ...this.#context,
+      last: { host, standing },
+      lostFor: 0,
+      isContested: true,
+      // Whether the lane is still there is found by the next write.
+      hasAll: async (other) => other.host === host || this.policy.hasAll(other),
+    })
+    if (typeof choice !== 'string') choice.connection.close().catch(() => {})
     if (this.#current !== connections) return
     this.#askOthersLater(connections)
-    if (reason === null) return
+    const used = answers.find((answer) => answer.host === host)
+    if (!used || choice === used) return
+    const reason = typeof choice === 'string' ? choice : `${addressOf(choice.host)} is newer`
     this.#reasonToLeave = new Error(reason)
-    if (this.state.writingSince === null) this.lose(connections, this.#reasonToLeave)
+    if (!this.state.isWriting) this.lose(connections, this.#reasonToLeave)
   }
 
   get #context(): ConnectContext {
@@ -241,7 +215,12 @@ export class Primary {
   }
 
   #findWriter = (): Promise<Connection> =>
-    connect(this.target, this.policy.choose, this.#stopController.signal, this.#context)
+    connect(
+      withSettings(this.target, WRITER_SETTINGS),
+      this.policy.choose,
+      this.#stopController.signal,
+      this.#context,
+    )
 
   #logUnused(host: string): void {
     if (this.#loggedUnused.has(host)) return
@@ -252,9 +231,8 @@ export class Primary {
   async #equip(writer: Connection): Promise<Connections> {
     try {
       await this.policy.prepare(writer)
-      const target = { ...this.target, hosts: [writer.host] }
       const readers = this.storeUser.outlivesOutages
-        ? await openReaders(target, this.policy, this.#stopController.signal)
+        ? await openReaders(this.target, writer, this.policy, this.#stopController.signal)
         : { points: writer, pages: writer, tokens: writer }
       this.#stopController.signal.throwIfAborted()
       return { writer, ...readers }
@@ -266,7 +244,6 @@ export class Primary {
 
   async #reopen(from: string): Promise<void> {
     const { log } = this.storeUser
-    let logged = { at: Number.NEGATIVE_INFINITY, reason: '' }
     for (let pause = 0; ; ) {
       await Bun.sleep(pause)
       try {
@@ -284,12 +261,9 @@ export class Primary {
         return
       } catch (error) {
         if (this.#stopController.signal.aborted) return
-        this.#reason = messageOf(error)
-        const isNew = this.#reason !== logged.reason
-        if (isNew || performance.now() - logged.at >= LOGGED_EVERY_MS) {
-          logged = { at: performance.now(), reason: this.#reason }
-          log('warn', 'server-still-lost', { detail: this.#reason })
-        }
+        const detail = messageOf(error)
+        if (detail !== this.#reason) log('warn', 'server-still-lost', { detail })
+        this.#reason = detail
         pause = Math.min(Math.max(pause * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS)
       }
     }

@@ -1,7 +1,8 @@
 // Statements that are sent together on one connection.
 
 import type { SQL } from 'bun'
-import { sqlStateOf } from './errors'
+import type { Connection } from './connection'
+import { isInDoubt, isLockTimeout, sqlStateOf } from './errors'
 
 /** A statement with the values of its parameters, or one that begins or ends a transaction. */
 export type Statement = 'BEGIN' | 'COMMIT' | readonly [text: string, ...values: readonly unknown[]]
@@ -35,6 +36,27 @@ export async function sendAll(sql: SQL, statements: readonly Statement[]): Promi
   }
   if (consequence) throw consequence
   return answers
+}
+
+/**
+ * Sends statements one after another. Resolves to the errors of those that the server refuses, up to the first lock that
+ * is not granted in time.
+ */
+export async function refusalsOf(
+  { ask }: Connection,
+  statements: readonly Statement[],
+): Promise<unknown[]> {
+  const refusals: unknown[] = []
+  for (const statement of statements) {
+    try {
+      await ask((sql) => sendAll(sql, [statement]))
+    } catch (error) {
+      if (isInDoubt(error)) throw error
+      refusals.push(error)
+      if (isLockTimeout(error)) break
+    }
+  }
+  return refusals
 }
 
 /** Sends the rest of a transaction and COMMIT. PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction. */

@@ -25,12 +25,8 @@ export type PostgresTarget = {
   readonly caFile: string | null
   /** PEM files of a client certificate; null: password authentication. */
   readonly client: { readonly certFile: string; readonly keyFile: string } | null
-  readonly applicationName: string
-  /** Settings for the server's command line, such as `-c work_mem=64MB`. */
-  readonly options: string | null
-  readonly searchPath: string | null
-  /** Settings of the server's end of the TCP connections. */
-  readonly tcp: Readonly<Record<string, string>>
+  /** Settings of the session, by their names in PostgreSQL; `options`: those of the server's command line. */
+  readonly startup: Readonly<Record<string, string>>
   /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
   readonly prepare: boolean
   /** Time limit for connecting to each host. */
@@ -43,28 +39,34 @@ const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^@/?#]+)(?:
 const PORT = 5432
 const CONNECT_SECONDS = 5
 
-const PARAMETERS = [
-  'host',
-  'port',
-  'sslmode',
-  'sslrootcert',
-  'sslcert',
-  'sslkey',
-  'channel_binding',
-  'application_name',
-  'options',
-  'keepalives',
-  'keepalives_idle',
-  'keepalives_interval',
-  'keepalives_count',
-  'tcp_user_timeout',
-  'search_path',
-  'prepare',
-  'connect_timeout',
-  'target_session_attrs',
-] as const
-type Parameter = (typeof PARAMETERS)[number]
+// The longest time is some days.
+const NUMBER = /^[1-9]\d{0,5}$/
+
+/** The parameters, and their values: any, some, or a number. Others are not supported, or would admit standbys. */
+const PARAMETERS = {
+  host: null,
+  port: null,
+  sslmode: [...SSL_MODES, 'allow', 'prefer'],
+  sslrootcert: null,
+  sslcert: null,
+  sslkey: null,
+  channel_binding: ['disable', 'prefer'],
+  application_name: null,
+  options: null,
+  search_path: null,
+  keepalives: ['1'],
+  keepalives_idle: NUMBER,
+  keepalives_interval: NUMBER,
+  keepalives_count: NUMBER,
+  tcp_user_timeout: NUMBER,
+  prepare: ['true', 'false'],
+  connect_timeout: NUMBER,
+  target_session_attrs: ['read-write', 'primary'],
+} as const
+type Parameter = keyof typeof PARAMETERS
 type Parameters = Partial<Record<Parameter, string>>
+
+const isParameter = (name: string): name is Parameter => Object.hasOwn(PARAMETERS, name)
 
 // Shows no part of the URL: any of them may hold an unescaped password.
 const malformedUrl = () =>
@@ -80,65 +82,62 @@ function decode(text: string): string {
   throw malformedUrl()
 }
 
+const refuse = (reason: string): never => {
+  throw new UsageError(`the database URL: ${reason}`)
+}
+
+function checkParameter(name: Parameter, value: string): void {
+  const form: RegExp | readonly string[] | null = PARAMETERS[name]
+  if (form instanceof RegExp) {
+    if (!form.test(value)) refuse(`${name} must be a whole number above 0`)
+  } else if (form && !form.includes(value)) refuse(`${name} must be ${form.join(' or ')}`)
+}
+
 function readParameters(query: string): Parameters {
   const parameters: Parameters = {}
   for (const pair of query.split('&').filter(Boolean)) {
-    const [name = '', value = '', ...rest] = pair.split('=')
-    const parameter = PARAMETERS.find((parameter) => parameter === name)
-    if (parameter === undefined) {
+    const [name = '', text = '', ...rest] = pair.split('=')
+    if (!isParameter(name)) {
       const shownName = /^[a-z_]{1,40}$/i.test(name) ? ` ${name}` : ''
-      throw new UsageError(
-        `unsupported parameter${shownName} in the database URL; supported: ${PARAMETERS.join(', ')}`,
+      return refuse(
+        `unsupported parameter${shownName}; supported: ${Object.keys(PARAMETERS).join(', ')}`,
       )
     }
-    if (parameters[parameter] !== undefined || rest.length > 0) throw malformedUrl()
-    parameters[parameter] = decode(value)
+    if (parameters[name] !== undefined || rest.length > 0) throw malformedUrl()
+    const value = decode(text)
+    checkParameter(name, value)
+    parameters[name] = value
   }
   return parameters
 }
 
 function readPort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (port < 1 || port > 65_535) {
-    throw new UsageError('the database URL: a port must be a whole number from 1 to 65535')
-  }
-  return port
+  const port = NUMBER.test(text) ? Number(text) : 0
+  return port > 0 && port < 65_536 ? port : refuse('a port must be a whole number from 1 to 65535')
 }
 
 /** Parses `host`, `host:port`, `[::1]:port` or `%2Fpath`. */
-function readHost(text: string): Host {
+function readHost(text: string, usualPort: number): Host {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(.*))?$/.exec(text) ?? []
   const host = bracketed ?? decode(plain ?? '')
   if (!host || (bracketed !== undefined && isIP(bracketed) !== 6)) throw malformedUrl()
-  return { host, port: port ? readPort(port) : PORT }
+  return { host, port: port ? readPort(port) : usualPort }
 }
 
-/** The hosts of the authority; or those of `?host=` with the ports of `?port=`, one for all or one each. */
-function readHosts(authority: string, { host, port }: Parameters): Host[] {
-  const ports = port?.split(',').map(readPort) ?? []
-  if (authority !== '') {
-    if (host !== undefined || port !== undefined) {
-      throw new UsageError('the database URL names its host twice')
-    }
-    return authority.split(',').map(readHost)
-  }
-  const hosts = host?.split(',') ?? []
-  if (hosts.length === 0 || hosts.includes('')) {
-    throw new UsageError('the database URL names no host; for a unix socket: ?host=/run/postgresql')
-  }
-  if (ports.length > 1 && ports.length !== hosts.length) {
-    throw new UsageError('the database URL needs one port, or one for each host')
-  }
-  return hosts.map((name, index) => ({ host: name, port: ports[index] ?? ports[0] ?? PORT }))
+/** The hosts of the authority, or of `?host=`. `?port=` has one port for those without, or one for each. */
+function readHosts(authority: string, { host = '', port }: Parameters): Host[] {
+  if (!authority === !host)
+    refuse('it must name its hosts once; a unix socket: ?host=/run/postgresql')
+  const names = (authority || host).split(',')
+  const ports = port?.split(',').map(readPort) ?? [PORT]
+  if (ports.length > 1 && ports.length !== names.length)
+    refuse('it needs one port, or one for each host')
+  return names.map((name, index) => readHost(name, ports[index] ?? ports[0] ?? PORT))
 }
 
 export const isSocket = ({ host }: Host): boolean => host.startsWith('/')
 
-const isNear = (host: Host): boolean =>
-  isSocket(host) ||
-  host.host === 'localhost' ||
-  host.host === '::1' ||
-  /^127\.[\d.]+$/.test(host.host)
+const isNear = ({ host }: Host): boolean => /^(\/.*|localhost|::1|127\.[\d.]+)$/.test(host)
 
 /** `h1:5432`, `[::1]:5432`, or the path of a unix socket. */
 export const addressOf = (host: Host): string =>
@@ -146,44 +145,16 @@ export const addressOf = (host: Host): string =>
     ? `${host.host}/.s.PGSQL.${host.port}`
     : `${host.host.includes(':') ? `[${host.host}]` : host.host}:${host.port}`
 
-function oneOf<Value extends string>(
-  name: Parameter,
-  value: string | undefined,
-  values: readonly Value[],
-): Value | undefined {
-  if (value === undefined) return undefined
-  const match = values.find((allowed) => allowed === value)
-  if (match === undefined) {
-    throw new UsageError(`the database URL: ${name} must be ${values.join(' or ')}`)
-  }
-  return match
-}
-
-function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode {
-  // By default, a password crosses a network only to a verified server.
-  const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
-  if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, SSL_MODES) ?? usual
-  // Both encrypt only if the server does: allowed only where eavesdropping is impossible.
-  if (usual === 'disable') return usual
-  throw new UsageError(
-    `the database URL: sslmode=${text} may send a password unencrypted; use verify-full, or require`,
-  )
-}
+/** By default, a password crosses a network only to a verified server. */
+const sslModeOf = (hosts: readonly Host[], text: string | undefined): SslMode =>
+  SSL_MODES.find((mode) => mode === text) ?? (hosts.every(isNear) ? 'disable' : 'verify-full')
 
 function readTls(hosts: readonly Host[], parameters: Parameters) {
-  const { sslrootcert, sslcert, sslkey, channel_binding } = parameters
-  const mode = readSslMode(hosts, parameters.sslmode)
+  const { sslrootcert, sslcert, sslkey } = parameters
+  const mode = sslModeOf(hosts, parameters.sslmode)
   const name = ['sslrootcert', 'sslcert', 'sslkey'].find((parameter) => parameter in parameters)
-  if (mode === 'disable' && name) {
-    throw new UsageError(`the database URL: ${name} needs sslmode=verify-full or verify-ca`)
-  }
-  if (!sslcert !== !sslkey) throw new UsageError('the database URL: sslcert needs sslkey')
-  if (channel_binding === 'require') {
-    throw new UsageError(
-      'the database URL: channel_binding=require is not supported; remove it, and use sslmode=verify-full',
-    )
-  }
-  oneOf('channel_binding', channel_binding, ['disable', 'prefer'])
+  if (mode === 'disable' && name) refuse(`${name} needs sslmode=verify-full or verify-ca`)
+  if (!sslcert !== !sslkey) refuse('sslcert needs sslkey')
   const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
   const client = sslcert && sslkey ? { certFile: sslcert, keyFile: sslkey } : null
   // As in libpq, a named CA is checked.
@@ -192,78 +163,26 @@ function readTls(hosts: readonly Host[], parameters: Parameters) {
 }
 
 // libpq applies them to the client's end; here, each query has a deadline at that end.
-const TCP_SETTINGS = [
-  ['tcp_user_timeout', 'tcp_user_timeout'],
-  ['keepalives_idle', 'tcp_keepalives_idle'],
-  ['keepalives_interval', 'tcp_keepalives_interval'],
-  ['keepalives_count', 'tcp_keepalives_count'],
+const STARTUP_PARAMETERS = [
+  'options',
+  'search_path',
+  'tcp_user_timeout',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
 ] as const
 
-type TcpParameter = (typeof TCP_SETTINGS)[number][0]
-
-function readTcp(parameters: Parameters): Record<string, string> {
-  oneOf('keepalives', parameters.keepalives, ['1'])
-  return Object.fromEntries(
-    TCP_SETTINGS.flatMap(([name, setting]) => {
-      const value = parameters[name]
-      if (value === undefined) return []
-      if (!/^[1-9]\d{0,8}$/.test(value)) {
-        throw new UsageError(`the database URL: ${name} must be a whole number above 0`)
-      }
-      return [[setting, value]]
-    }),
-  )
-}
-
-const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`
-
-// Settings whose value is a list of identifiers: SET takes each as a text.
-const LISTS = /^(search_path|temp_tablespaces|(local|session)_preload_libraries)$/
-
-/** The identifiers of a list, as PostgreSQL reads it: those without quotes are lower case. */
-export const identifiersIn = (list: string): string[] =>
-  [...list.matchAll(/"((?:[^"]|"")*)"|[^\s,"][^\s,]*/g)].map(
-    ([text, quoted]) =>
-      quoted?.replaceAll('""', '"') ?? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
-  )
-
-/** A role, in quotes: the name of any is right so. */
-const roleNamed = (user: string): string => `"${user.replaceAll('"', '""')}"`
-
-/** The statement that gives a role a setting; `role`: in quotes, and with its database if there it has its own. */
-export function alterRole(role: string, name: string, value: string): string {
-  const values = LISTS.test(name) ? identifiersIn(value) : [value]
-  return `ALTER ROLE ${role} SET ${name} = ${values.map(quote).join(', ')}`
-}
-
-const OPTION = /(?:^|\s)-(?:c\s*|-)([\w.-]+)=((?:\\.|[^\\\s])*)/gs
-
-/** The settings in `options`, such as `-c work_mem=64MB --jit=off`. Empty if it has anything else. */
-function settingsIn(options: string): (readonly [name: string, value: string])[] {
-  if (options.replace(OPTION, '').trim() !== '') return []
-  return [...options.matchAll(OPTION)].map(([, name = '', value = '']) => [
-    name.replaceAll('-', '_'),
-    value.replace(/\\(.)/gs, '$1'),
-  ])
-}
-
-/** The statements that give a role what a pooler drops. */
-function settingsOf(dropped: 'options' | TcpParameter, value: string, user: string): string {
-  const setting = TCP_SETTINGS.find(([name]) => name === dropped)?.[1]
-  const settings = setting ? [[setting, value] as const] : settingsIn(value)
-  if (settings.length === 0) return 'ALTER ROLE … SET …'
-  return settings.map(([name, text]) => alterRole(roleNamed(user), name, text)).join('; ')
-}
-
-function readPrepare(parameters: Parameters, user: string): boolean {
-  const prepare = oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false'
-  const tcp = TCP_SETTINGS.map(([name]) => name)
-  const dropped = ['options' as const, ...tcp].find((name) => parameters[name])
-  if (prepare || !dropped) return prepare
-  const statements = settingsOf(dropped, parameters[dropped] ?? '', user)
-  throw new UsageError(
-    `the database URL: a pooler drops ${dropped}; remove it, and give the setting to the role: ${statements}`,
-  )
+function readStartup(parameters: Parameters): Record<string, string> {
+  const startup: Record<string, string> = {}
+  for (const name of STARTUP_PARAMETERS) {
+    const value = parameters[name]
+    if (!value) continue
+    if (parameters.prepare === 'false') {
+      refuse(`a pooler drops ${name}; remove it, and give the setting to the role with ALTER ROLE`)
+    }
+    startup[name.replace(/^keep/, 'tcp_keep')] = value
+  }
+  return { ...startup, application_name: parameters.application_name || `plantstore@${hostname()}` }
 }
 
 /** The password in a file, without the line break at its end. */
@@ -273,9 +192,7 @@ const readPasswordFile = (path: string): string =>
 function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => string {
   const { databasePassword, databasePasswordFile } = secrets
   if (inUrl !== undefined && databasePasswordFile !== null) {
-    throw new UsageError(
-      'the database URL has a password: remove it, or PLANTSTORE_DATABASE_PASSWORD_FILE',
-    )
+    refuse('it has a password: remove it, or PLANTSTORE_DATABASE_PASSWORD_FILE')
   }
   const password = inUrl === undefined ? (databasePassword ?? '') : decode(inUrl)
   if (databasePasswordFile === null) return () => password
@@ -291,27 +208,18 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
   const [userText = '', ...passwords] = userInfo.split(':')
   if (passwords.length > 1) throw malformedUrl()
   const [user, database] = [decode(userText), decode(name)]
-  if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
+  if (user === '') refuse('it names no user: postgres://USER@host/name')
   const parameters = readParameters(query)
   const hosts = readHosts(authority, parameters)
-  // Any other value would admit servers that reject writes.
-  oneOf('target_session_attrs', parameters.target_session_attrs, ['read-write', 'primary'])
-  const seconds = parameters.connect_timeout ?? String(CONNECT_SECONDS)
-  if (!/^[1-9]\d{0,2}$/.test(seconds)) {
-    throw new UsageError('the database URL: connect_timeout must be 1 to 999 seconds')
-  }
   return {
     hosts,
     database,
     user,
     readPassword: passwordOf(passwords[0], secrets),
     ...readTls(hosts, parameters),
-    applicationName: parameters.application_name || `plantstore@${hostname()}`,
-    options: parameters.options || null,
-    searchPath: parameters.search_path || null,
-    tcp: readTcp(parameters),
-    prepare: readPrepare(parameters, user),
-    connectMs: Number(seconds) * 1000,
+    startup: readStartup(parameters),
+    prepare: parameters.prepare !== 'false',
+    connectMs: Number(parameters.connect_timeout ?? CONNECT_SECONDS) * 1000,
     redacted: withoutPassword(url),
   }
 }

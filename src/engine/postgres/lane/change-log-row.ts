@@ -3,38 +3,32 @@
 import type { SQL } from 'bun'
 import type { KeepChanges } from '../../../change-log/change-log'
 import { newChangeLogName } from '../../../change-log/entry'
-import { sqlStateOf } from '../connection/errors'
+import type { Standing } from '../connection/settings'
 import { commit, rowsOf, type Statement } from '../connection/statements'
 
-const MAX_TRIES = 10
-
-const TIMELINE = `SELECT (SELECT system_identifier FROM pg_control_system())
-    || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`
-
 /** Changes with each promotion, point-in-time recovery and new server; empty if the server does not show it. */
-async function timelineOf(sql: SQL): Promise<string> {
-  try {
-    const [row] = await sql.unsafe<{ timeline: string }[]>(TIMELINE)
-    return row?.timeline ?? ''
-  } catch (error) {
-    if (sqlStateOf(error) === '') throw error
-    return ''
-  }
-}
+const historyOf = ({ cluster, timeline }: Standing): string =>
+  cluster && `${cluster}-${timeline.toString(16).toUpperCase().padStart(8, '0')}`
 
 /**
  * Renames the change log if commits may have been lost, so that every cursor expires: the caller knows of the loss, or
  * this is another server. Marks in cursors would not do: a client with an older cursor may have listed lost plants.
  */
-export async function renameChangeLog(sql: SQL, hasLost: boolean): Promise<void> {
+export async function renameChangeLog(
+  sql: SQL,
+  standing: Standing,
+  hasLost: boolean,
+): Promise<void> {
   await sql.unsafe(
     `UPDATE change_log SET log = $1, timeline = $2
      WHERE log IS NOT NULL AND (timeline <> $2 OR $3::boolean)`,
-    [newChangeLogName(), await timelineOf(sql), hasLost],
+    [newChangeLogName(), historyOf(standing), hasLost],
   )
 }
 
-const DEADLOCK = '40P01'
+// Waits for the steps in progress; each process finds its lane changed at its next step, and enters it again. Steps lock
+// `lanes` first too, so there is no deadlock.
+const LOCK_LANES: Statement = ['LOCK TABLE lanes IN SHARE ROW EXCLUSIVE MODE']
 
 const beginChangeLog = (keepMs: number): readonly Statement[] => [
   [
@@ -42,7 +36,6 @@ const beginChangeLog = (keepMs: number): readonly Statement[] => [
     newChangeLogName(),
     keepMs,
   ],
-  // Waits for steps in progress; each process finds its lane changed at its next step, and retries with the change log.
   ['UPDATE lanes SET logs = true WHERE NOT logs'],
 ]
 const END_CHANGE_LOG: readonly Statement[] = [
@@ -64,16 +57,7 @@ export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<number |
   if (keep === null) return null
   const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
   if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return null
-  for (let tries = 1; ; tries += 1) {
-    try {
-      if (keep !== 'off') {
-        await commit(sql, ['BEGIN', ...beginChangeLog(keep)])
-        return null
-      }
-      const [, , countResult] = await commit(sql, ['BEGIN', ...END_CHANGE_LOG])
-      return Number(rowsOf<{ entries: bigint }>(countResult)[0]?.entries ?? 0)
-    } catch (error) {
-      if (sqlStateOf(error) !== DEADLOCK || tries === MAX_TRIES) throw error
-    }
-  }
+  const statements = keep === 'off' ? END_CHANGE_LOG : beginChangeLog(keep)
+  const [, , , countResult] = await commit(sql, ['BEGIN', LOCK_LANES, ...statements])
+  return keep === 'off' ? Number(rowsOf<{ entries: bigint }>(countResult)[0]?.entries ?? 0) : null
 }

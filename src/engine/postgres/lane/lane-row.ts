@@ -1,19 +1,10 @@
 // The SQL of lanes: see lane.ts.
 
 import type { SQL } from 'bun'
-import {
-  commit,
-  rollBack,
-  rowsOf,
-  type SqlResult,
-  type Statement,
-  sendAll,
-} from '../connection/statements'
+import { rollBack, rowsOf, type SqlResult, type Statement, sendAll } from '../connection/statements'
 import { SCHEMA_VERSION } from '../schema'
 
 const KEPT_DAYS = 30
-// The fence waits in short intervals for a backend that locks the row: each shows that the server answers.
-const FENCE_LOCK_MS = 1000
 
 /** A step of a lane: the sequence number that a commit sets, one above the previous commit. */
 export type LaneStep = {
@@ -34,7 +25,7 @@ export type Fence = {
 }
 
 // Waits for a process that begins or ends the change log, so that the new lane has the right `logs`. Makes no lane in a
-// schema that another process has migrated since.
+// schema that a newer plantstore has upgraded since.
 const INSERT_LANE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log
   WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = ${SCHEMA_VERSION})
@@ -68,8 +59,9 @@ export async function removeLane(sql: SQL, lane: string): Promise<void> {
 
 /** The last step of a lane; null if there is none. */
 export async function sequenceOf(sql: SQL, lane: string): Promise<number | null> {
-  const [row] = await sql.unsafe<{ seq: bigint }[]>(`SELECT seq FROM lanes WHERE ${NEWEST}`, [lane])
-  return row ? Number(row.seq) : null
+  const query = `SELECT seq::float8 AS seq FROM lanes WHERE ${NEWEST}`
+  const [row] = await sql.unsafe<{ seq: number }[]>(query, [lane])
+  return row?.seq ?? null
 }
 
 const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
@@ -109,7 +101,8 @@ export const addPlants = ({ lane, seq }: LaneStep, growth: number): Statement =>
 
 const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
   fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
-  WHERE ${NEWEST} RETURNING fenced_from, refused, logs`
+  WHERE ${NEWEST}
+  RETURNING fenced_from::float8 AS "lastStep", refused AS "refusedIds", logs AS "hasChangeLog"`
 
 /**
  * Moves a lane past a step, committed or not; if not, it never will be. Sent again, it finds the same. It is also a
@@ -119,11 +112,8 @@ export async function fence(
   sql: SQL,
   { lane, seq }: Omit<LaneStep, 'hasChangeLog'>,
 ): Promise<Fence | null> {
-  const limit = `SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`
-  const [, , fenceResult] = await commit(sql, ['BEGIN', [limit], [FENCE, lane, seq]])
-  const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(fenceResult)
-  if (!row) return null
-  return { lastStep: Number(row.fenced_from), refusedIds: row.refused, hasChangeLog: row.logs }
+  const [fenced] = await sql.unsafe<Fence[]>(FENCE, [lane, seq])
+  return fenced ?? null
 }
 
 /** The statements on lanes, with nothing to do. Each fails if a privilege, a table or a column is missing. */

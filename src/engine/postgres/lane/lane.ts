@@ -16,8 +16,8 @@ import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } fr
 /** A commit of the writer. It can be sent again if it was not made. */
 export type Step<Result> = {
   /**
-   * Sends the step. Resolves to the ids of refused plants, which the lane keeps too. If nothing was stored, resolves
-   * to 'elsewhere': the lane had another number; or to 'locked': another session has locked a row.
+   * Sends the step. Resolves to the ids of refused plants, which the lane keeps too. Resolves
+   * to 'elsewhere' if the lane had another number: nothing was stored.
    */
   send(sql: SQL, laneStep: LaneStep): Promise<StepResult>
   /** The result of a committed step. `ask` reads on another connection than the writer's. */
@@ -28,15 +28,12 @@ export type Step<Result> = {
 type StepResult =
   | { readonly refusedIds: string; readonly cursor?: string | undefined }
   | 'elsewhere'
-  | 'locked'
 
 /** The fate of a step whose answer was lost; if it was made, the refused ids kept by the lane. */
 type Verdict = { readonly refusedIds: string } | 'not made' | 'unknown'
 
-// A slower commit has its connection closed: it is then in doubt, and the next connection settles it.
-export const DEADLINE_MS = 5000
 // The table was emptied, an older backup restored, or a standby promoted that never had the row.
-const ROW_GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
+export const ROW_GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
 /** The lane of one process. At most one step is under way. */
 export class Lane {
@@ -54,7 +51,8 @@ export class Lane {
   #confirmed = 0
   /** True if a sent step is not settled. */
   #isInDoubt = false
-  #verdict: Verdict = 'not made'
+  /** The fate of the last step in doubt, from the next {@link enter} until another step is sent. */
+  verdict: Verdict = 'not made'
 
   constructor(
     private readonly storeUser: StoreUser,
@@ -64,18 +62,19 @@ export class Lane {
   /** Settles the step in doubt. Called with each new connection before its first write. */
   async enter(connection: Connection): Promise<void> {
     if (this.#name !== null) await this.#fence(connection, this.#name)
-    // Read-only commands need no lane.
+    // A command makes its lane with its first write: a newer plantstore may have upgraded the schema by then.
     if (this.#name === null && this.storeUser.outlivesOutages) await this.#make(connection)
     this.#entered = connection
   }
 
   /** Resolves to false if a server lacks commits that were confirmed to this process. */
-  async hasAll({ sql, within }: Connection): Promise<boolean> {
-    if (this.#name === null) return true
+  async hasAll({ ask }: Connection): Promise<boolean> {
+    const lane = this.#name
+    if (lane === null) return true
     // Before the query: writes may go on.
     const confirmed = this.#confirmed
     try {
-      const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name))
+      const seq = await ask((sql) => sequenceOf(sql, lane))
       return seq !== null && seq >= confirmed
     } catch (error) {
       // Another database, or one without the tables.
@@ -90,17 +89,17 @@ export class Lane {
    */
   async advance(connection: Connection, send: Step<unknown>['send']): Promise<StepResult> {
     if (connection !== this.#entered) return 'elsewhere'
-    this.#verdict = 'not made'
+    this.verdict = 'not made'
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
-    this.state.writingSince = performance.now()
+    this.state.isWriting = true
     try {
       const laneStep = { lane: this.#name ?? '', seq, hasChangeLog: this.hasChangeLog }
-      const result = await connection.within(DEADLINE_MS, send(connection.sql, laneStep))
+      const result = await connection.ask((sql) => send(sql, laneStep))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
-      if (result === 'elsewhere' || result === 'locked') return result
+      if (result === 'elsewhere') return result
       this.state.confirmedAt = performance.now()
       this.#confirmed = seq
       this.lastCursor = result.cursor ?? this.lastCursor
@@ -109,30 +108,26 @@ export class Lane {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
       throw error
     } finally {
-      this.state.writingSince = null
+      this.state.isWriting = false
     }
   }
 
-  /** The fate of the last step in doubt, from the next {@link enter} until another step is sent. */
-  get verdict(): Verdict {
-    return this.#verdict
-  }
-
   /** Removes the row. */
-  async leave({ sql, within }: Connection): Promise<void> {
-    if (this.#name !== null) await within(DEADLINE_MS, removeLane(sql, this.#name))
+  async leave({ ask }: Connection): Promise<void> {
+    const lane = this.#name
+    if (lane !== null) await ask((sql) => removeLane(sql, lane))
   }
 
   async #make(connection: Connection): Promise<void> {
-    const { lane, hasChangeLog } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
+    const { lane, hasChangeLog } = await connection.ask(makeLane)
     this.hasChangeLog = hasChangeLog
     this.#confirmed = 0
     await this.#renameChangeLog(connection)
     this.#name = lane
   }
 
-  async #renameChangeLog({ sql, within }: Connection): Promise<void> {
-    if (this.hasChangeLog) await within(DEADLINE_MS, renameChangeLog(sql, this.#hasLost))
+  async #renameChangeLog({ ask, standing }: Connection): Promise<void> {
+    if (this.hasChangeLog) await ask((sql) => renameChangeLog(sql, standing, this.#hasLost))
     this.#hasLost = false
   }
 
@@ -140,10 +135,10 @@ export class Lane {
     const { log } = this.storeUser
     // No later step was ever sent.
     const top = this.#confirmed + 1
-    const fenced = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
+    const fenced = await connection.ask((sql) => fence(sql, { lane, seq: top }))
     this.state.confirmedAt = performance.now()
     this.lastCursor = undefined
-    if (this.#isInDoubt) this.#verdict = this.#settle(fenced, top)
+    if (this.#isInDoubt) this.verdict = this.#settle(fenced, top)
     this.#isInDoubt = false
     if (!fenced) {
       this.#name = null

@@ -6,7 +6,7 @@ import type { StoreUser } from '../../store-user'
 import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connection/errors'
 import type { Primary } from '../connection/primary'
 import type { Connections } from '../connection/readers'
-import type { Lane, Step } from './lane'
+import { type Lane, ROW_GONE, type Step } from './lane'
 
 // Maximum number of attempts of a step that conflicts with other processes or finds its lane moved, and the longest
 // pause in between.
@@ -15,11 +15,7 @@ const MAX_PAUSE_MS = 64
 /** Maximum wait of a change for a lost server. */
 const PATIENCE_MS = 10_000
 
-const UNKNOWN = 'the database server lost the record of its last commits'
 const ADVICE = 'the last changes may or may not be stored; run the command again'
-
-/** The reason that a step was not made: another session has locked a row. */
-export class LockedRowError extends Error {}
 
 /** A step that waits to be sent or settled. */
 type Run = {
@@ -48,7 +44,7 @@ export class Writer {
   isBusy = (): boolean => this.#queue.length > 0
 
   /**
-   * Commits a step, after all earlier ones. Rejects with the server's error, with a {@link LockedRowError}, or with
+   * Commits a step, after all earlier ones. Rejects with the server's error, or with
    * `cannot write` if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is
    * unknown until the server is found again; rejects with an `InDoubtError` if it stays unknown.
    */
@@ -89,7 +85,7 @@ export class Writer {
     if (run.isInDoubt) {
       run.isInDoubt = false
       const { verdict } = this.lane
-      if (verdict === 'unknown') run.reject(this.#unknownFate())
+      if (verdict === 'unknown') run.reject(this.#inDoubt(ROW_GONE))
       else if (verdict !== 'not made') run.finish(verdict.refusedIds)
       if (verdict !== 'not made') return true
     }
@@ -101,27 +97,23 @@ export class Writer {
     const sentAt = performance.now()
     try {
       const result = await this.lane.advance(connections.writer, run.send)
-      if (result === 'locked') {
-        this.#countTimeout(sentAt)
-        run.reject(new LockedRowError())
-      } else if (result !== 'elsewhere') run.finish(result.refusedIds)
-      if (result !== 'elsewhere') return true
+      if (result !== 'elsewhere') {
+        run.finish(result.refusedIds)
+        return true
+      }
       await this.primary.renew(connections)
       return await this.#pause(run, new RequestError('storage failed'))
     } catch (error) {
-      if (isLockTimeout(error)) this.#countTimeout(sentAt)
+      if (isLockTimeout(error)) this.counts.lockTimeoutMs += performance.now() - sentAt
       return this.#recover(run, connections, error)
     }
   }
 
-  #unknownFate(): Error {
+  /** The end of a step whose fate stays unknown. */
+  #inDoubt(reason: string): Error {
     return this.storeUser.outlivesOutages
-      ? new InDoubtError(UNKNOWN)
-      : new RequestError('storage failed', `${UNKNOWN}; ${ADVICE}`)
-  }
-
-  #countTimeout(sentAt: number): void {
-    this.counts.lockTimeoutMs += performance.now() - sentAt
+      ? new InDoubtError(reason)
+      : new RequestError('storage failed', `${reason}; ${ADVICE}`)
   }
 
   /** Resolves to true if a failed step has ended. */
@@ -158,7 +150,7 @@ export class Writer {
     for (const run of runs) {
       if (!run.isInDoubt) run.reject(error)
       else if (this.storeUser.outlivesOutages) this.#queue.push(run)
-      else run.reject(new RequestError('storage failed', `${messageOf(error)}; ${ADVICE}`))
+      else run.reject(this.#inDoubt(messageOf(error)))
     }
   }
 }

@@ -5,9 +5,8 @@ import { type NewEntry, newMark } from '../../../change-log/entry'
 import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, isPlantWrite, refuseCreate } from '../../commit/kinds'
-import { sampleRow } from '../../commit/sample-row'
 import { DONE, isDone, type Outcome, type Write, type WriteOf } from '../../commit/write'
-import { isLockTimeout } from '../connection/errors'
+import { isDataError } from '../connection/errors'
 import { LOCK_MS } from '../connection/settings'
 import {
   bigints,
@@ -39,30 +38,20 @@ const INSERTED_COUNT = '(SELECT count(*) FROM made)'
 
 // `entered` locks the lane: if it has moved, or another backend moves it first, nothing is inserted. The lane keeps the
 // refused ids, in case the answer is lost. Ids are sorted, so that two such statements never deadlock.
-const createStatement = (
-  hasChangeLog: boolean,
-  entriesQuery: string,
-  entriesCheck: string,
-): string => `WITH entered AS (
+const createStatement = (hasChangeLog: boolean): string => `WITH entered AS (
     SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog}
       AND set_config('lock_timeout', '${COMMIT_MS}', true) <> '' FOR UPDATE
   ), made AS (
     INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
-  )${entriesQuery}
+  )${hasChangeLog ? `, ${advanceAndAdd(INSERTED_COUNT, 4 + TEXT_FIELDS.length, 'JOIN made ON plant = id')}` : ''}
   UPDATE lanes SET seq = $2::bigint, seen_at = now(), added = added + ${INSERTED_COUNT}, refused = coalesce(
       (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
     )
   WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog}
-  RETURNING refused${entriesCheck}`
+  RETURNING refused${hasChangeLog ? `, 1 / ((SELECT count(*) FROM added) = ${INSERTED_COUNT})::int, ${LAST_PLACE}` : ''}`
 
-const CREATE = createStatement(false, '', '')
-
-const CREATE_WITH_ENTRIES = createStatement(
-  true,
-  `, ${advanceAndAdd(INSERTED_COUNT, 4 + TEXT_FIELDS.length, 'JOIN made ON plant = id')}`,
-  `, 1 / ((SELECT count(*) FROM added) = ${INSERTED_COUNT})::int, ${LAST_PLACE}`,
-)
+const [CREATE, CREATE_WITH_ENTRIES] = [createStatement(false), createStatement(true)]
 
 const byId = ([a]: PlantRow, [b]: PlantRow): number => {
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -83,10 +72,10 @@ function createRows(
   return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries, mark)]
 }
 
-/** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
-export type BatchOutcomes = readonly (Outcome | undefined)[]
+export type BatchOutcomes = readonly Outcome[]
 
-function createStep(creates: readonly WriteOf<'create'>[]): Step<BatchOutcomes> {
+/** Stores creates of distinct ids; none: a commit that changes nothing. */
+export function createStep(creates: readonly WriteOf<'create'>[]): Step<BatchOutcomes> {
   return {
     async send(sql, laneStep) {
       const mark = newMark()
@@ -102,16 +91,18 @@ function createStep(creates: readonly WriteOf<'create'>[]): Step<BatchOutcomes> 
       return creates.map(({ row }) => {
         if (!ids.has(String(row[0]))) return DONE
         const storedRow = storedRows.get(row[0])
-        return storedRow && refuseCreate(row, storedRow)
+        // Another process has deleted it since: the client may try again.
+        return storedRow ? refuseCreate(row, storedRow) : { error: 'busy' }
       })
     },
   }
 }
 
-// A trigger, rule or policy may discard rows without an error. Then the division and the transaction fail.
+// A trigger or rule may discard rows without an error. Then the cast fails, and the transaction with it.
 const writeAll = (write: string): string =>
   `WITH written AS (${write} RETURNING plants.id)
-   SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM written`
+   SELECT CASE count(*) WHEN cardinality($1::bigint[]) THEN 1
+     ELSE (count(*) || ' rows written: a trigger or rule of the table "plants" discards rows')::int END FROM written`
 
 const INSERT = writeAll(`INSERT INTO plants (${COLUMNS}) SELECT i.* FROM ${rowsFrom(1)}`)
 const UPDATE = writeAll(`UPDATE plants SET ${TEXT_FIELDS.map((name) => `${name} = i.${name}`)}
@@ -204,28 +195,11 @@ function writesOf(
   return statements
 }
 
-/** Commits a decision, after these inserts. */
-async function commitDecision(
-  sql: SQL,
-  laneStep: LaneStep,
-  batch: readonly Write[],
-  decision: BatchDecision,
-  inserts: readonly Statement[],
-) {
-  const mark = newMark()
-  const answers = await commit(sql, [...inserts, ...writesOf(sql, laneStep, batch, decision, mark)])
-  const last = decision.entries.length > 0 ? answers.at(-1) : undefined
-  return { refusedIds: '', cursor: cursorIn(last, mark) }
-}
-
-/** A create without plants, of no lane. It fails if a privilege, a table or a column is missing. */
-export const writeNothing = (sql: SQL, hasChangeLog: boolean): Statement =>
-  createRows(sql, { lane: '', seq: 0, hasChangeLog }, [], 0n)
-
-/** Every statement that writes plants, with nothing to do. */
+/** Every statement that writes plants, with nothing to do. Each fails if a privilege, a table or a column is missing. */
 export const writeStatements = (sql: SQL): readonly Statement[] => [
-  writeNothing(sql, false),
-  writeNothing(sql, true),
+  ...[false, true].map((hasChangeLog) =>
+    createRows(sql, { lane: '', seq: 0, hasChangeLog }, [], 0n),
+  ),
   lockRows(sql, []),
   lockFreeRows(sql, []),
   insertRows(sql, []),
@@ -238,89 +212,95 @@ export const writeStatements = (sql: SQL): readonly Statement[] => [
 /** The outcome of a write whose row another session has locked. */
 export const LOCKED: Outcome = { error: 'busy' }
 
-/** The reason of a {@link DISCARDED} write. */
-export const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
+// Enough incompressible text to find a full disk.
+const SAMPLE_BYTES = 48 * 1024
 
-/** A step that creates, changes and removes a plant, logs the changes, and rolls back. */
-export const trialStep: Step<void> = {
+/** A row with an unused id. */
+function sampleRow(): PlantRow {
+  const [id = 0n] = crypto.getRandomValues(new BigInt64Array(1))
+  const name = crypto.getRandomValues(new Uint8Array(SAMPLE_BYTES)).toBase64()
+  return toRow({ id, name, tag: 'trial' })
+}
+
+/** A step that creates, changes and removes a plant, rolls back, and commits nothing. */
+export const trialStep: Step<BatchOutcomes> = {
+  ...createStep([]),
   async send(sql, laneStep) {
     const row = sampleRow()
     const entries = laneStep.hasChangeLog ? [addEntries(sql, [creation(row, null)])] : []
-    await sendAll(sql, [
-      'BEGIN',
-      limitLocks(LOCK_MS),
-      insertRows(sql, [row]),
-      updateRows(sql, [row]),
-      deleteRows(sql, [row[0]]),
-      ...entries,
-      ['ROLLBACK'],
-    ])
-    return transactionStep([]).send(sql, laneStep)
+    const changes = [insertRows(sql, [row]), updateRows(sql, [row]), deleteRows(sql, [row[0]])]
+    try {
+      await sendAll(sql, ['BEGIN', ...changes, ...entries, ['ROLLBACK']])
+    } catch (error) {
+      // Another program's constraint refuses some plants, and no others.
+      if (!isDataError(error)) throw error
+    }
+    return createStep([]).send(sql, laneStep)
   },
-  finish: async () => {},
 }
 
 const rowsIn = (batch: readonly Write[]): RowId[] => [
   ...new Set(batch.filter(isPlantWrite).flatMap(idsOf)),
 ]
 
-/** The statements of a step that lock and read its rows, and the place of the rows among their results. */
-const WAITING = {
-  locks: (sql: SQL, ids: readonly RowId[]) =>
-    ids.length > 0 ? [limitLocks(COMMIT_MS), lockRows(sql, ids)] : [],
-  lockedAt: 1,
-}
-const LEAVING = {
-  locks: (sql: SQL, ids: readonly RowId[]) => [
-    limitLocks(LOCK_MS),
-    LOCK_TABLE,
-    lockFreeRows(sql, ids),
-    readRows(sql, ids),
-  ],
-  lockedAt: 2,
-}
+const NO_ROWS: Rows = new Map()
+
+/** Statements that lock and read rows: waits for those that other sessions have locked. */
+const lockAllRows = (sql: SQL, ids: readonly RowId[]): Statement[] =>
+  ids.length > 0 ? [limitLocks(COMMIT_MS), lockRows(sql, ids)] : []
+
+/** The same without waiting; the last statement reads the locked rows too. */
+const lockOrReadRows = (sql: SQL, ids: readonly RowId[]): Statement[] => [
+  limitLocks(LOCK_MS),
+  LOCK_TABLE,
+  lockFreeRows(sql, ids),
+  readRows(sql, ids),
+]
 
 /** A step of any writes: locks and reads the rows, decides the outcomes, and writes the net changes. */
 const stepBy =
-  (way: typeof WAITING) =>
+  (lock: typeof lockAllRows) =>
   (batch: readonly Write[]): Step<BatchOutcomes> => {
     const ids = rowsIn(batch)
     let outcomes: BatchOutcomes = []
     return {
       async send(sql, laneStep) {
-        const answers = await beginStep(sql, laneStep, way.locks(sql, ids))
+        const answers = await beginStep(sql, laneStep, lock(sql, ids))
         if (!answers) return 'elsewhere'
-        const storedRows = toRows(answers[way.lockedAt])
-        const allRows = toRows(answers[way.lockedAt + 1])
+        const [, ...rows] = answers.map(toRows)
+        const [storedRows = NO_ROWS, allRows = NO_ROWS] =
+          lock === lockAllRows ? rows : rows.slice(1)
         const locked = new Set([...allRows.keys()].filter((id) => !storedRows.has(id)))
         const decision = decideAll(batch, storedRows, laneStep.hasChangeLog, locked)
         // Kept before the COMMIT, in case its answer is lost.
         outcomes = decision.outcomes
         const inserts = insertsOf(sql, decision)
-        const isBrief = way === LEAVING && inserts.length > 0
-        if (isBrief && !(await insertBriefly(sql, inserts))) return 'locked'
-        return commitDecision(sql, laneStep, batch, decision, isBrief ? [] : inserts)
+        const isBrief = lock === lockOrReadRows && inserts.length > 0
+        if (isBrief) await insertBriefly(sql, inserts)
+        const mark = newMark()
+        const writes = writesOf(sql, laneStep, batch, decision, mark)
+        const results = await commit(sql, [...(isBrief ? [] : inserts), ...writes])
+        const last = decision.entries.length > 0 ? results.at(-1) : undefined
+        return { refusedIds: '', cursor: cursorIn(last, mark) }
       },
       finish: async () => outcomes,
     }
   }
 
-export const transactionStep = stepBy(WAITING)
+const transactionStep = stepBy(lockAllRows)
 
 /**
  * Like {@link transactionStep}, without waiting: writes of rows that other sessions have locked are refused. If an
- * insert meets an uncommitted row, which no query shows, the step is not made.
+ * insert meets an uncommitted row, which no query shows, the step fails with a lock timeout.
  */
-export const stepOfFreeRows = stepBy(LEAVING)
+export const stepOfFreeRows = stepBy(lockOrReadRows)
 
-/** Inserts rows; or resolves to false and rolls back, if another session has inserted one and not committed. */
-async function insertBriefly(sql: SQL, inserts: readonly Statement[]): Promise<boolean> {
+/** Inserts rows without waiting for those that another session has inserted and not committed. */
+async function insertBriefly(sql: SQL, inserts: readonly Statement[]): Promise<void> {
   try {
     await sendAll(sql, [limitLocks(INSERT_MS), ...inserts, limitLocks(LOCK_MS)])
-    return true
   } catch (error) {
     await rollBack(sql)
-    if (isLockTimeout(error)) return false
     throw error
   }
 }

@@ -22,6 +22,7 @@ import {
   toCursor,
 } from '../../../change-log/entry'
 import type { EntryRange, EntryTime } from '../../../change-log/retention'
+import { RequestError } from '../../../errors'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connection/connection'
 import {
@@ -111,7 +112,7 @@ const HISTORY_OF_PLANT = pageStatement('plant = $1::bigint AND number < $3::bigi
 type FoundRow = EntryRow & { readonly found: bigint }
 
 const STATE = `
-  SELECT log, last, (SELECT min(number) FROM changes) AS first, start.mark AS start_mark,
+  SELECT log, last, keep_ms, (SELECT min(number) FROM changes) AS first, start.mark AS start_mark,
     (SELECT mark FROM changes WHERE number = last) AS last_mark,
     (SELECT mark FROM changes WHERE number = $1::bigint) AS mark
   FROM ${NEWEST}, change_log_start AS start`
@@ -148,16 +149,17 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       return hasMore ? { entries, next: last.cursor } : { entries }
     },
     async stats(): Promise<ChangeLogStats> {
-      const { start, last } = await ask((sql) => stateOf(sql, null))
+      const log = await ask(retainedLog)
+      if (!log) throw new RequestError('no change log')
       const [row] = await ask((sql) =>
-        sql.unsafe<{ at: bigint | null; bytes: bigint; keep_ms: bigint }[]>(
+        sql.unsafe<{ at: bigint | null; bytes: bigint }[]>(
           `SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
-              pg_total_relation_size('changes') AS bytes, keep_ms FROM ${NEWEST}`,
+              pg_total_relation_size('changes') AS bytes`,
         ),
       )
       const oldestAt = row?.at == null ? null : Number(row.at)
-      const keepMs = Number(row?.keep_ms)
-      return { entries: last.number - start.number, keepMs, oldestAt, bytes: Number(row?.bytes) }
+      const entries = log.last + 1 - log.first
+      return { entries, keepMs: log.keepMs, oldestAt, bytes: Number(row?.bytes) }
     },
   }
 }
@@ -185,12 +187,10 @@ export const removeEntries = (sql: SQL, upTo: number) => sql.unsafe(REMOVE, [REM
 
 /** See `RetainedLog`. */
 export async function retainedLog(sql: SQL): Promise<EntryRange | null> {
-  const [row] = await sql.unsafe<{ keep_ms: bigint | null; first: bigint | null; last: bigint }[]>(
-    `SELECT keep_ms, last, (SELECT min(number) FROM changes) AS first FROM ${NEWEST}`,
-  )
-  if (!row || row.keep_ms === null) return null
-  const { keep_ms, first, last } = row
-  return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
+  const [row] = await sql.unsafe<(ChangeLogRow & { keep_ms: bigint })[]>(STATE, [null])
+  if (!row || row.log === null) return null
+  const { start, last } = toChangeLogState(row)
+  return { keepMs: Number(row.keep_ms), first: start.number + 1, last: last.number }
 }
 
 /** See `RetainedLog`. */
