@@ -23,9 +23,9 @@ test.skipIf(!hasNamespaces()).each([
   ],
   [
     ['check', '--database', 'postgres://u@nope.invalid/plants'],
-    'cannot connect to PostgreSQL at nope.invalid:5432: cannot resolve host nope.invalid: no name server answers',
+    'cannot connect to PostgreSQL at nope.invalid:5432: cannot resolve host nope.invalid (EAI_AGAIN)',
   ],
-])('%j says that no name server answers', async (args, reason) => {
+])('%j names the host that no name server resolves', async (args, reason) => {
   using folder = temporaryFolder()
   const under = withoutNameServer(folder.file('resolv.conf'))
   const { err, code } = await runProgram(args, { under })
