@@ -3,7 +3,7 @@
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { Ask } from './connection/connection'
-import { describeError, sqlStateOf } from './connection/errors'
+import { describeError, isInDoubt } from './connection/errors'
 import { commit, limitLocks, rollBack, type Statement, sendAll } from './connection/statements'
 import type { PostgresTarget } from './connection/url'
 import schema from './schema.sql' with { type: 'text' }
@@ -82,7 +82,7 @@ export async function createSchema(sql: SQL): Promise<void> {
     await commit(sql, statementsFor(await readVersion(sql)))
   } catch (error) {
     await rollBack(sql).catch(() => {})
-    if (sqlStateOf(error) === '') throw error
+    if (isInDoubt(error)) throw error
     throw new OpenError(
       `cannot create the tables: ${describeError(error)}; run GRANT CREATE, USAGE ON SCHEMA … TO the user, or use another schema with ?search_path=`,
     )
