@@ -70,10 +70,9 @@ const USE_OF_ERROR: readonly Step[] = [
   },
   {
     file: 'src/http/routes/plants.ts',
-    before:
-      "        refusals: ['busy'],\n        answers: () =>\n          answers(200, 'A page of plants.'",
+    before: "          headers: ['link'],\n          answers: () => ({ 200: PlantPage }),\n",
     after:
-      "        refusals: ['busy', 'contradictory'],\n        answers: () =>\n          answers(200, 'A page of plants.'",
+      "          headers: ['link'],\n          refusals: ['contradictory'],\n          answers: () => ({ 200: PlantPage }),\n",
   },
 ]
 
