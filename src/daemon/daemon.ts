@@ -24,6 +24,7 @@ import { openFileCounter } from './listening/open-files'
 import type { Server } from './listening/server'
 import { createLogWriter } from './log-writer'
 import { shutDown, watchSignals } from './shutdown'
+import { requireWritableFolders } from './writable-folders'
 
 const STDOUT = 1
 const STDERR = 2
@@ -105,6 +106,7 @@ async function prepare(startOptions: StartOptions) {
   for (const detail of unknownVariables) log('warn', 'variable-unknown', { detail })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
+  requireWritableFolders(config, place.files)
   const tls = await openTls(config, log)
   const backups = await openBackups(config, log)
   const metrics = createMetrics({

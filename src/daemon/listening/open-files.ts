@@ -15,7 +15,7 @@ export function openFileCounter(): () => OpenFiles | null {
     try {
       return { open: readdirSync(OPEN_FILES).length, limit }
     } catch (error) {
-      if (codeOf(error) === 'EMFILE') return { open: limit, limit }
+      if (['EMFILE', 'ENFILE'].includes(codeOf(error))) return { open: limit, limit }
       throw error
     }
   }
