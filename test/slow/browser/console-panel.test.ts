@@ -138,6 +138,8 @@ test('the panel asks at once about a field that was typed and changed elsewhere,
   await put(22, 'theirs', 'green')
   await page.getByText('Someone else changed the name too.').waitFor()
   expect(await console.barriers()).toEqual([])
+  await console.field('Name').press('Enter')
+  await page.locator('.conflict:focus').waitFor()
   await console.button('Save mine').click()
   await panel(page, 22).waitFor({ state: 'detached' })
   await until('the change', () => stored(22n)?.name === 'plant 22, mine')

@@ -134,8 +134,9 @@ export function EditorForm({ editor, form }: FormProps) {
       ref={box}
       onSubmit={(event) => {
         event.preventDefault()
-        // Enter does not answer a question that may be unseen.
+        // Enter does not answer a question that may be unseen: it leads there.
         if (!form.conflict.value) editor.save()
+        else box.current?.querySelector<HTMLElement>('.conflict')?.focus()
       }}
     >
       {plant ? <Alert text={errors.id} /> : null}
