@@ -1,18 +1,15 @@
 // The HTTP interface: the routes, and everything that they share.
 
 import { InDoubtError, RequestError } from '../errors'
-import { createAnswers } from './answers/answers'
 import { answerError, toRequestError } from './answers/errors'
-import { createBodies } from './bodies/body'
 import { createDiscarder } from './bodies/refused-body'
-import { createByteBudget } from './byte-budget'
 import { awaitChange, CURSOR_HEADER } from './conditions/await-change'
-import type { AppDeps, RouteDeps } from './deps'
+import type { AppDeps } from './deps'
 import { allowedMethods } from './elysia'
-import { Followers } from './feed/followers'
+import { type Exchange, newApp } from './exchange'
 import { openapi } from './openapi'
-import { createOptionsOf, newApp, type RequestContext } from './request-context'
 import { createRequestLog } from './request-log'
+import { createRouteDeps, type RouteDeps } from './route-deps'
 import { changes } from './routes/changes'
 import { onePlant } from './routes/one-plant'
 import { health, metricsPage, ownToken, status } from './routes/operations'
@@ -20,12 +17,6 @@ import { pages } from './routes/pages'
 import { plants } from './routes/plants'
 import { tags } from './routes/tags'
 import { authenticate } from './tokens/auth'
-
-/** The facts about a request when it is answered. */
-type Exchange = RequestContext & {
-  readonly route: string
-  readonly startedAt: number | undefined
-}
 
 // The status in logs and metrics, as in nginx's; no client receives this answer.
 const CLIENT_GONE = 499
@@ -68,22 +59,18 @@ function refuseRoute({ cors }: AppDeps, request: Request): Response {
 }
 
 /** Returns the functions that count, log and complete each answer. */
-function createObserver(
-  appDeps: AppDeps,
-  { isShort, discardRest }: ReturnType<typeof createDiscarder>,
-) {
-  const { metrics, log, clientOf, stopping } = appDeps
-  const requestLog = appDeps.logRequests ? createRequestLog(log, clientOf) : null
+function createObserver(deps: RouteDeps) {
+  const { metrics, log, stopping } = deps
+  const requestLog = deps.logRequests ? createRequestLog(deps) : null
+  const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes, deps.budget)
 
-  function observe(
-    { request, route, token, entry, startedAt = performance.now() }: Exchange,
-    response: Response,
-  ): void {
+  function observe(exchange: Exchange, response: Response): void {
+    const { request, route, startedAt } = exchange
     const milliseconds = performance.now() - startedAt
     const { method } = request
     metrics.countAnswer(method, route, response.status, milliseconds)
-    addHeaders(appDeps, request, response)
-    if (entry) requestLog?.end(entry, token, request, response, milliseconds)
+    addHeaders(deps, request, response)
+    requestLog?.end(exchange, response, milliseconds)
     // With any other method, the body is read before the answer.
     const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
@@ -118,46 +105,31 @@ const withToken = (deps: RouteDeps) =>
     .use(onePlant(deps))
 
 export function createApp(appDeps: AppDeps) {
-  const { store, maxBodyBytes, timeOut } = appDeps
-  const budget = createByteBudget(maxBodyBytes)
-  const deps = {
-    ...appDeps,
-    budget,
-    answers: createAnswers(budget, timeOut),
-    bodies: createBodies(maxBodyBytes, budget),
-    followers: new Followers({ ...appDeps, budget }),
-    optionsOf: createOptionsOf(store, appDeps.clientOf),
-  }
-  const { requestLog, observe, refuse } = createObserver(
-    appDeps,
-    createDiscarder(maxBodyBytes, budget),
-  )
+  const deps = createRouteDeps(appDeps)
+  const { requestLog, observe, refuse } = createObserver(deps)
 
   return (
     newApp()
       // Elysia inspects the source of each hook, prepares only the destructured fields, and awaits an arrow function.
       .onTransform({ as: 'global' }, function begin(context) {
-        const { request, headers } = context
-        context.startedAt = performance.now()
-        context.entry = requestLog?.begin(request)
+        const { request, route, headers } = context
+        const startedAt = performance.now()
+        const record = requestLog?.begin(request)
+        context.exchange = { request, route, startedAt, record, token: null }
         // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
         if (headers.host?.includes(', ')) throw repeatedHost()
       })
-      .onAfterHandle(
-        { as: 'global' },
-        function end({ request, route, token, startedAt, entry, responseValue }) {
-          if (responseValue instanceof Response)
-            observe({ request, route, token, startedAt, entry }, responseValue)
-        },
-      )
-      .onError(async ({ request, route, token, startedAt, entry, error }) => {
-        if (error instanceof InDoubtError) return await leaveUnanswered(appDeps, request)
-        return await refuse({ request, route, token, startedAt, entry }, error)
+      .onAfterHandle({ as: 'global' }, function end({ exchange, responseValue }) {
+        if (responseValue instanceof Response) observe(exchange, responseValue)
+      })
+      .onError(async ({ request, exchange, error }) => {
+        if (error instanceof InDoubtError) return await leaveUnanswered(deps, request)
+        return await refuse(exchange, error)
       })
       .use(openapi)
       .use(health(deps))
       .use(pages(deps))
-      .all('/*', ({ request }) => refuseRoute(appDeps, request))
+      .all('/*', ({ request }) => refuseRoute(deps, request))
       .use(withToken(deps))
   )
 }

@@ -1,15 +1,10 @@
-// What the routes are made of.
+// What the app is made of.
 
 import type { Log } from '../log'
 import type { BackupStats, Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
-import type { Answers } from './answers/answers'
-import type { Bodies } from './bodies/body'
-import type { ByteBudget } from './byte-budget'
 import type { Cors } from './cors'
-import type { Followers } from './feed/followers'
-import type { OptionsOf } from './request-context'
 
 /** The facts about a daemon that its store does not know. */
 type Service = {
@@ -60,13 +55,4 @@ export type AppDeps = {
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
   /** Aborted when the daemon stops: answers then close their connections. */
   readonly stopping: AbortSignal
-}
-
-/** What the routes share. */
-export type RouteDeps = AppDeps & {
-  readonly budget: ByteBudget
-  readonly answers: Answers
-  readonly bodies: Bodies
-  readonly followers: Followers
-  readonly optionsOf: OptionsOf
 }

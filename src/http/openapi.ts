@@ -9,7 +9,7 @@ import { ERROR_HEADERS, statusOf } from './answers/errors'
 import { JSON_TYPE, mediaTypesOf } from './bodies/body'
 import { isOfPlants } from './conditions/await-change'
 import { type DescribedRoute, describedRoutes } from './elysia'
-import type { App } from './request-context'
+import type { App } from './exchange'
 import { type HeaderName, headers, requestHeader } from './routes/describe'
 import { ErrorBody } from './routes/schemas'
 

@@ -3,7 +3,7 @@
 import { type ChangeLog, CURSOR, NOW } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
-import type { App } from '../request-context'
+import type { App } from '../exchange'
 
 /** In the answer to a change: its cursor. In a request to a replica: the change that the answer must include. */
 export const CURSOR_HEADER = 'plantstore-cursor'

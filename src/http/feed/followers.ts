@@ -7,6 +7,7 @@ import { isValid, type Token } from '../../token/token'
 import { JSON_HEADERS } from '../answers/answer'
 import { UNREAD_SECONDS } from '../answers/answers'
 import type { ByteBudget } from '../byte-budget'
+import type { AppDeps } from '../deps'
 import { findToken, type TokenDeps } from '../tokens/auth'
 import { EVENTS, type EventPage, firstEvent, KEEP_ALIVE, readEvents } from './events'
 
@@ -26,19 +27,14 @@ const STREAM_HEADERS = new Headers({
   'x-accel-buffering': 'no',
 })
 
-export type FollowersDeps = TokenDeps & {
-  readonly store: Pick<Store, 'changeLog'>
-  readonly budget: ByteBudget
-  /** Closes the connection of a request after this many seconds without progress. */
-  readonly timeOut: (request: Request, seconds: number) => void
-  /** Milliseconds since 1970, for the expiry of tokens. */
-  readonly now: () => number
-  /** Ends every stream. */
-  readonly stopping: AbortSignal
-  /** Maximum number of followers. */
-  readonly maxFollowers?: number
-  readonly keepAliveMs?: number
-}
+export type FollowersDeps = Pick<AppDeps, 'now' | 'timeOut' | 'stopping'> &
+  TokenDeps & {
+    readonly store: Pick<Store, 'changeLog'>
+    readonly budget: ByteBudget
+    /** Maximum number of followers. */
+    readonly maxFollowers?: number
+    readonly keepAliveMs?: number
+  }
 
 /** Shares the result of a call in progress among all that ask for the same. */
 function share<T>(call: (key: string) => Promise<T>): (key: string) => Promise<T> {

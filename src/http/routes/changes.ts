@@ -4,10 +4,10 @@ import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
 import { toJson } from '../../plant/json'
 import { readWeights } from '../answers/accept-encoding'
-import type { RouteDeps } from '../deps'
 import { queryOf } from '../elysia'
+import type { App } from '../exchange'
 import { EVENTS } from '../feed/events'
-import type { App } from '../request-context'
+import type { RouteDeps } from '../route-deps'
 import {
   ChangeEvents,
   ChangeList,
@@ -55,7 +55,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
     app
       .get(
         '/plants/changes',
-        ({ request, headers, query, token }) => {
+        ({ request, headers, query, exchange: { token } }) => {
           const changeLog = changeLogOf()
           if (!token || !prefersEvents(headers.accept ?? ''))
             return answerPage(request, query, (options) => changeLog.read(options))

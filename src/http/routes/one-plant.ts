@@ -14,9 +14,9 @@ import {
 import type { ChangeOptions } from '../../plant/plants'
 import { JSON_HEADERS, notModified } from '../answers/answer'
 import { readPrecondition } from '../conditions/precondition'
-import type { RouteDeps } from '../deps'
 import type { SentHeaders } from '../elysia'
-import type { App, RequestContext } from '../request-context'
+import type { App, Exchange } from '../exchange'
+import type { RouteDeps } from '../route-deps'
 import { STORED_PLANT } from './describe'
 import { PlantPath } from './schemas'
 
@@ -87,20 +87,20 @@ const reading = (deps: RouteDeps) => (app: App) =>
 function conditionally(
   { optionsOf }: RouteDeps,
   headers: SentHeaders,
-  context: RequestContext,
+  exchange: Exchange,
 ): ChangeOptions {
   const precondition = readPrecondition(headers)
-  return { ...optionsOf(context), ...(precondition && { precondition }) }
+  return { ...optionsOf(exchange), ...(precondition && { precondition }) }
 }
 
 const replacing = (deps: RouteDeps) => (app: App) =>
   app.put(
     '/plants/:id',
-    async ({ params, headers, body, request, token, entry }) => {
+    async ({ params, headers, body, request, exchange }) => {
       const id = BigInt(params.id)
       requireSameId(body.id, id)
       const plant = toNewPlant(id, body)
-      const options = conditionally(deps, headers, { request, token, entry })
+      const options = conditionally(deps, headers, exchange)
       const isNew = isForNew(options.precondition)
       const put = () =>
         isNew ? deps.store.createPlant(plant, options) : deps.store.replacePlant(plant, options)
@@ -132,11 +132,11 @@ const changing = (deps: RouteDeps) => (app: App) =>
   app
     .patch(
       '/plants/:id',
-      async ({ params, headers, body, request, token, entry }) => {
+      async ({ params, headers, body, request, exchange }) => {
         const id = BigInt(params.id)
         requireSameId(body.id, id)
         const texts = sentTexts(body)
-        const options = conditionally(deps, headers, { request, token, entry })
+        const options = conditionally(deps, headers, exchange)
         // Read for its length: the answer may be longer than the patch.
         const before = await deps.store.readPlant(id)
         const patch = () => deps.store.patchPlant(id, texts, options)
@@ -159,8 +159,8 @@ const changing = (deps: RouteDeps) => (app: App) =>
     )
     .delete(
       '/plants/:id',
-      async ({ params, headers, request, token, entry }) => {
-        const options = conditionally(deps, headers, { request, token, entry })
+      async ({ params, headers, exchange }) => {
+        const options = conditionally(deps, headers, exchange)
         await deps.store.deletePlant(BigInt(params.id), options)
         return new Response(null, { status: 204, headers: JSON_HEADERS })
       },

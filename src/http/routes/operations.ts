@@ -6,8 +6,8 @@ import type { BackupStats } from '../../metrics'
 import { COMMIT } from '../../program'
 import type { ReplicaStats, Store } from '../../store'
 import { answerJson } from '../answers/answer'
-import type { RouteDeps } from '../deps'
-import type { App } from '../request-context'
+import type { App } from '../exchange'
+import type { RouteDeps } from '../route-deps'
 import { Health, MetricsText, OwnToken, Status } from './schemas'
 
 /** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write, or a replica cannot read. */
@@ -144,7 +144,7 @@ export const ownToken =
   (app: App) =>
     app.get(
       '/token',
-      ({ token }) => {
+      ({ exchange: { token } }) => {
         if (!token) throw new RequestError('no credentials')
         const { name, scope, expiresAt } = token
         const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }

@@ -4,8 +4,9 @@ import { RequestError } from '../../errors'
 import { isAmong } from '../../plant/entity-tag'
 import { chooseCoding } from '../answers/accept-encoding'
 import { readIfNoneMatch } from '../conditions/precondition'
-import type { PageFile, RouteDeps } from '../deps'
-import type { App } from '../request-context'
+import type { PageFile } from '../deps'
+import type { App } from '../exchange'
+import type { RouteDeps } from '../route-deps'
 
 const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'

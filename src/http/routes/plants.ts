@@ -12,9 +12,9 @@ import {
   toNewPlant,
 } from '../../plant/plant'
 import { addNextLink, answerJson } from '../answers/answer'
-import type { RouteDeps } from '../deps'
 import { queryOf } from '../elysia'
-import type { App } from '../request-context'
+import type { App } from '../exchange'
+import type { RouteDeps } from '../route-deps'
 import {
   CreateCounts,
   DeleteCounts,
@@ -74,9 +74,9 @@ const creating =
     app
       .post(
         '/plants',
-        async ({ body, request, token, entry }) => {
+        async ({ body, request, exchange }) => {
           const plant = toNewPlant(body.id, body)
-          const options = optionsOf({ request, token, entry })
+          const options = optionsOf(exchange)
           await answers.change(plant, () => store.createPlant(plant, options))
           metrics.countCreated(1)
           // The answer omits the id.
@@ -96,9 +96,9 @@ const creating =
       )
       .post(
         '/plants/batch',
-        async ({ body, request, token, entry }) => {
+        async ({ body, exchange }) => {
           const all = plantsOf(body)
-          await store.createPlants(all, optionsOf({ request, token, entry }))
+          await store.createPlants(all, optionsOf(exchange))
           metrics.countCreated(all.length)
           return answerJson({ created: all.length })
         },
@@ -120,8 +120,8 @@ const changingBatches =
     app
       .put(
         '/plants/batch',
-        async ({ body, request, token, entry }) => {
-          const options = optionsOf({ request, token, entry })
+        async ({ body, exchange }) => {
+          const options = optionsOf(exchange)
           const counts = await store.putPlants(plantsOf(body), options)
           metrics.countCreated(counts.created)
           return answerJson(counts)
@@ -139,8 +139,8 @@ const changingBatches =
       )
       .patch(
         '/plants/batch',
-        async ({ body, request, token, entry }) => {
-          const options = optionsOf({ request, token, entry })
+        async ({ body, request, exchange }) => {
+          const options = optionsOf(exchange)
           const report = await store.patchPlants(updatesOf(body), options)
           metrics.countCreated(report.created)
           return answers.answer(request, toText(report))
@@ -158,8 +158,8 @@ const changingBatches =
       )
       .post(
         '/plants/batch-delete',
-        async ({ body, request, token, entry }) => {
-          const options = optionsOf({ request, token, entry })
+        async ({ body, request, exchange }) => {
+          const options = optionsOf(exchange)
           const report = await store.deletePlants(plantsOf(body), options)
           return answers.answer(request, toText(report))
         },

@@ -3,9 +3,9 @@
 import type { TagQuery } from '../../plant/plants'
 import type { Store } from '../../store'
 import { addNextLink } from '../answers/answer'
-import type { RouteDeps } from '../deps'
 import { queryOf } from '../elysia'
-import type { App } from '../request-context'
+import type { App } from '../exchange'
+import type { RouteDeps } from '../route-deps'
 import { TagList, TagPage } from './schemas'
 
 /** A page of tags whose `next` is never empty: a loop that tests for a value would end early. */

@@ -4,7 +4,8 @@ import { bearer } from '@elysiajs/bearer'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { allows, isValid, MAX_TOKEN, type Token } from '../../token/token'
-import type { App } from '../request-context'
+import type { AppDeps } from '../deps'
+import type { App } from '../exchange'
 import { createHashCache } from './hash-cache'
 import { createRateLimit } from './rate-limit'
 
@@ -13,17 +14,8 @@ const SCHEME = /^Bearer(?: |$)/i
 const CREDENTIALS = /^ *([A-Za-z0-9\-._~+/]+=*) *$/
 
 /** The sources of tokens. */
-export type TokenDeps = {
+export type TokenDeps = Pick<AppDeps, 'configuredToken'> & {
   readonly store: Pick<Store, 'findToken'>
-  /** The token of the configuration, accepted alongside those of the store. */
-  readonly configuredToken: () => Token | null
-}
-
-type AuthDeps = TokenDeps & {
-  readonly store: Pick<Store, 'recordUse'>
-  readonly now: () => number
-  /** Requests per second for each token; null for no limit. */
-  readonly rateLimit: number | null
 }
 
 /** The token with a hash, valid or not; null if there is none. */
@@ -49,7 +41,7 @@ function checkToken(credentials: string): string {
 }
 
 /** Sets `token` for the routes that follow. Refuses requests without a valid token, or beyond its scope. */
-export function authenticate(deps: AuthDeps) {
+export function authenticate(deps: AppDeps) {
   const { store, configuredToken, now } = deps
   const spend = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const hashes = createHashCache()
@@ -76,12 +68,12 @@ export function authenticate(deps: AuthDeps) {
           headers.authorization = checkScheme(authorization)
       })
       .use(bearer())
-      .onTransform(async (context) => {
-        const { bearer = '', request, route } = context
+      .onTransform(async ({ bearer = '', exchange }) => {
+        const { route, request } = exchange
         const { method } = request
         const token = tokenCache.get(bearer) ?? (await find(bearer))
         // Before the checks: the request log names the token of a refused request too.
-        context.token = token
+        exchange.token = token
         if (!isValid(token, now())) throw new RequestError('invalid token')
         // Monitoring works even when a token has used up its limit.
         if (route !== '/metrics') spend?.(token)

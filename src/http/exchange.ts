@@ -1,0 +1,50 @@
+// A request while it is answered, for hooks, routes and the change log.
+
+import { Elysia } from 'elysia'
+import type { CreateOptions } from '../plant/plants'
+import type { Store } from '../store'
+import type { Token } from '../token/token'
+import type { AppDeps } from './deps'
+import { SETTINGS } from './elysia'
+
+/** The id of a logged request, and its client's address; null if it has none. */
+export type LogRecord = { readonly id: string; readonly client: string | null }
+
+/** A request while it is answered. */
+export type Exchange = {
+  readonly request: Request
+  /** The pattern of its path. */
+  readonly route: string
+  /** From `performance.now`. */
+  readonly startedAt: number
+  /** Undefined unless requests are logged. */
+  readonly record: LogRecord | undefined
+  /** Null until the credentials are checked. */
+  token: Token | null
+}
+
+/** An app whose first hook sets `exchange`. */
+export const newApp = () => new Elysia(SETTINGS).decorate({} as { exchange: Exchange })
+
+/** The app that each room adds its routes or hooks to. */
+export type App = ReturnType<typeof newApp>
+
+const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The request's id as sent by a client or a proxy; null if there is none, or it is malformed. */
+export function sentId({ headers }: Request): string | null {
+  const id = headers.get('x-request-id') ?? ''
+  return SANE_ID.test(id) ? id : null
+}
+
+type Deps = Pick<AppDeps, 'clientOf'> & { readonly store: Pick<Store, 'changeLog'> }
+
+/** Returns the function that makes the options of a change. */
+export const createOptionsOf =
+  ({ store, clientOf }: Deps) =>
+  ({ request, record, token }: Exchange): CreateOptions => {
+    const { signal } = request
+    if (!store.changeLog) return { signal }
+    const { id, client } = record ?? { id: sentId(request), client: clientOf(request) }
+    return { signal, origin: { token: token?.name ?? null, address: client, request: id } }
+  }

@@ -1,0 +1,23 @@
+// What the routes share.
+
+import { createAnswers } from './answers/answers'
+import { createBodies } from './bodies/body'
+import { createByteBudget } from './byte-budget'
+import type { AppDeps } from './deps'
+import { createOptionsOf } from './exchange'
+import { Followers } from './feed/followers'
+
+export type RouteDeps = ReturnType<typeof createRouteDeps>
+
+export function createRouteDeps(appDeps: AppDeps) {
+  const { maxBodyBytes, timeOut } = appDeps
+  const budget = createByteBudget(maxBodyBytes)
+  return {
+    ...appDeps,
+    budget,
+    answers: createAnswers(budget, timeOut),
+    bodies: createBodies(maxBodyBytes, budget),
+    followers: new Followers({ ...appDeps, budget }),
+    optionsOf: createOptionsOf(appDeps),
+  }
+}
