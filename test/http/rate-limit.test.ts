@@ -148,12 +148,6 @@ describe('buckets', () => {
     clock.now += 500
     expect(['a', 'a'].map(take)).toEqual([true, false])
   })
-
-  test('forget the least recently used token', () => {
-    const take = allowing(1, () => 0, 2)
-    const taken = ['a', 'b', 'a', 'c', 'a', 'b'].map(take)
-    expect(taken).toEqual([true, true, false, true, false, true])
-  })
 })
 
 describe('a daemon', () => {

@@ -3,10 +3,9 @@
 import { bearer } from '@elysiajs/bearer'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
-import { allows, isValid, MAX_TOKEN, type Token } from '../../token/token'
+import { allows, hashToken, isValid, type Token } from '../../token/token'
 import type { AppDeps } from '../deps'
 import type { App } from '../exchange'
-import { createHashCache } from './hash-cache'
 import { createRateLimit } from './rate-limit'
 
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
@@ -19,7 +18,7 @@ export type TokenDeps = Pick<AppDeps, 'configuredToken'> & {
 }
 
 /** The token with a hash, valid or not; null if there is none. */
-export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
+export async function findToken({ store, configuredToken }: TokenDeps, hash: string) {
   const configToken = configuredToken()
   return hash === configToken?.hash ? configToken : store.findToken(hash)
 }
@@ -33,27 +32,18 @@ function checkScheme(authorization = ''): string {
   return `Bearer${authorization.slice('Bearer'.length)}`
 }
 
-/** The credentials after the scheme, trimmed. `invalid token`: they cannot be a token. */
-function checkToken(credentials: string): string {
-  const token = CREDENTIALS.exec(credentials)?.[1]
-  if (token === undefined || token.length > MAX_TOKEN) throw new RequestError('invalid token')
-  return token
-}
-
 /** Sets `token` for the routes that follow. Refuses requests without a valid token, or beyond its scope. */
 export function authenticate(deps: AppDeps) {
   const { store, configuredToken, now } = deps
   const spend = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
-  const hashes = createHashCache()
   // Cached for one turn of the event loop: simultaneous requests are checked once, and a revoked token is refused from
   // the next request on.
   const tokenCache = new Map<string, Token>()
 
   async function find(credentials: string): Promise<Token> {
-    const hash = hashes.hashOf(credentials, checkToken)
-    const token = await findToken(deps, hash)
+    const text = CREDENTIALS.exec(credentials)?.[1]
+    const token = text === undefined ? null : await findToken(deps, hashToken(text))
     if (!token) throw new RequestError('invalid token')
-    hashes.keep(credentials, hash)
     if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
     if (tokenCache.size === 0) setImmediate(() => tokenCache.clear())
     tokenCache.set(credentials, token)
