@@ -53,7 +53,6 @@ export function createByteBudget(maxBodyBytes: number) {
     /** Number of bytes held. */
     bytesHeld: () => total,
     hold,
-    hasRoom,
     /** True if the rest of a refused body may be read. */
     hasRoomForRefused: (bytes: number): boolean => total + bytes <= limit * REFUSED_SHARE,
     /** Like `hold`; throws `busy` if there is no room. */

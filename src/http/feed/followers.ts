@@ -1,7 +1,10 @@
-// The clients that follow the change log, each by a stream of server-sent events.
+// The clients that follow the change log, each by a stream of server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
-import type { ChangeLog } from '../../change-log/change-log'
+import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
+import { MAX_ENTRIES } from '../../change-log/entry'
 import { RequestError } from '../../errors'
+import { toJson } from '../../plant/json'
 import type { Store } from '../../store'
 import { isValid, type Token } from '../../token/token'
 import { JSON_HEADERS } from '../answers/answer'
@@ -9,7 +12,9 @@ import { UNREAD_SECONDS } from '../answers/answers'
 import type { ByteBudget } from '../byte-budget'
 import type { AppDeps } from '../deps'
 import { findToken, type TokenDeps } from '../tokens/auth'
-import { EVENTS, type EventPage, firstEvent, KEEP_ALIVE, readEvents } from './events'
+
+/** The media type of a stream of events. */
+export const EVENTS = 'text/event-stream'
 
 const MAX_FOLLOWERS = 10_000
 const TOO_MANY = 'busy: too many clients follow the change log; retry shortly'
@@ -19,6 +24,14 @@ const TICK_MS = 1000
 // Followers are woken together, and less often the more there are: sending to one takes about 8 us.
 const WAKE_MS = 5
 const WAKE_MS_PER_FOLLOWER = 0.01
+
+// Spreads reconnects after a restart, over this time and as much again.
+const RETRY_MS = 1000
+// A comment, which clients ignore.
+const KEEP_ALIVE = ':\n\n'
+
+const toEvent = (entry: ChangeLogEntry): string =>
+  `id: ${entry.cursor}\nevent: ${entry.action}\ndata: ${JSON.stringify(toJson(entry))}\n\n`
 
 const STREAM_HEADERS = new Headers({
   ...Object.fromEntries(JSON_HEADERS),
@@ -47,14 +60,22 @@ export class Followers {
   readonly #deps: FollowersDeps
   /** The requests of those that follow. */
   readonly #followers = new Set<Request>()
-  readonly #readAfter = share(async (cursor) => {
+  /** The events after a cursor, and the cursor of the last one; null if the change log has ended. */
+  readonly #readAfter = share(async (after) => {
     const { changeLog } = this.#deps.store
-    return changeLog ? readEvents(changeLog, cursor) : null
+    const page = await changeLog?.read({ limit: MAX_ENTRIES, after })
+    return page && { events: Buffer.from(page.entries.map(toEvent).join('')), next: page.next }
   })
-  readonly #isAllowed = share((hash) =>
-    // Without an answer of the store for so long, a stream goes on.
-    Promise.race([this.#hasValidToken(hash), Bun.sleep(TICK_MS).then(() => true)]),
-  )
+  readonly #isAllowed = share((hash) => {
+    const { now } = this.#deps
+    const isAllowed = findToken(this.#deps, hash).then(
+      (token) => token !== null && isValid(token, now()),
+      // A failing store ends no streams.
+      () => true,
+    )
+    // Nor does one that does not answer.
+    return Promise.race([isAllowed, Bun.sleep(TICK_MS).then(() => true)])
+  })
   /** Resolves when there may be something to send. */
   #wake = Promise.withResolvers<void>()
   #wokenAt = 0
@@ -84,31 +105,30 @@ export class Followers {
     this.#unwatch ??= this.#watch(changeLog)
     let body: ReadableStream | null = null
     try {
-      const page = await readEvents(changeLog, after, request.signal)
+      const { next } = await changeLog.read({ after, limit: 0, signal: request.signal })
       const isGone = request.signal.aborted || stopping.aborted
-      if (request.method !== 'HEAD' && !isGone) body = this.#stream(request, token.hash, page)
+      if (request.method !== 'HEAD' && !isGone) body = this.#stream(request, token.hash, next)
     } finally {
       if (!body) this.#remove(request)
     }
     return new Response(body, { headers: STREAM_HEADERS })
   }
 
-  #stream(request: Request, hash: string, first: EventPage): ReadableStream {
+  #stream(request: Request, hash: string, after: string): ReadableStream {
     const { budget, timeOut } = this.#deps
     return new ReadableStream({
       type: 'direct',
       pull: async (controller: ReadableStreamDirectController) => {
         timeOut(request, UNREAD_SECONDS)
         try {
-          for await (const bytes of this.#eventsOf(request, hash, first)) {
-            if (!budget.hasRoom(bytes.byteLength)) break
-            using _ = budget.hold(bytes.byteLength)
-            controller.write(bytes)
+          for await (const events of this.#eventsOf(request, hash, after)) {
+            using _ = budget.reserve(events.length)
+            controller.write(events)
             // Resolves when the kernel has all of it, or the client has disconnected.
             await controller.flush(true)
           }
         } catch (error) {
-          // Its cursor has expired, or the store fails: the client gets the error when it reconnects.
+          // Its cursor has expired, or the store fails or is busy: the client gets the error when it reconnects.
           if (!(error instanceof RequestError)) throw error
         } finally {
           this.#remove(request)
@@ -120,30 +140,25 @@ export class Followers {
   }
 
   /** Everything that a follower is sent. Its token is checked each time; ends once it is refused. */
-  async *#eventsOf(
-    request: Request,
-    hash: string,
-    first: EventPage,
-  ): AsyncGenerator<Uint8Array, void, void> {
+  async *#eventsOf(request: Request, hash: string, after: string) {
     const { keepAliveMs = KEEP_ALIVE_MS, stopping } = this.#deps
-    yield firstEvent(first)
-    let { events, next } = first
+    const retry = Math.round(RETRY_MS * (1 + Math.random()))
+    yield `retry: ${retry}\nid: ${after}\n\n`
+    let cursor = after
     let sentAt = performance.now()
     while (this.#followers.has(request) && !stopping.aborted) {
       // Before the read, as a change may come meanwhile.
       const woken = this.#wake.promise
-      if (!(await this.#isAllowed(hash))) return
-      if (!events) {
-        const page = await this.#readAfter(next)
-        if (!page) return
-        events = page.events
-        next = page.next
+      const page = await this.#readAfter(cursor)
+      if (!page || !(await this.#isAllowed(hash))) return
+      const isQuiet = page.events.length === 0
+      if (isQuiet && performance.now() - sentAt < keepAliveMs) {
+        await woken
+        continue
       }
-      if (events || performance.now() - sentAt >= keepAliveMs) {
-        yield events ?? KEEP_ALIVE
-        sentAt = performance.now()
-        events = null
-      } else await woken
+      yield isQuiet ? KEEP_ALIVE : page.events
+      cursor = page.next
+      sentAt = performance.now()
     }
   }
 
@@ -176,15 +191,5 @@ export class Followers {
     this.#wokenAt = performance.now()
     this.#wake.resolve()
     this.#wake = Promise.withResolvers()
-  }
-
-  async #hasValidToken(hash: string): Promise<boolean> {
-    try {
-      const token = await findToken(this.#deps, hash)
-      return token !== null && isValid(token, this.#deps.now())
-    } catch {
-      // A failing store ends no streams.
-      return true
-    }
   }
 }

@@ -6,7 +6,7 @@ import { toJson } from '../../plant/json'
 import { readWeights } from '../answers/accept-encoding'
 import { queryOf } from '../elysia'
 import type { App } from '../exchange'
-import { EVENTS } from '../feed/events'
+import { EVENTS } from '../feed/followers'
 import type { RouteDeps } from '../route-deps'
 import {
   ChangeEvents,
@@ -25,7 +25,13 @@ function prefersEvents(accept: string): boolean {
 }
 
 type Query = { readonly limit?: string | number | undefined; readonly after?: string | undefined }
-type Entries = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string | null }
+type Page = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string | null }
+
+const optionsOf = ({ limit, after }: Query, { signal }: Request) => ({
+  limit: Number(limit),
+  after,
+  signal,
+})
 
 export function changes({ store, answers, followers }: RouteDeps) {
   function changeLogOf(): ChangeLog {
@@ -33,20 +39,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
     return store.changeLog
   }
 
-  async function answerPage(
-    request: Request,
-    { limit, after }: Query,
-    read: (options: {
-      limit: number
-      after: string | undefined
-      signal: AbortSignal
-    }) => Promise<Entries>,
-  ): Promise<Response> {
-    const { entries, next = null } = await read({
-      limit: Number(limit),
-      after,
-      signal: request.signal,
-    })
+  function answerPage(request: Request, { entries, next = null }: Page): Response {
     const text = JSON.stringify({ changes: entries.map(toJson), next })
     return answers.answerZipped(request, text)
   }
@@ -55,12 +48,12 @@ export function changes({ store, answers, followers }: RouteDeps) {
     app
       .get(
         '/plants/changes',
-        ({ request, headers, query, exchange: { token } }) => {
+        async ({ request, headers, query, exchange: { token } }) => {
           const changeLog = changeLogOf()
           if (!token || !prefersEvents(headers.accept ?? ''))
-            return answerPage(request, query, (options) => changeLog.read(options))
+            return answerPage(request, await changeLog.read(optionsOf(query, request)))
           const after = headers['last-event-id'] || query.after
-          return followers.follow(changeLog, after, request, token)
+          return await followers.follow(changeLog, after, request, token)
         },
         {
           ...queryOf(ChangeList),
@@ -75,8 +68,8 @@ export function changes({ store, answers, followers }: RouteDeps) {
       )
       .get(
         '/plants/history',
-        ({ request, query }) =>
-          answerPage(request, query, (options) => changeLogOf().history(null, options)),
+        async ({ request, query }) =>
+          answerPage(request, await changeLogOf().history(null, optionsOf(query, request))),
         {
           ...queryOf(HistoryList),
           detail: {
@@ -89,8 +82,8 @@ export function changes({ store, answers, followers }: RouteDeps) {
       )
       .get(
         '/plants/:id/history',
-        ({ request, params: { id }, query }) =>
-          answerPage(request, query, (options) => changeLogOf().history(BigInt(id), options)),
+        async ({ request, params: { id }, query }) =>
+          answerPage(request, await changeLogOf().history(BigInt(id), optionsOf(query, request))),
         {
           params: PlantPath,
           ...queryOf(HistoryList),

@@ -17,7 +17,7 @@ import {
 } from '../../plant/plant'
 import { ORDERS, type Order } from '../../plant/plants'
 import { SCOPES } from '../../token/token'
-import { EVENTS } from '../feed/events'
+import { EVENTS } from '../feed/followers'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
