@@ -90,14 +90,12 @@ describe('the console', () => {
     expect(tags.size).toBe(3)
   })
 
-  test('knows entity tags with commas in them, and refuses malformed lists of entity tags', async () => {
+  test('knows entity tags with commas in them, and ignores malformed ones', async () => {
     const tag = String((await get('/')).headers.get('etag'))
 
     expect((await get('/', { 'if-none-match': `"a,b", ${tag}` })).status).toBe(304)
-    expect((await get('/', { 'if-none-match': `"a,${tag.slice(1)}` })).status).toBe(200)
-    for (const malformed of [tag.slice(1), 'abc', '']) {
-      await expectError(await get('/', { 'if-none-match': malformed }), 40002)
-    }
+    for (const other of [`"a,${tag.slice(1)}`, tag.slice(1), 'abc', ''])
+      expect((await get('/', { 'if-none-match': other })).status).toBe(200)
   })
 
   test.each(FILES)('locks %s down by its headers', async (file) => {
