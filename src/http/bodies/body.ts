@@ -72,28 +72,25 @@ export function createBodies(limit: number, budget: ByteBudget) {
   // Bytes count as they arrive: a client that announces much and sends little does not block others.
   async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
     using holding = budget.reserveBody()
-    const reader = request.body?.getReader()
-    if (!reader) return new Uint8Array()
     const buffer = new Bun.ArrayBufferSink()
     buffer.start({ asUint8Array: true })
     let length = 0
     let isRead = false
     try {
-      for (;;) {
-        const { done, value } = await reader.read()
-        isRead = done
-        if (done) return buffer.end() as Uint8Array
-        length += value.byteLength
+      // A refused body is read on, and discarded.
+      for await (const chunk of request.body?.values({ preventCancel: true }) ?? []) {
+        length += chunk.byteLength
         if (length > limit) throw new RequestError('too large')
         if (chunksLeft === 0) throw new RequestError('too large', TOO_MANY_CHUNKS)
         chunksLeft -= 1
-        buffer.write(value)
-        holding.add(value.byteLength)
-        free(value)
+        buffer.write(chunk)
+        holding.add(chunk.byteLength)
+        free(chunk)
       }
+      isRead = true
+      return buffer.end() as Uint8Array
     } finally {
       if (!isRead) free(buffer.end() as Uint8Array<ArrayBuffer>)
-      reader.releaseLock()
     }
   }
 
