@@ -93,7 +93,6 @@ export function validatorOf(schema: TSchema): () => Validator & { Check(value: u
 const STRAY_PERCENT = /%(?![\da-f]{2})/gi
 
 function isUtf8(query: string): boolean {
-  if (!query.includes('%')) return true
   try {
     decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
     return true
@@ -108,33 +107,25 @@ type QueryContext = { readonly request: Request; readonly query: Record<string, 
  * The options of a route with these parameters. Elysia keeps the last of repeated ones, splits those of a list at
  * commas, and decodes invalid UTF-8 as U+FFFD: a client would not learn that another query was answered.
  */
-export function queryOf<Schema extends TObject>(query: Schema) {
-  const isText = (name: string) => !['array', 'boolean'].includes(query.properties[name]?.type)
-  return {
-    query,
-    transform: (context: QueryContext): void => {
-      const { url } = context.request
-      const start = url.indexOf('?') + 1
-      if (start === 0) return
-      const text = url.slice(start)
-      if (!isUtf8(text)) throw new RequestError('invalid', 'the query is not UTF-8')
-      const names = Object.keys(context.query)
-      // Fast path: each parameter is a text, and was given once.
-      if (text.split('&').length === names.length && names.every(isText)) return
-      const parameters = new URLSearchParams(text)
-      const repeatedNames: string[] = []
-      for (const [name, { type }] of Object.entries(query.properties)) {
-        const values = parameters.getAll(name)
-        if (type === 'array' && values.length > 0) context.query[name] = values
-        else if (values.length > 1) repeatedNames.push(name)
-        else if (type === 'boolean' && /^(true|false)$/.test(values[0] ?? ''))
-          context.query[name] = values[0] === 'true'
-      }
-      if (repeatedNames.length > 0)
-        throw new RequestError('invalid', `given more than once: ${repeatedNames.join(', ')}`)
-    },
-  }
-}
+export const queryOf = <Schema extends TObject>(query: Schema) => ({
+  query,
+  transform: (context: QueryContext): void => {
+    const { url } = context.request
+    const start = url.indexOf('?') + 1
+    if (start === 0) return
+    const text = url.slice(start)
+    if (!isUtf8(text)) throw new RequestError('invalid', 'the query is not UTF-8')
+    const parameters = new URLSearchParams(text)
+    const repeatedNames: string[] = []
+    for (const [name, { type }] of Object.entries(query.properties)) {
+      const values = parameters.getAll(name)
+      if (type === 'array' && values.length > 0) context.query[name] = values
+      else if (values.length > 1) repeatedNames.push(name)
+    }
+    if (repeatedNames.length > 0)
+      throw new RequestError('invalid', `given more than once: ${repeatedNames.join(', ')}`)
+  },
+})
 
 /** A route with a description, and the schemas that check its requests. */
 export type DescribedRoute = {

@@ -54,7 +54,7 @@ const MAX_LINK = 15_000
  */
 export function addNextLink(
   { headers }: Response,
-  query: Readonly<Record<string, string | boolean | readonly string[] | undefined>>,
+  query: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): void {
   const parts: string[] = []
   for (const [name, value = []] of Object.entries(query)) {

@@ -26,10 +26,10 @@ import {
   PutCounts,
 } from './schemas'
 
-function filterOf({ name: names, ...filter }: Omit<PlantList, 'limit' | 'after'>) {
-  if (filter.tag !== undefined && filter.tagged !== undefined)
-    throw new RequestError('invalid', 'send tag or tagged, not both')
-  return { ...filter, names }
+function filterOf({ name: names, tagged, ...filter }: Omit<PlantList, 'limit' | 'after'>) {
+  if (tagged === undefined) return { ...filter, names }
+  if (filter.tag !== undefined) throw new RequestError('invalid', 'send tag or tagged, not both')
+  return { ...filter, names, tagged: tagged === 'true' }
 }
 
 // A create would be refused with a 409, as if an earlier attempt had been stored; a put would count the plant twice.

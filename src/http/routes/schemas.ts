@@ -82,9 +82,9 @@ const IdOrder = parameter<Order>(
   { type: 'string', enum: ORDERS },
 )
 
-const Tagged = parameter<boolean>(
+const Tagged = parameter<string>(
   'false: only plants without a tag; true: only plants with any. Not beside `tag`.',
-  (value) => typeof value === 'boolean',
+  (value) => value === 'true' || value === 'false',
   'expected true or false',
   { type: 'boolean' },
 )
