@@ -144,12 +144,6 @@ test('reads an array in a time that grows with its length, however long its part
   expect((await timeOf(160_000)) / few).toBeLessThan(20)
 })
 
-test('reads lines and arrays in UTF-16', async () => {
-  for (const text of ['\ufeff{"a":"é"}\n', '\ufeff[{"a":"é"}]']) {
-    expect(await read(Buffer.from(text, 'utf16le'), 3)).toEqual([{ line: 1, cells: { a: 'é' } }])
-  }
-})
-
 describe('in a JSON document', () => {
   const rowsOf = async (text: string, options: Parameters<typeof open>[1] = {}) => {
     const { list, lines } = await open(text, options)
@@ -230,10 +224,6 @@ describe('in a JSON document', () => {
     ['id,name\n1,a\n', 'not JSON: line 1 begins with "i"'],
   ])('%j is refused, and nothing is read', async (text, message) => {
     expect(await rowsOf(text, { length: 3 }).catch(String)).toContain(message)
-  })
-
-  test('a missing list is refused', async () => {
-    expect(await rowsOf('{"a":[{}]}', { list: 'b' }).catch(String)).toContain('no list "b"')
   })
 
   test('a stream that can be read once is read as a file is', async () => {

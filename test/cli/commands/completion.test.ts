@@ -71,12 +71,6 @@ test('refuses a shell that it does not know', async () => {
   })
 })
 
-test.each([['version'], ['-V']])('prints its version: %s', async (word) => {
-  const { out, code } = await runProgram([word])
-  expect(out).toMatch(/^plantstore \d+\.\d+\.\d+ \(commit \S+\)\n$/)
-  expect(code).toBe(0)
-})
-
 test('prints the help of a command that follows the word help', async () => {
   const [byWord, byFlag] = await Promise.all([
     runProgram(['help', 'restore']),

@@ -45,6 +45,8 @@ test('prints the first token of a new store, with a curl line that works as past
   expect(curl.exitCode).toBe(0)
   expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Monstera deliciosa', tag: 'aroid' }])
   expect(daemon.err()).not.toContain(token)
+  // A link with the token is for a terminal alone.
+  expect(daemon.out()).not.toContain('#token=')
 })
 
 test.skipIf(!hasIpv6)(
@@ -148,15 +150,6 @@ describe('a link that opens the console with the first token', () => {
     expect(first).toContain(`  ${token}\r\n`)
     expect(await onTerminal(database)).not.toContain('#token=')
   })
-
-  test('is not printed where standard output is no terminal', async () => {
-    using folder = temporaryFolder()
-    await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
-    await printed(daemon, HINT_LINE)
-
-    expect(daemon.out()).toMatch(TOKEN_LINE)
-    expect(daemon.out()).not.toContain('#token=')
-  })
 })
 
 test('prints no address of the console with --no-console', async () => {
@@ -198,32 +191,21 @@ test('prints no token for a store whose only token was revoked', async () => {
   await expectError(await second.fetch('/plants', as(token)), 40102)
 })
 
-test('accepts PLANTSTORE_TOKEN, and then creates no token', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({
-    database,
-    env: { PLANTSTORE_TOKEN: 'from-the-environment' },
-  })
+test.each(['PLANTSTORE_TOKEN', 'PLANTSTORE_TOKEN_FILE'])(
+  'accepts the token of %s, shows it nowhere, and creates no other',
+  async (variable) => {
+    using folder = temporaryFolder()
+    const [database, file] = [folder.file('plants.db'), folder.file('token')]
+    writeFileSync(file, 'of-the-environment\n')
+    const value = variable.endsWith('FILE') ? file : 'of-the-environment'
+    await using daemon = await startDaemon({ database, env: { ...env, [variable]: value } })
 
-  expect((await daemon.create('{"id":1,"name":"Lily"}')).status).toBe(200)
-  expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-the-environment/)
-  const { out } = await runProgram(['token', 'list', '--database', database])
-  expect(out.trim().split('\n')).toHaveLength(1)
-})
-
-test('accepts the token of PLANTSTORE_TOKEN_FILE, without its newline', async () => {
-  using folder = temporaryFolder()
-  const file = folder.file('token')
-  writeFileSync(file, 'from-a-secret-file\n')
-  await using daemon = await startDaemon({
-    database: folder.file('plants.db'),
-    env: { ...env, PLANTSTORE_TOKEN_FILE: file },
-  })
-
-  expect((await daemon.fetch('/plants', as('from-a-secret-file'))).status).toBe(200)
-  expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-a-secret-file/)
-})
+    expect((await daemon.fetch('/plants', as('of-the-environment'))).status).toBe(200)
+    expect(daemon.out() + daemon.err()).not.toMatch(/pst_|of-the-environment/)
+    const { out } = await runProgram(['token', 'list', '--database', database])
+    expect(out.trim().split('\n')).toHaveLength(1)
+  },
+)
 
 test.each([
   ['a short token', { PLANTSTORE_TOKEN: 'short-secret' }, 'PLANTSTORE_TOKEN must be'],

@@ -61,15 +61,6 @@ test('prints the state of the service with --json', async () => {
   })
 })
 
-test('asks a daemon that listens on all interfaces', async () => {
-  using folder = temporaryFolder()
-  const args = ['--host', '0.0.0.0']
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
-  const { port } = new URL(daemon.url)
-
-  expect((await runProgram(['health', '--host', '0.0.0.0', '--port', port])).code).toBe(0)
-})
-
 test('ignores the proxy of the environment', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
@@ -93,20 +84,6 @@ test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async 
   }
 })
 
-test('exits with 1 and one line if nothing is listening', async () => {
-  // Whatever had the port a moment ago.
-  const server = Bun.serve({ port: 0, fetch: () => new Response() })
-  const { port } = server
-  await server.stop(true)
-
-  const { out, err, code } = await runProgram(['health', '--port', String(port)])
-
-  expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toBe(
-    `plantstore: nothing is listening at http://127.0.0.1:${port}; is the daemon running?\n`,
-  )
-})
-
 test('exits with 1 and one line if something else answers', async () => {
   await using server = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 404 }) })
 
@@ -114,12 +91,4 @@ test('exits with 1 and one line if something else answers', async () => {
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toMatch(/^plantstore: .+ answered 404: no\n$/)
-})
-
-test('exits with 1 and one line if the host has no address', async () => {
-  expect(await runProgram(['health', '--host', 'nope.invalid'])).toEqual({
-    out: '',
-    err: 'plantstore: cannot resolve host nope.invalid\n',
-    code: 1,
-  })
 })

@@ -141,7 +141,7 @@ test('makes backups under load, keeps the newest two, and touches no other file'
   expect(leftoversIn(backups)).toEqual([])
 })
 
-test('reports the time and the size of the last backup, also after a restart', async () => {
+test('reports the time and the size of the last backup, even after a restart, which makes no other', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder)
   const seen: number[][] = []
@@ -157,6 +157,8 @@ test('reports the time and the size of the last backup, also after a restart', a
       await daemon.metric('plantstore_backup_failures_total'),
     ])
     await daemon.stop()
+    // Another backup would have another name by now.
+    await Bun.sleep(1100)
   }
 
   const [name = '', ...more] = backupsIn(backups)
@@ -167,20 +169,6 @@ test('reports the time and the size of the last backup, also after a restart', a
   ]
   expect(more).toEqual([])
   expect(seen).toEqual([expected, expected])
-})
-
-test.each(['1h', '1000y'])('waits for %s', async (every) => {
-  using folder = temporaryFolder()
-  const { database, backups } = await prepare(folder, 20)
-
-  await using daemon = await startDaemon({
-    database,
-    args: schedule(backups, '--backup-every', every),
-  })
-  await daemon.event('backup-made')
-  await Bun.sleep(500)
-
-  expect(eventsOf(daemon, 'backup-made')).toHaveLength(1)
 })
 
 test('warns of edits by another program, and makes the backup', async () => {
@@ -212,20 +200,6 @@ test('makes a backup at the start when the newest is older than the interval', a
   await until('the removal of the old backup', () => !existsSync(`${backups}/${old}`))
 
   expect(existsSync(String(file))).toBe(true)
-})
-
-test('keeps the given number of newest backups', async () => {
-  using folder = temporaryFolder()
-  const { database, backups } = await prepare(folder, 20)
-  const old = [8000, 7000, 6000, 5000].map(nameAgo)
-  for (const name of old) writeFileSync(`${backups}/${name}`, 'old')
-
-  const args = schedule(backups, '--backup-every', '1h', '--backup-keep', '3')
-  await using daemon = await startDaemon({ database, args })
-  const { file } = await daemon.event('backup-made')
-  await until('three backups left', () => backupsIn(backups).length <= 3)
-
-  expect(backupsIn(backups)).toEqual([...old.slice(2), basename(String(file))])
 })
 
 test('without --backup-keep, keeps as many as there are, and at least seven', async () => {
@@ -353,23 +327,6 @@ test('continues after the folder was missing for a while', async () => {
   expect(await daemon.metric('plantstore_backup_failures_total')).toBeGreaterThan(0)
 })
 
-test('continues after the folder was unwritable for a while', async () => {
-  using folder = temporaryFolder()
-  const { database, backups } = await prepare(folder, 20)
-  for (const path of [folder.path, backups, database]) chmodSync(path, 0o777)
-
-  const args = schedule(backups, '--backup-every', '1s')
-  await using daemon = await startDaemon({ database, args, ...asNobody })
-  await daemon.event('backup-made')
-  chmodSync(backups, 0o555)
-  const { detail } = await daemon.event('backup-failed')
-  const before = eventsOf(daemon, 'backup-made').length
-  chmodSync(backups, 0o777)
-  await daemon.prints(() => eventsOf(daemon, 'backup-made').length > before)
-
-  expect(String(detail)).toContain(`cannot write to folder ${backups}: permission denied`)
-})
-
 test.skipIf(!canMount)('a full folder is a failure, and old backups stay', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)
@@ -418,26 +375,6 @@ test.each([
   expect(backupTime('plants.db', name)).toBeNull()
 })
 
-test('a backup whose process is killed is a failure, and the daemon serves on', async () => {
-  using folder = temporaryFolder()
-  const { database, backups } = await prepare(folder, 200_000)
-
-  await using daemon = await startDaemon({
-    database,
-    args: schedule(backups, '--backup-every', '1s'),
-  })
-  const child = await freezeBackup(daemon, backups)
-  expect(readFileSync(`/proc/${child}/environ`, 'utf8')).not.toContain(TOKEN)
-  expect((await daemon.create('{"id":777,"name":"a"}')).status).toBe(200)
-  process.kill(child, 'SIGKILL')
-  const { detail } = await daemon.event('backup-failed')
-  await daemon.event('backup-made')
-  await daemon.stop()
-
-  expect(String(detail)).toContain('SIGKILL')
-  expect(leftoversIn(backups)).toEqual([])
-})
-
 test('a backup that takes too long is killed and is a failure, and the next one is made', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 200_000)
@@ -471,6 +408,7 @@ test('a stop ends a backup that is under way, and leaves nothing of it', async (
 
   await using daemon = await startDaemon({ database, args: schedule(backups) })
   const child = await freezeBackup(daemon, backups)
+  expect(readFileSync(`/proc/${child}/environ`, 'utf8')).not.toContain(TOKEN)
   const code = await daemon.stop('SIGTERM')
 
   expect(code).toBe(0)

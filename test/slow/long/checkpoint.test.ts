@@ -60,24 +60,6 @@ test('does not let the WAL grow under reads that never pause', async () => {
   expect(longest).toBeLessThan(LONG_LOG_BYTES)
 })
 
-test('a probe of the health is not counted as a commit', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const commits = async () => {
-    const text = await (await daemon.fetch('/metrics')).text()
-    return Number(/^plantstore_commit_changes_count (\d+)/m.exec(text)?.[1])
-  }
-  await daemon.create('{"id":1,"name":"Rose"}')
-  expect(await commits()).toBe(1)
-
-  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(409)
-  expect((await daemon.fetch('/plants/2', { method: 'DELETE' })).status).toBe(404)
-  // Long enough for a probe to write again.
-  await Bun.sleep(1100)
-  expect((await daemon.fetch('/health')).status).toBe(200)
-  expect(await commits()).toBe(1)
-})
-
 test.each([
   ['changes', []],
   ['changes --follow', ['--follow']],

@@ -205,20 +205,6 @@ test('waits for a connection that closes the database slowly', async () => {
   expect(await checked).toMatchObject({ code: 0, err: '' })
 })
 
-test('says what cannot be written when a database that is copied to be read is exported', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 10))
-
-  const args = ['export', '/dev/full', '--format', 'csv', '--database', database]
-  const { code, err } = await runProgram(args)
-
-  expect({ code, err }).toEqual({
-    code: 74,
-    err: 'plantstore: cannot write /dev/full: disk full\n',
-  })
-})
-
 test('reports an unreadable file as unreadable, not as unwritable', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

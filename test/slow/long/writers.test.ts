@@ -188,7 +188,7 @@ describe.each(ofFiles)('%s', (name) => {
   })
 
   test('refuses a file that the command uses otherwise', async () => {
-    const files = [database, `${database}-wal`, `${database}-journal`]
+    const files = [database, ...['-wal', '-shm', '-journal'].map((end) => database + end)]
     if (name === 'import --refused') files.splice(0, 9, file('rows.ndjson'), file('imported.db'))
     if (name === 'forward --cursor-file') files.push(file('secret'))
     for (const path of files) {

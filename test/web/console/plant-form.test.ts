@@ -68,7 +68,7 @@ describe('a form that is saved after someone else', () => {
   })
 })
 
-test('refuses a taken id, and replaces it by a free one', async () => {
+test('a taken id is refused and replaced by a free one; a missing or too large one is refused', async () => {
   await daemon.create('{"id":1,"name":"Rosa","tag":"rose"}')
   const { list } = await openList(daemon)
   const form = new PlantForm(list, null)
@@ -85,4 +85,13 @@ test('refuses a taken id, and replaces it by a free one', async () => {
   await form.proposing
   expect(form.errors.value).toEqual({})
   expect(form.draft.id.value).toBe('8')
+  for (const [id, reason] of [
+    ['', 'id is missing'],
+    ['x', expect.stringContaining('expected an integer from')],
+    ['9223372036854775808', expect.stringContaining('expected an integer from')],
+  ] as const) {
+    form.draft.id.value = id
+    expect(await form.save()).toBeFalse()
+    expect(form.errors.value).toEqual({ id: reason })
+  }
 })
