@@ -65,51 +65,6 @@ const refusedLines = (console: ConsolePage): Promise<string[]> =>
   panelOf(console).getByRole('listitem').allTextContents()
 
 describe('an import', () => {
-  test('creates every plant of NDJSON with its exact id, and lists the refused lines', async () => {
-    await using store = await openStore(
-      '{"id":5,"name":"other"}\n{"id":6,"name":"same","tag":"t"}\n',
-    )
-    const { console, database } = store
-    const good = Array.from({ length: 2500 }, (_, i) => `{"id":${i + 100},"name":"plant ${i}"}`)
-    const lines = [
-      `{"id":${MIN},"name":"first"}`,
-      '{"id":5,"name":"this id is taken"}',
-      '',
-      '{"id":6,"name":"same","tag":"t"}',
-      'no JSON',
-      '{"id":"7","name":"a number as a text"}',
-      '{"id":7.5,"name":"half"}',
-      '{"name":"without an id"}',
-      '{"id":8}',
-      '{"id":9,"name":"U+0000 \\u0000"}',
-      '{"id":9223372036854775808,"name":"beyond int64"}',
-      ...good,
-      `{"id":${MAX},"name":"last 🌵"}`,
-    ]
-    await importFile(console, 'plants.ndjson', `\ufeff${lines.join('\r\n')}`)
-
-    await accept(console)
-    await panelOf(console)
-      .getByText('Done: created 2,503, skipped 1 (already stored), refused 7; 2,511 rows read')
-      .waitFor()
-    const rule = `id: expected an integer from ${MIN} to ${MAX}`
-    const refused = await refusedLines(console)
-    expect(refused).toEqual([
-      'Line 2 plant 5 is stored with another name or tag',
-      'Line 5 not JSON',
-      `2 rows: ${rule}; lines 7, 11`,
-      'Line 8 id is missing',
-      'Line 9 name is missing',
-      'Line 10 name: expected a string without U+0000 and without unpaired surrogates',
-    ])
-    const all = storedPlants(database)
-    expect(all.length).toBe(2505)
-    expect([all[0]?.id, all.at(-1)?.id]).toEqual([BigInt(MIN), BigInt(MAX)])
-    expect(all.at(-1)?.name).toBe('last 🌵')
-    await console.row(MIN).waitFor()
-    await console.isClean()
-  })
-
   test('starts with a file dropped anywhere on the page, and shows a bar', async () => {
     await using store = await openStore()
     const { console } = store
@@ -131,38 +86,6 @@ describe('an import', () => {
     expect(storedPlants(store.database).length).toBe(30_000)
     await console.isClean()
   })
-
-  test('says why if it stores nothing', async () => {
-    await using store = await openStore()
-    const message = 'disk full; nothing was stored'
-    await store.console.page.route('**/plants/batch', (route) =>
-      route.fulfill({ status: 507, json: { error: 50701, message } }),
-    )
-    await importFile(store.console, 'plants.csv', 'id,name\n1,Rosa\n')
-    await panelOf(store.console).getByText('Nothing was imported: the disk is full').waitFor()
-  })
-
-  test('keeps what it created when it is stopped, and completes when it is repeated', async () => {
-    await using store = await openStore()
-    const { console } = store
-    const text = Array.from({ length: 60_000 }, (_, i) => `{"id":${i},"name":"plant ${i}"}\n`).join(
-      '',
-    )
-    await importFile(console, 'plants.ndjson', text)
-    await console.page.waitForFunction(() =>
-      /created [1-9]\d*,000/i.test(document.querySelector('.import')?.textContent ?? ''),
-    )
-    await console.button('Stop').click()
-    await panelOf(console).getByText('Stopped: ').waitFor()
-    const before = storedPlants(store.database).length
-    expect(before).toBeGreaterThan(0)
-    expect(before).toBeLessThan(60_000)
-
-    await console.button('Import it again').click()
-    await panelOf(console).getByText('Done: ').waitFor()
-    expect(storedPlants(store.database).length).toBe(60_000)
-    await console.isClean()
-  }, 120_000)
 })
 
 const realWorld = join(root, 'test/real-world')
@@ -172,57 +95,6 @@ const scriptsOf = (console: ConsolePage): readonly string[] =>
   console.requests().filter((url) => url.endsWith('.js'))
 
 describe('a file to import', () => {
-  test.each([
-    ['macintosh.csv', 1],
-    ['no-id.csv', 1],
-    ['other-names.csv', 1],
-    ['no-header.csv', 3],
-    ['herbarium.csv', 3],
-    ['price-list.csv', 3],
-    ['download.tsv', 3],
-    ['collection.json', 3],
-    ['hidden-stop.csv', 3],
-  ])('(%s) is shown, and is imported by one more press', async (name, created) => {
-    await using store = await openStore()
-    const { console, database } = store
-    await fileField(console).setInputFiles(join(realWorld, name))
-    const preview = previewOf(console)
-    await preview.locator('td').first().waitFor()
-    const first = await preview
-      .locator('tbody tr')
-      .evaluateAll((rows) =>
-        rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
-      )
-    await accept(console)
-
-    await panelOf(console).getByText(`created ${created}, `).waitFor()
-    const stored = storedPlants(database)
-    expect(stored).toHaveLength(created)
-    expect(first.length).toBe(Math.min(created, 5))
-    for (const [id, ...rest] of first) {
-      const plant = stored.find((one) => String(one.id) === id)
-      expect(rest).toEqual([plant?.name ?? '', plant?.tag ?? 'none'])
-    }
-    await console.isClean()
-  })
-
-  test.each([
-    ['wider-rows.csv', 'read'],
-    ['short-rows.csv', 'read'],
-    ['blank-rows.csv', 'read'],
-    ['spaces.csv', 'read'],
-    ['literal-quotes.tsv', 'read'],
-    ['empty-names.json', 'read; 1 has an empty name'],
-  ])('(%s) fits, and raises no question', async (name, end) => {
-    await using store = await openStore()
-    await fileField(store.console).setInputFiles(join(realWorld, name))
-
-    await panelOf(store.console)
-      .getByText(new RegExp(`^Done: created [123], refused 0; \\d rows? ${end}$`))
-      .waitFor()
-    await store.console.isClean()
-  })
-
   test('in another encoding is read in the encoding that the thread detects', async () => {
     await using store = await openStore()
     const { console, database } = store
@@ -292,22 +164,6 @@ describe('a file to import', () => {
       .getByText(/^Done: created 0, skipped 1 .*, replaced 1, refused 0/)
       .waitFor()
     expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
-  })
-
-  const parts = { '[Content_Types].xml': '<Types/>', 'word/document.xml': '<w:document/>' }
-  const word = Buffer.from(
-    zipSync(Object.fromEntries(Object.entries(parts).map(([name, xml]) => [name, strToU8(xml)]))),
-  )
-  const noise = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at * 7919) >> 5))
-
-  test.each([
-    ['letter.docx', word, '.docx files are not read; save the table as CSV or .xlsx'],
-    ['noise.csv', noise, 'this is not text; save the table as CSV or .xlsx'],
-  ])('(%s) is refused in one sentence', async (name, bytes, sentence) => {
-    await using store = await openStore()
-    await importFile(store.console, name, bytes)
-    await panelOf(store.console).getByText(`Failed: ${sentence}`, { exact: true }).waitFor()
-    await store.console.isClean()
   })
 
   test('is imported by keyboard alone, on a phone', async () => {
@@ -512,31 +368,6 @@ describe('an export', () => {
     expect(download.suggestedFilename()).toBe(`plants.${format}`)
     expect(readFileSync(await download.path(), 'utf8')).toBe(await exported(database, format))
     await console.page.getByText('Exported 2,203 plants').waitFor()
-    await console.isClean()
-  })
-
-  test('writes a workbook that is read back exactly: each bit of an id, texts that look like formulas', async () => {
-    const lines =
-      '{"id":-9223372036854775808,"name":"=1+1","tag":"@x"}\n{"id":7,"name":"Günsel\\nrepens"}\n'
-    await using store = await openStore(lines)
-    const { console, database } = store
-    const [download] = await Promise.all([
-      console.page.waitForEvent('download'),
-      console.export('Excel'),
-    ])
-
-    expect(download.suggestedFilename()).toBe('plants.xlsx')
-    await console.page.getByText('Exported 2 plants').waitFor()
-    const { rows } = await readWorkbook(await Bun.file(await download.path()).bytes(), null)
-    const cells: unknown[] = []
-    for await (const part of rows)
-      for (const line of part) cells.push('cells' in line ? line.cells : line)
-    expect(cells).toEqual([
-      ['id', 'name', 'tag'],
-      ['-9223372036854775808', '=1+1', '@x'],
-      ['7', 'Günsel\nrepens'],
-    ])
-    expect(await exported(database, 'ndjson')).toBe(lines)
     await console.isClean()
   })
 

@@ -23,18 +23,6 @@ async function open() {
   }
 }
 
-test('tags that contain the typed text are suggested, the most used first, with counts', async () => {
-  await using console = await open()
-  await console.button('Edit plant 0').click()
-  await console.tag.fill('R')
-  expect(await console.options()).toEqual(['aroid 3', 'Aroid, rare 2', 'fern 1', 'first\nsecond 1'])
-  expect(await console.tag.getAttribute('aria-expanded')).toBe('true')
-  expect(await console.barriers()).toEqual([])
-  await console.tag.fill('no such tag')
-  expect(await console.list.count()).toBe(0)
-  await console.isClean()
-})
-
 test('the keyboard picks a tag: Enter takes it and then saves, Escape closes only the list', async () => {
   await using console = await open()
   const { page } = console

@@ -12,8 +12,6 @@ const { daemon, stored, createToken, revokeToken } = ownDaemon()
 const browser = ownBrowser()
 
 const open = (token = TOKEN) => openConsole(browser, daemon.url, { token })
-const put = (id: number, name: string) =>
-  daemon.fetch(`/plants/${id}`, { method: 'PUT', json: { name } })
 
 beforeAll(async () => {
   for (let id = 1; id <= 40; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
@@ -120,39 +118,6 @@ test('a database that refuses writes is shown with the reason, and typed text is
   expect(
     complaints.filter((line) => !/status of 50[37]/.test(line) && !NO_ANSWER.test(line)),
   ).toEqual([])
-})
-
-describe('two people at one plant', () => {
-  test('may keep either version: the second to save sees the first', async () => {
-    await using console = await open()
-    const { page } = console
-    const dialog = page.getByRole('dialog', { name: 'Edit plant 7' })
-    await console.button('Edit plant 7').click()
-    await console.field('Name').fill('mine')
-    await put(7, 'theirs <b>')
-    await console.button('Save').click()
-
-    await dialog.getByText('Someone else changed the name too.').waitFor()
-    await dialog.getByText('theirs <b>', { exact: true }).waitFor()
-    expect(stored(7n)?.name).toBe('theirs <b>')
-    await put(7, 'theirs again')
-    await console.button('Save mine').click()
-    await dialog.getByText('theirs again', { exact: true }).waitFor()
-    await console.button('Save mine').click()
-    await page.getByText('Plant 7 was changed').waitFor()
-    expect(stored(7n)?.name).toBe('mine')
-
-    await console.button('Edit plant 7').click()
-    await console.field('Name').fill('mine again')
-    await put(7, 'theirs at last')
-    await console.button('Save').click()
-    await console.button('Use theirs').click()
-    expect(await console.field('Name').inputValue()).toBe('theirs at last')
-    await console.button('Save').click()
-    await dialog.waitFor({ state: 'detached' })
-    expect(stored(7n)?.name).toBe('theirs at last')
-    await console.isClean()
-  })
 })
 
 describe('with a change log', () => {

@@ -262,19 +262,6 @@ describe('a form', () => {
     expect(await stored()).toBe(404)
   })
 
-  test('shows its request in each language', async () => {
-    await using visited = await open()
-    const { page } = visited
-    const form = formOf(page, 'readPlant')
-    await form.getByText('As code').click()
-    await form.getByLabel('id').fill(MAX)
-    const shows = (text: string) => form.getByRole('region').getByText(text).waitFor()
-
-    await shows(`curl '${daemon.url}/plants/${MAX}'`)
-    await shows(`client.readPlant(${MAX}n)`)
-    expect(await visited.barriers()).toEqual([])
-  })
-
   test('copies its code where the browser has no clipboard, as over plain HTTP', async () => {
     await using visited = await open()
     const { page } = visited

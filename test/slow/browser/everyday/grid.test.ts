@@ -163,25 +163,6 @@ await inEachBrowser((person, browser) => {
     await isStored('édel|fern')
   })
 
-  test('a range is copied, and filled by a paste', async () => {
-    await watchCopies()
-    await person.press('ArrowRight')
-    await person.press('ArrowRight')
-    await person.press('Shift', 'ArrowDown')
-    await person.press('Shift', 'ArrowLeft')
-    await person.press('Control', 'c')
-    await person.find(labels.text('Copied'))
-    expect(await copied('text/plain')).toBe('Boston fern\tfern\nMonstera\taroid')
-    await person.press('ArrowRight')
-    await person.press('ArrowUp')
-    await person.press('Shift', 'ArrowDown')
-    await person.press('Shift', 'ArrowDown')
-    await paste('new')
-    await isStored('Boston fern|new', 'Monstera|new', 'Aloe|new')
-    await person.press('Control', 'z')
-    await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')
-  })
-
   test('a range ends where the keyboard goes on without Shift', async () => {
     await person.press('ArrowRight')
     await person.press('ArrowRight')

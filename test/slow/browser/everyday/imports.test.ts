@@ -30,18 +30,6 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.row('1'), labels.row('2'))
   })
 
-  test('a file of which a row differs replaces its plant if that is chosen', async () => {
-    const file = folder.file('today.csv')
-    await Bun.write(file, 'id,name\n1,Fern\n2,Hedera\n3,Moss\n')
-    await person.chooseFile(labels.file, file)
-    await person.find(labels.text('1 new, 1 differs, 1 unchanged'))
-    await person.click(labels.replace)
-    await person.click(labels.control('Import 2 plants'))
-
-    await person.find(labels.cell('2', 'Hedera'), labels.cell('3', 'Moss'))
-    expect(storedPlants(database).map(({ name }) => name)).toEqual(['Fern', 'Hedera', 'Moss'])
-  })
-
   test('rows that are copied are pasted onto the page', async () => {
     const { driver } = browser()
     await driver.evaluate(`(() => {

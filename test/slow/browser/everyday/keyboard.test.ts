@@ -4,7 +4,6 @@ import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
-import { until } from '../../../harness/until'
 import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
@@ -112,17 +111,6 @@ await inEachBrowser((person, browser) => {
       await person.lose(labels.selected(`All ${PLANTS} selected`))
       await person.click(labels.boxOfAll)
       await person.find(labels.selected(`All ${PLANTS} selected`))
-    })
-
-    test('with hundreds of plants can be undone at once', async () => {
-      await person.press('Control', 'a')
-      await person.find(labels.selected(`All ${PLANTS} selected`))
-      await person.click(labels.deleteAll)
-      await person.find(labels.control(`Undo the deletion of ${PLANTS} plants`))
-      expect(storedPlants(database)).toHaveLength(0)
-      await person.press('Control', 'z')
-      await person.find(labels.row('1'))
-      await until('all plants', () => storedPlants(database).length === PLANTS)
     })
   })
 

@@ -40,13 +40,6 @@ await inEachBrowser((person, browser) => {
     expect(fields().slice(1)).toEqual(rows.map((name) => [name, null]))
   })
 
-  test('two columns of texts are proposed as names and tags', async () => {
-    await paste('Boston fern\tfern\nMonstera\taroid\nAloe\tsucculent\n')
-    await person.click(labels.control('Import 3 plants'))
-    await until('all rows', () => fields().length === 4)
-    expect(fields()[1]).toEqual(['Boston fern', 'fern'])
-  })
-
   test('tags may repeat, and ids come first, as in rows that are copied here', async () => {
     await paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
     await person.click(labels.control('Import 3 plants'))

@@ -84,15 +84,4 @@ await inEachBrowser((person, browser) => {
     await person.press('Control', 'z')
     await until('the undo', () => names().length === 30)
   })
-
-  test('a change by someone else after the comparison is not replaced', async () => {
-    const file = folder.file('late.csv')
-    await Bun.write(file, 'id,name,tag\n1,mine,mine\n2,mine,\n')
-    await person.chooseFile(labels.file, file)
-    await person.click(labels.replace)
-    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
-    await person.click(labels.control('Import 2 plants'))
-    await person.find(labels.status('replaced 1, refused 1'))
-    expect(names().slice(0, 2)).toEqual(['theirs stored', 'mine null'])
-  })
 })
