@@ -4,7 +4,14 @@
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command'
 import { introduce } from '../src/cli/help'
-import { describeOption, isFlag, OPTIONS, type OptionName, variableOf } from '../src/config/options'
+import {
+  DAEMON_OPTIONS,
+  describeOption,
+  isFlag,
+  OPTIONS,
+  type OptionName,
+  variableOf,
+} from '../src/config/options'
 import { ERRORS } from '../src/errors'
 import { loadCommands } from '../src/main'
 import { OPTIONAL_TEXTS } from '../src/plant/plant'
@@ -16,24 +23,40 @@ const code = (text: string): string => (text === '' ? '' : `\`${text.replaceAll(
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`.replace(/ {2,}/g, ' ')
 
-function optionRow(name: OptionName, commands: readonly Command[]): string {
-  const users = commands.filter(({ options }) => options.includes(name))
-  const { head, help } = describeOption(name)
-  const preset = OPTIONS[name].default
-  return row([
-    isFlag(name) ? code(head) : '',
-    code(variableOf(name) ?? ''),
-    typeof preset === 'boolean' ? (preset ? 'on' : 'off') : code(`${preset ?? ''}`),
-    help.replaceAll('|', '\\|'),
-    users.map((command) => command.name).join(', '),
-  ])
+const usersOf = (name: OptionName, commands: readonly Command[]): string[] =>
+  commands.filter(({ options }) => options.includes(name)).map((command) => command.name)
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|')
+
+const defaultOf = (name: OptionName): string => {
+  const { default: preset } = OPTIONS[name]
+  return preset === null || typeof preset === 'boolean' ? '' : code(`${preset}`)
 }
 
-const optionsTable = (commands: readonly Command[]): string =>
+/** The options of the daemon, each with its variable. */
+const daemonTable = (): string =>
   [
-    row(['flag', 'environment', 'default', '', 'commands']),
-    '|---|---|---|---|---|',
-    ...(Object.keys(OPTIONS) as OptionName[]).map((name) => optionRow(name, commands)),
+    row(['flag', 'environment', 'default', '']),
+    '|---|---|---|---|',
+    ...DAEMON_OPTIONS.map((name) => {
+      const { head, help } = describeOption(name)
+      const cells = [isFlag(name) ? code(head) : '', code(variableOf(name) ?? ''), defaultOf(name)]
+      return row([...cells, inCell(help)])
+    }),
+  ].join('\n')
+
+/** The options of commands alone, few of which have variables. */
+const commandsTable = (commands: readonly Command[]): string =>
+  [
+    row(['flag', '', 'commands']),
+    '|---|---|---|',
+    ...(Object.keys(OPTIONS) as OptionName[])
+      .filter((name) => !DAEMON_OPTIONS.some((other) => other === name))
+      .map((name) => {
+        const { head, help, notes } = describeOption(name)
+        const note = notes ? ` (${notes})` : ''
+        return row([code(head), inCell(help) + note, usersOf(name, commands).join(', ')])
+      }),
   ].join('\n')
 
 const introductions = (commands: readonly Command[]): string =>
@@ -45,7 +68,10 @@ const introductions = (commands: readonly Command[]): string =>
 const PARTS: Readonly<
   Record<string, Readonly<Record<string, (commands: readonly Command[]) => string>>>
 > = {
-  'configuration.md': { options: optionsTable },
+  'configuration.md': {
+    'options of the daemon': daemonTable,
+    'options of commands': commandsTable,
+  },
   'commands.md': { commands: introductions },
 }
 
@@ -78,10 +104,10 @@ export async function currentPages(): Promise<ReadonlyMap<string, string>> {
     let text = await Bun.file(join(DOCS, page)).text()
     for (const [part, write] of Object.entries(parts)) {
       const start = `<!-- written by tools/docs.ts: ${part} -->\n`
-      const [before, rest = ''] = text.split(start)
-      const [, after] = rest.split('\n<!-- end -->')
-      if (after === undefined) throw new Error(`docs/${page} has no place for ${part}`)
-      text = `${before}${start}\n${write(commands)}\n\n<!-- end -->${after}`
+      const from = text.indexOf(start)
+      const end = text.indexOf('\n<!-- end -->', from)
+      if (from < 0 || end < 0) throw new Error(`docs/${page} has no place for ${part}`)
+      text = `${text.slice(0, from)}${start}\n${write(commands)}\n${text.slice(end)}`
     }
     pages.set(join(DOCS, page), text)
   }

@@ -14,7 +14,8 @@ Usage: plantstore COMMAND [OPTIONS]
 Commands:
 ${list.join('\n')}
 
-Start with "plantstore serve". Run "plantstore help COMMAND" for details.
+Start with "plantstore serve". Every other command except "restore" can run
+meanwhile. Run "plantstore help COMMAND" for details.
 `
 }
 
@@ -37,16 +38,16 @@ function listOptions({ options }: Command): string {
 }
 
 /** The usage and the description of a command, without its options. */
-export const introduce = ({ name, usage, summary, help }: Command): string =>
-  `plantstore ${name}: ${summary}
-
-Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
+export const introduce = ({ name, usage, help }: Command): string =>
+  `Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 
 ${help}
 `
 
 /** The help of one command. */
-export const helpOf = (command: Command): string => `${introduce(command)}
+export const helpOf = (command: Command): string => `plantstore ${command.name}: ${command.summary}
+
+${introduce(command)}
 Options (a flag wins over its environment variable):
 ${listOptions(command)}
 `

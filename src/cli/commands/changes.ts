@@ -15,7 +15,7 @@ export const changes: Command = {
   summary: 'print the change log, or follow it',
   help: `Prints the change log as NDJSON, oldest first: from the database, or with --url
 from a daemon, with the token in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE.
---follow keeps printing new changes, after an outage too. Each line has a
+--follow keeps printing new changes, even after an outage. Each line has a
 cursor: pass the last one to --after to resume.`,
   options: ['after', 'follow', ...SOURCE_OPTIONS],
   async run(context) {

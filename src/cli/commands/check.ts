@@ -13,14 +13,12 @@ export const check: Command = {
   usage: '',
   summary: "verify the database's integrity",
   help: `Reads the whole database and changes nothing. Reports damaged pages, indexes
-that do not match their tables, a schema that differs from plantstore's, and a
-wrong number of plants. Corrupted text inside a name or tag goes unnoticed, as
-SQLite keeps no checksums: compare with a backup to find it. On PostgreSQL it
-checks the settings, the schema, the number of plants, and that every plant can
-be read by its id.
+that do not match their tables, an altered schema, and a wrong number of plants.
+Corrupted text inside a name or tag goes unnoticed, as SQLite keeps no
+checksums: compare with a backup. On PostgreSQL it checks the settings, the
+schema, the number of plants, and that every plant can be read by its id.
 
-Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the
-database cannot be read.`,
+Exit code 1 if anything is wrong; 74 if the database cannot be read.`,
   options: DATABASE_OPTIONS,
   async run({ config, out, err }) {
     const { database } = config

@@ -114,10 +114,10 @@ export const exportPlants: Command = {
   help: `Writes NDJSON, CSV or a workbook (.xlsx), by the file's name or --format; by
 default NDJSON to standard output. An export is a snapshot of one moment, which
 "plantstore import" reads again. The file replaces any of its name once it is
-complete. Works while the daemon runs, and writes nothing to the database.
+complete. Nothing is written to the database.
 
-A workbook has up to ${MAX_WORKBOOK_PLANTS} plants, all cells as text: a spreadsheet changes
-none of them. --escape-formulas makes a CSV safe to open in a spreadsheet: it
+A workbook has up to ${MAX_WORKBOOK_PLANTS} plants, all cells as text, which a spreadsheet
+leaves as they are. --escape-formulas makes a CSV safe for a spreadsheet: it
 prefixes formulas with an apostrophe, which an import keeps, and adds a byte
 order mark, which Excel needs for letters beyond ASCII.`,
   options: [...DATABASE_OPTIONS, 'format', 'escapeFormulas'],

@@ -81,12 +81,12 @@ export const forward: Command = {
 according to Standard Webhooks (https://www.standardwebhooks.com). Reads the
 same sources as "plantstore changes".
 
-A change is retried until the answer is 2xx, with pauses that grow from 1 second
-to an hour; Retry-After is obeyed. 410 Gone ends the command.
+A change is retried until the response is 2xx, with pauses that grow from 1
+second to an hour; Retry-After is obeyed. 410 Gone ends the command.
 
---cursor-file saves the cursor of the last delivered change: the next start
-resumes after it. While it does not exist, forwarding starts with the oldest
-change, or after --after. --secret-file has a secret a line; to create one:
+--cursor-file saves the cursor of the last delivered change, after which the
+next start resumes; the first starts with the oldest change, or after --after.
+--secret-file has one secret per line; to create one:
 
   (umask 077; key=$(openssl rand -base64 32) && echo "whsec_$key" > secret)`,
   options: ['cursorFile', 'secretFile', 'after', ...SOURCE_OPTIONS],

@@ -79,10 +79,9 @@ export const importPlants: Command = {
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
   help: `Reads CSV with any delimiter, workbooks (.xlsx, .xls, .ods), and JSON. Columns
-are found by the names of a plant's fields, in any case; options such as
---name-column name others. If they do not fit, the message proposes a command
-line to try. --number-from 1 gives the rows of a file without ids the ids 1, 2,
-and so on, each time the same.
+are found by the names of a plant's fields; options such as --name-column name
+others. If they do not fit, the message proposes a command to try. For a file
+without ids, --number-from 1 assigns 1, 2, and so on, each time the same.
 
   plantstore import prices.csv --name-column "Latin name" --number-from 1
   plantstore import beds.xlsx --name-column Genus --name-column Species
@@ -92,8 +91,8 @@ skipped; a row whose id is stored with other fields is refused, unless --replace
 updates the plant. A field without a column stays as it is stored. The first
 ${REFUSED_SHOWN} refused rows are shown; --refused writes them all to a file.
 
-After Ctrl-C or a failure, run it again to complete it. Works while the daemon
-runs. Exit code 1 if any row was refused or not read.`,
+After Ctrl-C or a failure, run it again. Exit code 1 if any row was refused or
+not read.`,
   options: [
     ...COLUMN_OPTIONS,
     'numberFrom',

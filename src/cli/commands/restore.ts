@@ -17,13 +17,13 @@ export const restore: Command = {
   name: 'restore',
   usage: 'FILE',
   summary: 'replace the database with a backup',
-  help: `Checks the backup first. Stop the daemon: it refuses while another program has
-the database file open. The previous database is kept beside it, under the name
-that is printed.
+  help: `Stop the daemon first: restore refuses while another program has the database
+open. It checks the backup, and keeps the previous database under the name that
+it prints.
 
-The tokens of the previous database stay as they are: revoked ones stay revoked.
-If there is none, or it is damaged or of another store, the tokens are those of
-the backup, and the valid ones are listed.`,
+The tokens of the previous database stay: revoked ones stay revoked. If there is
+none, or it is damaged or of another store, the backup's tokens are used, and
+the valid ones are listed.`,
   options: ['database'],
   async run({ config, args, out, err }) {
     const { restore: restoreDatabase } = engineOf(config.database)

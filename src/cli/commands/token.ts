@@ -158,9 +158,9 @@ export const token: Command = {
 new file instead, which only this user can read. The store keeps only its hash.
 Changes take effect on the daemon's next request.
 
-The list shows the hour of each token's last use. The name of a revoked or
-expired token can be reused; prune removes such tokens. If none is left, the
-next start of the daemon prints a new first one.
+The list shows the hour of each token's last use. prune removes revoked and
+expired tokens, whose names can be reused. If none is left, the next start of
+the daemon prints a new first one.
 
   plantstore token create dashboard --scope read --expires 90d
   plantstore token revoke dashboard
