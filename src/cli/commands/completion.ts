@@ -53,15 +53,12 @@ export const completion: Command = {
   name: 'completion',
   usage: 'bash | zsh | fish',
   summary: 'print a completion script for a shell',
-  help: `Completes commands, options and files. In ~/.bashrc, or in ~/.zshrc after
-compinit:
+  help: `Completes commands, options and files. In ~/.bashrc, in ~/.zshrc after compinit,
+or in ~/.config/fish/config.fish:
 
   source <(plantstore completion bash)
   source <(plantstore completion zsh)
-
-For fish:
-
-  plantstore completion fish > ~/.config/fish/completions/plantstore.fish`,
+  plantstore completion fish | source`,
   options: [],
   async run({ args, commands, out }) {
     const [name = '', ...rest] = args

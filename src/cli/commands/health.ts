@@ -28,7 +28,7 @@ export const health: Command = {
   summary: 'check that the daemon can write to its database',
   help: `Requests GET /health, for containers, supervisors and cron. Exit code 0 if the
 daemon can write, or a read-only one can read; 1 if not. It finds the daemon by
-the variables of "plantstore serve"; flags must be repeated here. The file of
+the variables of "plantstore serve"; flags must be repeated. The file of
 --tls-cert is not read.
 
 --json prints GET /status instead, with the token in PLANTSTORE_TOKEN or

@@ -13,8 +13,8 @@ PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE has a token.
 --keep-changes enables the change log, or changes its retention period. Without
 it, the last setting stays in force; only "off" removes the change log.
 
-SIGTERM and SIGINT stop it after the requests in flight, a second signal at
-once. SIGHUP rereads PLANTSTORE_TOKEN_FILE.`,
+SIGTERM and SIGINT stop it after the requests in flight. SIGHUP rereads
+PLANTSTORE_TOKEN_FILE.`,
   options: DAEMON_OPTIONS,
   async run({ config, unknownVariables, out, err }) {
     const { runDaemon } = await import('../../daemon/daemon')
