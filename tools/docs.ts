@@ -3,7 +3,6 @@
 
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command'
-import { introduce } from '../src/cli/help'
 import {
   DAEMON_OPTIONS,
   describeOption,
@@ -59,10 +58,29 @@ const commandsTable = (commands: readonly Command[]): string =>
       }),
   ].join('\n')
 
-const introductions = (commands: readonly Command[]): string =>
-  commands
-    .map((command) => `## plantstore ${command.name}\n\n\`\`\`text\n${introduce(command)}\`\`\``)
-    .join('\n\n')
+/** Where docs/commands.md or another page says more of a command. */
+const PAGES: Readonly<Record<string, string>> = {
+  serve: 'hosting.md',
+  token: 'api.md#authentication',
+  import: 'import.md',
+  export: 'import.md#editing-plants-in-a-spreadsheet',
+  backup: 'durability.md#backups',
+  restore: 'durability.md#backups',
+  check: '#what-check-finds',
+  changes: 'changes.md#from-a-terminal',
+  forward: 'hosting.md#webhooks',
+  health: '#how-health-finds-the-daemon',
+  completion: '#completion',
+}
+
+function usageRow({ name, usage, summary }: Command): string {
+  const page = PAGES[name]
+  const link = page === undefined ? '' : ` ([more](${page}))`
+  return row([code(`${name} ${usage}`.trim()), summary + link])
+}
+
+const usageTable = (commands: readonly Command[]): string =>
+  [row(['command', '']), '|---|---|', ...commands.map(usageRow)].join('\n')
 
 /** The parts, by page and name. A part stands between its comment and `<!-- end -->`. */
 const PARTS: Readonly<
@@ -72,7 +90,7 @@ const PARTS: Readonly<
     'options of the daemon': daemonTable,
     'options of commands': commandsTable,
   },
-  'commands.md': { commands: introductions },
+  'commands.md': { commands: usageTable },
 }
 
 /** The module of the client that has what the service names: the client imports nothing of the program. */

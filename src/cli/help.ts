@@ -37,17 +37,16 @@ function listOptions({ options }: Command): string {
     .join('\n')
 }
 
-/** The usage and the description of a command, without its options. */
-export const introduce = ({ name, usage, help }: Command): string =>
-  `Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
+/** The help of one command. */
+export const helpOf = (command: Command): string => {
+  const { name, usage, summary, help } = command
+  return `plantstore ${name}: ${summary}
+
+Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 
 ${help}
-`
 
-/** The help of one command. */
-export const helpOf = (command: Command): string => `plantstore ${command.name}: ${command.summary}
-
-${introduce(command)}
 Options (a flag wins over its environment variable):
 ${listOptions(command)}
 `
+}
