@@ -38,7 +38,7 @@ function keepFields(value: unknown, schema: TSchema): unknown {
 const parse = (bytes: Uint8Array, schema: TSchema): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes), schema) : parseBody(bytes)
 
-/** Frees bytes at once: for many simultaneous bodies, the collector would be late (`memory-deletes`). */
+/** Frees bytes at once: for many simultaneous bodies, the collector would be late (`memory-refused`). */
 const free = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0)
 
 export const JSON_TYPE = 'application/json'

@@ -1,17 +1,28 @@
-// A fault: what it tries, and how its outcome is told.
-import type { Ledger } from './load.ts'
-
-export interface Outcome {
-  tried: string
-  many: string
-  lost: string
-  problems: string[]
-}
+// A fault, and the report of what it found.
 
 export interface Fault {
   name: string
   about: string
-  run: (folder: string) => Promise<Outcome>
+  /** Injects it, and notes what is wrong; resolves to a line about what was done and found. */
+  run: (folder: string, report: Report) => Promise<string>
+}
+
+/** The problems that a fault has found. */
+export class Report {
+  readonly problems: string[] = []
+
+  note(...problems: string[]): void {
+    this.problems.push(...problems)
+  }
+
+  expect(holds: boolean, problem: string): void {
+    if (!holds) this.note(problem)
+  }
+
+  /** Notes a problem unless a condition holds within so many milliseconds. */
+  async expectSoon(ms: number, holds: Condition, problem: string): Promise<void> {
+    this.expect(await comesTrue(ms, holds), problem)
+  }
 }
 
 /** Thrown by a fault that cannot be injected on this machine. It is shown, and counted as skipped. */
@@ -21,17 +32,10 @@ export function count(n: number, noun: string): string {
   return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
 }
 
-export function tally(ledger: Ledger): { stored: number; refused: number; unknown: number } {
-  const all = { stored: 0, refused: 0, unknown: 0 }
-  for (const entry of ledger.values()) all[entry.fate]++
-  return all
-}
+type Condition = () => Promise<boolean> | boolean
 
 /** Polls until a condition holds; resolves to false after `ms`. */
-export async function comesTrue(
-  ms: number,
-  holds: () => Promise<boolean> | boolean,
-): Promise<boolean> {
+export async function comesTrue(ms: number, holds: Condition): Promise<boolean> {
   const end = performance.now() + ms
   for (;;) {
     if (await holds()) return true

@@ -2,6 +2,7 @@
 // answers; and with the stored plants.
 import { type Answer, connect, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
+import type { Report } from './fault.ts'
 import { idsOf, joinFields, type Operation, show, splitFields } from './history.ts'
 
 interface Plant {
@@ -42,9 +43,8 @@ async function ask(daemon: Daemon, after: string | undefined): Promise<Answer | 
 }
 
 /** Follows the change log of whichever daemon there is, from its beginning, until it is stopped. */
-export function followLog(current: () => Daemon | undefined) {
+export function followLog(current: () => Daemon | undefined, report: Report) {
   const seen: Entry[] = []
-  const problems: string[] = []
   let after: string | undefined
   let isStopped = false
   let resets = 0
@@ -61,7 +61,7 @@ export function followLog(current: () => Daemon | undefined) {
       return PAGE
     }
     if (answer.status !== 200) {
-      problems.push(`the change log: ${answer.status} ${answer.body}`)
+      report.note(`the change log: ${answer.status} ${answer.body}`)
       isStopped = true
       return null
     }
@@ -80,7 +80,6 @@ export function followLog(current: () => Daemon | undefined) {
   })()
 
   return {
-    problems,
     /** Number of times that another log began. */
     resets: () => resets,
     /** Ends it, and reads what is left. Resolves to all entries, in the order in which it has seen them. */
@@ -89,10 +88,9 @@ export function followLog(current: () => Daemon | undefined) {
       await following
       for (let found: number | null = PAGE; found !== 0; ) {
         found = await turn(daemon)
-        if (found === null) {
-          problems.push('the change log cannot be read')
-          break
-        }
+        if (found !== null) continue
+        report.note('the change log cannot be read')
+        break
       }
       return seen
     },
@@ -145,9 +143,12 @@ function isWhole({ request, outcome }: Operation, found: readonly number[]): boo
   return `${found.toSorted((a, b) => a - b)}` === `${idsOf(request).toSorted((a, b) => a - b)}`
 }
 
-/** The problems of a log, given all operations, including the last reads of every plant. */
-export function checkLog(entries: readonly Entry[], operations: readonly Operation[]): string[] {
-  const problems: string[] = []
+/** Notes what is wrong with a log, given all operations, including the last reads of every plant. */
+export function judgeLog(
+  entries: readonly Entry[],
+  operations: readonly Operation[],
+  report: Report,
+): void {
   const byRequest = new Map(operations.map((it) => [requestIdOf(it), it]))
   const entered = new Map<Operation, number[]>()
   const plants = new Map<number, string | null>()
@@ -158,23 +159,22 @@ export function checkLog(entries: readonly Entry[], operations: readonly Operati
     const { id, request: name } = entry
     const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)]
     const at = Number(entry.cursor.split('-')[1])
-    if (at !== number + 1) problems.push(`entry ${at} comes after ${number}`)
+    if (at !== number + 1) report.note(`entry ${at} comes after ${number}`)
     number = at
-    if ((plants.get(id) ?? null) !== before) problems.push(`entry ${at} begins with ${before}`)
+    if ((plants.get(id) ?? null) !== before) report.note(`entry ${at} begins with ${before}`)
     plants.set(id, after)
     const operation = byRequest.get(name ?? '')
     if (!operation) {
-      problems.push(`entry ${at} is of ${name}, which nobody asked for`)
+      report.note(`entry ${at} is of ${name}, which nobody asked for`)
       continue
     }
     entered.set(operation, [...(entered.get(operation) ?? []), id])
     if (operation.request.kind === 'put' && before === after)
-      problems.push(`entry ${at} is of a plant that was not changed`)
+      report.note(`entry ${at} is of a plant that was not changed`)
     if (entry.action !== actionOf(operation, before) || !leaves(operation, id, after)) {
-      problems.push(`entry ${at}, ${entry.action} to ${after}, is not ${show(operation)}`)
+      report.note(`entry ${at}, ${entry.action} to ${after}, is not ${show(operation)}`)
     }
-    if (operation.ended < latestCall)
-      problems.push(`entry ${at} comes too late: ${show(operation)}`)
+    if (operation.ended < latestCall) report.note(`entry ${at} comes too late: ${show(operation)}`)
     latestCall = Math.max(latestCall, operation.called)
   }
   for (const operation of operations) {
@@ -182,17 +182,16 @@ export function checkLog(entries: readonly Entry[], operations: readonly Operati
     const found = entered.get(operation) ?? []
     const isDone = operation.outcome.is === 'done'
     if (!isWhole(operation, found) && (isDone || found.length > 0)) {
-      problems.push(`${found.length} entries of ${show(operation)}`)
+      report.note(`${found.length} entries of ${show(operation)}`)
     }
   }
   for (const { request: it, outcome } of lastReads(operations)) {
     if (it.kind !== 'read') continue
     const stored = outcome.is === 'done' ? (outcome.fields ?? null) : null
     if ((plants.get(it.id) ?? null) !== stored) {
-      problems.push(`the log leaves ${plants.get(it.id)} of plant ${it.id}, stored is ${stored}`)
+      report.note(`the log leaves ${plants.get(it.id)} of plant ${it.id}, stored is ${stored}`)
     }
   }
-  return problems
 }
 
 /** The last read of each plant. */
@@ -200,28 +199,4 @@ function lastReads(operations: readonly Operation[]): Operation[] {
   const last = new Map<number, Operation>()
   for (const it of operations) if (it.request.kind === 'read') last.set(it.request.id, it)
   return [...last.values()]
-}
-
-/** Logs that are wrong in one way each, made of one that is right. */
-export function falsify(entries: readonly Entry[]): [how: string, entries: Entry[]][] {
-  const middle = Math.floor(entries.length / 2)
-  const numbered = (all: Entry[]) =>
-    all.map((entry, index) => ({ ...entry, cursor: entry.cursor.replace(/\d+$/, `${index + 1}`) }))
-  const swapped = [...entries]
-  // The next one of the same plant.
-  const next = entries.findIndex(({ id }, index) => index > middle && id === entries[middle]?.id)
-  const [one, other] = [entries[middle], entries[next]]
-  if (one && other) {
-    swapped[middle] = other
-    swapped[next] = one
-  }
-  const moved = [...entries.slice(1), ...entries.slice(0, 1)]
-  return [
-    ['a lost one', numbered(entries.toSpliced(middle, 1))],
-    ['a double one', numbered(entries.toSpliced(middle, 0, ...entries.slice(middle, middle + 1)))],
-    ['two that are swapped', numbered(swapped)],
-    ['one that comes too late', numbered(moved)],
-    ['a missing number', entries.toSpliced(middle, 1)],
-    ['the last one lost', entries.slice(0, -1)],
-  ]
 }

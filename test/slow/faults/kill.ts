@@ -1,22 +1,21 @@
 import { join } from 'node:path'
 import { launch, serve } from './daemon.ts'
-import { comesTrue, count, type Fault, tally } from './fault.ts'
+import { comesTrue, count, type Fault } from './fault.ts'
 import { need } from './lab.ts'
-import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
-import { faultsOf, verify } from './verify.ts'
+import { acknowledged, type Ledger, recovers, settle, startLoad, tally } from './load.ts'
+import { faultsOf, startAgain, verify } from './verify.ts'
 
-const kills = 20
+const KILLS = 20
 
 export const killFaults: Fault[] = [
   {
     name: 'kill',
     about: 'kill -9 under load, again and again on one file',
-    async run(folder) {
+    async run(folder, report) {
       const database = join(folder, 'plants.db')
       const ledger: Ledger = new Map()
-      const problems: string[] = []
       let unknown = 0
-      for (let i = 0; i < kills; i++) {
+      for (let i = 0; i < KILLS; i++) {
         const daemon = await serve(database)
         await settle(daemon, ledger)
         // By turns so many that the next commit is under way when the last is answered.
@@ -26,30 +25,19 @@ export const killFaults: Fault[] = [
         await daemon.kill()
         await load.stop()
         unknown += tally(ledger).unknown
-        problems.push(...faultsOf(verify(database, ledger)))
+        report.note(...faultsOf(verify(database, ledger)))
       }
-      const daemon = await serve(database)
-      await settle(daemon, ledger)
-      const { stored, refused, unknown: unsettled } = tally(ledger)
-      if (refused > 0) problems.push(`${count(refused, 'plant')} refused`)
-      if (unsettled > 0) problems.push(`${count(unsettled, 'plant')} unknown after a retry`)
-      if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
-      const verdict = verify(database, ledger)
-      problems.push(...faultsOf(verdict))
-      return {
-        tried: 'kill -9 under load, on one file; what was unanswered is sent again',
-        many: `${kills} kills, ${count(stored, 'plant')} acknowledged, ${unknown} sent again`,
-        lost: `${verdict.lost} lost`,
-        problems,
-      }
+      const found = await startAgain(database, ledger, report)
+      const { refused, unknown: unsettled } = tally(ledger)
+      report.expect(refused + unsettled === 0, 'some are refused, or unanswered after a retry')
+      return `${KILLS} kills, ${unknown} sent again, ${found}`
     },
   },
   {
     name: 'kill-first-start',
     about: 'kill -9 at each second write of the first start',
-    async run(folder) {
+    async run(folder, report) {
       await need('strace')
-      const problems: string[] = []
       const strace = ['strace', '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=pwrite64', '-e']
       let killed = 0
       for (let write = 1; write < 100; write += 2) {
@@ -65,19 +53,14 @@ export const killFaults: Fault[] = [
         killed++
         try {
           const daemon = await serve(database)
-          if (!(await recovers(daemon, new Map(), 5000))) problems.push('no creates after it')
+          report.expect(await recovers(daemon, new Map(), 5000), 'no creates after it')
           await daemon.stop()
         } catch (error) {
-          problems.push(`after write ${write}: ${error}`.replaceAll(folder, ''))
+          report.note(`after write ${write}: ${error}`.replaceAll(folder, ''))
         }
       }
-      if (killed === 0) problems.push('it was never killed')
-      return {
-        tried: this.about,
-        many: count(killed, 'kill'),
-        lost: `${problems.length} times no start`,
-        problems,
-      }
+      report.expect(killed > 0, 'it was never killed')
+      return count(killed, 'kill')
     },
   },
 ]

@@ -1,5 +1,5 @@
 // Decides whether one order of all operations explains a history, and says in words why none does.
-import { count, type Outcome } from './fault.ts'
+import { count, type Report } from './fault.ts'
 import { idsOf, type Operation, show } from './history.ts'
 import type { LinearLoad } from './linear-load.ts'
 import { checkHistory, type Verdict } from './linearizable.ts'
@@ -46,21 +46,17 @@ const ENOUGH_SWAPS = 50
 export const isEnough = (load: LinearLoad): boolean =>
   load.changes() >= ENOUGH_CHANGES && load.swaps() >= ENOUGH_SWAPS
 
-/** The outcome of a fault, of what the clients were told meanwhile. */
-export function reportOn(about: string, load: LinearLoad, problems: string[]): Outcome {
-  const { operations } = load.history
-  const began = performance.now()
+/** Notes whether an order explains what the clients were told; returns that in a line. */
+export function reportOn(
+  { history, changes, swaps, refusals }: LinearLoad,
+  report: Report,
+): string {
+  const { operations } = history
   const verdict = checkHistory(operations)
-  const tookMs = Math.round(performance.now() - began)
-  if (load.changes() < ENOUGH_CHANGES) problems.push('too few changes')
-  if (load.swaps() < ENOUGH_SWAPS) problems.push('too few changes with a condition')
+  report.expect(changes() >= ENOUGH_CHANGES, 'too few changes')
+  report.expect(swaps() >= ENOUGH_SWAPS, 'too few changes with a condition')
   const explanation = explainVerdict(verdict, operations)
+  if (explanation !== null) report.note(explanation)
   const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
-  const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`
-  return {
-    tried: about,
-    many: `${count(operations.length, 'operation')}, ${changes}, ${unanswered} unanswered`,
-    lost: `${verdict.is} (decided in ${tookMs} ms)`,
-    problems: explanation === null ? problems : [...problems, explanation],
-  }
+  return `${count(changes(), 'change')}, ${refusals()} refused, ${unanswered} unanswered | ${verdict.is}`
 }

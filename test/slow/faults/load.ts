@@ -152,10 +152,15 @@ export function nextNumber(ledger: Ledger): number {
   return last + 1
 }
 
+/** How many plants have each fate. */
+export function tally(ledger: Ledger): Record<Fate, number> {
+  const all = { stored: 0, refused: 0, unknown: 0 }
+  for (const { fate } of ledger.values()) all[fate]++
+  return all
+}
+
 export function storedIn(ledger: Ledger): number {
-  let stored = 0
-  for (const { fate } of ledger.values()) if (fate === 'stored') stored++
-  return stored
+  return tally(ledger).stored
 }
 
 /** Waits until so many more plants are acknowledged. */

@@ -13,8 +13,9 @@ import { strToU8, zipSync } from 'fflate'
 import { root } from '../../harness/daemon.ts'
 import { memoryLimit } from './cgroup.ts'
 import { launch } from './daemon.ts'
-import { count, type Fault, Skipped } from './fault.ts'
-import { megabytes } from './pressure.ts'
+import { count, type Fault } from './fault.ts'
+import { need, sh } from './lab.ts'
+import { megabytes } from './memory.ts'
 import { watchMemory } from './process.ts'
 
 const PLANTS = 1_000_000
@@ -119,66 +120,49 @@ async function tryOddFile(folder: string, name: string): Promise<string[]> {
   return wrong.map((it) => `${name}: ${it}`)
 }
 
-const oddFiles: Fault = {
-  name: 'odd-files',
-  about: 'imports of large and odd files, to their end and up to a signal',
-  async run(folder) {
-    const script = join(root, 'test/real-world/large.py')
-    if (!Bun.which('python3')) throw new Skipped('python3 is missing')
-    const { exitCode, stderr } = Bun.spawnSync(['python3', script, folder])
-    if (exitCode !== 0) throw new Error(`large.py: ${stderr}`)
-    writeOddFiles(folder)
-    writeBomb(join(folder, 'repeated.ods'))
-    const names = readdirSync(folder).filter((name) =>
-      /\.(xlsx|ods|csv|tsv|json|ndjson)$/.test(name),
-    )
-    const problems: string[] = []
-    for (const name of names) problems.push(...(await tryOddFile(folder, name)))
-    return {
-      tried: this.about,
-      many: count(names.length, 'file'),
-      lost: `none took ${MAX_SECONDS} s, or ${MAX_TEXT_MEGABYTES} MB for text`,
-      problems,
-    }
-  },
-}
-
 export const longFileFaults: Fault[] = [
   {
     name: 'memory-commands',
     about: 'imports, an export, a backup and a check of a million plants in files of 270 MB',
-    async run(folder) {
+    async run(folder, report) {
       const at = (name: string) => join(folder, name)
-      const problems: string[] = []
       const ndjson = writePlants(at('plants.ndjson'), '', (id) => `{"id":${id},"name":"${NAME}"}\n`)
-      const csv = writePlants(at('plants.csv'), 'id,name\n', (id) => `${id},${NAME}\n`)
+      writePlants(at('plants.csv'), 'id,name\n', (id) => `${id},${NAME}\n`)
       let most = 0
-
-      async function run(command: string, ...words: string[]): Promise<void> {
-        const limit = memoryLimit(megabytes)
-        const child = launch(at('plants.db'), { command, words, wrap: limit?.wrap ?? [] })
+      for (const [command, ...words] of [
+        ['import', at('plants.ndjson')],
+        // All of them are stored already.
+        ['import', at('plants.csv')],
+        ['export', at('copy.ndjson')],
+        ['backup', at('copy.db')],
+        ['check'],
+      ] as const) {
+        const wrap = memoryLimit(megabytes)?.wrap ?? []
+        const child = launch(at('plants.db'), { command, words, wrap })
         const memory = watchMemory(child.pid)
-        const code = await child.exited
+        const code = await child.finished
         memory.stop()
         most = Math.max(most, memory.peak())
-        if (code !== 0) problems.push(`${command}: exit code ${code}, says ${child.err()}`)
-        if (memory.peak() > megabytes) problems.push(`${command} took ${memory.peak()} MB`)
+        report.expect(code === 0, `${command}: exit code ${code}, says ${child.err()}`)
+        report.expect(memory.peak() <= megabytes, `${command} took ${memory.peak()} MB`)
       }
-
-      await run('import', at('plants.ndjson'))
-      // All of them are stored already.
-      await run('import', at('plants.csv'))
-      await run('export', at('copy.ndjson'))
-      await run('backup', at('copy.db'))
-      await run('check')
-      if (statSync(at('copy.ndjson')).size !== ndjson) problems.push('the export is not whole')
-      return {
-        tried: this.about,
-        many: `${count(PLANTS, 'plant')}, ${Math.round((ndjson + csv) / 1e6)} MB`,
-        lost: `own memory at most ${most} MB`,
-        problems,
-      }
+      report.expect(statSync(at('copy.ndjson')).size === ndjson, 'the export is not whole')
+      return `${count(PLANTS, 'plant')} | own memory at most ${most} MB`
     },
   },
-  oddFiles,
+  {
+    name: 'odd-files',
+    about: 'imports of large and odd files, to their end and up to a signal',
+    async run(folder, report) {
+      await need('python3')
+      await sh('python3', join(root, 'test/real-world/large.py'), folder)
+      writeOddFiles(folder)
+      writeBomb(join(folder, 'repeated.ods'))
+      const names = readdirSync(folder).filter((name) =>
+        /\.(xlsx|ods|csv|tsv|json|ndjson)$/.test(name),
+      )
+      for (const name of names) report.note(...(await tryOddFile(folder, name)))
+      return count(names.length, 'file')
+    },
+  },
 ]

@@ -1,9 +1,9 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { control, type Program, plantstore, supervise } from './daemon.ts'
-import { comesTrue, count, type Fault, tally } from './fault.ts'
+import { comesTrue, count, type Fault, Report } from './fault.ts'
 import { after, attachLoop, mount, need, released, sh } from './lab.ts'
-import { acknowledged, type Ledger, startLoad } from './load.ts'
+import { acknowledged, type Ledger, startLoad, storedIn } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
 
 interface FailingDisk {
@@ -70,34 +70,38 @@ interface Suffering {
  * Data writes fail; the daemon ends, and is started again until the disk works; the power goes. A control that lives on is
  * killed.
  */
-async function suffer(folder: string, program: Program, { rounds, rate }: Suffering) {
+async function suffer(
+  folder: string,
+  program: Program,
+  { rounds, rate }: Suffering,
+  report = new Report(),
+) {
   await sh('mkdir', folder)
   const { disk, fail, cutPower } = await failingDisk(folder, rate)
   const database = join(disk, 'plants.db')
   const ledger: Ledger = new Map()
   const verdicts: Verdict[] = []
-  const problems: string[] = []
   for (let round = 0; round < rounds; round++) {
     const service = await supervise(database, { program })
     const load = startLoad(service, { ledger, reconnect: true })
-    if (!(await acknowledged(ledger, 200, 15_000))) problems.push('too slow')
+    report.expect(await acknowledged(ledger, 200, 15_000), 'too slow')
     const daemon = service.current()
     fail(true)
     const isNoticed = () => !daemon.alive() || load.errors.size > 0
-    if (!(await comesTrue(20_000, isNoticed))) problems.push('no error was noticed')
+    await report.expectSoon(20_000, isNoticed, 'no error was noticed')
     await Bun.sleep(500)
     fail(false)
     if (program !== plantstore) await service.replace((it) => it.kill())
-    else if (daemon.alive()) problems.push('it did not end')
-    if (!(await acknowledged(ledger, 200, 10_000))) problems.push('it did not heal')
+    else report.expect(!daemon.alive(), 'it did not end')
+    report.expect(await acknowledged(ledger, 200, 10_000), 'it did not heal')
     await service.end((it) => it.kill())
     await load.stop()
-    problems.push(...service.problems)
+    report.note(...service.problems)
     await cutPower()
     verdicts.push(verify(database, ledger))
-    if (problems.length > 0 || verdicts.at(-1)?.integrity !== 'ok') break
+    if (report.problems.length > 0 || verdicts.at(-1)?.integrity !== 'ok') break
   }
-  return { ledger, verdicts, problems }
+  return { ledger, verdicts }
 }
 
 function worst(verdicts: Verdict[]): string {
@@ -123,21 +127,16 @@ function lyingCache(name: string, about: string, suffering: Suffering): Fault {
   return {
     name,
     about,
-    async run(folder) {
+    async run(folder, report) {
       await need(...tools)
-      const real = await suffer(join(folder, 'real'), plantstore, suffering)
-      const problems = [...real.problems, ...real.verdicts.flatMap(faultsOf)]
+      const real = await suffer(join(folder, 'real'), plantstore, suffering, report)
+      report.note(...real.verdicts.flatMap(faultsOf))
       const lax = await controlSuffers(folder, suffering.rounds)
-      if (lax.verdicts.flatMap(faultsOf).length === 0) {
-        problems.push('the control that trusts the page cache was not hurt')
-      }
-      const stored = count(tally(real.ledger).stored, 'plant')
-      return {
-        tried: about,
-        many: `${count(real.verdicts.length, 'round')}, ${stored} acknowledged`,
-        lost: `${worst(real.verdicts)} (control that trusts the page cache: ${worst(lax.verdicts)})`,
-        problems,
-      }
+      const isHurt = lax.verdicts.flatMap(faultsOf).length > 0
+      report.expect(isHurt, 'the control that trusts the page cache was not hurt')
+      const stored = count(storedIn(real.ledger), 'plant')
+      const rounds = count(real.verdicts.length, 'round')
+      return `${rounds}, ${stored} acknowledged | ${worst(real.verdicts)} (control: ${worst(lax.verdicts)})`
     },
   }
 }

@@ -1,11 +1,11 @@
 // Patroni's cluster is hurt, while clients of two daemons create plants, and a third daemon only reads.
 import { once, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
-import { comesTrue, count, type Fault, type Outcome, tally } from './fault.ts'
+import type { Fault, Report } from './fault.ts'
 import { acknowledged, errorOf, health, type Load, plantOf, settle, startLoad } from './load.ts'
 import { type Cluster, type Node, startCluster } from './patroni-cluster.ts'
 import { serveBefore } from './postgres-server.ts'
-import { faultsOf, judge } from './verify.ts'
+import { conclude, judge } from './verify.ts'
 
 // As in deploy/patroni.yaml.
 const LEASE_MS = 20_000
@@ -120,7 +120,7 @@ const hurts: readonly (readonly [name: string, hurt: Hurt])[] = [
   ],
 ]
 
-async function underLoad(about: string, folder: string): Promise<Outcome> {
+async function underLoad(folder: string, report: Report): Promise<string> {
   const cluster = await startCluster(folder)
   const start = () => serveBefore(cluster.url)
   const first = await start()
@@ -128,7 +128,6 @@ async function underLoad(about: string, folder: string): Promise<Outcome> {
   const reader = await start()
   const writers = daemons.map((daemon, place) => startWriter(daemon, 1 + place * SECOND))
   const reads = watchReads(reader, writers)
-  const problems: string[] = []
   const gaps: string[] = []
   const writing = async (ms: number) =>
     (await Promise.all(writers.map(({ load }) => acknowledged(load.ledger, 100, ms)))).every(
@@ -137,48 +136,40 @@ async function underLoad(about: string, folder: string): Promise<Outcome> {
 
   for (const [name, hurt] of hurts) {
     const leader = await cluster.whole()
-    if (!(await writing(HEALED_MS))) problems.push(`${name}: nothing is written before it`)
+    report.expect(await writing(HEALED_MS), `${name}: nothing is written before it`)
     for (const writer of writers) writer.longest()
     reads.longest()
     const heal = await hurt(cluster, leader)
-    if (!(await writing(HEALED_MS))) problems.push(`${name}: it did not heal`)
+    report.expect(await writing(HEALED_MS), `${name}: it did not heal`)
     await heal?.()
     await cluster.whole()
     const gap = Math.max(...writers.map((it) => it.longest()))
     const stale = reads.longest()
     gaps.push(`${name} ${(gap / 1000).toFixed(1)} s`)
-    if (stale > LEASE_MS) problems.push(`${name}: stale reads for ${Math.round(stale)} ms`)
+    report.expect(stale <= LEASE_MS, `${name}: stale reads for ${Math.round(stale)} ms`)
     if (stale > 0) gaps.push(`(stale reads ${(stale / 1000).toFixed(1)} s)`)
   }
 
   const isHealthy = async () =>
     (await Promise.all([...daemons, reader].map(health))).every((it) => it === 200)
-  if (!(await comesTrue(10_000, isHealthy))) problems.push('health stays bad')
+  await report.expectSoon(10_000, isHealthy, 'health stays bad')
   await Promise.all([reads.stop(), ...writers.map(({ load }) => load.stop())])
   for (const [place, { load }] of writers.entries())
     await settle(daemons[place] ?? first, load.ledger)
   const ledger = new Map(writers.flatMap(({ load }) => [...load.ledger]))
   for (const daemon of [...daemons, reader]) {
-    if ((await daemon.metric('plantstore_acknowledged_commits_lost_total')) > 0)
-      problems.push('a lane tells of a loss')
-    if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+    const lost = await daemon.metric('plantstore_acknowledged_commits_lost_total')
+    report.expect(lost === 0, 'a lane tells of a loss')
+    report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
   }
-  const verdict = judge(await cluster.plants(), ledger)
-  const { stored, refused } = tally(ledger)
-  return {
-    tried: about,
-    many: `${count(stored, 'plant')} acknowledged, ${refused} refused; without writes: ${gaps.join(', ')}`,
-    lost: `${verdict.lost} lost, ${verdict.returned} came back`,
-    problems: [...problems, ...faultsOf(verdict)],
-  }
+  const found = conclude(report, ledger, judge(await cluster.plants(), ledger))
+  return `without writes: ${gaps.join(', ')}; ${found}`
 }
 
 export const patroniFaults: Fault[] = [
   {
     name: 'patroni',
     about: 'three nodes of Patroni under load: none of what two daemons acknowledged is lost',
-    run(folder) {
-      return underLoad(this.about, folder)
-    },
+    run: underLoad,
   },
 ]

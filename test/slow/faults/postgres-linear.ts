@@ -1,8 +1,8 @@
 // Checks that one order of all operations explains the answers of two daemons with one PostgreSQL server.
 import { PASSWORD } from '../../../tools/postgres/server.ts'
 import type { Daemon } from './daemon.ts'
-import { comesTrue, type Fault, type Outcome } from './fault.ts'
-import { checkLog, falsify, followLog } from './feed.ts'
+import { comesTrue, type Fault, type Report } from './fault.ts'
+import { followLog, judgeLog } from './feed.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
 import { isEnough, reportOn } from './linear-report.ts'
 import {
@@ -25,7 +25,7 @@ interface Scene {
   server: Server
   standby: Server | undefined
   load: LinearLoad
-  problems: string[]
+  report: Report
   /** Kills the daemon of a place, and starts another. */
   restart: (place: number) => Promise<void>
 }
@@ -49,7 +49,7 @@ async function backendsOf(server: Server, place: number, commits = false): Promi
   return rows.map(({ pid }) => pid)
 }
 
-async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): Promise<Outcome> {
+async function underFault({ hurt, isGuarded, pauseMs }: Trial, report: Report): Promise<string> {
   // The newest is without what makes a standby.
   const server = await startServer({}, isGuarded ? OLDEST : NEWEST)
   await server.createDatabase(DATABASE)
@@ -63,13 +63,12 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
   const daemons: Daemon[] = await Promise.all(USERS.map((_, place) => start(place)))
   const load = startLinearLoad(daemons, pauseMs)
   // Of either daemon, so that it sees what each commits between the other's.
-  const logs = USERS.map((_, place) => followLog(() => load.target(place)))
-  const problems: string[] = []
+  const logs = USERS.map((_, place) => followLog(() => load.target(place), report))
   const scene: Scene = {
     server,
     standby,
     load,
-    problems,
+    report,
     async restart(place) {
       const old = daemons[place]
       if (old === undefined) throw new Error('there is no such daemon')
@@ -77,7 +76,7 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
       await old.kill()
       // Its backends may yet commit what it has sent.
       const isGone = async () => (await backendsOf(server, place)).length === 0
-      if (!(await comesTrue(5000, isGone))) problems.push('backends outlive their daemon')
+      await report.expectSoon(5000, isGone, 'backends outlive their daemon')
       load.processEnded(old, place)
       const next = await start(place)
       daemons[place] = next
@@ -93,30 +92,22 @@ async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): P
   for (const [place, log] of logs.entries()) {
     const entries = await log.finish(daemons[place] as Daemon)
     const isNew = log.resets() > 0
-    if (isNew !== isGuarded) problems.push('another log began, or none did after a failover')
-    problems.push(...log.problems, ...checkLog(entries, load.history.operations))
-    for (const [how, wrong] of falsify(entries)) {
-      if (checkLog(wrong, load.history.operations).length > 0) continue
-      problems.push(`a log with ${how} is taken for a right one`)
-    }
+    report.expect(isNew === isGuarded, 'another log began, or none did after a failover')
+    judgeLog(entries, load.history.operations, report)
   }
-  let inDoubt = 0
   for (const daemon of daemons) {
-    for (const made of [true, false])
-      inDoubt += await daemon.metric(`plantstore_commits_in_doubt_total{made="${made}"}`)
-    if ((await daemon.metric('plantstore_acknowledged_commits_lost_total')) > 0)
-      problems.push('a lane tells of a loss')
-    if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+    const lost = await daemon.metric('plantstore_acknowledged_commits_lost_total')
+    report.expect(lost === 0, 'a lane tells of a loss')
+    report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
   }
-  const outcome = reportOn(about, load, [...problems, ...load.strange])
-  return { ...outcome, many: `${server.installation.name}, ${outcome.many}, ${inDoubt} in doubt` }
+  report.note(...load.strange)
+  return `${server.installation.name}, ${reportOn(load, report)}`
 }
 
 /** Waits until changes are made again. */
-async function heals({ load, problems }: Scene): Promise<void> {
+async function heals({ load, report }: Scene): Promise<void> {
   const changes = load.changes()
-  if (!(await comesTrue(15_000, () => load.changes() > changes + 300)))
-    problems.push('it did not heal')
+  await report.expectSoon(15_000, () => load.changes() > changes + 300, 'it did not heal')
   // Not in step with the commits.
   await Bun.sleep(Math.random() * 200)
 }
@@ -166,8 +157,6 @@ const failOverOnce: Hurt = async (scene) => {
   for (let i = 0; i < 3; i++) await heals(scene)
 }
 
-const explained = 'one order of all operations explains every answer of two daemons'
-
 const scenes = [
   ['kill', 'kill -9 of each of them', killDaemons],
   ['backend', 'kill -9 of backends', killBackends],
@@ -177,12 +166,11 @@ const scenes = [
 ] as const
 
 export const postgresLinearFaults: Fault[] = scenes.map(([name, what, hurt]) => {
-  const about = `${explained}: ${what}`
   const isGuarded = hurt === failOverOnce
   const pauseMs = hurt === stopBackend ? LONG_PAUSE_MS : PAUSE_MS
   return {
     name: `postgres-linear-${name}`,
-    about,
-    run: () => underFault(about, { hurt, isGuarded, pauseMs }),
+    about: `one order of all operations explains every answer of two daemons: ${what}`,
+    run: (_, report) => underFault({ hurt, isGuarded, pauseMs }, report),
   }
 })

@@ -1,7 +1,7 @@
 // 64 clients that create plants by a daemon before a PostgreSQL server, while that is hurt.
 import type { Daemon } from './daemon.ts'
-import { comesTrue, count, type Outcome, tally } from './fault.ts'
-import { acknowledged, health, type Load, settle, startLoad } from './load.ts'
+import type { Report } from './fault.ts'
+import { acknowledged, health, type Load, settle, startLoad, tally } from './load.ts'
 import {
   DATABASE,
   type Server,
@@ -11,7 +11,7 @@ import {
   urlOf,
   verifyServer,
 } from './postgres-server.ts'
-import { faultsOf, type Verdict } from './verify.ts'
+import { conclude, type Verdict } from './verify.ts'
 
 export const CLIENTS = 64
 export const HEALED_MS = 15_000
@@ -20,125 +20,101 @@ export interface Scene {
   server: Server
   daemon: Daemon
   load: Load
-  problems: string[]
-}
-
-export interface GuardedScene extends Scene {
-  standby: Server
+  report: Report
 }
 
 /** Hurts the server, and heals it; resolves to the one that is left, if it is another. */
-export type Hurt<On extends Scene> = (scene: On) => Promise<Server | undefined>
+export type Hurt<On = Scene> = (scene: On) => Promise<Server | undefined>
 
-export interface Told {
-  outcome: Outcome
-  verdict: Verdict
-  /** The commits that a failover lost, by the daemon's metrics. */
-  lostCommits: number
-  daemon: Daemon
-}
+export type Guarded = Scene & { standby: Server }
 
 export const answered = (load: Load, error: number): number => load.errors.get(error) ?? 0
 
-/** The longest time between two acknowledged plants. */
-function startWatch() {
-  let last = performance.now()
-  let longest = 0
-  return {
-    onStored() {
-      const now = performance.now()
-      longest = Math.max(longest, now - last)
-      last = now
-    },
-    seconds: () => (longest / 1000).toFixed(1),
-  }
+/** Notes errors that clients should not have been answered with. */
+export function expectErrors({ load, report }: Scene, ...errors: number[]): void {
+  const wrong = [...load.errors.keys()].filter((error) => !errors.includes(error))
+  report.expect(wrong.length === 0, `answered with ${wrong.join(', ')}`)
 }
 
-async function record<On extends Scene>(
-  about: string,
-  scene: Omit<On, keyof Scene> & { server: Server },
-  hosts: readonly Server[],
-  hurt: (scene: Omit<On, keyof Scene> & Scene) => Promise<Server | undefined>,
+export const heals = async ({ load, report }: Scene, more = 500): Promise<void> =>
+  report.expect(await acknowledged(load.ledger, more, HEALED_MS), 'it did not heal')
+
+export const expectHealth = ({ daemon, report }: Scene, status: number): Promise<void> =>
+  report.expectSoon(
+    HEALED_MS,
+    async () => (await health(daemon)) === status,
+    `health is never ${status}`,
+  )
+
+interface Told {
+  verdict: Verdict
+  /** The commits that a failover lost, by the daemon's metrics. */
+  lostCommits: number
+  scene: Scene
+  seen: string
+}
+
+/** Hurts a server under load, heals it, and compares what is stored. */
+export async function record(
+  hosts: readonly [Server, ...Server[]],
+  hurt: Hurt,
+  report: Report,
 ): Promise<Told> {
-  const { server } = scene
-  const problems: string[] = []
+  const [server] = hosts
   const daemon = await serveBefore(urlOf(hosts))
-  const watch = startWatch()
-  const load = startLoad(daemon, { clients: CLIENTS, onStored: watch.onStored })
+  let [last, longest] = [performance.now(), 0]
+  const onStored = () => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }
+  const load = startLoad(daemon, { clients: CLIENTS, onStored })
   const { ledger } = load
-  if (!(await acknowledged(ledger, 2000, HEALED_MS))) problems.push('too slow')
+  const scene: Scene = { server, daemon, load, report }
+  report.expect(await acknowledged(ledger, 2000, HEALED_MS), 'too slow')
   // Not in step with the commits.
   await Bun.sleep(Math.random() * 500)
 
-  const left = (await hurt({ ...scene, daemon, load, problems })) ?? server
-  if (!(await acknowledged(ledger, 1000, HEALED_MS))) problems.push('it did not heal')
-  if (!(await comesTrue(5000, async () => (await health(daemon)) === 200))) {
-    problems.push('health stays bad')
-  }
+  const left = (await hurt(scene)) ?? server
+  await heals(scene, 1000)
+  await expectHealth(scene, 200)
   await load.stop()
-  const { stored, refused, unknown } = tally(ledger)
-  if (unknown > 0) problems.push(`${count(unknown, 'request')} without an answer`)
+  report.expect(tally(ledger).unknown === 0, 'requests without an answer')
   await settle(daemon, ledger)
-  const made = await daemon.metric('plantstore_commits_in_doubt_total{made="true"}')
-  const notMade = await daemon.metric('plantstore_commits_in_doubt_total{made="false"}')
-  const lostCommits = await daemon.metric('plantstore_acknowledged_commits_lost_total')
-  const moves = await daemon.metric('plantstore_server_failovers_total')
-  if (moves !== (left === server ? 0 : 1)) problems.push(`it tells of ${moves} failovers`)
-  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  const metric = (name: string) => daemon.metric(`plantstore_${name}`)
+  const made = await metric('commits_in_doubt_total{made="true"}')
+  const notMade = await metric('commits_in_doubt_total{made="false"}')
+  const lostCommits = await metric('acknowledged_commits_lost_total')
+  const moves = await metric('server_failovers_total')
+  report.expect(moves === (left === server ? 0 : 1), `it tells of ${moves} failovers`)
+  report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
+  const bugs = daemon.events().filter(({ event }) => event === 'unexpected')
+  report.expect(bugs.length === 0, `it logs ${JSON.stringify(bugs[0])}`)
   const [lanes] = await left.query('SELECT count(*)::int AS count FROM lanes', DATABASE)
-  if (lanes?.count !== 0) problems.push('a lane is left')
-  const verdict = await verifyServer(left, ledger)
-
-  const doubt = `${made + notMade} in doubt: ${made} made, ${notMade} not`
-  const many = `${count(stored, 'plant')} acknowledged, ${refused} refused, ${doubt}`
-  return {
-    outcome: {
-      tried: about,
-      many: `${server.installation.name}, ${many}, longest gap ${watch.seconds()} s`,
-      lost: `${verdict.lost} lost, ${verdict.returned} came back`,
-      problems,
-    },
-    verdict,
-    lostCommits,
-    daemon,
-  }
+  report.expect(lanes?.count === 0, 'a lane is left')
+  const gap = (longest / 1000).toFixed(1)
+  const seen = `${server.installation.name}, ${made} in doubt made, ${notMade} not, longest gap ${gap} s`
+  return { verdict: await verifyServer(left, ledger), lostCommits, scene, seen }
 }
 
-function judged({ outcome, verdict, lostCommits: lost, daemon }: Told): Outcome {
-  const { problems } = outcome
-  problems.push(...faultsOf(verdict))
-  if (lost !== 0) problems.push(`the lane tells of ${lost} lost commits`)
-  const wrong = daemon.events().filter(({ event }) => event === 'unexpected')
-  if (wrong.length > 0) problems.push(`it logs ${JSON.stringify(wrong[0])}`)
-  return outcome
+/** Hurts a server under load: nothing may be lost. */
+export async function underLoad(
+  hosts: readonly [Server, ...Server[]],
+  hurt: Hurt,
+  report: Report,
+): Promise<string> {
+  const { verdict, lostCommits, scene, seen } = await record(hosts, hurt, report)
+  report.expect(lostCommits === 0, `the lane tells of ${lostCommits} lost commits`)
+  return `${seen}, ${conclude(report, scene.load.ledger, verdict)}`
 }
 
-/** A server alone under load: nothing may be lost. */
-export async function underLoad(about: string, hurt: Hurt<Scene>): Promise<Outcome> {
+export async function startEmpty(): Promise<Server> {
   const server = await startServer()
   await server.createDatabase(DATABASE)
-  return judged(await record<Scene>(about, { server }, [server], hurt))
+  return server
 }
 
-/** The same of a server that exists. */
-export const underLoadAt = async (
-  server: Server,
-  about: string,
-  hurt: Hurt<Scene>,
-): Promise<Outcome> => judged(await record<Scene>(about, { server }, [server], hurt))
-
-/** A server with a standby, both in the URL. */
-export async function recordGuarded(
-  about: string,
-  isSynchronous: boolean,
-  hurt: Hurt<GuardedScene>,
-): Promise<Told> {
-  const server = await startServer()
-  await server.createDatabase(DATABASE)
-  const standby = await startStandby(server, isSynchronous)
-  return record<GuardedScene>(about, { server, standby }, [server, standby], hurt)
+/** A server and its standby. */
+export async function startPair(isSynchronous: boolean): Promise<[Server, Server]> {
+  const server = await startEmpty()
+  return [server, await startStandby(server, isSynchronous)]
 }
-
-/** A server with a synchronous standby under load: nothing may be lost. */
-export const underGuardedLoad = async (about: string, hurt: Hurt<GuardedScene>): Promise<Outcome> =>
-  judged(await recordGuarded(about, true, hurt))

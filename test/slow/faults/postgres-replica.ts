@@ -3,18 +3,11 @@
 import { type Change, ClientError, createClient } from '../../../src/client/client.ts'
 import { startProxy } from '../../harness/cuttable.ts'
 import type { Daemon } from './daemon.ts'
-import { comesTrue, count, type Fault, type Outcome } from './fault.ts'
+import { comesTrue, count, type Fault, type Report } from './fault.ts'
 import { after } from './lab.ts'
 import { acknowledged, health, type Load, startLoad } from './load.ts'
-import {
-  DATABASE,
-  failOver,
-  type Server,
-  serveBefore,
-  startServer,
-  startStandby,
-  urlOf,
-} from './postgres-server.ts'
+import { startPair } from './postgres-load.ts'
+import { DATABASE, failOver, type Server, serveBefore, urlOf } from './postgres-server.ts'
 
 const CLIENTS = 16
 const HEALED_MS = 30_000
@@ -29,7 +22,7 @@ interface Scene {
   writing: Daemon
   reading: Daemon
   load: Load
-  problems: string[]
+  report: Report
 }
 
 interface Status {
@@ -43,8 +36,12 @@ const lagOf = async (daemon: Daemon): Promise<number> => (await statusOf(daemon)
 const healthOf = async (daemon: Daemon): Promise<string> =>
   ((await (await daemon.fetch('/health')).json()) as { status?: string }).status ?? '503'
 
+/** The number of the error in an answer; 0 for none. */
+const errorOf = async (answer: Response): Promise<number> =>
+  answer.ok ? 0 : ((await answer.json()) as { error: number }).error
+
 /** A client that writes to the primary, and reads its own change from the replica. */
-function startOwnReads({ writing, reading, problems }: Scene) {
+function startOwnReads({ writing, reading, report }: Scene) {
   const counts = { seen: 0, busy: 0, away: 0 }
   let isStopped = false
   async function readOwn(id: number): Promise<void> {
@@ -52,15 +49,15 @@ function startOwnReads({ writing, reading, problems }: Scene) {
     const cursor = written.headers.get('plantstore-cursor')
     if (!written.ok || cursor === null) return
     const read = await reading.fetch(`/plants/${id}`, { headers: { 'plantstore-cursor': cursor } })
-    const error = read.ok ? 0 : ((await read.json()) as { error: number }).error
+    const error = await errorOf(read)
     if (error === 0) counts.seen += 1
     else if (error === 50301) counts.busy += 1
     else if (error === 50302) counts.away += 1
-    else problems.push(`the read of an own change is answered with ${error}`)
+    else report.note(`the read of an own change is answered with ${error}`)
   }
   const ended = (async () => {
     for (let id = BEYOND; !isStopped; id++) {
-      await readOwn(id).catch((error) => problems.push(String(error)))
+      await readOwn(id).catch((error) => report.note(String(error)))
       await Bun.sleep(20)
     }
   })()
@@ -76,14 +73,14 @@ function startOwnReads({ writing, reading, problems }: Scene) {
 const numberOf = ({ cursor }: Change): number => Number(cursor.split('-')[1])
 
 /** Follows the replica; another history begins anew. Each change must come once, in order. */
-function startFollowing({ reading, problems }: Scene) {
+function startFollowing({ reading, report }: Scene) {
   const client = createClient({ url: reading.url, token: reading.token })
   const ending = new AbortController()
   let [changes, last] = [0, 0]
   async function follow(): Promise<void> {
     for await (const change of client.changes({ after: 'now', signal: ending.signal })) {
       const number = numberOf(change)
-      if (last > 0 && number !== last + 1) problems.push(`change ${number} follows ${last}`)
+      report.expect(last === 0 || number === last + 1, `change ${number} follows ${last}`)
       last = number
       changes += 1
     }
@@ -95,7 +92,7 @@ function startFollowing({ reading, problems }: Scene) {
         last = 0
       })
     }
-  })().catch((error) => problems.push(`the stream ends: ${error}`))
+  })().catch((error) => report.note(`the stream ends: ${error}`))
   return {
     changes: () => changes,
     async stop() {
@@ -105,10 +102,8 @@ function startFollowing({ reading, problems }: Scene) {
   }
 }
 
-async function startScene(problems: string[], isSynchronous: boolean): Promise<Scene> {
-  const primary = await startServer()
-  await primary.createDatabase(DATABASE)
-  const standby = await startStandby(primary, isSynchronous)
+async function startScene(report: Report, isSynchronous: boolean): Promise<Scene> {
+  const [primary, standby] = await startPair(isSynchronous)
   const way = startProxy(standby.port)
   after(() => way[Symbol.dispose]())
   const writing = await serveBefore(urlOf([primary, standby]), { words: ['--keep-changes', '1d'] })
@@ -120,49 +115,44 @@ async function startScene(problems: string[], isSynchronous: boolean): Promise<S
   const at = urlOf([{ port: way.port }])
   const reading = await serveBefore(at, { words: ['--read-only'] })
   const load = startLoad(writing, { clients: CLIENTS })
-  return { primary, standby, way, writing, reading, load, problems }
+  return { primary, standby, way, writing, reading, load, report }
 }
 
 type Hurt = (scene: Scene) => Promise<void>
 
-async function underLoad(about: string, isSynchronous: boolean, hurt: Hurt): Promise<Outcome> {
-  const problems: string[] = []
-  const scene = await startScene(problems, isSynchronous)
+async function underLoad(isSynchronous: boolean, hurt: Hurt, report: Report): Promise<string> {
+  const scene = await startScene(report, isSynchronous)
   const { writing, reading, load } = scene
   const own = startOwnReads(scene)
   const following = startFollowing(scene)
-  if (!(await acknowledged(load.ledger, 1000, HEALED_MS))) problems.push('too slow')
+  report.expect(await acknowledged(load.ledger, 1000, HEALED_MS), 'too slow')
   await hurt(scene)
-  if (!(await acknowledged(load.ledger, 500, HEALED_MS))) problems.push('writes did not heal')
-  const before = own.counts.seen
-  if (!(await comesTrue(HEALED_MS, () => own.counts.seen > before)))
-    problems.push('own changes are not seen again')
+  report.expect(await acknowledged(load.ledger, 500, HEALED_MS), 'writes did not heal')
+  const { counts } = own
+  const before = counts.seen
+  await report.expectSoon(HEALED_MS, () => counts.seen > before, 'own changes are not seen again')
   await load.stop()
   await own.stop()
   const isEqual = async () => (await statusOf(reading)).plants === (await statusOf(writing)).plants
-  if (!(await comesTrue(HEALED_MS, isEqual))) problems.push('the replica lacks plants')
+  await report.expectSoon(HEALED_MS, isEqual, 'the replica lacks plants')
   const isWell = async () => (await healthOf(reading)) === 'ok'
-  if (!(await comesTrue(HEALED_MS, isWell))) problems.push('health stays bad')
+  await report.expectSoon(HEALED_MS, isWell, 'health stays bad')
   await following.stop()
   for (const daemon of [reading, writing]) {
-    if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+    report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
   }
-  if (reading.events().some(({ event }) => event === 'unexpected')) problems.push('it logs a bug')
-  const { seen, busy, away } = own.counts
-  return {
-    tried: about,
-    many: `${count(seen, 'own change')} read, ${busy} not yet, ${away} away; ${count(following.changes(), 'change')} followed`,
-    lost: 'none missed',
-    problems,
-  }
+  const hasBug = reading.events().some(({ event }) => event === 'unexpected')
+  report.expect(!hasBug, 'it logs a bug')
+  const changes = count(following.changes(), 'change')
+  return `${changes} followed, ${counts.seen} own ones read, ${counts.busy} not yet, ${counts.away} away`
 }
 
-async function expectBehind({ reading, problems }: Scene): Promise<void> {
+async function expectBehind({ reading, report }: Scene): Promise<void> {
   const isBehind = async () => (await lagOf(reading)) > 10 && (await healthOf(reading)) === 'behind'
-  if (!(await comesTrue(HEALED_MS, isBehind))) problems.push('it does not say that it is behind')
-  if (!(await reading.fetch('/plants?limit=1')).ok) problems.push('it does not read meanwhile')
-  const refused = await reading.create('{"id":1,"name":"x"}')
-  if (refused.status !== 403) problems.push(`a write is answered with ${refused.status}`)
+  await report.expectSoon(HEALED_MS, isBehind, 'it does not say that it is behind')
+  report.expect((await reading.fetch('/plants?limit=1')).ok, 'it does not read meanwhile')
+  const { status } = await reading.create('{"id":1,"name":"x"}')
+  report.expect(status === 403, `a write is answered with ${status}`)
 }
 
 const fallBehind: Hurt = async (scene) => {
@@ -171,19 +161,23 @@ const fallBehind: Hurt = async (scene) => {
   await scene.standby.query('SELECT pg_wal_replay_resume()')
 }
 
-const promote: Hurt = async ({ primary, standby, reading, problems }) => {
+/** Expects that the standby applies what its primary writes, up to so many seconds ago. */
+const expectLag = ({ reading, report }: Scene, seconds: number): Promise<void> =>
+  report.expectSoon(HEALED_MS, async () => (await lagOf(reading)) <= seconds, 'it lags behind')
+
+const promote: Hurt = async (scene) => {
+  const { primary, standby, reading, report } = scene
   await failOver(primary, standby)
   await standby.query("ALTER SYSTEM SET synchronous_standby_names = ''")
   await standby.query('SELECT pg_reload_conf()')
-  if (!(await comesTrue(HEALED_MS, async () => (await lagOf(reading)) === 0)))
-    problems.push('it lags behind itself')
-  if (reading.events().some(({ event }) => event === 'server-lost'))
-    problems.push('it has lost the standby that was promoted')
+  await expectLag(scene, 0)
+  const isLost = reading.events().some(({ event }) => event === 'server-lost')
+  report.expect(!isLost, 'it has lost the standby that was promoted')
 }
 
 /** First the standby loses its primary, then the daemon its standby. */
 const cutOff: Hurt = async (scene) => {
-  const { way, standby, reading, problems } = scene
+  const { way, standby, reading, report } = scene
   const [found] = await standby.query("SELECT current_setting('primary_conninfo') AS info")
   const followAt = async (info: string) => {
     await standby.query(`ALTER SYSTEM SET primary_conninfo = '${info.replaceAll("'", "''")}'`)
@@ -192,22 +186,20 @@ const cutOff: Hurt = async (scene) => {
   await followAt('host=127.0.0.1 port=1')
   await expectBehind(scene)
   await followAt(found.info)
-  if (!(await comesTrue(HEALED_MS, async () => (await lagOf(reading)) < 5)))
-    problems.push('it does not catch up')
+  await expectLag(scene, 5)
   await standby.stop()
   way.cut()
-  if (!(await comesTrue(HEALED_MS, async () => (await health(reading)) === 503)))
-    problems.push('health does not say that it is cut off')
-  const read = await reading.fetch('/plants/1')
-  const error = read.ok ? 0 : ((await read.json()) as { error: number }).error
-  if (error !== 50302) problems.push(`a read meanwhile is answered with ${error}`)
+  const isCut = async () => (await health(reading)) === 503
+  await report.expectSoon(HEALED_MS, isCut, 'health does not say that it is cut off')
+  const error = await errorOf(await reading.fetch('/plants/1'))
+  report.expect(error === 50302, `a read meanwhile is answered with ${error}`)
   await standby.start()
 }
 
 const replica = (name: string, about: string, hurt: Hurt, isSynchronous = false): Fault => ({
   name: `postgres-replica-${name}`,
   about,
-  run: () => underLoad(about, isSynchronous, hurt),
+  run: (_, report) => underLoad(isSynchronous, hurt, report),
 })
 
 export const postgresReplicaFaults: Fault[] = [

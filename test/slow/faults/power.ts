@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { control, type Start, serve } from './daemon.ts'
-import { count, type Fault, type Outcome, tally } from './fault.ts'
+import { count, type Fault, Report } from './fault.ts'
 import { after, attachLoop, mount, need, released, sh } from './lab.ts'
-import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
+import { acknowledged, type Ledger, settle, startLoad, storedIn } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
 
 interface FileSystem {
@@ -26,7 +26,6 @@ interface Outage {
   verdicts: Verdict[]
   /** The outages in which the plain writer lost records that an fsync had confirmed while the disk went away. */
   lies: number
-  problems: string[]
 }
 
 /** Writes and syncs records beside the daemon: what it loses, the file system has lost. */
@@ -78,7 +77,12 @@ function forgetLater(ledger: Ledger): () => void {
  * Cuts the power again and again: a file system that is shut down without flushing its log keeps
  * what was synced, and forgets what was in memory when it is mounted anew.
  */
-async function outages(folder: string, on: FileSystem, start: Start): Promise<Outage> {
+async function outages(
+  folder: string,
+  on: FileSystem,
+  start: Start,
+  report = new Report(),
+): Promise<Outage> {
   const image = join(folder, `${Bun.nanoseconds()}.image`)
   await sh('truncate', '-s', on.size, image)
   await sh(...on.make, image)
@@ -87,7 +91,6 @@ async function outages(folder: string, on: FileSystem, start: Start): Promise<Ou
   const database = join(disk, 'plants.db')
   const ledger: Ledger = new Map()
   const verdicts: Verdict[] = []
-  const problems: string[] = []
   let lies = 0
   let unmount = await mount(disk, device)
   for (let round = 0; round < rounds; round++) {
@@ -95,7 +98,7 @@ async function outages(folder: string, on: FileSystem, start: Start): Promise<Ou
     await settle(daemon, ledger)
     const load = startLoad(daemon, { ledger })
     const plain = startPlainWriter(disk)
-    if (!(await acknowledged(ledger, 50, 10_000))) problems.push('too slow')
+    report.expect(await acknowledged(ledger, 50, 10_000), 'too slow')
     await Bun.sleep(Math.random() * 300)
     const forget = forgetLater(ledger)
     const plainBefore = plain.confirmed()
@@ -103,7 +106,7 @@ async function outages(folder: string, on: FileSystem, start: Start): Promise<Ou
     await Bun.sleep(200)
     // A commit that met the outage has ended it.
     const code = daemon.alive() ? 74 : await daemon.exited
-    if (code !== 74) problems.push(`it crashed with exit code ${code}`)
+    report.expect(code === 74, `it crashed with exit code ${code}`)
     await daemon.kill()
     await load.stop()
     await plain.end()
@@ -111,39 +114,31 @@ async function outages(folder: string, on: FileSystem, start: Start): Promise<Ou
     await unmount()
     await released(device)
     unmount = await mount(disk, device)
-    if (plain.stored() < plainBefore) problems.push('the file system lost what it had synced')
+    report.expect(plain.stored() >= plainBefore, 'the file system lost what it had synced')
     if (plain.stored() < plain.confirmed()) lies++
     verdicts.push(verify(database, ledger))
   }
-  const daemon = await serve(database, start)
-  await settle(daemon, ledger)
-  if (!(await recovers(daemon, ledger, 5000))) problems.push('no creates after a restart')
-  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
-  verdicts.push(verify(database, ledger))
   await unmount()
-  return { ledger, verdicts, lies, problems }
+  return { ledger, verdicts, lies }
 }
 
-async function powerLoss(folder: string, on: FileSystem, about: string): Promise<Outcome> {
+async function powerLoss(folder: string, on: FileSystem, report: Report): Promise<string> {
   await need('losetup', 'xfs_io', on.make[0] ?? '')
-  const real = await outages(folder, on, { env: { PLANTSTORE_KEEP_CHANGES: on.keepChanges } })
+  const env = { PLANTSTORE_KEEP_CHANGES: on.keepChanges }
+  const real = await outages(folder, on, { env }, report)
   const lax = await outages(folder, on, { program: control('--synchronous', 'normal') })
-  const problems = [...real.problems, ...real.verdicts.flatMap(faultsOf)]
-  const forgotten = Math.max(...lax.verdicts.map(({ lost }) => lost))
-  if (forgotten === 0) problems.push('the control with synchronous=NORMAL lost nothing')
-  const lost = Math.max(...real.verdicts.map((verdict) => verdict.lost))
-  return {
-    tried: about,
-    many: `${rounds} outages, ${count(tally(real.ledger).stored, 'plant')} acknowledged`,
-    lost: `${lost} lost (control: ${forgotten} of ${tally(lax.ledger).stored}; a plain writer lost confirmed records in ${real.lies + lax.lies} of ${2 * rounds} outages)`,
-    problems,
-  }
+  report.note(...real.verdicts.flatMap(faultsOf))
+  const [lost, forgotten] = [real, lax].map(({ verdicts }) =>
+    Math.max(...verdicts.map((verdict) => verdict.lost)),
+  )
+  report.expect(forgotten !== 0, 'the control with synchronous=NORMAL lost nothing')
+  const stored = count(storedIn(real.ledger), 'plant')
+  const lies = real.lies + lax.lies
+  return `${rounds} outages, ${stored} acknowledged | ${lost} lost (control: ${forgotten} of ${storedIn(lax.ledger)}; a plain writer lost confirmed records in ${lies} of ${2 * rounds} outages)`
 }
 
 export const powerFaults: Fault[] = fileSystems.map((on) => ({
   name: `power-${on.name}`,
   about: `an ${on.name} that is shut down under load without a flush, and mounted again`,
-  run(folder) {
-    return powerLoss(folder, on, this.about)
-  },
+  run: (folder, report) => powerLoss(folder, on, report),
 }))

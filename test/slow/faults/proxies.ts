@@ -57,35 +57,27 @@ const json = { 'content-type': 'application/json' }
 
 function refusals({ token }: Daemon): Refusal[] {
   const authorized = { ...json, authorization: `Bearer ${token}` }
-  const paths = [
-    ['POST', '/plants'],
-    ['POST', '/plants/batch'],
-    ['PUT', '/plants/1'],
-  ] as const
   return [
-    ...paths.flatMap(([method, path]): Refusal[] => [
-      [40101, method, path, json],
-      [40102, method, path, { ...json, authorization: 'Bearer unknown' }],
-      [41501, method, path, { ...authorized, 'content-type': 'text/plain' }],
-      [41501, method, path, { ...authorized, 'content-encoding': 'gzip' }],
-    ]),
+    [40101, 'POST', '/plants', json],
+    [40102, 'POST', '/plants/batch', { ...json, authorization: 'Bearer unknown' }],
+    [41501, 'PUT', '/plants/1', { ...authorized, 'content-type': 'text/plain' }],
+    [41501, 'POST', '/plants', { ...authorized, 'content-encoding': 'gzip' }],
     [40101, 'DELETE', '/plants/1', json],
     [40401, 'POST', '/nowhere', json],
     [40501, 'PATCH', '/plants', authorized],
-    [40501, 'DELETE', '/plants', authorized],
     [40501, 'PUT', '/health', json],
   ]
 }
 
 const SIZES = [20_000, 60_000, 200_000, 900_000]
-const ROUNDS = 5
+const ROUNDS = 10
 const CLIENTS = 8
 
 export const proxyFaults: Fault[] = [
   {
     name: 'nginx-refusals',
     about: 'refused bodies of 20 to 900 KB behind nginx, which closes each connection',
-    async run(folder) {
+    async run(folder, report) {
       await need('nginx')
       const daemon = await serve(join(folder, 'plants.db'))
       const port = await startNginx(folder, daemon)
@@ -93,26 +85,18 @@ export const proxyFaults: Fault[] = [
         SIZES.flatMap((size) => Array.from({ length: ROUNDS }, () => ({ refusal, size }))),
       )
       const left = [...sent]
-      const wrong = new Map<string, number>()
       const client = async () => {
         for (let next = left.pop(); next; next = left.pop()) {
           const [error, method, path, headers] = next.refusal
           const body = Buffer.alloc(next.size, ' ')
           const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body })
-          if (new RegExp(`"error":${error}\\b`).test(await answer.text())) continue
-          const what = `${error} came as ${answer.status}`
-          wrong.set(what, (wrong.get(what) ?? 0) + 1)
+          const isRight = new RegExp(`"error":${error}\\b`).test(await answer.text())
+          report.expect(isRight, `${error} came as ${answer.status}`)
         }
       }
       await Promise.all(Array.from({ length: CLIENTS }, client))
-      if ((await daemon.stop()) !== 0) wrong.set('a bad exit code', 1)
-      const lost = [...wrong.values()].reduce((sum, times) => sum + times, 0)
-      return {
-        tried: this.about,
-        many: count(sent.length, 'refusal'),
-        lost: `${lost} lost`,
-        problems: [...wrong].map(([what, times]) => `${what} ${times} times`),
-      }
+      report.expect((await daemon.stop()) === 0, 'a bad exit code')
+      return count(sent.length, 'refusal')
     },
   },
 ]

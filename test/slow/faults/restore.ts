@@ -1,19 +1,27 @@
 // A restore that is killed at its system calls: the old database whole, the backup whole, or one clear line.
 import { Database } from 'bun:sqlite'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { overwrite } from '../../harness/damage.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
-import { random } from './damage.ts'
-import { comesTrue, count, type Fault } from './fault.ts'
+import { comesTrue, count, type Fault, type Report } from './fault.ts'
+import { random } from './files.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad } from './load.ts'
 
-// System calls that change files, names or locks.
-const CALLS =
-  'openat,write,pwrite64,ftruncate,fsync,fdatasync,mkdir,rmdir,unlink,unlinkat,rename,renameat,renameat2,link,chmod,fchmod,chown,fchown,flock,fcntl'
-const EARLY_POINTS = 12
-const LATE_POINTS = 24
+// System calls that change files and their names.
+const CALLS = [
+  'ftruncate',
+  'fsync',
+  'fchmod',
+  'chmod',
+  'fchown',
+  'link',
+  'rename',
+  'unlink',
+  'pwrite64',
+]
+const MAX_KILLS = 12
 const BACKUP_PLANTS = 300
 const WRITTEN_BESIDE = 10
 
@@ -33,40 +41,6 @@ function countPlants(database: string): number {
   } finally {
     db.close(true)
   }
-}
-
-/** One call of a run: its name, and its number among those of this name, as strace counts them. */
-type Call = { readonly name: string; readonly number: number }
-
-function parseCalls(log: string): (Call & { readonly line: string })[] {
-  const lines = log.split('\n')
-  const main = lines[0]?.split(' ')[0]
-  const numbers = new Map<string, number>()
-  return lines.flatMap((line) => {
-    const [, pid, name] = /^(\d+) +(\w+)\(/.exec(line) ?? []
-    if (pid !== main || name === undefined) return []
-    const number = (numbers.get(name) ?? 0) + 1
-    numbers.set(name, number)
-    return [{ name, number, line }]
-  })
-}
-
-/** The points at which to kill a restore: all of its last calls, where names change, and some earlier ones. */
-async function killPoints({ beside }: Case, store: string, backup: string): Promise<Call[]> {
-  const trial = `${store}-trial`
-  const log = `${store}-trace`
-  cpSync(store, trial, { recursive: true })
-  const release = beside(join(trial, 'plants.db'))
-  const strace = ['strace', '-f', '-qq', '-o', log, '-e', `trace=${CALLS}`]
-  await run(join(trial, 'plants.db'), 'restore', [backup], strace)
-  release()
-  const calls = parseCalls(readFileSync(log, 'utf8'))
-  const first = calls.findIndex(({ line }) => /O_CREAT|mkdir\(/.test(line))
-  const own = calls.slice(first)
-  const late = own.slice(-LATE_POINTS)
-  const early = own.slice(0, -LATE_POINTS)
-  const step = Math.ceil(early.length / EARLY_POINTS)
-  return [...early.filter((_, index) => index % step === 0), ...late]
 }
 
 type Case = {
@@ -134,19 +108,20 @@ async function start(database: string): Promise<number | string> {
   return countPlants(database)
 }
 
+/** Kills a restore at its nth call of a name; resolves to false if it ended before that. */
 async function killAt(
-  { name, number }: Call,
+  [name, n]: readonly [name: string, n: number],
   { isSound, beside }: Case,
   database: string,
   backup: string,
-): Promise<{ isKilled: boolean; problems: string[] }> {
-  const point = `${name} ${number}`
-  const inject = `inject=${name}:signal=SIGKILL:when=${number}`
+  report: Report,
+): Promise<boolean> {
+  const point = `killed at ${name} ${n}`
+  const inject = `inject=${name}:signal=SIGKILL:when=${n}`
   const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${name}`, '-e', inject]
   const release = beside(database)
   const old = isSound ? countPlants(database) : 0
   const killed = await run(database, 'restore', [backup], strace)
-  const problems: string[] = []
   const served = await start(database)
   release()
   const isRight = served === BACKUP_PLANTS || (isSound && served === old)
@@ -155,15 +130,16 @@ async function killAt(
     ? /plantstore: a restore of .+ was interrupted; run [^\n]+\n?$/
     : /plantstore: [^\n]+\n?$/
   const isRefused = typeof served === 'string' && line.test(served)
-  if (!isRight && !isRefused) problems.push(`killed at ${point}: ${served}`)
+  report.expect(isRight || isRefused, `${point}: ${served}`)
   const again = await run(database, 'restore', [backup])
-  if (again.code !== 0) problems.push(`after ${point}, again: ${again.lines.join(' ')}`)
+  report.expect(again.code === 0, `${point}, again: ${again.lines.join(' ')}`)
   const plants = countPlants(database)
-  if (plants !== BACKUP_PLANTS) problems.push(`after ${point}, again: ${plants} plants`)
-  const names = readdirSync(dirname(database))
-  const strange = names.filter((name) => !/^plants\.db($|\.replaced-)/.test(name))
-  if (strange.length > 0) problems.push(`after ${point}: ${strange.join(', ')} left`)
-  return { isKilled: killed.code === 137, problems }
+  report.expect(plants === BACKUP_PLANTS, `${point}, again: ${plants} plants`)
+  const strange = readdirSync(dirname(database)).filter(
+    (name) => !/^plants\.db($|\.replaced-)/.test(name),
+  )
+  report.expect(strange.length === 0, `${point}: ${strange.join(', ')} left`)
+  return killed.code === 137
 }
 
 /** A store whose daemon was killed, and a backup of other plants. */
@@ -188,32 +164,22 @@ async function prepare(folder: string): Promise<{ store: string; backup: string 
 const killFaults: Fault[] = cases.map((it) => ({
   name: it.name,
   about: it.about,
-  async run(folder) {
+  async run(folder, report) {
     await need('strace')
     const { store, backup } = await prepare(folder)
-    const whole = join(folder, 'whole')
-    cpSync(store, whole, { recursive: true })
-    const old = countPlants(join(whole, 'plants.db'))
     it.harm(join(store, 'plants.db'))
-    const points = await killPoints(it, store, backup)
-    const problems: string[] = []
+    const copy = join(folder, 'copy')
     let kills = 0
-    for (const [index, point] of points.entries()) {
-      const copy = join(folder, `at-${index}`)
-      cpSync(store, copy, { recursive: true })
-      const result = await killAt(point, it, join(copy, 'plants.db'), backup)
-      problems.push(...result.problems)
-      if (result.isKilled) kills++
-      rmSync(copy, { recursive: true })
+    for (const name of CALLS) {
+      for (let n = 1, isKilled = true; isKilled && n <= MAX_KILLS; n++) {
+        cpSync(store, copy, { recursive: true })
+        isKilled = await killAt([name, n], it, join(copy, 'plants.db'), backup, report)
+        if (isKilled) kills++
+        rmSync(copy, { recursive: true })
+      }
     }
-    // One that waits for a lock makes now more calls, now fewer.
-    if (kills < points.length * 0.75) problems.push(`only ${kills} of ${points.length} were killed`)
-    return {
-      tried: it.about,
-      many: `${count(kills, 'kill')}, ${old} plants before`,
-      lost: problems.length === 0 ? 'old or backup, each time' : 'not whole',
-      problems,
-    }
+    report.expect(kills >= CALLS.length, `only ${kills} were killed`)
+    return `${count(kills, 'kill')}: the old database or the backup, each time`
   },
 }))
 
@@ -223,7 +189,7 @@ export const restoreFaults: Fault[] = [
     name: 'restore-beside-import',
     about:
       'an import that starts while a restore changes the names: it fails, and harms neither file',
-    async run(folder) {
+    async run(folder, report) {
       await need('strace')
       const { store, backup } = await prepare(folder)
       const database = join(store, 'plants.db')
@@ -233,20 +199,20 @@ export const restoreFaults: Fault[] = [
       await comesTrue(10_000, () => readdirSync(store).some((name) => name.includes('.replaced-')))
       const imported = await run(database, 'import', [join(folder, 'late.ndjson')])
       const restored = await restoring
-      const problems: string[] = []
-      if (restored.code !== 0) problems.push(`restore: ${restored.lines.join(' ')}`)
-      if (imported.code !== 1 || imported.lines.length !== 1) {
-        problems.push(`import: exit code ${imported.code}: ${imported.lines.join(' ')}`)
-      }
+      report.expect(restored.code === 0, `restore: ${restored.lines.join(' ')}`)
+      report.expect(
+        imported.code === 1 && imported.lines.length === 1,
+        `import: exit code ${imported.code}: ${imported.lines.join(' ')}`,
+      )
       const names = readdirSync(store)
-      if (names.length !== 2) problems.push(`files: ${names.join(', ')}`)
+      report.expect(names.length === 2, `files: ${names.join(', ')}`)
       for (const name of names) {
         const { code, lines } = await run(join(store, name), 'check', [])
-        if (code !== 0) problems.push(`${name}: ${lines.join(' ')}`)
+        report.expect(code === 0, `${name}: ${lines.join(' ')}`)
       }
       const plants = countPlants(database)
-      if (plants !== BACKUP_PLANTS) problems.push(`${plants} plants`)
-      return { tried: this.about, many: `${plants} plants`, lost: '0 lost', problems }
+      report.expect(plants === BACKUP_PLANTS, `${plants} plants`)
+      return `${plants} plants`
     },
   },
 ]

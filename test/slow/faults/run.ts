@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { builtPath, faultOf } from '../../harness/built.ts'
-import { clientFaults } from './clients.ts'
 import { clockFaults } from './clock.ts'
 import { commandFaults } from './commands.ts'
-import { type Fault, Skipped } from './fault.ts'
+import { crowdFaults } from './crowds.ts'
+import { type Fault, Report, Skipped } from './fault.ts'
 import { fileFaults } from './files.ts'
 import { fullDiskFaults } from './full-disk.ts'
 import { ioErrorFaults } from './io-errors.ts'
@@ -20,19 +20,15 @@ import { patroniFaults } from './patroni.ts'
 import { postgresFaults } from './postgres.ts'
 import { postgresDaemonFaults } from './postgres-daemon.ts'
 import { postgresDiskFaults } from './postgres-disk.ts'
-import { postgresLaneFaults } from './postgres-lane.ts'
 import { postgresLinearFaults } from './postgres-linear.ts'
 import { postgresReplicaFaults } from './postgres-replica.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
-import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
-import { searchFaults } from './searches.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { soakFaults } from './soak.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
-import { unreadFaults } from './unread.ts'
 
 const faults: Fault[] = [
   ...killFaults,
@@ -41,24 +37,20 @@ const faults: Fault[] = [
   ...fullDiskFaults,
   ...commandFaults,
   ...powerFaults,
-  ...replayFaults,
   ...restoreFaults,
   ...lyingCacheFaults,
   ...soakFaults,
   ...stallFaults,
   ...linearizabilityFaults,
   ...sigtermFaults,
-  ...clientFaults,
+  ...crowdFaults,
   ...proxyFaults,
   ...fileFaults,
   ...memoryFaults,
-  ...unreadFaults,
-  ...searchFaults,
   ...longFileFaults,
   ...clockFaults,
   ...postgresFaults,
   ...postgresDiskFaults,
-  ...postgresLaneFaults,
   ...postgresLinearFaults,
   ...postgresDaemonFaults,
   ...postgresReplicaFaults,
@@ -79,50 +71,44 @@ function chosen(): Fault[] {
   return allFaults.filter((fault) => names.includes(fault.name))
 }
 
-function line(word: string, fault: Fault, ms: number, text: string): void {
-  const seconds = `${(ms / 1000).toFixed(1)} s`.padStart(7)
-  console.log(`${word.padEnd(7)} ${fault.name.padEnd(22)} ${seconds}  ${text}`)
-}
+type Word = 'passed' | 'FAILED' | 'skipped'
 
-function summary(problems: string[]): string {
-  const distinct = [...new Set(problems)]
-  const more = distinct.length > 5 ? [`and ${distinct.length - 5} more`] : []
-  return [...distinct.slice(0, 5), ...more].join('; ')
-}
-
-const results = { passed: 0, failed: 0, skipped: 0 }
+const results = { passed: 0, FAILED: 0, skipped: 0 }
 
 // On a busy machine a fault may end before enough was done beside it. Nothing that concerns plants is among these.
 const BUSY = /^too (slow|few)|^not within |did not (heal|recover)$|was not hurt$| to tell$/
 const ATTEMPTS = 2
+const SHOWN_PROBLEMS = 5
 
-type Word = 'passed' | 'FAILED' | 'skipped'
-
-async function attempt(fault: Fault, folder: string): Promise<[Word, string, problems: string[]]> {
+async function attempt(fault: Fault): Promise<{ word: Word; text: string; problems: string[] }> {
+  const report = new Report()
+  const folder = join(temporaryFolder(), fault.name)
   mkdirSync(folder)
+  let text = fault.about
   try {
-    const { tried, many, lost, problems } = await fault.run(folder)
-    const text = `${tried} | ${many} | ${lost}`
-    if (problems.length === 0) return ['passed', text, problems]
-    return ['FAILED', `${text} | ${summary(problems)}`, problems]
+    text += ` | ${await fault.run(folder, report)}`
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    const word = error instanceof Skipped ? 'skipped' : 'FAILED'
-    return [word, `${fault.about} | ${said}`, [said]]
+    const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof Skipped) return { word: 'skipped', text: message, problems: [] }
+    report.note(message)
   } finally {
     await undoAll()
   }
+  const problems = [...new Set(report.problems)]
+  return { word: problems.length === 0 ? 'passed' : 'FAILED', text, problems }
 }
 
 async function inject(fault: Fault): Promise<void> {
   for (let n = 1; ; n++) {
     const start = performance.now()
-    const [word, text, problems] = await attempt(fault, join(temporaryFolder(), fault.name))
+    const { word, text, problems } = await attempt(fault)
     const isBusy = word === 'FAILED' && n < ATTEMPTS && problems.every((it) => BUSY.test(it))
-    const again = n > 1 ? ` (attempt ${n})` : ''
-    line(isBusy ? 'again' : word, fault, performance.now() - start, `${text}${again}`)
+    const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6)
+    const parts = [text, problems.slice(0, SHOWN_PROBLEMS).join('; ')].filter(Boolean)
+    const shown = isBusy ? 'again' : word
+    console.log(`${shown.padEnd(7)} ${fault.name.padEnd(22)} ${seconds} s  ${parts.join(' | ')}`)
     if (isBusy) continue
-    results[word === 'FAILED' ? 'failed' : word]++
+    results[word]++
     return
   }
 }
@@ -138,9 +124,9 @@ async function main(): Promise<number> {
     return 2
   }
   for (const fault of chosen()) await inject(fault)
-  const { passed, failed, skipped } = results
-  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
-  return failed > 0 ? 1 : 0
+  const { passed, FAILED, skipped } = results
+  console.log(`${passed} passed, ${FAILED} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  return FAILED > 0 ? 1 : 0
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -86,28 +86,23 @@ export const traceFaults: Fault[] = [
   {
     name: 'fsync-before-answer',
     about: 'a trace of the system calls: no 200 before an fsync of the WAL',
-    async run(folder) {
+    async run(folder, report) {
       await need('strace')
       const few = await traced(folder, plantstore, FEW)
       const many = await traced(folder, plantstore, MANY)
       const lax = await traced(folder, control('--synchronous', 'normal'), FEW)
-      const problems: string[] = []
       for (const { answers, acknowledged, early } of [few, many]) {
-        if (early > 0) problems.push(`${early} answered before the fsync`)
-        if (answers !== acknowledged) {
-          problems.push(`${answers} answers in the trace, ${acknowledged} at the clients`)
-        }
-        if (answers < 100) problems.push('too few answers to tell')
+        report.expect(early === 0, `${early} answered before the fsync`)
+        report.expect(
+          answers === acknowledged,
+          `${answers} answers in the trace, ${acknowledged} at the clients`,
+        )
+        report.expect(answers >= 100, 'too few answers to tell')
       }
-      if (many.answers < many.syncs * FEW) problems.push('too few creates shared a commit to tell')
-      if (lax.early === 0) problems.push('the control with synchronous=NORMAL was not caught')
+      report.expect(many.answers >= many.syncs * FEW, 'too few creates shared a commit to tell')
+      report.expect(lax.early > 0, 'the control with synchronous=NORMAL was not caught')
       const answers = count(few.answers + many.answers, 'answer')
-      return {
-        tried: `strace of sockets and WAL under load, ${FEW} and ${MANY} clients`,
-        many: `${answers} of 200, ${count(few.syncs + many.syncs, 'fsync')} of the WAL`,
-        lost: `${few.early + many.early} before their fsync (control: ${lax.early} of ${lax.answers})`,
-        problems,
-      }
+      return `${answers} of 200, ${count(few.syncs + many.syncs, 'fsync')} of the WAL; control: ${lax.early} of ${lax.answers} early`
     },
   },
 ]

@@ -3,8 +3,9 @@ import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync } from 'node:fs'
 import { temporaryFolder } from '../../harness/folder.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
-import { count } from './fault.ts'
-import { type Ledger, plantOf } from './load.ts'
+import { type Daemon, serve } from './daemon.ts'
+import { count, type Report } from './fault.ts'
+import { type Ledger, plantOf, recovers, settle, tally } from './load.ts'
 
 export interface Verdict {
   /** Acknowledged, but not in the database. */
@@ -110,4 +111,35 @@ export function faultsOf(verdict: Verdict): string[] {
   if (strange > 0) problems.push(`${count(strange, 'plant')} that nobody sent`)
   if (integrity !== 'ok') problems.push(`integrity: ${integrity.slice(0, 200)}`)
   return problems
+}
+
+/** Notes what is wrong with stored plants; returns a line about them and what the clients were told. */
+export function conclude(report: Report, ledger: Ledger, verdict: Verdict): string {
+  report.note(...faultsOf(verdict))
+  const { stored, refused, unknown } = tally(ledger)
+  const told = `${count(stored, 'plant')} acknowledged, ${refused} refused, ${unknown} unanswered`
+  return `${told} | ${verdict.lost} lost, ${verdict.returned} refused but stored`
+}
+
+/** Stops a daemon, and compares its database with what the clients were told. */
+export async function endWell(
+  daemon: Daemon,
+  database: string,
+  ledger: Ledger,
+  report: Report,
+): Promise<string> {
+  report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
+  return conclude(report, ledger, verify(database, ledger))
+}
+
+/** Starts a daemon on what a fault has left, sends again what had no answer, and ends it well. */
+export async function startAgain(
+  database: string,
+  ledger: Ledger,
+  report: Report,
+): Promise<string> {
+  const daemon = await serve(database)
+  await settle(daemon, ledger)
+  report.expect(await recovers(daemon, ledger, 5000), 'no creates after a restart')
+  return endWell(daemon, database, ledger, report)
 }
