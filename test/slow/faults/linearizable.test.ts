@@ -141,12 +141,10 @@ const anyRequest: fc.Arbitrary<Request> = fc.oneof(
   fc.record({ kind: fc.constantFrom('delete', 'read'), id }),
   fc.record({ kind: fc.constant('patch'), id, tag: fields }),
   fc.record({ kind: fc.constant('swap'), id, expected: mixed, entityTag: fc.constant(''), fields }),
-  fc
-    .tuple(fields, fc.shuffledSubarray([1, 2, 3], { minLength: 2 }))
-    .map(([fields, ids]) => ({
-      kind: 'batch' as const,
-      plants: ids.map((id) => ({ id, fields })),
-    })),
+  fc.tuple(fields, fc.shuffledSubarray([1, 2, 3], { minLength: 2 })).map(([fields, ids]) => ({
+    kind: 'batch' as const,
+    plants: ids.map((id) => ({ id, fields })),
+  })),
   fc.record({ kind: fc.constant('put'), plants: somePlants({ fields: mixed }) }),
   fc.record({ kind: fc.constant('deleteAll'), plants: somePlants({ fields: mixed }) }),
   fc.record({ kind: fc.constant('patchAll'), plants: somePlants({ expected: mixed, fields }) }),
