@@ -1,10 +1,11 @@
 // The program under test: its commands, and daemons.
 import { join, resolve } from 'node:path'
 import { builtPath, faultOf } from './built'
+import { temporaryFolder } from './folder'
 import { type Process, type ProcessOptions, run, startProcess } from './process'
 import { serverEnvironment, withDatabase } from './server-database'
 
-export { temporaryFolder } from './folder'
+export { temporaryFolder }
 
 // Daemons under test are on this machine: requests to them must not go through a proxy.
 process.env.NO_PROXY = [process.env.NO_PROXY, '127.0.0.1', 'localhost', '::1']
@@ -74,6 +75,22 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const env = { PLANTSTORE_TOKEN: TOKEN, ...options.env }
   const child = startProgram(args, { ...options, env })
   return await listening(child, env.PLANTSTORE_TOKEN)
+}
+
+/** The same on a database of its own, in a folder that goes with the daemon. */
+export async function startTemporary(options: DaemonOptions = {}) {
+  const folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const daemon = await startDaemon({ ...options, database })
+  return {
+    ...daemon,
+    folder,
+    database,
+    async [Symbol.asyncDispose]() {
+      await daemon.kill()
+      folder[Symbol.dispose]()
+    },
+  }
 }
 
 export type LogLine = { readonly event: string; readonly [field: string]: unknown }

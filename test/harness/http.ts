@@ -32,21 +32,11 @@ type State = {
   news: PromiseWithResolvers<void>
 }
 
-/** Opens a connection. `using connection = await connect(daemon.url)` closes it at the end of the block. */
-export async function connect(to: Address) {
-  const url = new URL(typeof to === 'number' ? `http://127.0.0.1:${to}` : to)
-  const { hostname, protocol } = url
+function openSocket({ hostname, protocol, port }: URL, state: State): Promise<Socket<State>> {
   const isSecure = protocol === 'https:'
-  const state: State = {
-    received: Buffer.alloc(0),
-    unsent: new Uint8Array(),
-    isClosed: false,
-    waiting: [],
-    news: Promise.withResolvers(),
-  }
-  const socket = await Bun.connect<State>({
+  return Bun.connect<State>({
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port) || (isSecure ? 443 : 80),
+    port: Number(port) || (isSecure ? 443 : 80),
     // Certificates under test are signed by nobody.
     ...(isSecure ? { tls: { rejectUnauthorized: false, serverName: hostname } } : {}),
     allowHalfOpen: true,
@@ -62,6 +52,19 @@ export async function connect(to: Address) {
       error: ({ data }) => close(data),
     },
   })
+}
+
+/** Opens a connection. `using connection = await connect(daemon.url)` closes it at the end of the block. */
+export async function connect(to: Address) {
+  const state: State = {
+    received: Buffer.alloc(0),
+    unsent: new Uint8Array(),
+    isClosed: false,
+    waiting: [],
+    news: Promise.withResolvers(),
+  }
+  const url = new URL(typeof to === 'number' ? `http://127.0.0.1:${to}` : to)
+  const socket = await openSocket(url, state)
   const received = () => state.received.toString('latin1')
   const news = (what: string, holds: () => boolean): Promise<void> => {
     const reading = async () => {

@@ -10,6 +10,30 @@ export type ProcessOptions = {
 
 export type Process = ReturnType<typeof startProcess>
 
+/** All that a process prints, and news of it. */
+function readOutput() {
+  const printed = { out: '', err: '' }
+  let news = Promise.withResolvers<void>()
+  const announce = () => {
+    news.resolve()
+    news = Promise.withResolvers()
+  }
+  return {
+    printed,
+    announce,
+    /** Resolves when more is printed, or at the end. */
+    next: () => news.promise,
+    async follow(name: 'out' | 'err', stream: ReadableStream<Uint8Array>): Promise<void> {
+      const decoder = new TextDecoder()
+      for await (const chunk of stream) {
+        printed[name] += decoder.decode(chunk, { stream: true })
+        announce()
+      }
+      printed[name] += decoder.decode()
+    },
+  }
+}
+
 /** Starts a program. `await using child = startProcess(…)` kills it at the end of the block. */
 export function startProcess(command: readonly string[], options: ProcessOptions = {}) {
   const child = Bun.spawn([...command], {
@@ -20,22 +44,9 @@ export function startProcess(command: readonly string[], options: ProcessOptions
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const printed = { out: '', err: '' }
+  const { printed, follow, ...news } = readOutput()
   let isRunning = true
   let isFinished = false
-  let news = Promise.withResolvers<void>()
-  const announce = () => {
-    news.resolve()
-    news = Promise.withResolvers()
-  }
-  const follow = async (name: 'out' | 'err', stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder()
-    for await (const chunk of stream) {
-      printed[name] += decoder.decode(chunk, { stream: true })
-      announce()
-    }
-    printed[name] += decoder.decode()
-  }
   const exited = child.exited.then((code) => {
     isRunning = false
     return code
@@ -46,7 +57,7 @@ export function startProcess(command: readonly string[], options: ProcessOptions
     follow('err', child.stderr),
   ]).then(([code]) => {
     isFinished = true
-    announce()
+    news.announce()
     return code
   })
   /** Ends it at once, and waits until it is gone. */
@@ -74,7 +85,7 @@ export function startProcess(command: readonly string[], options: ProcessOptions
       const reading = async () => {
         while (!holds()) {
           if (isFinished) return false
-          await news.promise
+          await news.next()
         }
         return true
       }
