@@ -111,10 +111,6 @@ export function create(name: string, outcome: Outcome, parts: RequestParts): Cas
   return { name, bytes, answers: [created(outcome)], stores: [outcome] }
 }
 
-/** Cases of creates that differ only in their bodies. */
-export const bodies = (rows: readonly (readonly [string, Body, Outcome])[]): Case[] =>
-  rows.map(([name, body, outcome]) => create(name, outcome, { body }))
-
 /** The rows of the store after a case, in ascending order of the ids. */
 export const rowsAfter = ({ stores = [], replaces }: Case): readonly Row[] =>
   [...(replaces ?? [fixture]), ...stores].sort((a, b) => (BigInt(a[0]) < BigInt(b[0]) ? -1 : 1))

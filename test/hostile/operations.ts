@@ -1,12 +1,11 @@
 // Compares random operations with a model: `bun test/hostile/operations.ts [--operations 100000] [--seed N]`.
-// test/slow/postgres/same-as-file.test.ts compares PostgreSQL with SQLite.
+// With PLANTSTORE_TEST_DATABASE=postgres://…, the daemon uses that server.
 
 import { parseArgs } from 'node:util'
 import { builtProgram, startDaemon } from '../harness/daemon'
 import { FILTERS } from '../harness/filters'
 import { temporaryFolder } from '../harness/folder'
 import { type Expected, Model, type ModelChange, type ModelUpdate } from './model'
-import { createRandom, pick, type Random } from './mutate'
 
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
@@ -16,7 +15,21 @@ const { values } = parseArgs({
   },
 })
 const operations = Number(values.operations)
+
+/** Random numbers that a seed repeats: a whole number from 0 to below `bound`. Mulberry32, by Tommy Ettinger. */
+function createRandom(seed: number) {
+  let state = seed >>> 0
+  return (bound: number): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * bound)
+  }
+}
+
 const random = createRandom(Number(values.seed))
+
+const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)] as Item
 
 const MAX_SHOWN = 10
 const WHOLE_EVERY = 500
@@ -32,11 +45,10 @@ type Operation = { readonly sent: Sent; readonly expected: Expected }
 const model = new Model()
 
 /** Sometimes a value of these. */
-const maybe = <T>(make: (random: Random) => T, of = 2): T | undefined =>
-  random(of) ? undefined : make(random)
+const maybe = <T>(make: () => T, of = 2): T | undefined => (random(of) ? undefined : make())
 
-const text = () => pick(random, texts)
-const id = () => pick(random, ids)
+const text = () => pick(texts)
+const id = () => pick(ids)
 const some = <T>(make: (id: bigint) => T): T[] => {
   const first = random(ids.length)
   return Array.from({ length: 1 + random(4) }, (_, index) =>
@@ -104,22 +116,22 @@ function list(): Operation {
   const query = {
     limit: 1 + random(6),
     ...optional('after', maybe(id)),
-    ...pick(random, FILTERS),
+    ...pick(FILTERS),
     ...optional('tag', maybe(text, 4)),
     ...optional(
       'order',
-      maybe(() => pick(random, ['asc', 'desc'] as const)),
+      maybe(() => pick(['asc', 'desc'] as const)),
     ),
   }
   const parts = ['ROSA', 'al', 'a', '', '苔', 'b r', '%']
-  const names = Array.from({ length: random(3) }, () => pick(random, parts))
+  const names = Array.from({ length: random(3) }, () => pick(parts))
   const path = `/plants?${searchOf({ ...query, name: names })}`
   return { sent: { method: 'GET', path }, expected: model.list({ ...query, names }) }
 }
 
 function tags(): Operation {
   const limit = 1 + random(12)
-  const after = maybe(() => pick(random, [text(), 'm', `${LONG}a`, '\u{10ffff}']))
+  const after = maybe(() => pick([text(), 'm', `${LONG}a`, '\u{10ffff}']))
   const path = `/tags?${searchOf({ limit, after })}`
   return { sent: { method: 'GET', path }, expected: model.tags(limit, after) }
 }
@@ -127,7 +139,7 @@ function tags(): Operation {
 /** A batch that is refused as a whole. */
 function malformed(): Operation {
   const one = plant(id())
-  const body = pick(random, [
+  const body = pick([
     batchOf([one, plant(id()), one]),
     `{"plants":[${bodyOf({ ...one, was: null } as typeof one)}]}`,
     `{"plants":[${bodyOf({ ...one, was: { name: null } } as typeof one)}]}`,
@@ -198,7 +210,7 @@ await using daemon = await startDaemon({
 let differences = 0
 const started = performance.now()
 for (let n = 1; n <= operations; n++) {
-  const { sent, expected } = n % WHOLE_EVERY === 0 ? whole() : pick(random, kinds)()
+  const { sent, expected } = n % WHOLE_EVERY === 0 ? whole() : pick(kinds)()
   const { method, path, body } = sent
   const answer = await daemon.fetch(path, { method, ...optional('body', body) })
   const got = await answer.text()

@@ -1,14 +1,18 @@
 import {
   type Body,
-  bodies,
   type Case,
   chunked,
   concat,
   create,
+  type Outcome,
   type Row,
   request,
   toBytes,
 } from './case'
+
+/** Cases of creates that differ only in their bodies. */
+const bodies = (rows: readonly (readonly [string, Body, Outcome])[]): Case[] =>
+  rows.map(([name, body, outcome]) => create(name, outcome, { body }))
 
 /** The limit of a body where no other is configured. */
 const LIMIT = 1_048_576
@@ -26,7 +30,6 @@ function plantOf(size: number, letter = 'a'): { body: string; row: Row } {
 const exact = plantOf(LIMIT)
 const exactWide = plantOf(LIMIT, '🌵')
 const tooLong = plantOf(LIMIT + 1)
-const tooWide = plantOf(LIMIT + 1, '🌵')
 const small = '{"id":10,"name":"a"}'
 const spaces = (count: number): string => ' '.repeat(count)
 
@@ -65,45 +68,20 @@ export const sizes: readonly Case[] = [
       exactWide.body,
       exactWide.row,
     ],
-    [
-      'takes a body of exactly the limit that is mostly space',
-      small + spaces(LIMIT - 20),
-      [10, 'a'],
-    ],
     ['refuses a body of one byte more than the limit', tooLong.body, 41301],
-    ['refuses a body of one byte more whose letters have four bytes', tooWide.body, 41301],
-    ['refuses a body of one byte more that is a space', small + spaces(LIMIT - 19), 41301],
-    ['refuses a body of three times the limit', plantOf(3 * LIMIT).body, 41301],
     ['refuses a body beyond the limit that is no JSON', 'x'.repeat(LIMIT + 1), 41301],
-    ['refuses a body of the limit that is no JSON', 'x'.repeat(LIMIT), 40001],
-    ['refuses a body of the limit in zero bytes', new Uint8Array(LIMIT), 40001],
-    ['refuses a body of the limit in quotes', '"'.repeat(LIMIT), 40001],
     [
       'refuses a body of the limit in backslashes',
       `{"id":10,"name":"${'\\'.repeat(LIMIT - 17)}`,
       40001,
     ],
-    ['takes a body of one space less than nothing else', `${small} `, [10, 'a']],
   ]),
-  create('takes a body of exactly the limit in one chunk', exact.row, {
-    body: exact.body,
-    framing: 'chunked',
-  }),
-  create('refuses a body of one byte more than the limit in one chunk', 41301, {
-    body: tooLong.body,
-    framing: 'chunked',
-  }),
-  create('refuses a body of three times the limit in one chunk', 41301, {
-    body: plantOf(3 * LIMIT).body,
-    framing: 'chunked',
-  }),
   inChunks(
     'takes a body of exactly the limit in chunks of 1,000',
     exact.row,
     inChunksOf(1000, exact.body),
   ),
   inChunks('refuses one byte more in chunks of 1,000', 41301, inChunksOf(1000, tooLong.body)),
-  inChunks('takes a body in chunks of one byte', [10, 'a'], inChunksOf(1, small)),
   inChunks(
     'takes a body whose letters are cut by chunks',
     [10, '🌵é'],
@@ -116,50 +94,29 @@ export const sizes: readonly Case[] = [
   },
   inChunks('refuses a body without a chunk', 40001, chunked('').subarray(5)),
   announced('refuses a length of one more than the limit before it is sent', `${LIMIT + 1}`, 41301),
-  announced('refuses a length of 2 GiB before it is sent', `${2 ** 31}`, 41301),
-  announced('refuses a length of 4 GiB and 20 before it is sent', `${2 ** 32 + 20}`, 41301),
-  announced('refuses a length of 1 TiB before it is sent', `${2 ** 40}`, 41301),
   announced('refuses a length of more than 1 TiB before it is sent', `${2 ** 40 + 1}`, 41301),
   announced('closes at a length of 2^53', `${2n ** 53n}`, 413),
-  announced('closes at a length of 2^63', `${2n ** 63n}`, 400),
-  announced('closes at a length of 2^64', `${2n ** 64n}`, 400),
   announced('closes at a length of 2^64 and 20', `${2n ** 64n + 20n}`, 400),
   announced('closes at a length of 1,000 digits', '9'.repeat(1000), 400),
   ...bodies([
-    ['ignores 500 levels of arrays', within(nest('[', '', ']', 500)), [10, 'a']],
-    ['ignores 500 levels of objects', within(nest('{"a":', '1', '}', 500)), [10, 'a']],
     [
       'ignores 500 levels of objects with ids',
       within(nest('{"id":9007199254740993,"a":', '1', '}', 500)),
       [10, 'a'],
     ],
-    ['ignores 10,000 levels of arrays', within(nest('[', '', ']', 10_000)), [10, 'a']],
-    ['ignores 10,000 levels of objects', within(nest('{"a":', '1', '}', 10_000)), [10, 'a']],
     [
       'ignores 10,000 levels of __proto__',
       within(nest('{"__proto__":', '1', '}', 10_000)),
       [10, 'a'],
     ],
     [
-      'refuses 100,000 levels beside an id with a fraction',
-      `{"id":10.0,"name":"a","x":${nest('[', '', ']', 100_000)}}`,
-      40001,
-    ],
-    [
       'refuses 100,000 levels beside an id that is not safe',
       `{"id":9007199254740993,"name":"a","x":${nest('[', '', ']', 100_000)}}`,
       40001,
     ],
-    ['ignores 100,000 levels of arrays', within(nest('[', '', ']', 100_000)), [10, 'a']],
-    ['ignores 100,000 levels of objects', within(nest('{"a":', '1', '}', 100_000)), [10, 'a']],
     ['ignores 500,000 levels of arrays', within(nest('[', '', ']', 500_000)), [10, 'a']],
     ['refuses 100,000 levels of arrays that do not end', '['.repeat(100_000), 40001],
-    ['refuses 1,000,000 levels of arrays that do not end', '['.repeat(1_000_000), 40001],
-    ['refuses 200,000 levels of objects that do not end', '{"a":'.repeat(200_000), 40001],
     ['refuses 10,000 levels of arrays as a body', nest('[', '', ']', 10_000), 40002],
-    ['refuses 10,000 levels of objects as a body', nest('{"a":', '1', '}', 10_000), 40002],
-    ['refuses 10,000 levels as a name', `{"id":10,"name":${nest('[', '', ']', 10_000)}}`, 40002],
     ['refuses 10,000 levels as an id', `{"id":${nest('[', '1', ']', 10_000)},"name":"a"}`, 40002],
-    ['refuses 10,000 levels of plants', nest('{"plants":[', '', ']}', 10_000), 40002],
   ]),
 ]

@@ -1,4 +1,4 @@
-// Properties of every head of a request, checked with random ones. test/hostile/fuzz.ts does the same with bodies.
+// Properties of every head of a request, checked with random ones. test/hostile/random.test.ts does the same with bodies.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TOKEN } from '../../harness/daemon'
