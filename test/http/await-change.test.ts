@@ -1,19 +1,11 @@
 // Reads of a replica that wait for the change that their header names.
 import { expect, test } from 'bun:test'
-import { openStore } from '../../src/engine/engine'
-import { storeOwner } from '../../src/engine/store-user'
 import { awaitChange } from '../../src/http/conditions/await-change'
 import { newApp } from '../../src/http/exchange'
 import type { Store } from '../../src/store'
-import { own } from '../harness/own'
-import { ownFolder } from '../harness/own-folder'
+import { ownStore } from '../harness/service'
 
-const ignore = () => {}
-const folder = ownFolder()
-const store = own(
-  () => openStore(folder.file('plants.db'), storeOwner(ignore, ignore, 60_000)),
-  (it) => it.close(),
-)
+const store = ownStore()
 
 /** Asks an app whose store is a replica, or the primary; resolves to the name of the error, or "answered". */
 function ask(asked: Pick<Store, 'changeLog' | 'stats'>, isReplica = true) {

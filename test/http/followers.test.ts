@@ -1,8 +1,6 @@
 // The streams of followers over a real store, without the network: how often the change log is read, and their limit.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog } from '../../src/change-log/change-log'
-import { openStore } from '../../src/engine/engine'
-import { storeOwner } from '../../src/engine/store-user'
 import { RequestError } from '../../src/errors'
 import { createByteBudget } from '../../src/http/byte-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
@@ -11,20 +9,11 @@ import { issueToken } from '../../src/token/token'
 import { PATIENCE_MS } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { aroundTests, own } from '../harness/own'
-import { ownFolder } from '../harness/own-folder'
+import { ownStore } from '../harness/service'
 import { until } from '../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
-const folder = ownFolder()
-const role = storeOwner(
-  () => {},
-  () => {},
-  60_000,
-)
-const store = own(
-  () => openStore(folder.file('plants.db'), role),
-  (made) => made.close(),
-)
+const store = ownStore()
 const { token } = issueToken('reader', 'read', null, Date.now())
 beforeAll(() => store.createToken(token))
 const stop = new AbortController()
@@ -235,4 +224,12 @@ test.each([
   }
 
   expect(text).toMatch(/^retry: \d+\nid: \S+\n\n:\n\n:\n\n$/)
+})
+
+test('a stream ends if unread answers leave no room for its events', async () => {
+  const budget = { ...createByteBudget(0), hasRoom: (bytes: number) => bytes < 100 }
+  const events = await open(create({ budget }))
+  await store.createPlant({ id: 903n, name: 'a'.repeat(100) })
+
+  expect((await events.next()).done).toBeTrue()
 })

@@ -64,77 +64,24 @@ test('lists every plant in ascending order of the ids, each with its exact digit
   expect(text).toEndWith(`{"id":${MAX},"name":"n${MAX}","tag":""}],"next":null}`)
 })
 
-test.each(['next', 'link'] as const)(
-  'the %s of each page leads through all plants',
-  async (follow) => {
-    for (const limit of [1, 2, 7, 14, 15, 1000]) {
-      const found = await pages(`/plants?limit=${limit}`, follow)
+const TAG = 'a&b="ü'
+const tagged = ids.filter((id) => tagOf(id) === TAG)
 
-      expect(found.flat()).toEqual(ids)
-      expect(found).toHaveLength(Math.ceil(ids.length / limit))
-      for (const page of found.slice(0, -1)) expect(page).toHaveLength(limit)
-    }
-  },
-)
+test.each([
+  ['', ids],
+  ['&order=desc', ids.toReversed()],
+  [`&tag=${encodeURIComponent(TAG)}`, tagged],
+  [`&tag=${encodeURIComponent(TAG)}&order=desc`, tagged.toReversed()],
+  ['&tag=', ids.filter((id) => tagOf(id) === '')],
+  ['&name=N9&order=desc', ids.filter((id) => id.startsWith('9')).toReversed()],
+])('`next` and the link of each page lead through the list "%s"', async (query, expected) => {
+  for (const limit of [1, 2, 7, 14, 15, 1000]) {
+    const found = await pages(`/plants?limit=${limit}${query}`, 'next')
 
-test.each(['next', 'link'] as const)(
-  'the %s of each page leads through the plants of a tag',
-  async (by) => {
-    const negative = ids.filter((id) => id.startsWith('-'))
-    const untagged = ids.filter((id) => tagOf(id) === '')
-    for (const limit of [1, 2, 3, 7, 8]) {
-      const query = `limit=${limit}&tag=${encodeURIComponent('a&b="ü')}`
-      expect((await pages(`/plants?${query}`, by)).flat()).toEqual(negative)
-      expect((await pages(`/plants?limit=${limit}&tag=`, by)).flat()).toEqual(untagged)
-    }
-  },
-)
-
-test.each(['next', 'link'] as const)(
-  'the %s of each page leads through descending ids',
-  async (follow) => {
-    const descending = ids.toReversed()
-    for (const limit of [1, 2, 7, 14, 15, 1000]) {
-      const found = await pages(`/plants?order=desc&limit=${limit}`, follow)
-
-      expect(found.flat()).toEqual(descending)
-      expect(found).toHaveLength(Math.ceil(ids.length / limit))
-    }
-    const query = `order=desc&limit=2&tag=${encodeURIComponent('a&b="ü')}`
-    const tagged = descending.filter((id) => id.startsWith('-'))
-    expect((await pages(`/plants?${query}`, follow)).flat()).toEqual(tagged)
-    const named = descending.filter((id) => `n${id}`.includes('n9'))
-    expect((await pages('/plants?name=N9&limit=1&order=desc', follow)).flat()).toEqual(named)
-  },
-)
-
-test('starts below `after` with descending ids, whether or not it is stored', async () => {
-  const below = async (id: string) =>
-    idsOf(await (await daemon.fetch(`/plants?order=desc&after=${id}`)).text()).toReversed()
-
-  expect(await below('9007199254740993')).toEqual(ids.slice(0, 13))
-  expect(await below('-5')).toEqual(ids.slice(0, 6))
-  expect(await below(MAX)).toEqual(ids.slice(0, -1))
-  expect(await below('-9223372036854775807')).toEqual([MIN])
-  expect(await below(MIN)).toEqual([])
-})
-
-test('order=asc is the default', async () => {
-  const answers = ['limit=3&order=asc', 'limit=3'].map(async (query) =>
-    (await daemon.fetch(`/plants?${query}`)).text(),
-  )
-  const [asked, usual] = await Promise.all(answers)
-
-  expect(asked).toBe(usual ?? '')
-})
-
-test('finds the largest id with one request', async () => {
-  const answer = await daemon.fetch('/plants?order=desc&limit=1')
-
-  expect(answer.headers.get('link')).toBe(`<?limit=1&after=${MAX}&order=desc>; rel="next"`)
-  expect(await answer.text()).toBe(
-    `{"plants":[{"id":${MAX},"name":"n${MAX}","tag":""}],"next":"${MAX}"}`,
-  )
+    expect(found.flat()).toEqual(expected)
+    expect(await pages(`/plants?limit=${limit}${query}`, 'link')).toEqual(found)
+    for (const page of found.slice(0, -1)) expect(page).toHaveLength(limit)
+  }
 })
 
 test("links to the next page relative to a proxy's path", async () => {
@@ -144,14 +91,6 @@ test("links to the next page relative to a proxy's path", async () => {
   for (const prefix of ['', '/garden', '/a/b']) {
     const page = `https://example.org${prefix}/plants`
     expect(new URL(target, `${page}?limit=1&after=5`).href).toBe(`${page}?limit=1&after=${MIN}`)
-  }
-})
-
-test('distinguishes a tag without plants from one with a plant', async () => {
-  for (const tag of ['A%26B', 'a', '%25', '_', "'%20OR%201=1--"]) {
-    expect(await (await daemon.fetch(`/plants?tag=${tag}`)).text()).toBe(
-      '{"plants":[],"next":null}',
-    )
   }
 })
 
@@ -178,47 +117,8 @@ test('lists 100 plants by default', async () => {
 })
 
 test.each([
-  ['limit=0', 'limit'],
-  ['limit=1001', 'limit'],
-  ['limit=-1', 'limit'],
-  ['limit=1.5', 'limit'],
-  ['limit=1e2', 'limit'],
-  ['limit=', 'limit'],
-  ['limit=ten', 'limit'],
-  ['after=', 'after'],
-  ['after=x', 'after'],
-  ['after=1.0', 'after'],
-  ['after=9223372036854775808', 'after'],
-  ['after=-9223372036854775809', 'after'],
-  ['after=%2B1', 'after'],
-  ['tag=%00', 'tag'],
-  ['order=', 'order'],
-  ['order=DESC', 'order'],
-  ['order=descending', 'order'],
-  ['order=desc,asc', 'order'],
-  ['order=-1', 'order'],
-])('refuses the parameters %s', async (query, field) => {
-  expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(`${field}: `)
-})
-
-test.each(['page=2', 'Limit=2', 'limit=2&offset=2', '__proto__=1', 'page=1&page=2'])(
-  'refuses the unknown parameters %s',
-  async (query) => {
-    const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
-
-    expect(message).toMatch(/^unknown parameter; use limit, after, tag, .* or order$/)
-  },
-)
-
-test.each([
-  ['limit=1&limit=1', 'limit'],
-  ['limit=1&limit=2', 'limit'],
   ['limit=1&tag=&limi%74=2', 'limit'],
-  ['after=1&after=2', 'after'],
-  ['tag=a&tag=b', 'tag'],
   ['tag&tag', 'tag'],
-  ['order=asc&order=asc', 'order'],
-  ['order=desc&limit=1&%6Frder=asc', 'order'],
   ['tag=a&tag=b&after=1&after=1', 'after, tag'],
 ])('refuses the repeated parameters %s', async (query, names) => {
   const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
@@ -226,7 +126,7 @@ test.each([
   expect(message).toBe(`given more than once: ${names}`)
 })
 
-test('names every parameter that is wrong', async () => {
+test('names every parameter that is wrong or unknown', async () => {
   const path = '/plants?limit=0&after=x&tagged=1&name=%00&y=1'
 
   expect((await expectError(await daemon.fetch(path), 40002)).split('; ')).toEqual([

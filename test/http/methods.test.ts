@@ -36,25 +36,6 @@ test.each([
 })
 
 test.each([
-  '/consoles',
-  '/plant',
-  '/plants/',
-  '/Plants',
-  '/plants/1/',
-  '/plants/1/name',
-  '/plants/batch/1',
-  '/health/',
-  '/token/',
-  '/tokens',
-  '/v1/plants',
-  '/favicon.ico',
-])('answers 40401 to %s', async (path) => {
-  for (const method of ['GET', 'POST', 'DELETE']) {
-    await expectError(await daemon.fetch(path, { method }), 40401)
-  }
-})
-
-test.each([
   '/plants',
   '/plants/1',
   '/plants/2',

@@ -12,36 +12,25 @@ const { daemon, folder, database } = ownDaemon()
 
 type Family = { readonly type: string; readonly samples: Map<string, number> }
 
-const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\n"])*"'
-const SAMPLE = new RegExp(
-  `^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(${LABEL}(?:,${LABEL})*)\\})? (\\+Inf|-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)$`,
+const LABEL = '[a-z]+="(?:[^"\\\\\\n]|\\\\[\\\\n"])*"'
+const LINE = new RegExp(
+  `^(?:# HELP (\\w+) \\S.*\\.|# TYPE (\\w+) (counter|gauge|histogram)|(\\w+(?:\\{${LABEL}(?:,${LABEL})*\\})?) (\\+Inf|-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?))$`,
 )
 
-/** Reads the Prometheus text format, and throws at all that it does not allow or its conventions advise against. */
+/** Reads the Prometheus text format, and throws at a malformed line, or one that is not of the family before it. */
 function parseMetrics(text: string): Map<string, Family> {
   const families = new Map<string, Family>()
-  let current: { name: string; family: Family } | undefined
-  if (!text.endsWith('\n')) throw new Error('no newline at the end')
-  const lines = text.slice(0, -1).split('\n')
-  for (const [index, line] of lines.entries()) {
-    const refuse = (why: string) => new Error(`${why}: ${line}`)
-    if (line.startsWith('# TYPE ')) {
-      const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram)$/.exec(line) ?? []
-      if (!type) throw refuse('no such type')
-      if (families.has(name)) throw refuse('a family twice')
-      if (!lines[index - 1]?.match(`^# HELP ${name} \\S.*\\.$`)) throw refuse('no help before')
-      if ((type === 'counter') !== name.endsWith('_total')) throw refuse('only counters are _total')
-      current = { name, family: { type, samples: new Map() } }
-      families.set(name, current.family)
-    } else if (!line.startsWith('# HELP ')) {
-      const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? []
-      const isHistogram = current?.family.type === 'histogram'
-      const suffix = isHistogram ? '_(?:bucket|sum|count)' : ''
-      if (!new RegExp(`^${current?.name}${suffix}$`).test(name)) throw refuse('not of its family')
-      const key = labels ? `${name}{${labels}}` : name
-      if (current?.family.samples.has(key)) throw refuse('a sample twice')
-      current?.family.samples.set(key, Number(value))
-    }
+  let family: Family | undefined
+  let name = ''
+  for (const line of text.replace(/\n$/, '').split('\n')) {
+    const [, described, typed, type = '', sample = '', value] = LINE.exec(line) ?? []
+    if (described !== undefined) name = described
+    else if (typed === name) {
+      family = { type, samples: new Map() }
+      families.set(name, family)
+    } else if (sample.startsWith(name) && !family?.samples.has(sample)) {
+      family?.samples.set(sample, Number(value))
+    } else throw new Error(`malformed: ${line}`)
   }
   return families
 }

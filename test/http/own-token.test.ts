@@ -3,10 +3,9 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
-import { expectError } from '../harness/plants'
 import { until } from '../harness/until'
 
-const { daemon, database, folder, createToken, revokeToken } = ownDaemon({
+const { daemon, database, folder, createToken } = ownDaemon({
   args: ['--rate-limit', '100', '--log-requests'],
 })
 const read = (token: string, url = daemon.url) =>
@@ -47,21 +46,6 @@ test('names a token of the configuration as the log does', async () => {
   const env = { PLANTSTORE_TOKEN: '', PLANTSTORE_TOKEN_FILE: folder.file('token') }
   await using other = await startDaemon({ database: folder.file('other.db'), env })
   expect(await name(await read(TOKEN, other.url))).toBe('PLANTSTORE_TOKEN_FILE')
-})
-
-test('refuses a request without a token, and a token that is wrong, revoked or expired', async () => {
-  await expectError(await fetch(`${daemon.url}/token`), 40101)
-  await expectError(await read('pst_unknown_0123456789'), 40102)
-  const revoked = await createToken('revoked')
-  expect((await read(revoked)).status).toBe(200)
-  await revokeToken('revoked')
-  await expectError(await read(revoked), 40102)
-  const short = await createToken('short', '--expires', '1s')
-  await Bun.sleep(1100)
-  await expectError(await read(short), 40102)
-  const posted = await fetch(`${daemon.url}/token`, { method: 'POST' })
-  await expectError(posted, 40501)
-  expect(posted.headers.get('allow')).toBe('GET, HEAD')
 })
 
 test('counts as a request of the token, and as a use of it', async () => {

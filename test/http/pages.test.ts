@@ -1,8 +1,6 @@
 // The pages as they are delivered: compressed once, revalidated, and locked down by their headers.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import type { Store } from '../../src/store'
-import { serveStore } from '../../tools/service'
 import { startDaemon } from '../harness/daemon'
 import { head, once } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
@@ -31,116 +29,112 @@ beforeAll(async () => {
 })
 const pathOf = (file: string) => linked.find((path) => new Bun.Glob(file).match(path)) ?? file
 
-describe('the console', () => {
-  test('is a page with a script, what it imports, a style sheet and an icon, by relative links', () => {
-    expect(index).toStartWith('<!doctype html>')
-    expect(linked.toSorted()).toEqual([
-      '/console/icon.svg',
-      '/console/main.js',
-      expect.stringMatching(/^\/console\/part-\w+\.js$/),
-      '/console/style.css',
-    ])
-    expect(index).not.toMatch(/(?:src|href)="(?:\/|https?:)/)
-    expect(index).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
-  })
+test('the console is a page with a script, what it imports, a style sheet and an icon, by relative links', () => {
+  expect(index).toStartWith('<!doctype html>')
+  expect(linked.toSorted()).toEqual([
+    '/console/icon.svg',
+    '/console/main.js',
+    expect.stringMatching(/^\/console\/part-\w+\.js$/),
+    '/console/style.css',
+  ])
+  expect(index).not.toMatch(/(?:src|href)="(?:\/|https?:)/)
+  expect(index).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
+})
 
-  test('needs no credentials, and ignores bad ones', async () => {
-    expect((await get('/')).status).toBe(200)
-    expect((await get('/', { authorization: 'Bearer wrong' })).status).toBe(200)
-  })
+test.each(FILES)('%s is served in the accepted coding: brotli, gzip or plain', async (file) => {
+  const path = pathOf(file)
+  const plain = await get(path)
+  const text = await plain.text()
+  const gzip = await get(path, { 'accept-encoding': 'gzip, deflate' })
+  const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' })
+  const refused = await get(path, { 'accept-encoding': 'br;q=0, gzip;q=0.0' })
 
-  test.each(FILES)('serves %s in the accepted coding: brotli, gzip or plain', async (file) => {
-    const path = pathOf(file)
-    const plain = await get(path)
-    const text = await plain.text()
-    const gzip = await get(path, { 'accept-encoding': 'gzip, deflate' })
-    const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' })
-    const refused = await get(path, { 'accept-encoding': 'br;q=0, gzip;q=0.0' })
-
-    expect(plain.headers.get('content-encoding')).toBeNull()
-    expect(gzip.headers.get('content-encoding')).toBe('gzip')
-    expect(brotli.headers.get('content-encoding')).toBe('br')
-    expect(refused.headers.get('content-encoding')).toBeNull()
-    expect(gunzipSync(await gzip.bytes()).toString()).toBe(text)
-    expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
-    for (const { headers } of [plain, gzip, brotli]) {
-      expect(headers.get('vary')).toBe('accept-encoding')
-      expect(headers.get('content-type')).toMatch(
-        /^(text\/(html|css|javascript); charset=utf-8|image\/svg\+xml)$/,
-      )
-    }
-  })
-
-  test.each(FILES)('answers 304 to a client that has %s', async (file) => {
-    const path = pathOf(file)
-    const tags = new Set<string>()
-    for (const coding of ['identity', 'gzip', 'br']) {
-      const asked = { 'accept-encoding': coding }
-      const tag = String((await get(path, asked)).headers.get('etag'))
-      tags.add(tag)
-      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const answer = await get(path, { ...asked, 'if-none-match': known })
-        expect(answer.status).toBe(304)
-        expect(answer.headers.get('etag')).toBe(tag)
-        expect(await answer.text()).toBe('')
-      }
-      expect((await get(path, { ...asked, 'if-none-match': '"other"' })).status).toBe(200)
-    }
-    // Strong tags differ where the bytes differ (RFC 9110, section 8.8.3).
-    expect(tags.size).toBe(3)
-  })
-
-  test('knows entity tags with commas in them, and ignores malformed ones', async () => {
-    const tag = String((await get('/')).headers.get('etag'))
-
-    expect((await get('/', { 'if-none-match': `"a,b", ${tag}` })).status).toBe(304)
-    for (const other of [`"a,${tag.slice(1)}`, tag.slice(1), 'abc', ''])
-      expect((await get('/', { 'if-none-match': other })).status).toBe(200)
-  })
-
-  test.each(FILES)('locks %s down by its headers', async (file) => {
-    const path = pathOf(file)
-    const { headers } = await get(path)
-    const policy = String(headers.get('content-security-policy'))
-
-    expect(policy.split('; ')).toEqual(
-      expect.arrayContaining([
-        "default-src 'none'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-        "form-action 'none'",
-      ]),
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  expect(gzip.headers.get('content-encoding')).toBe('gzip')
+  expect(brotli.headers.get('content-encoding')).toBe('br')
+  expect(refused.headers.get('content-encoding')).toBeNull()
+  expect(gunzipSync(await gzip.bytes()).toString()).toBe(text)
+  expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
+  for (const { headers } of [plain, gzip, brotli]) {
+    expect(headers.get('vary')).toBe('accept-encoding')
+    expect(headers.get('content-type')).toMatch(
+      /^(text\/(html|css|javascript); charset=utf-8|image\/svg\+xml)$/,
     )
-    expect(policy).not.toContain('unsafe')
-    expect(policy).not.toMatch(/https?:|\*|data:|blob:/)
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('referrer-policy')).toBe('no-referrer')
-    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
-    expect(headers.get('cache-control')).toBe('no-cache')
-  })
+  }
+})
 
-  test.each([
-    ['/', "worker-src 'self'", 'trusted-types workbook'],
-    ['/console/workbook-worker.js', "worker-src 'none'", "trusted-types 'none'"],
-    ['/docs', "worker-src 'none'", "trusted-types 'none'"],
-    ['/docs/main.js', "worker-src 'none'", "trusted-types 'none'"],
-  ])('lets %s have %s and %s', async (path, threads, trusted) => {
-    const { headers } = await get(path)
-    const policy = String(headers.get('content-security-policy')).split('; ')
+test.each(FILES)('a client that has %s gets 304', async (file) => {
+  const path = pathOf(file)
+  const tags = new Set<string>()
+  for (const coding of ['identity', 'gzip', 'br']) {
+    const asked = { 'accept-encoding': coding }
+    const tag = String((await get(path, asked)).headers.get('etag'))
+    tags.add(tag)
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const answer = await get(path, { ...asked, 'if-none-match': known })
+      expect(answer.status).toBe(304)
+      expect(answer.headers.get('etag')).toBe(tag)
+      expect(await answer.text()).toBe('')
+    }
+    expect((await get(path, { ...asked, 'if-none-match': '"other"' })).status).toBe(200)
+  }
+  // Strong tags differ where the bytes differ (RFC 9110, section 8.8.3).
+  expect(tags.size).toBe(3)
+})
 
-    expect(policy).toContain("require-trusted-types-for 'script'")
-    const of = (name: string) => policy.filter((directive) => directive.startsWith(`${name} `))
-    expect([of('worker-src'), of('trusted-types')]).toEqual([[threads], [trusted]])
-  })
+test('entity tags may have commas in them; malformed ones are ignored', async () => {
+  const tag = String((await get('/')).headers.get('etag'))
 
-  test('lets the thread compile WebAssembly, but not run text as code', async () => {
-    const { headers } = await get('/console/workbook-worker.js')
-    const policy = String(headers.get('content-security-policy')).split('; ')
+  expect((await get('/', { 'if-none-match': `"a,b", ${tag}` })).status).toBe(304)
+  for (const other of [`"a,${tag.slice(1)}`, tag.slice(1), 'abc', ''])
+    expect((await get('/', { 'if-none-match': other })).status).toBe(200)
+})
 
-    expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'")
-  })
+test.each(FILES)('%s is locked down by its headers', async (file) => {
+  const path = pathOf(file)
+  const { headers } = await get(path)
+  const policy = String(headers.get('content-security-policy'))
 
-  test.each(['/', '/console/main.js'])('answers HEAD %s as GET, without the body', async (path) => {
+  expect(policy.split('; ')).toEqual(
+    expect.arrayContaining([
+      "default-src 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]),
+  )
+  expect(policy).not.toContain('unsafe')
+  expect(policy).not.toMatch(/https?:|\*|data:|blob:/)
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+  expect(headers.get('cache-control')).toBe('no-cache')
+})
+
+test.each([
+  ['/', "worker-src 'self'", 'trusted-types workbook'],
+  ['/console/workbook-worker.js', "worker-src 'none'", "trusted-types 'none'"],
+  ['/docs', "worker-src 'none'", "trusted-types 'none'"],
+  ['/docs/main.js', "worker-src 'none'", "trusted-types 'none'"],
+])('%s has the policies %s and %s', async (path, threads, trusted) => {
+  const { headers } = await get(path)
+  const policy = String(headers.get('content-security-policy')).split('; ')
+
+  expect(policy).toContain("require-trusted-types-for 'script'")
+  const of = (name: string) => policy.filter((directive) => directive.startsWith(`${name} `))
+  expect([of('worker-src'), of('trusted-types')]).toEqual([[threads], [trusted]])
+})
+
+test('the thread of workbooks may compile WebAssembly, but not run text as code', async () => {
+  const { headers } = await get('/console/workbook-worker.js')
+  const policy = String(headers.get('content-security-policy')).split('; ')
+
+  expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'")
+})
+
+test.each(['/', '/console/main.js'])(
+  'HEAD %s is answered as GET, without the body',
+  async (path) => {
     const asked = { 'accept-encoding': 'br' }
     const whole = await get(path, asked)
     const head = await get(path, asked, 'HEAD')
@@ -149,39 +143,20 @@ describe('the console', () => {
     expect(head.headers.get('etag')).toBe(whole.headers.get('etag'))
     expect(head.headers.get('content-length')).toBe(String((await whole.bytes()).length))
     expect(await head.text()).toBe('')
-  })
+  },
+)
 
-  test('takes at most 53 kB, compressed as browsers ask for it', async () => {
-    const all = await Promise.all(
-      ['/', ...linked].map(async (path) => {
-        const { headers } = await get(path, { 'accept-encoding': 'br' }, 'HEAD')
-        return Number(headers.get('content-length'))
-      }),
-    )
+test('the console takes at most 53 kB, compressed as browsers ask for it', async () => {
+  const all = await Promise.all(
+    ['/', ...linked].map(async (path) => {
+      const { headers } = await get(path, { 'accept-encoding': 'br' }, 'HEAD')
+      return Number(headers.get('content-length'))
+    }),
+  )
 
-    expect(all.every((bytes) => bytes > 0)).toBeTrue()
-    expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(LARGEST_PAGE_BYTES)
-  })
-
-  test('has no other files and no other methods', async () => {
-    for (const path of ['/console/nope.js', '/console/main.tsx', '/console/..%2f..%2fetc']) {
-      await expectError(await get(path), 40401)
-    }
-    for (const path of ['/', '/console/main.js']) {
-      const answer = await get(path, {}, 'POST')
-      expect(answer.headers.get('allow')).toBe('GET, HEAD')
-      await expectError(answer, 40501)
-    }
-  })
-
-  test('is counted in the metrics by its two routes', async () => {
-    const text = await (await daemon.fetch('/metrics')).text()
-
-    expect(text).toContain('plantstore_http_requests_total{method="GET",route="/",status="200"}')
-    expect(text).toContain('{method="GET",route="/console/:file",status="200"}')
-  })
+  expect(all.every((bytes) => bytes > 0)).toBeTrue()
+  expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(LARGEST_PAGE_BYTES)
 })
-
 test.each([
   [['--no-console'], {}],
   [[], { PLANTSTORE_CONSOLE: 'false' }],
@@ -194,53 +169,32 @@ test.each([
   expect((await bare.fetch('/health')).status).toBe(200)
 })
 
-test('reads a file again after a failure', async () => {
-  const path = folder.file('index.html.gz')
-  const file = { page: 'console', name: 'index.html', type: 'text/html', hash: 'a' }
-  const loadPages = async () => [{ ...file, brotli: path, gzip: path }]
-  const { url, end } = serveStore({ stats: () => ({}) } as Store, { loadPages })
-  const read = () => fetch(url, { headers: { 'accept-encoding': 'gzip' } })
+test.each([
+  ['/console', '/'],
+  ['/console/', '/'],
+  ['/console/index.html', '/'],
+  ['/docs/', '/docs'],
+  ['/docs/index.html', '/docs'],
+])('%s redirects to %s, by a relative link that works under any prefix', async (path, page) => {
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await fetch(`${daemon.url}${path}?tag=a%26b`, { method, redirect: 'manual' })
+    const location = String(answer.headers.get('location'))
 
-  await expectError(await read(), 50001)
-  await Bun.write(path, Bun.gzipSync('<p>'))
-  expect(await (await read()).text()).toBe('<p>')
-  await end()
+    expect(answer.status).toBe(308)
+    expect(location).toStartWith('.')
+    expect(new URL(location, `https://example.org/garden${path}`).href).toBe(
+      `https://example.org/garden${page}?tag=a%26b`,
+    )
+  }
+  expect(await expectError(await get(path, {}, 'POST'), 40501)).toBe('method not allowed')
 })
 
-describe('an address that is nearly one of a page', () => {
-  test.each([
-    ['/console', '/'],
-    ['/console/', '/'],
-    ['/console/index.html', '/'],
-    ['/docs/', '/docs'],
-    ['/docs/index.html', '/docs'],
-  ])('%s redirects to %s, by a relative link that works under any prefix', async (path, page) => {
-    for (const method of ['GET', 'HEAD']) {
-      const answer = await fetch(`${daemon.url}${path}`, { method, redirect: 'manual' })
-      const location = String(answer.headers.get('location'))
-
-      expect(answer.status).toBe(308)
-      expect(location).toStartWith('.')
-      expect(new URL(location, `https://example.org/garden${path}`).href).toBe(
-        `https://example.org/garden${page}`,
-      )
-    }
-    expect(await expectError(await get(path, {}, 'POST'), 40501)).toBe('method not allowed')
-  })
-
-  test.each(['/console', '/console/', '/console/index.html', '/docs/', '/docs/index.html'])(
-    '%s keeps its query',
-    async (path) => {
-      const answer = await fetch(`${daemon.url}${path}?tag=a%26b`, { redirect: 'manual' })
-
-      expect(answer.headers.get('location')).toEndWith('?tag=a%26b')
-    },
-  )
-
-  test.each(['', '[', 'a b', 'a?b'])('is redirected with the Host %p too', async (host) => {
+test.each(['', '[', 'a b', 'a?b'])(
+  'an address that is nearly one of a page is redirected with the Host %p too',
+  async (host) => {
     const answer = await once(daemon.port, head('GET /console?tag=€', { host }))
 
     expect(answer?.status).toBe(308)
     expect(answer?.headers.location).toBe('./?tag=%E2%82%AC')
-  })
-})
+  },
+)

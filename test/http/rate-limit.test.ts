@@ -1,46 +1,27 @@
 // --rate-limit: how many requests a token may send.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../../src/engine/engine'
-import { storeOwner as daemonRole } from '../../src/engine/store-user'
 import { createRateLimit } from '../../src/http/tokens/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'
-import { serveStore } from '../../tools/service'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
-import { aroundTests, own } from '../harness/own'
-import { ownFolder } from '../harness/own-folder'
 import { expectError } from '../harness/plants'
+import { ownStore, serve } from '../harness/service'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const folder = ownFolder()
-const log = () => {}
-const store = own(
-  () => openStore(folder.file('plants.db'), daemonRole(log, log)),
-  (made) => made.close(),
-)
-
-const services: (() => Promise<void>)[] = []
-aroundTests(
-  () => {},
-  async () => {
-    for (const end of services) await end()
-  },
-)
+const store = ownStore()
 
 /** The whole service: its clock stands still until it is set. */
 function createService(rateLimit: number | null) {
   const clock = { now: Date.UTC(2030, 0, 1) }
   const metrics = createMetrics()
-  const { url, end } = serveStore(store, { metrics, now: () => clock.now, rateLimit })
-  services.push(end)
+  const service = serve(store, { metrics, now: () => clock.now, rateLimit })
   return {
     clock,
     metrics: () => metrics.render(store.stats()),
-    send(token: string, { path = '/plants', method = 'GET' } = {}) {
-      const headers = { authorization: `Bearer ${token}` }
-      return fetch(`${url}${path}`, { method, headers })
-    },
+    send: (token: string, { path = '/plants', method = 'GET' } = {}) =>
+      service.fetch(path, { method, token }),
+    [Symbol.asyncDispose]: service[Symbol.asyncDispose],
   }
 }
 
@@ -58,67 +39,70 @@ const statusesOf = async (answers: readonly Promise<Response>[]) =>
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 
-describe('requests of a token', () => {
-  test('may come at once, as many as in a second; the next get 42901', async () => {
-    const { send, clock } = createService(3)
-    const { text } = await makeToken()
-    for (const expected of [200, 200, 200]) {
-      const { status, headers } = await send(text)
-      expect(status).toBe(expected)
-      expect(headers.has('retry-after')).toBeFalse()
-    }
-    const refused = await send(text)
-    expect(refused.headers.get('retry-after')).toBe('1')
-    await expectError(refused, 42901)
+test('requests of a token may come at once, as many as in a second; the next get 42901', async () => {
+  await using service = createService(3)
+  const { send, clock } = service
+  const { text } = await makeToken()
+  for (const expected of [200, 200, 200]) {
+    const { status, headers } = await send(text)
+    expect(status).toBe(expected)
+    expect(headers.has('retry-after')).toBeFalse()
+  }
+  const refused = await send(text)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  await expectError(refused, 42901)
 
-    clock.now += 333
-    expect((await send(text)).status).toBe(429)
-    clock.now += 1
-    expect(await statusesOf([send(text), send(text)])).toEqual([200, 429])
-    clock.now += 60_000
-    expect(await statusesOf(many(4, () => send(text)))).toEqual([200, 200, 200, 429])
-  })
-
-  test('are counted for each token, of every method, and of refusals too', async () => {
-    const { send } = createService(2)
-    const [one, other] = [await makeToken(), await makeToken()]
-
-    expect((await send(one.text, { path: '/plants/404' })).status).toBe(404)
-    expect((await send(one.text, { method: 'DELETE', path: '/plants/1' })).status).toBe(403)
-    expect((await send(one.text)).status).toBe(429)
-    expect((await send(other.text)).status).toBe(200)
-  })
-
-  test('do not count unless they are for plants', async () => {
-    const { send } = createService(1)
-    const { text } = await makeToken()
-    await send(text)
-
-    for (const path of ['/metrics', '/health', '/openapi.json', '/metrics']) {
-      expect([path, (await send(text, { path })).status]).toEqual([path, 200])
-    }
-  })
-
-  test('do not count once the token has ended', async () => {
-    const { send, clock } = createService(2)
-    const { text } = await makeToken(1000)
-    expect((await send(text)).status).toBe(200)
-    clock.now += 1000
-
-    expect(await statusesOf(many(5, () => send(text)))).toEqual([401, 401, 401, 401, 401])
-  })
-
-  test('have no limit by default', async () => {
-    const { send } = createService(null)
-    const { text } = await makeToken()
-    const answers = await Promise.all(many(100, () => send(text)))
-
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-  })
+  clock.now += 333
+  expect((await send(text)).status).toBe(429)
+  clock.now += 1
+  expect(await statusesOf([send(text), send(text)])).toEqual([200, 429])
+  clock.now += 60_000
+  expect(await statusesOf(many(4, () => send(text)))).toEqual([200, 200, 200, 429])
 })
 
+test('requests of a token are counted for each token, of every method, and of refusals too', async () => {
+  await using service = createService(2)
+  const { send } = service
+  const [one, other] = [await makeToken(), await makeToken()]
+
+  expect((await send(one.text, { path: '/plants/404' })).status).toBe(404)
+  expect((await send(one.text, { method: 'DELETE', path: '/plants/1' })).status).toBe(403)
+  expect((await send(one.text)).status).toBe(429)
+  expect((await send(other.text)).status).toBe(200)
+})
+
+test('requests of a token do not count unless they are for plants', async () => {
+  await using service = createService(1)
+  const { send } = service
+  const { text } = await makeToken()
+  await send(text)
+
+  for (const path of ['/metrics', '/health', '/openapi.json', '/metrics']) {
+    expect([path, (await send(text, { path })).status]).toEqual([path, 200])
+  }
+})
+
+test('requests of a token do not count once the token has ended', async () => {
+  await using service = createService(2)
+  const { send, clock } = service
+  const { text } = await makeToken(1000)
+  expect((await send(text)).status).toBe(200)
+  clock.now += 1000
+
+  expect(await statusesOf(many(5, () => send(text)))).toEqual([401, 401, 401, 401, 401])
+})
+
+test('requests of a token have no limit by default', async () => {
+  await using service = createService(null)
+  const { send } = service
+  const { text } = await makeToken()
+  const answers = await Promise.all(many(100, () => send(text)))
+
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+})
 test('failed tokens have no limit, and are counted', async () => {
-  const { send, metrics } = createService(1)
+  await using service = createService(1)
+  const { send, metrics } = service
   const unknown = many(50, (index) => `pst_unknown_0123456789_${index}`)
 
   expect(new Set(await statusesOf(unknown.map((token) => send(token))))).toEqual(new Set([401]))

@@ -24,95 +24,83 @@ const back = async (to: string) => {
   expect(code).toBe(0)
 }
 
-describe('a read-only daemon on a file that another one writes', () => {
-  test('sees each change, checks tokens, and waits for a change that is not there yet', async () => {
-    await using reading = await serve(folder.file('plants.db'))
-    const authorization = `Bearer ${await createToken('phone', '--scope', 'read')}`
-    const cursor = await create(1, 'one')
-    const headers = { authorization, 'plantstore-cursor': cursor }
-    const later = { 'plantstore-cursor': cursor.replace(/\d+$/, '99') }
+test('a read-only daemon sees each change, checks tokens, and waits for a change that is not there yet', async () => {
+  await using reading = await serve(folder.file('plants.db'))
+  const authorization = `Bearer ${await createToken('phone', '--scope', 'read')}`
+  const cursor = await create(1, 'one')
+  const headers = { authorization, 'plantstore-cursor': cursor }
+  const later = { 'plantstore-cursor': cursor.replace(/\d+$/, '99') }
 
-    expect<unknown>(await (await reading.fetch('/plants/1', { headers })).json()).toEqual({
-      id: 1,
-      name: 'one',
-    })
-    expect<unknown>(await (await reading.fetch('/tags')).json()).toMatchObject({ tags: [] })
-    await expectError(await reading.fetch('/plants/1', { headers: later }), 50301)
-    await expectError(
-      await reading.fetch('/plants', { headers: { ...later, authorization: 'Bearer x' } }),
-      40102,
-    )
+  expect<unknown>(await (await reading.fetch('/plants/1', { headers })).json()).toEqual({
+    id: 1,
+    name: 'one',
   })
-
-  test('tells its state to a client whose change has not arrived', async () => {
-    await using reading = await serve(folder.file('plants.db'))
-    const headers = { 'plantstore-cursor': '5d1be2a07c93f648-999999' }
-    for (const path of ['/status', '/token', '/metrics'])
-      expect([path, (await reading.fetch(path, { headers })).status]).toEqual([path, 200])
-  })
-
-  test('streams its changes', async () => {
-    await using reading = await serve(folder.file('plants.db'))
-    const answer = await reading.fetch('/plants/changes?after=now', {
-      headers: { accept: 'text/event-stream' },
-    })
-    const events = readEvents(answer)
-    await create(2, 'two')
-
-    const [event] = await take(events, 1)
-    expect(event).toMatchObject({ event: 'create' })
-  })
-
-  test('refuses every change, and names the primary', async () => {
-    await using reading = await serve(folder.file('plants.db'), '--primary-url', PRIMARY)
-    await create(40, 'forty')
-    const plants = [{ id: 3, name: 'three' }]
-    for (const [method, path, json] of [
-      ['POST', '/plants', plants[0]],
-      ['POST', '/plants/batch', { plants }],
-      ['PUT', '/plants/batch', { plants }],
-      ['PATCH', '/plants/batch', { plants }],
-      ['POST', '/plants/batch-delete', { plants }],
-      ['PUT', '/plants/40', { name: 'x' }],
-      ['PATCH', '/plants/40', { name: 'x' }],
-      ['DELETE', '/plants/40', undefined],
-    ] as const) {
-      const message = await expectError(await reading.fetch(path, { method, json }), 40302)
-      expect(message).toBe(`this plantstore is read-only; send changes to ${PRIMARY}`)
-    }
-    expect((await daemon.fetch('/plants/3')).status).toBe(404)
-    expect((await daemon.fetch('/plants/40')).status).toBe(200)
-    expect<unknown>(await (await reading.fetch('/status')).json()).toMatchObject({
-      readOnly: true,
-      writable: false,
-      problem: null,
-      replica: { lagSeconds: null, lagBytes: null, primary: PRIMARY },
-    })
-    expect(await reading.event('listening')).toMatchObject({ readOnly: true })
-    expect(await daemon.event('listening')).toMatchObject({ readOnly: false })
-  })
-
-  test('returns the scope that a token has, for the primary', async () => {
-    await using reading = await serve(folder.file('plants.db'))
-    const reader = `Bearer ${await createToken('watch', '--scope', 'read')}`
-    const scope = async (authorization?: string) => {
-      const headers = authorization === undefined ? {} : { authorization }
-      return (await (await reading.fetch('/token', { headers })).json()) as { scope: string }
-    }
-
-    expect(await scope()).toMatchObject({ scope: 'write' })
-    expect(await scope(reader)).toMatchObject({ scope: 'read' })
-  })
-
-  test('measures no lag and no write-ahead log: no alert of a replica or a backup fires', async () => {
-    await using reading = await serve(folder.file('plants.db'))
-    const metrics = await (await reading.fetch('/metrics')).text()
-
-    expect(metrics).toContain('plantstore_storage_writable 1\n')
-    expect(metrics).not.toMatch(/^plantstore_(replica_lag|wal)_/m)
-  })
+  expect<unknown>(await (await reading.fetch('/tags')).json()).toMatchObject({ tags: [] })
+  await expectError(await reading.fetch('/plants/1', { headers: later }), 50301)
+  for (const path of ['/status', '/token', '/metrics'])
+    expect([path, (await reading.fetch(path, { headers: later })).status]).toEqual([path, 200])
+  await expectError(
+    await reading.fetch('/plants', { headers: { ...later, authorization: 'Bearer x' } }),
+    40102,
+  )
 })
 
+test('a read-only daemon streams the changes of another one', async () => {
+  await using reading = await serve(folder.file('plants.db'))
+  const answer = await reading.fetch('/plants/changes?after=now', {
+    headers: { accept: 'text/event-stream' },
+  })
+  const events = readEvents(answer)
+  await create(2, 'two')
+
+  const [event] = await take(events, 1)
+  expect(event).toMatchObject({ event: 'create' })
+})
+
+test('a read-only daemon refuses every change, and names the primary', async () => {
+  await using reading = await serve(folder.file('plants.db'), '--primary-url', PRIMARY)
+  await create(40, 'forty')
+  const plants = [{ id: 3, name: 'three' }]
+  for (const [method, path, json] of [
+    ['POST', '/plants', plants[0]],
+    ['POST', '/plants/batch', { plants }],
+    ['PUT', '/plants/batch', { plants }],
+    ['PATCH', '/plants/batch', { plants }],
+    ['POST', '/plants/batch-delete', { plants }],
+    ['PUT', '/plants/40', { name: 'x' }],
+    ['PATCH', '/plants/40', { name: 'x' }],
+    ['DELETE', '/plants/40', undefined],
+  ] as const) {
+    const message = await expectError(await reading.fetch(path, { method, json }), 40302)
+    expect(message).toBe(`this plantstore is read-only; send changes to ${PRIMARY}`)
+  }
+  expect((await daemon.fetch('/plants/3')).status).toBe(404)
+  expect((await daemon.fetch('/plants/40')).status).toBe(200)
+  expect<unknown>(await (await reading.fetch('/status')).json()).toMatchObject({
+    readOnly: true,
+    writable: false,
+    problem: null,
+    replica: { lagSeconds: null, lagBytes: null, primary: PRIMARY },
+  })
+  expect(await reading.event('listening')).toMatchObject({ readOnly: true })
+  // So that no alert of a replica or a backup fires.
+  const metrics = await (await reading.fetch('/metrics')).text()
+  expect(metrics).toContain('plantstore_storage_writable 1\n')
+  expect(metrics).not.toMatch(/^plantstore_(replica_lag|wal)_/m)
+  expect(await daemon.event('listening')).toMatchObject({ readOnly: false })
+})
+
+test('a read-only daemon returns the scope that a token has, for the primary', async () => {
+  await using reading = await serve(folder.file('plants.db'))
+  const reader = `Bearer ${await createToken('watch', '--scope', 'read')}`
+  const scope = async (authorization?: string) => {
+    const headers = authorization === undefined ? {} : { authorization }
+    return (await (await reading.fetch('/token', { headers })).json()) as { scope: string }
+  }
+
+  expect(await scope()).toMatchObject({ scope: 'write' })
+  expect(await scope(reader)).toMatchObject({ scope: 'read' })
+})
 describe('a read-only daemon on a backup', () => {
   test('leaves the file and its folder as they are', async () => {
     await create(50, 'fifty')

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { TOKEN } from '../harness/daemon'
-import { type Answer, connect, head, request } from '../harness/http'
+import { type Answer, connect, head } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
@@ -131,22 +131,4 @@ test('bodies of one-byte chunks take no more memory than others', async () => {
 
   expect(peak).toBeGreaterThan(0)
   expect(peak).toBeLessThan(MAX_OWN_MEGABYTES)
-})
-
-test('keeps the connection after a body that has ended, refused or not', async () => {
-  using connection = await connect(daemon.url)
-  const refused = { 'content-length': '5' }
-  const statuses = []
-  for (const text of [
-    `${head('POST /plants', refused)}12345`,
-    `${head('POST /plants', chunked)}5\r\n12345\r\n0\r\n\r\n`,
-    `${head('GET /health', refused)}12345`,
-    `${head('POST /plants', { ...json, ...chunked })}5;e=1\r\n12345\r\n0\r\n\r\n`,
-    request('GET', '/plants', TOKEN),
-  ]) {
-    const answer = await connection.send(text)
-    statuses.push([answer?.status, answer?.headers.connection])
-  }
-
-  expect(statuses).toEqual([401, 401, 200, 400, 200].map((status) => [status, undefined]))
 })

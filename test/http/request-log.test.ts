@@ -1,7 +1,6 @@
 // Who did what, with --log-requests: the client, its token and the id of each request.
 import { expect, test } from 'bun:test'
-import { type Daemon, runProgram, startDaemon, TOKEN } from '../harness/daemon'
-import { connect, head } from '../harness/http'
+import { type Daemon, runProgram, startDaemon } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 import { until } from '../harness/until'
 
@@ -63,20 +62,16 @@ test('sends an id in X-Request-Id with every answer, including errors', async ()
   const sent = [
     ['GET', '/plants', 200],
     ['HEAD', '/plants', 200],
-    ['GET', '/plants/1', 404],
-    ['DELETE', '/plants/1', 404],
-    ['GET', '/plants/x', 400],
     ['POST', '/plants', 415],
     ['GET', '/nowhere', 404],
     ['PATCH', '/plants', 405],
-    ['GET', '/openapi.json', 200],
     ['GET', '/health', 200],
-    ['GET', '/metrics', 200],
   ] as const
   for (const [index, [method, path, status]] of sent.entries()) {
     const id = `trace_${index}.A-z`
     const headers = { 'x-request-id': id, 'content-type': 'text/plain' }
-    const answer = await daemon.fetch(path, { method, headers })
+    // A query is not logged.
+    const answer = await daemon.fetch(`${path}?tag=a`, { method, headers })
 
     expect([method, path, answer.status]).toEqual([method, path, status])
     expect(answer.headers.get('x-request-id')).toBe(id)
@@ -139,23 +134,6 @@ test.each([
   else expect(await found).toBe(client)
 })
 
-test('reads several X-Forwarded-For as one', async () => {
-  const env = { PLANTSTORE_TRUSTED_PROXIES: '127.0.0.0/8', PLANTSTORE_LOG_REQUESTS: 'true' }
-  await using daemon = await startDaemon({ database: folder.file('several.db'), env })
-  const connection = await connect(daemon.url)
-  connection.write(
-    head('GET /plants', {
-      host: 'x',
-      authorization: `Bearer ${TOKEN}`,
-      'x-request-id': 'two',
-      'x-forwarded-for':
-        '198.51.100.1\r\nX-Forwarded-For: 203.0.113.7\r\nX-Forwarded-For: 127.0.0.2',
-    }),
-  )
-
-  expect((await logged(daemon, 'two'))?.client).toBe('203.0.113.7')
-})
-
 test('names an IPv4 client of a daemon that listens on IPv6 too', async () => {
   const args = ['--log-requests', '--host', '::', '--trusted-proxies', '127.0.0.1']
   await using daemon = await startDaemon({ database: folder.file('ipv6.db'), args })
@@ -185,19 +163,14 @@ test('a unix socket is a proxy, trusted where any is', async () => {
   }
 })
 
-test.each([
-  '10.0.0.0/33',
-  '::1/129',
-  '10.0.0',
-  'proxy.local',
-  '10.0.0.1/',
-  '10.0.0.1,',
-  'fe80::1%1',
-])('refuses --trusted-proxies %s', async (list) => {
-  const bad = list.split(',').at(-1)
-  expect(await runProgram(['serve', '--port', '0', '--trusted-proxies', list])).toEqual({
-    out: '',
-    err: `plantstore: --trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${bad}"; see "plantstore serve --help"\n`,
-    code: 2,
-  })
-})
+test.each(['10.0.0.0/33', '::1/129', '10.0.0', 'proxy.local', '10.0.0.1,', 'fe80::1%1'])(
+  'refuses --trusted-proxies %s',
+  async (list) => {
+    const bad = list.split(',').at(-1)
+    expect(await runProgram(['serve', '--port', '0', '--trusted-proxies', list])).toEqual({
+      out: '',
+      err: `plantstore: --trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${bad}"; see "plantstore serve --help"\n`,
+      code: 2,
+    })
+  },
+)

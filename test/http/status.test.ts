@@ -2,9 +2,6 @@
 import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
 import type { Status } from '../../src/client/types'
-import { RequestError } from '../../src/errors'
-import type { Store, StoreStats } from '../../src/store'
-import { configuredToken, serveStore } from '../../tools/service'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
@@ -75,49 +72,4 @@ test('GET /status has the last backup, the change log and its followers', async 
   if (!lastBackup) return
   expect(Math.abs(Date.parse(lastBackup.at) - before)).toBeLessThan(60_000)
   expect(lastBackup.ageSeconds).toBeWithin(0, 60)
-})
-
-const NO_STATS: StoreStats = {
-  problem: null,
-  queuedWrites: 0,
-  databaseBytes: null,
-  walBytes: null,
-  freeBytes: null,
-}
-
-/** The status of a store with these facts. */
-async function statusOf(store: Partial<Store>): Promise<unknown> {
-  const token = configuredToken(TOKEN)
-  const { url, end } = serveStore(store as Store, { configuredToken: () => token })
-  await using _ = { [Symbol.asyncDispose]: end }
-
-  const headers = { authorization: `Bearer ${TOKEN}` }
-  const answer = await fetch(`${url}/status`, { headers })
-  expect(answer.status).toBe(200)
-  return await answer.json()
-}
-
-test('GET /status rounds the lag of a replica to milliseconds', async () => {
-  const replica = { lagSeconds: 1.2345678, lagBytes: 3 }
-  const stats = () => ({ ...NO_STATS, replica })
-
-  expect(await statusOf({ stats, countPlants: async () => 1 })).toMatchObject({
-    readOnly: true,
-    replica: { lagSeconds: 1.235, lagBytes: 3 },
-  })
-})
-
-test('GET /status is answered in an outage, with the reason', async () => {
-  const problem = new RequestError('disk full')
-  const status = await statusOf({
-    stats: () => ({ ...NO_STATS, problem, isDamaged: true }),
-    countPlants: () => Promise.reject(new RequestError('storage failed')),
-  })
-
-  expect(status).toMatchObject({
-    plants: null,
-    writable: false,
-    problem: { name: 'disk full', message: 'disk full; nothing was stored' },
-    damaged: true,
-  })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { entityTagOf } from '../../src/plant/entity-tag'
+import { entityTagOf, restoreTag } from '../../src/plant/entity-tag'
 import { OPTIONAL_TEXTS, ofOptionalTexts, type Plant } from '../../src/plant/plant'
 
 /** The entity tag of a plant that is sent as this JSON. */
@@ -32,4 +32,18 @@ test('plants that differ in one field have different entity tags', () => {
   ]
 
   expect(new Set(plants.map((plant) => entityTagOf(plant))).size).toBe(plants.length)
+})
+
+test('an entity tag is restored from the forms that compressing proxies give it, and from no others', () => {
+  const tag = '"ABCDEFGHIJKLMNOPQRSTUV"'
+  const withEnding = (ending: string) => tag.replace(/"$/, `${ending}"`)
+  for (const ending of ['', '-gzip', '-br', '-zstd', '-deflate']) {
+    const form = withEnding(ending)
+    expect([restoreTag(form), restoreTag(`W/${form}`)]).toEqual([tag, tag])
+  }
+  for (const ending of ['-', '-GZIP', '-xz', 'gzip', '--gzip', ';gzip', '-gzip-br', ':br', 'x']) {
+    expect(restoreTag(withEnding(ending))).not.toBe(tag)
+  }
+  // It only looks like a form.
+  expect(restoreTag('"ABCDEFGHIJKLMNOPQRS-br"')).toBe('"ABCDEFGHIJKLMNOPQRS-br"')
 })
