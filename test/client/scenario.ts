@@ -28,23 +28,16 @@ const NAMES = [
   '\u2028\\\\"',
 ]
 
-/**
- * Writes, reads, replaces, lists, deletes and follows plants, and resolves to what does not hold; the store is empty
- * again after it.
- */
-export async function exercise(client: Client): Promise<string[]> {
-  const wrong: string[] = []
-  const show = (value: unknown) =>
-    JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item))
-  const expect = (what: string, found: unknown, wanted: unknown) => {
-    if (show(found) !== show(wanted)) wrong.push(`${what}: ${show(found)}, not ${show(wanted)}`)
-  }
-  const plants = IDS.map((id, index) => {
-    const name = NAMES[index % NAMES.length] ?? ''
-    return index % 2 === 0 ? { id, name, tag: `${name}, "id":3` } : { id, name }
-  })
+type Expect = (what: string, found: unknown, wanted: unknown) => void
 
-  for (const plant of plants) {
+const PLANTS = IDS.map((id, index) => {
+  const name = NAMES[index % NAMES.length] ?? ''
+  return index % 2 === 0 ? { id, name, tag: `${name}, "id":3` } : { id, name }
+})
+
+/** Creates plants, and reads them one by one and page by page. */
+async function exerciseReads(client: Client, expect: Expect): Promise<void> {
+  for (const plant of PLANTS) {
     const { id, ...rest } = plant
     const created = await client.createPlant(plant)
     expect(`create ${id}`, created.ok && created.value, rest)
@@ -53,10 +46,15 @@ export async function exercise(client: Client): Promise<string[]> {
   }
   const listed = []
   for await (const plant of client.plants({ limit: 2 })) listed.push(plant)
-  expect('all pages', listed, plants)
+  expect('all pages', listed, PLANTS)
   const behind = await client.listPlants({ after: MOST - 1n, limit: 5 })
-  expect('the last page', behind.ok && behind.value, { plants: plants.slice(-1), next: null })
+  expect('the last page', behind.ok && behind.value, { plants: PLANTS.slice(-1), next: null })
+  const health = await client.health()
+  expect('health', health.ok && health.value, { status: 'ok' })
+}
 
+/** Changes one plant, with conditions. */
+async function exerciseChanges(client: Client, expect: Expect): Promise<void> {
   const known = await client.createPlant({ id: MOST, name: 'other' })
   expect('a taken id', !known.ok && [known.error, known.status], [40902, 409])
   const replaced = await client.replacePlant({ id: MOST, name: 'new' })
@@ -70,28 +68,29 @@ export async function exercise(client: Client): Promise<string[]> {
   expect('the same fields have the same etag', untagged.ok && untagged.etag, version)
   const unchanged = await client.readPlant(MOST, { ifNoneMatch: version })
   expect('an unchanged plant', unchanged.ok && [unchanged.value, unchanged.etag], [null, version])
-  const health = await client.health()
-  expect('health', health.ok && health.value, { status: 'ok' })
+}
+
+/** Creates, replaces, changes and deletes many at once. */
+async function exerciseBatches(client: Client, expect: Expect): Promise<void> {
   const batch = await client.createPlants([{ id: 7n, name: 'seven' }])
   expect('a batch', batch.ok && batch.value, { created: 1 })
-  const put = [
+  const counts = await client.putPlants([
     { id: 7n, name: 'seven' },
     { id: MOST, name: 'new', tag: 'put' },
     { id: 8n, name: 'eight' },
-  ]
-  const counts = await client.putPlants(put)
+  ])
   expect('a put', counts.ok && counts.value, { created: 1, replaced: 1, unchanged: 1 })
   const update = await client.patchPlants([
     { id: 7n, tag: 't', was: { tag: null } },
     { id: MOST, name: 'other', was: { tag: null } },
     { id: 2n ** 53n + 3n, tag: 't' },
   ])
+  const left = { conflicts: [{ id: MOST }], missing: [{ id: 2n ** 53n + 3n }] }
   expect('a batch of patches', update.ok && update.value, {
     created: 0,
     patched: 1,
     unchanged: 0,
-    conflicts: [{ id: MOST }],
-    missing: [{ id: 2n ** 53n + 3n }],
+    ...left,
   })
   await client.patchPlants([{ id: 7n, tag: null }])
   const gone = await client.deletePlants([
@@ -99,15 +98,15 @@ export async function exercise(client: Client): Promise<string[]> {
     { id: MOST, name: 'other' },
     { id: 2n ** 53n + 3n, name: 'none' },
   ])
-  expect('a batch of deletes', gone.ok && gone.value, {
-    deleted: 1,
-    conflicts: [{ id: MOST }],
-    missing: [{ id: 2n ** 53n + 3n }],
-  })
+  expect('a batch of deletes', gone.ok && gone.value, { deleted: 1, ...left })
   for (const id of [8n, ...IDS]) {
     const deleted = await client.deletePlant(id)
     expect(`delete ${id}`, deleted.ok && deleted.value, null)
   }
+}
+
+/** Follows the changes of a plant, from its creation to its end. */
+async function exerciseFeed(client: Client, expect: Expect): Promise<void> {
   const end = await client.listChanges({ after: 'now' })
   await client.createPlant({ id: MOST, name: 'followed' })
   const followed = []
@@ -119,12 +118,25 @@ export async function exercise(client: Client): Promise<string[]> {
     if (followed.length === 1) await client.deletePlant(MOST)
     else break
   }
-  const followable = [
+  expect('the changes', followed, [
     ['create', MOST, { name: 'followed' }],
     ['delete', MOST, null],
-  ]
-  expect('the changes', followed, followable)
+  ])
   const deleted = await client.readPlant(MOST)
   expect('a deleted plant', !deleted.ok && deleted.error, 40402)
+}
+
+/** Uses a client as a program does, and resolves to what does not hold; the store is empty again after it. */
+export async function exercise(client: Client): Promise<string[]> {
+  const wrong: string[] = []
+  const show = (value: unknown) =>
+    JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item))
+  const expect: Expect = (what, found, wanted) => {
+    if (show(found) !== show(wanted)) wrong.push(`${what}: ${show(found)}, not ${show(wanted)}`)
+  }
+  await exerciseReads(client, expect)
+  await exerciseChanges(client, expect)
+  await exerciseBatches(client, expect)
+  await exerciseFeed(client, expect)
   return wrong
 }

@@ -62,71 +62,72 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
     ]),
   )
 
+const optional = ofOptionalTexts(() => 'optional' as const)
+const plant: Fields<Plant> = { name: 'required', ...optional }
+const newPlant: Fields<NewPlant> = { ...plant, id: 'required' }
+const change: Fields<PlantChange> = { name: 'optional', ...optional }
+const error: Fields<Pick<Failure, 'error' | 'message'>> = {
+  error: 'required',
+  message: 'required',
+}
+const page: Fields<PlantPage> = { plants: 'required', next: 'required' }
+const created: Fields<Created> = { created: 'required' }
+const put: Fields<PutCounts> = {
+  created: 'required',
+  replaced: 'required',
+  unchanged: 'required',
+}
+const deleted: Fields<Deleted> = {
+  deleted: 'required',
+  conflicts: 'required',
+  missing: 'required',
+}
+const update: Fields<PlantUpdate> = { ...change, id: 'required', was: 'optional' }
+const patched: Fields<Patched> = {
+  created: 'required',
+  patched: 'required',
+  unchanged: 'required',
+  conflicts: 'required',
+  missing: 'required',
+}
+const tags: Fields<TagPage> = { tags: 'required', next: 'required' }
+const token: Fields<OwnToken> = {
+  name: 'required',
+  scope: 'required',
+  expires: 'optional',
+  changeLog: 'required',
+}
+const health: Fields<Health> = { status: 'required' }
+const status: Fields<Status> = {
+  version: 'required',
+  commit: 'required',
+  engine: 'required',
+  database: 'required',
+  plants: 'required',
+  readOnly: 'required',
+  writable: 'required',
+  problem: 'required',
+  replica: 'required',
+  damaged: 'required',
+  uptimeSeconds: 'required',
+  lastBackup: 'required',
+  changeLog: 'required',
+  followers: 'required',
+}
+const logged: Fields<Change> = {
+  cursor: 'required',
+  at: 'required',
+  action: 'required',
+  id: 'required',
+  before: 'required',
+  after: 'required',
+  token: 'required',
+  address: 'required',
+  request: 'required',
+}
+const changes: Fields<ChangePage | HistoryPage> = { changes: 'required', next: 'required' }
+
 test('the types have the fields of the schemas', () => {
-  const optional = ofOptionalTexts(() => 'optional' as const)
-  const plant: Fields<Plant> = { name: 'required', ...optional }
-  const newPlant: Fields<NewPlant> = { ...plant, id: 'required' }
-  const change: Fields<PlantChange> = { name: 'optional', ...optional }
-  const error: Fields<Pick<Failure, 'error' | 'message'>> = {
-    error: 'required',
-    message: 'required',
-  }
-  const page: Fields<PlantPage> = { plants: 'required', next: 'required' }
-  const created: Fields<Created> = { created: 'required' }
-  const put: Fields<PutCounts> = {
-    created: 'required',
-    replaced: 'required',
-    unchanged: 'required',
-  }
-  const deleted: Fields<Deleted> = {
-    deleted: 'required',
-    conflicts: 'required',
-    missing: 'required',
-  }
-  const update: Fields<PlantUpdate> = { ...change, id: 'required', was: 'optional' }
-  const patched: Fields<Patched> = {
-    created: 'required',
-    patched: 'required',
-    unchanged: 'required',
-    conflicts: 'required',
-    missing: 'required',
-  }
-  const tags: Fields<TagPage> = { tags: 'required', next: 'required' }
-  const token: Fields<OwnToken> = {
-    name: 'required',
-    scope: 'required',
-    expires: 'optional',
-    changeLog: 'required',
-  }
-  const health: Fields<Health> = { status: 'required' }
-  const status: Fields<Status> = {
-    version: 'required',
-    commit: 'required',
-    engine: 'required',
-    database: 'required',
-    plants: 'required',
-    readOnly: 'required',
-    writable: 'required',
-    problem: 'required',
-    replica: 'required',
-    damaged: 'required',
-    uptimeSeconds: 'required',
-    lastBackup: 'required',
-    changeLog: 'required',
-    followers: 'required',
-  }
-  const logged: Fields<Change> = {
-    cursor: 'required',
-    at: 'required',
-    action: 'required',
-    id: 'required',
-    before: 'required',
-    after: 'required',
-    token: 'required',
-    address: 'required',
-    request: 'required',
-  }
-  const changes: Fields<ChangePage | HistoryPage> = { changes: 'required', next: 'required' }
   const { Cursor, LogCursor, ...schemas } = schemasOfAll
 
   const found = Object.entries(schemas).map(([name, schema]) => [name, fieldsOf(schema)])
