@@ -61,11 +61,3 @@ test.each(hosts)('sends neither a token nor a request for %s to the proxy', asyn
 
   expect(proxy.seen()).toBe('')
 })
-
-test('sends a token for another machine through the proxy', async () => {
-  using proxy = await startProxy()
-  const env = { ...proxy.env, PLANTSTORE_TOKEN: TOKEN }
-  await runProgram(['changes', '--url', 'http://plants.invalid'], { env })
-
-  expect(proxy.seen()).toContain(TOKEN)
-})
