@@ -105,7 +105,7 @@ test('an empty change log begins and ends at one place; one without a name has n
   expect(() => toChangeLogState({ ...empty, log: null })).toThrow()
 })
 
-test('refuses a malformed cursor, and says what is expected', () => {
+test('a malformed cursor is refused, with what is expected', () => {
   expect([numberAfter(undefined), numberAfter('now')]).toEqual([null, null])
   expect(numberBefore(undefined)).toBeNull()
   expect(() => numberAfter('5')).toThrow('after: expected a cursor, or "now"')

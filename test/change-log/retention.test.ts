@@ -94,14 +94,14 @@ async function settled(): Promise<World> {
   return world
 }
 
-test('removes entries once they are older than the period, and no younger ones', async () => {
+test('retention removes entries once they are older than the period, and no younger ones', async () => {
   const world = await settled()
 
   expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('waits an hour after the start, then logs the numbers of entries before and after', async () => {
+test('retention waits an hour after the start, then logs the numbers of entries before and after', async () => {
   const world = await settled()
   const before = world.entries.length
   world.true += 20 * DAY
@@ -121,25 +121,28 @@ test('waits an hour after the start, then logs the numbers of entries before and
 test.each([
   ['a year', YEAR],
   ['forty days', 40 * DAY],
-])('keeps the change log if the clock is %s ahead at one start, or for a day', async (_, ahead) => {
-  const world = await settled()
-  const { oldest } = world
-  const before = world.entries.length
-  world.start(ahead)
-  await world.run(12 * HOUR, HOUR)
-  world.start(ahead)
-  await world.run(12 * HOUR, HOUR)
+])(
+  'retention keeps the change log if the clock is %s ahead at one start, or for a day',
+  async (_, ahead) => {
+    const world = await settled()
+    const { oldest } = world
+    const before = world.entries.length
+    world.start(ahead)
+    await world.run(12 * HOUR, HOUR)
+    world.start(ahead)
+    await world.run(12 * HOUR, HOUR)
 
-  // As many days as passed, and one for the jump.
-  expect(world.oldest).toBeGreaterThan(oldest - 2 * DAY)
-  expect(world.entries.length).toBeGreaterThan(before - 2 * 8)
+    // As many days as passed, and one for the jump.
+    expect(world.oldest).toBeGreaterThan(oldest - 2 * DAY)
+    expect(world.entries.length).toBeGreaterThan(before - 2 * 8)
 
-  world.start()
-  await world.run(5 * DAY, 3 * HOUR)
-  expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
-})
+    world.start()
+    await world.run(5 * DAY, 3 * HOUR)
+    expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
+  },
+)
 
-test('removes entries that were written while the clock was ahead, once they are old', async () => {
+test('retention removes entries that were written while the clock was ahead, once they are old', async () => {
   const world = new World()
   world.start(YEAR)
   await world.run(DAY, HOUR)
@@ -149,7 +152,7 @@ test('removes entries that were written while the clock was ahead, once they are
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('keeps entries that were written while the clock was behind', async () => {
+test('retention keeps entries that were written while the clock was behind', async () => {
   const world = new World()
   world.start(-60 * YEAR)
   await world.run(DAY, HOUR)
@@ -159,7 +162,7 @@ test('keeps entries that were written while the clock was behind', async () => {
   expect(world.oldest).toBe(21 * DAY - HOUR)
 })
 
-test('removes old entries while the clock is behind', async () => {
+test('retention removes old entries while the clock is behind', async () => {
   const world = await settled()
   world.start(-60 * YEAR)
   await world.run(10 * DAY, 3 * HOUR)
@@ -168,7 +171,7 @@ test('removes old entries while the clock is behind', async () => {
   expect(world.oldest).toBeLessThan(KEEP + 14 * HOUR)
 })
 
-test('keeps the change log when the clock jumps ahead while the daemon runs', async () => {
+test('retention keeps the change log when the clock jumps ahead while the daemon runs', async () => {
   const world = await settled()
   world.wrong = YEAR
   await world.run(DAY, 3 * HOUR)
@@ -176,7 +179,7 @@ test('keeps the change log when the clock jumps ahead while the daemon runs', as
   expect(world.oldest).toBeGreaterThanOrEqual(KEEP - 3 * HOUR)
 })
 
-test('removes old entries of an unchanged store once a daemon has run for the period', async () => {
+test('retention removes old entries of an unchanged store once a daemon has run for the period', async () => {
   const world = new World()
   world.start()
   world.write(3000)
@@ -203,7 +206,7 @@ test('a removal that is stopped ends between two steps', async () => {
   expect(world.entries.length).toBeGreaterThanOrEqual(2000)
 })
 
-test('removes entries of a short period soon', async () => {
+test('retention removes entries of a short period soon', async () => {
   const world = new World()
   world.keepMs = 1000
   world.write(10)
@@ -213,7 +216,7 @@ test('removes entries of a short period soon', async () => {
   expect(world.entries).toEqual([])
 })
 
-test('retries a removal that failed', async () => {
+test('retention retries a removal that failed', async () => {
   const world = new World()
   world.write(10)
   world.start()
@@ -229,7 +232,7 @@ test('retries a removal that failed', async () => {
   expect(world.entries).toEqual([])
 })
 
-test('removes entries that are less than a hundredth of the period apart in one step', async () => {
+test('retention removes entries that are less than a hundredth of the period apart in one step', async () => {
   const world = new World()
   world.keepMs = 400 * HOUR
   world.start()
@@ -254,7 +257,7 @@ test('a pause between two entries counts for a tenth of the period', async () =>
   expect(world.entries).toHaveLength(1)
 })
 
-test('looks at most once in a second, with pauses in between', async () => {
+test('retention looks at most once in a second, with pauses in between', async () => {
   const started = performance.now()
   let first = 1
   const log: RetainedLog = {

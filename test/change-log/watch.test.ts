@@ -51,7 +51,7 @@ test('polls never overlap: while one waits for a lost server, no other begins', 
   expect(ends).toEqual(['a'])
 })
 
-test('notifies each listener once of new entries, and of a failure', async () => {
+test('the watch notifies each listener once of new entries, and of a failure', async () => {
   const end = createEnd()
   const { watch } = createChangeLogWatch(end.read)
   let calls = 0

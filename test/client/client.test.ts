@@ -20,11 +20,11 @@ const rowOf = (from: bigint, count: number, tag: string): NewPlant[] =>
     tag,
   }))
 
-test('writes and reads plants exactly, at both ends of int64', async () => {
+test('the client writes and reads plants exactly, at both ends of int64', async () => {
   expect(await exercise(client)).toEqual([])
 })
 
-test('resolves to a refusal with its number', async () => {
+test('the client resolves to a refusal with its number', async () => {
   const reader = createClient({
     url: daemon.url,
     token: await createToken('reader', '--scope', 'read'),
@@ -39,7 +39,7 @@ test('resolves to a refusal with its number', async () => {
   expect(stored(1n)).toBeUndefined()
 })
 
-test('reports an answer that is not from plantstore as a failure with the number 0', async () => {
+test('the client reports an answer that is not from plantstore as a failure with the number 0', async () => {
   await using page = serve(() => new Response('<!doctype html>'))
   const lost = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
 
@@ -51,7 +51,7 @@ test('reports an answer that is not from plantstore as a failure with the number
   expect(await strange.deletePlant(1n)).toMatchObject({ ok: false, error: 0, status: 200 })
 })
 
-test('keeps the path of its URL', async () => {
+test('the client keeps the path of its URL', async () => {
   await using proxy = serve((request) => {
     const { pathname, search } = new URL(request.url)
     if (!pathname.startsWith('/garden/')) return new Response('', { status: 404 })
@@ -63,7 +63,7 @@ test('keeps the path of its URL', async () => {
   }
 })
 
-test('refuses ids that would be rounded, and values that no header can hold, before it sends anything', async () => {
+test('the client refuses ids that would be rounded, and values that no header can hold, before it sends anything', async () => {
   // @ts-expect-error: a program without types may send a number.
   const created = client.createPlant({ id: 5, name: 'a' })
   await expect(created).rejects.toThrow('an id must be a bigint, such as 1n')
@@ -73,7 +73,7 @@ test('refuses ids that would be rounded, and values that no header can hold, bef
   await expect(read).rejects.toThrow(TypeError)
 })
 
-test('rejects every wrong argument, and never throws at the call', async () => {
+test('the client rejects every wrong argument, and never throws at the call', async () => {
   // A program without types gives what it has.
   const wrong = null as never
   const calls = [
@@ -113,11 +113,11 @@ test.each([
   'file:///plants',
   'http://user@localhost',
   'http://:password@localhost',
-])('makes no client for %s, which no request can have', (address) => {
+])('no client is made for %s, which no request can have', (address) => {
   expect(() => createClient({ url: address, token: TOKEN })).toThrow(TypeError)
 })
 
-test('makes no client with a token that no header can hold, or that would retry without end', () => {
+test('no client is made with a token that no header can hold, or that would retry without end', () => {
   expect(() => createClient({ url: daemon.url, token: 'a\nb' })).toThrow(TypeError)
   expect(() => createClient({ url: daemon.url, token: TOKEN, retries: Number.NaN })).toThrow(
     TypeError,
@@ -140,7 +140,7 @@ function behindProxy(change: (etag: string) => string | null) {
   return { ...proxy, client: createClient({ url: proxy.url, token: TOKEN }) }
 }
 
-test('makes no change if its condition has no value, as behind a proxy that removes ETag', async () => {
+test('the client makes no change if its condition has no value, as behind a proxy that removes ETag', async () => {
   await using proxy = behindProxy(() => null)
   const behind = proxy.client
   await behind.createPlant({ id: 70n, name: 'a' })
@@ -161,7 +161,7 @@ test('makes no change if its condition has no value, as behind a proxy that remo
   expect(stored(70n)).toEqual({ id: 70n, name: 'a', tag: null })
 })
 
-test('sends the cursor of a change with a read that must see it', async () => {
+test('the client sends the cursor of a change with a read that must see it', async () => {
   const sent: (string | null)[] = []
   const watched = createClient({
     url: daemon.url,
@@ -180,7 +180,7 @@ test('sends the cursor of a change with a read that must see it', async () => {
   expect(end).toMatchObject({ value: { next: cursor } })
 })
 
-test('does not accept a 304 that it did not ask for', async () => {
+test('the client does not accept a 304 that it did not ask for', async () => {
   await using proxy = serve(() => new Response(null, { status: 304 }))
 
   const read = await createClient({ url: proxy.url, token: TOKEN }).readPlant(1n)
@@ -188,7 +188,7 @@ test('does not accept a 304 that it did not ask for', async () => {
   expect(read).toMatchObject({ ok: false, error: 0, status: 304 })
 })
 
-test('reads the name, the scope and the expiry of its token', async () => {
+test('the client reads the name, the scope and the expiry of its token', async () => {
   const phone = await createToken('phone', '--scope', 'read', '--expires', '30d')
 
   expect(await createClient({ url: daemon.url, token: phone }).readToken()).toMatchObject({
@@ -197,7 +197,7 @@ test('reads the name, the scope and the expiry of its token', async () => {
   })
 })
 
-test('says that the service cannot write', async () => {
+test('the client says that the service cannot write', async () => {
   const body = { error: 50302, message: 'cannot write' }
   await using other = serve(() => Response.json(body, { status: 503 }))
 
@@ -205,7 +205,7 @@ test('says that the service cannot write', async () => {
   expect(health).toMatchObject({ ok: false, error: 50302, status: 503 })
 })
 
-test('sends the headers of a call, and returns the id of its request, refused or not', async () => {
+test('the client sends the headers of a call, and returns the id of its request, refused or not', async () => {
   const other = await createToken('other')
   const headers = { 'X-Request-Id': 'walk-7', Authorization: `Bearer ${other}` }
   const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
@@ -219,7 +219,7 @@ test('sends the headers of a call, and returns the id of its request, refused or
   expect(unnamed).toMatchObject({ error: 40402, requestId: expect.stringMatching(/^.{8,}$/) })
 })
 
-test('drops no field of a change and no guard, whatever a program passes', async () => {
+test('the client drops no field of a change and no guard, whatever a program passes', async () => {
   await client.createPlant({ id: 51n, name: 'a', tag: 't' })
   const plant: NewPlant = { id: 51n, name: 'a' }
   const misspelt: object = { nmae: 'b' }
@@ -249,7 +249,7 @@ test('drops no field of a change and no guard, whatever a program passes', async
 test.each([
   ['weak, by nginx', (tag: string) => `W/${tag}`],
   ['with -zstd, by Caddy', (tag: string) => tag.replace(/"$/, '-zstd"')],
-])('recognizes an etag that a compressing proxy changed: %s', async (_, change) => {
+])('the client recognizes an etag that a compressing proxy changed: %s', async (_, change) => {
   await using proxy = behindProxy(change)
   const behind = proxy.client
   await behind.createPlant({ id: 60n, name: 'a' })
@@ -264,7 +264,7 @@ test.each([
   expect(await behind.deletePlant(60n)).toMatchObject({ ok: true })
 })
 
-test('keeps an etag that happens to end like the name of a coding', async () => {
+test('the client keeps an etag that happens to end like the name of a coding', async () => {
   const etag = '"ABCDEFGHIJKLMNOPQ-gzip"'
   await using fixed = serve(() => Response.json({ id: 1, name: 'a' }, { headers: { etag } }))
 
@@ -273,7 +273,7 @@ test('keeps an etag that happens to end like the name of a coding', async () => 
   expect(read).toMatchObject({ ok: true, etag })
 })
 
-test('reads all pages of a tag, and throws the refusal of a page', async () => {
+test('the client reads all pages of a tag, and throws the refusal of a page', async () => {
   const plants = rowOf(2n ** 53n - 20n, 45, 'pages')
   await client.createPlants(plants)
 
@@ -287,7 +287,7 @@ test('reads all pages of a tag, and throws the refusal of a page', async () => {
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
 })
 
-test('reads on after an empty page', async () => {
+test('the client reads on after an empty page', async () => {
   const pages = [
     { plants: [], next: '5' },
     { plants: [{ id: 9, name: 'Ficus' }], next: null },
@@ -303,7 +303,7 @@ test('reads on after an empty page', async () => {
   expect(asked).toEqual(['?name=FICUS+%26+co&limit=1000', '?name=FICUS+%26+co&limit=1000&after=5'])
 })
 
-test('lists descending ids, page by page, exactly at both ends', async () => {
+test('the client lists descending ids, page by page, exactly at both ends', async () => {
   const ids = [-(2n ** 63n), -1n, 2n ** 54n, 2n ** 54n + 1n, 2n ** 63n - 1n]
   const plants = ids.map((id) => ({ id, name: `end ${id}`, tag: 'ends' }))
   expect(await client.createPlants(plants)).toMatchObject({ ok: true })
@@ -316,7 +316,7 @@ test('lists descending ids, page by page, exactly at both ends', async () => {
   expect(await Array.fromAsync(below)).toEqual(plants.slice(0, 3).toReversed())
 })
 
-test('creates any number of plants in batches, and says which were refused', async () => {
+test('the client creates any number of plants in batches, and says which were refused', async () => {
   const plants = rowOf(100_000n, 2300, 'many')
   const taken = { id: 101_234n, name: 'taken' }
   const wrong = { id: 102_299n, name: 'zero \0' }
@@ -342,7 +342,7 @@ test('creates any number of plants in batches, and says which were refused', asy
   expect(found).toEqual(plants.slice(0, -1).filter(({ id }) => id !== taken.id))
 })
 
-test("returns the caller's own object for a refused plant", async () => {
+test("the client returns the caller's own object for a refused plant", async () => {
   const lines = [{ id: 250_000n, name: '\0', line: 7 }]
 
   const [outcome] = await Array.fromAsync(client.createAll(lines))
@@ -350,7 +350,7 @@ test("returns the caller's own object for a refused plant", async () => {
   expect(outcome?.refused[0]?.plant.line).toBe(7)
 })
 
-test('splits batches so that no body is too large', async () => {
+test('the client splits batches so that no body is too large', async () => {
   const name = '\u{1F331}'.repeat(50_000)
   const plants = Array.from({ length: 12 }, (_, index) => ({ id: 200_000n + BigInt(index), name }))
 
@@ -360,7 +360,7 @@ test('splits batches so that no body is too large', async () => {
   expect(outcomes.length).toBeGreaterThan(2)
 })
 
-test('ends with the error that refuses every batch', async () => {
+test('the client ends with the error that refuses every batch', async () => {
   const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
   const all = Array.fromAsync(stranger.createAll(rowOf(300_000n, 2, 'none')))
 
@@ -368,7 +368,7 @@ test('ends with the error that refuses every batch', async () => {
   expect(stored(300_000n)).toBeUndefined()
 })
 
-test('accepts a signal in every method', async () => {
+test('the client accepts a signal in every method', async () => {
   const signal = AbortSignal.abort(new Error('changed my mind'))
   const options = { signal }
   const plant = { id: 400_000n, name: 'a' }
@@ -398,7 +398,7 @@ function serve(answer: (request: Request) => Response | Promise<Response>) {
   }
 }
 
-test('lists tags page by page, with and without the empty one', async () => {
+test('the client lists tags page by page, with and without the empty one', async () => {
   await client.putPlants([
     { id: 77_000_001n, name: 'tagged', tag: '' },
     { id: 77_000_002n, name: 'tagged', tag: '🌵 77' },

@@ -17,7 +17,7 @@ const plant = fc.record(
 )
 const space = fc.stringMatching(/^[ \t\n\r]{0,3}$/)
 
-test('reads the JSON that it writes', () => {
+test('the client reads the JSON that it writes', () => {
   fc.assert(
     fc.property(plant, (sample) => {
       expect(toNewPlant(parseJson(plantText(sample)))).toEqual(sample)
@@ -26,7 +26,7 @@ test('reads the JSON that it writes', () => {
   )
 })
 
-test('reads ids with any white space, in any order of the fields', () => {
+test('the client reads ids with any white space, in any order of the fields', () => {
   fc.assert(
     fc.property(fc.array(plant), space, (plants, gap) => {
       const items = plants.map(({ id, ...rest }) => {
@@ -40,7 +40,7 @@ test('reads ids with any white space, in any order of the fields', () => {
   )
 })
 
-test('reads everything but ids as JSON.parse does', () => {
+test('the client reads everything but ids as JSON.parse does', () => {
   const noId = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"id"'))
   fc.assert(
     fc.property(noId, (value) => {
@@ -51,7 +51,7 @@ test('reads everything but ids as JSON.parse does', () => {
   )
 })
 
-test('marks the integers of ids, and of nothing else', () => {
+test('the client marks the integers of ids, and of nothing else', () => {
   const json = '{"no":5,"xid":5,"id":5,"plants":[{"id":-0},{"ID":5}],"tag":"id"}'
 
   expect(parseJson(json)).toEqual({
@@ -63,14 +63,14 @@ test('marks the integers of ids, and of nothing else', () => {
   })
 })
 
-test('reads no id that is not exact', () => {
+test('the client reads no id that is not exact', () => {
   for (const id of ['1.5', '1e3', '9007199254740993.0', '"a"', 'null', '12345678901234567890123']) {
     expect(toNewPlant(parseJson(`{"id":${id},"name":"a"}`))).toBeUndefined()
   }
 })
 
 test.each(['{"id":1', '{"id":', '"id', '"id\\"', '{"a":"\\', '', '{"id":1}}'])(
-  'refuses %j, which is no JSON',
+  'the client refuses %j, which is no JSON',
   (broken) => {
     expect(() => parseJson(broken)).toThrow(SyntaxError)
   },

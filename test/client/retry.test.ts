@@ -35,7 +35,7 @@ function faulty(faults: readonly Fault[], options: Partial<ClientOptions> = {}) 
   return { sent, client: createClient({ url: daemon.url, token: TOKEN, fetch: send, ...options }) }
 }
 
-test('waits as long as a rate limit says', async () => {
+test('the client waits as long as a rate limit says', async () => {
   const database = folder.file('limited.db')
   await using limited = await startDaemon({ database, args: ['--rate-limit', '4'] })
   const client = createClient({ url: limited.url, token: limited.token })
@@ -48,7 +48,7 @@ test('waits as long as a rate limit says', async () => {
   expect(refused).toContainEqual(expect.objectContaining({ error: 42901, retryAfter: 1 }))
 })
 
-test('retries every operation that a busy daemon refused', async () => {
+test('the client retries every operation that a busy daemon refused', async () => {
   const busy = [refuse(50301, { 'retry-after': '0' })]
   const created = faulty(busy)
   expect(await created.client.createPlant({ id: 1n, name: 'a' })).toMatchObject({ ok: true })
@@ -63,7 +63,7 @@ test('retries every operation that a busy daemon refused', async () => {
   ])
 })
 
-test('gives up after some tries, or if the wait would be too long', async () => {
+test('the client gives up after some tries, or if the wait would be too long', async () => {
   const busy = faulty(Array(9).fill(refuse(50301, { 'retry-after': '0' })), { retries: 4 })
   const long = faulty([refuse(50301, { 'retry-after': '3600' })])
   const full = faulty([refuse(50701)])
@@ -76,7 +76,7 @@ test('gives up after some tries, or if the wait would be too long', async () => 
   expect(full.sent).toHaveLength(1)
 })
 
-test('retries as often as allowed, with pauses of up to 30 seconds', async () => {
+test('the client retries as often as allowed, with pauses of up to 30 seconds', async () => {
   const { setTimeout } = globalThis
   const pauses: unknown[] = []
   const clock = spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms = 0) => {
@@ -95,7 +95,7 @@ test('retries as often as allowed, with pauses of up to 30 seconds', async () =>
   }
 })
 
-test('understands a Retry-After that is a date, and a missing one', async () => {
+test('the client understands a Retry-After that is a date, and a missing one', async () => {
   const date = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString()
   const soon = faulty([refuse(42901, { 'retry-after': date(-5) })])
   const none = faulty([refuse(42901)])
@@ -107,7 +107,7 @@ test('understands a Retry-After that is a date, and a missing one', async () => 
   expect(result.ok || (result.retryAfter ?? 0)).toBeWithin(7000, 7201)
 })
 
-test('ends the wait for another try when its signal is aborted', async () => {
+test('the client ends the wait for another try when its signal is aborted', async () => {
   const { client, sent } = faulty([refuse(50301, { 'retry-after': '25' })])
   const started = performance.now()
 
@@ -118,7 +118,7 @@ test('ends the wait for another try when its signal is aborted', async () => {
   expect(performance.now() - started).toBeLessThan(20_000)
 })
 
-test('recognizes that a create whose answer was lost was stored', async () => {
+test('the client recognizes that a create whose answer was lost was stored', async () => {
   const lost = faulty([loseAnswer])
   const unsent = faulty([loseRequest, loseRequest])
 
@@ -135,14 +135,14 @@ test('recognizes that a create whose answer was lost was stored', async () => {
   expect(await other.client.createPlant({ id: 11n, name: 'b' })).toMatchObject({ error: 40902 })
 })
 
-test('does not report a create as refused that may have been stored', async () => {
+test('the client does not report a create as refused that may have been stored', async () => {
   const { client } = faulty([loseAnswer, refuse(40102)])
 
   expect(await client.createPlant({ id: 21n, name: 'a' })).toMatchObject({ error: 0, status: 0 })
   expect(stored(21n)).toBeDefined()
 })
 
-test('repeats no other change whose answer was lost', async () => {
+test('the client repeats no other change whose answer was lost', async () => {
   await faulty([]).client.createPlant({ id: 31n, name: 'a' })
   const replaced = faulty([loseAnswer])
   const batch = faulty([loseAnswer])
@@ -154,7 +154,7 @@ test('repeats no other change whose answer was lost', async () => {
   expect([...replaced.sent, ...batch.sent, ...deleted.sent]).toEqual(['PUT', 'POST', 'DELETE'])
 })
 
-test("repeats a read, also after a proxy's error", async () => {
+test("the client repeats a read, also after a proxy's error", async () => {
   await faulty([]).client.createPlant({ id: 41n, name: 'a' })
   const gateway: Fault = async () => new Response('<h1>Bad gateway</h1>', { status: 502 })
   const { client, sent } = faulty([loseAnswer, gateway])
@@ -163,7 +163,7 @@ test("repeats a read, also after a proxy's error", async () => {
   expect(sent).toHaveLength(3)
 })
 
-test('finds the plants of a batch whose answer was lost', async () => {
+test('the client finds the plants of a batch whose answer was lost', async () => {
   const { client } = faulty([loseAnswer])
   const plants = Array.from({ length: 25 }, (_, index) => ({ id: 500n + BigInt(index), name: 'a' }))
 

@@ -20,14 +20,14 @@ test.each([
   ['GET', '/plants/changes'],
   ['GET', '/plants/history'],
   ['GET', '/plants/1/history'],
-])('asks for credentials: %s %s', async (method, path) => {
+])('the daemon asks for credentials: %s %s', async (method, path) => {
   const answer = await fetch(`${daemon.url}${path}`, { method })
 
   expect(answer.status).toBe(401)
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="plantstore"')
 })
 
-test('refuses a revoked token from the next request on, although it was just used', async () => {
+test('a revoked token is refused from the next request on, although it was just used', async () => {
   const headers = { authorization: `Bearer ${await createToken('leaving')}` }
   const read = () => fetch(`${daemon.url}/plants`, { headers })
   const answers = await Promise.all(Array.from({ length: 20 }, read))
@@ -38,7 +38,7 @@ test('refuses a revoked token from the next request on, although it was just use
   await expectError(await read(), 40102)
 })
 
-test('answers GET /health without a token', async () => {
+test('GET /health needs no token', async () => {
   const answer = await fetch(`${daemon.url}/health`)
 
   expect(answer.status).toBe(200)

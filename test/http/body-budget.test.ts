@@ -21,7 +21,7 @@ function pending(bytes: number, headers: Record<string, string> = {}) {
   return { request, end: () => end.resolve() }
 }
 
-test('reads 24 MiB of bodies at once, and refuses more', async () => {
+test('the daemon reads 24 MiB of bodies at once, and refuses more', async () => {
   const { none } = createBodies(MIB, createByteBudget(MIB))
   const reading = Array.from({ length: 24 }, () => pending(MIB))
   const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
@@ -38,7 +38,7 @@ test('reads 24 MiB of bodies at once, and refuses more', async () => {
   await none.transform({ request: later.request, headers: {} })
 })
 
-test('refuses a body while it is read if all bodies exceed their limit', async () => {
+test('the daemon refuses a body while it is read if all bodies exceed their limit', async () => {
   const { none } = createBodies(MIB, createByteBudget(MIB))
   const reading = Array.from({ length: 23 }, () => pending(MIB))
   const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
@@ -52,7 +52,7 @@ test('refuses a body while it is read if all bodies exceed their limit', async (
   await Promise.all(ends)
 })
 
-test('discards sixteen refused bodies at once, whatever their length', async () => {
+test('the daemon discards sixteen refused bodies at once, whatever their length', async () => {
   const { discardRest } = createDiscarder(MIB, createByteBudget(MIB))
   const bodies = [
     ...Array.from({ length: 15 }, () => pending(1, { 'content-length': String(8 * MIB) })),
@@ -120,7 +120,7 @@ function cutOff(): Request {
   return new Request('http://localhost', { method: 'POST', body })
 }
 
-test('reads the refused body of a disconnected client to its end', async () => {
+test('the daemon reads the refused body of a disconnected client to its end', async () => {
   expect(await createDiscarder(MIB, createByteBudget(MIB)).discardRest(cutOff())).toBeTrue()
 })
 
@@ -140,7 +140,7 @@ test('a refused body that is being read is left to its reader', async () => {
   expect(await createDiscarder(MIB, createByteBudget(MIB)).discardRest(request)).toBeTrue()
 })
 
-test('gives up a body that stalls for a second', async () => {
+test('the daemon gives up a body that stalls for a second', async () => {
   const { request } = pending(1)
   const started = performance.now()
 

@@ -11,7 +11,7 @@ const { daemon, database } = ownDaemon({ args: ['--max-body-bytes', String(LIMIT
 const ids = () => storedPlants(database).map(({ id }) => id)
 const bodyOf = (id: number, bytes: number) => `{"id":${id},"name":"Lily"}`.padEnd(bytes)
 
-test('accepts a body of exactly the limit, and not one byte more', async () => {
+test('the daemon accepts a body of exactly the limit, and not one byte more', async () => {
   expect((await daemon.create(bodyOf(1, LIMIT))).status).toBe(200)
   await expectError(await daemon.create(bodyOf(2, LIMIT + 1)), 41301)
   expect(ids()).toEqual([1n])
@@ -21,7 +21,7 @@ test.each([
   ['64 KiB by 300 clients', 64 * 1024, 300],
   ['1 MiB by 40 clients', 1024 * 1024, 40],
 ])(
-  'makes no client wait for announced bodies that do not arrive: %s',
+  'the daemon makes no client wait for announced bodies that do not arrive: %s',
   async (_, length, clients) => {
     using otherFolder = temporaryFolder()
     await using other = await startDaemon({ database: otherFolder.file('plants.db') })
@@ -56,7 +56,7 @@ const refusedBodies = refused.flatMap(([error, line, headers]) =>
 )
 
 test.each(refusedBodies)(
-  'reads a refused body to its end, so that its sender sees $error: $line, $bytes bytes by HTTP/$version',
+  'the daemon reads a refused body to its end, so that its sender sees $error: $line, $bytes bytes by HTTP/$version',
   async ({ error, line, headers, version, bytes }) => {
     const closing = { ...headers, connection: 'close', 'content-length': String(bytes) }
     await using connection = await connect(daemon.url)
@@ -72,7 +72,7 @@ test.each(refusedBodies)(
   },
 )
 
-test('answers a refused body that does not arrive', async () => {
+test('the daemon answers a refused body that does not arrive', async () => {
   await using connection = await connect(daemon.url)
   connection.write(head('POST /plants', { 'content-length': '1000' }))
   connection.write('x')

@@ -35,7 +35,7 @@ async function follow({ after, headers = {}, of = daemon }: Following = {}) {
 
 const create = (id: number, name = 'a') => daemon.fetch('/plants', { json: { id, name } })
 
-test('lists what changed, by whom, from what to what, with exact ids', async () => {
+test('the daemon lists what changed, by whom, from what to what, with exact ids', async () => {
   const start = await now()
   const path = '/plants/-9223372036854775808'
   const headers = { 'x-request-id': 'walk-7' }
@@ -181,7 +181,7 @@ test.each([
 })
 
 test.each(['?after=1', `?after=${'a'.repeat(10_000)}`, '?tag=a', '?limit=1&limit=2'])(
-  'refuses %s, for a stream and a history too',
+  'the daemon refuses %s, for a stream and a history too',
   async (query) => {
     for (const accept of ['application/json', 'text/event-stream']) {
       const headers = { accept }
@@ -191,7 +191,7 @@ test.each(['?after=1', `?after=${'a'.repeat(10_000)}`, '?tag=a', '?limit=1&limit
   },
 )
 
-test('answers 41001 to a cursor of another store or of the future', async () => {
+test('the daemon answers 41001 to a cursor of another store or of the future', async () => {
   await using other = await startDaemon({ args: KEEP, database: folder.file('other.db') })
   const { next: foreign } = await read('?after=now', other)
   const future = (await now()).replace(/\d+$/, '900000000')
@@ -204,7 +204,7 @@ test('answers 41001 to a cursor of another store or of the future', async () => 
   }
 })
 
-test('answers 40403 to pages and streams without a change log, and names the option', async () => {
+test('the daemon answers 40403 to pages and streams without a change log, and names the option', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 
   for (const path of ['/plants/changes', '/plants/history', '/plants/1/history']) {

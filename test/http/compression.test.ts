@@ -27,7 +27,7 @@ test.each([
   '/plants?name=Ficus',
   '/plants?limit=100&tag=long',
   '/openapi.json',
-])('compresses %s without changing its content', async (path) => {
+])('the daemon compresses %s without changing its content', async (path) => {
   const [plain, zipped] = [await get(path, 'identity'), await get(path, 'gzip, deflate, br')]
   const text = await plain.text()
 
@@ -48,7 +48,7 @@ test.each([
   expect(await unzip(again)).toBe(text)
 })
 
-test('compresses the metrics, in the text format of Prometheus', async () => {
+test('the daemon compresses the metrics, in the text format of Prometheus', async () => {
   const answer = await get('/metrics', 'gzip')
 
   expect(codingOf(answer)).toBe('gzip')
@@ -57,7 +57,7 @@ test('compresses the metrics, in the text format of Prometheus', async () => {
 })
 
 test.each(['', 'br', 'gzip;q=0'])(
-  'compresses nothing for a client that accepts "%s"',
+  'the daemon compresses nothing for a client that accepts "%s"',
   async (accepted) => {
     for (const path of ['/plants', '/openapi.json', '/metrics']) {
       expect({ path, coding: codingOf(await get(path, accepted)) }).toEqual({ path, coding: null })
@@ -65,7 +65,7 @@ test.each(['', 'br', 'gzip;q=0'])(
   },
 )
 
-test('leaves short and very long lists, single plants, creates and errors as they are', async () => {
+test('the daemon leaves short and very long lists, single plants, creates and errors as they are', async () => {
   const create = await daemon.fetch('/plants', {
     json: { id: 5000, name: 'a'.repeat(5000) },
     headers: { 'accept-encoding': 'gzip' },
@@ -108,6 +108,6 @@ test.each([
   ['gzip;q', 'identity'],
   ['xgzip, gzipx, "gzip"', 'identity'],
   [',, gzip,', 'gzip'],
-])('chooses the coding for %j: %s', (header, coding) => {
+])('the daemon chooses the coding for %j: %s', (header, coding) => {
   expect(chooseCoding(header, ['br', 'gzip'])).toBe(coding)
 })

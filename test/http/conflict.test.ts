@@ -5,7 +5,7 @@ import { expectError, storedPlants } from '../harness/plants'
 
 const { daemon, database, stored } = ownDaemon()
 
-test('creates one of many simultaneous plants with the same id', async () => {
+test('one of many simultaneous plants with the same id is created', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => daemon.create(`{"id":4,"name":"Elm ${index}"}`)),
   )
@@ -40,7 +40,7 @@ test('a read sees answered changes while many clients write', async () => {
   )
 })
 
-test('refuses in a shared commit only the create that fails, and loses none of the others', async () => {
+test('only the create that fails is refused in a shared commit, and none of the others is lost', async () => {
   const commits = () => daemon.metric('plantstore_commit_changes_count')
   await daemon.create('{"id":1000,"name":"Fig"}')
   const before = await commits()
@@ -61,7 +61,7 @@ test('refuses in a shared commit only the create that fails, and loses none of t
   expect(await commits()).toBeLessThan(before + 200)
 })
 
-test('refuses in a shared commit only the create that the database itself refuses', async () => {
+test('only the create that the database itself refuses is refused in a shared commit', async () => {
   const db = new Database(database)
   db.run("ALTER TABLE plants ADD COLUMN weeds TEXT CHECK (name <> 'Weed')")
   const answers = await Promise.all(

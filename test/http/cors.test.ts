@@ -55,20 +55,30 @@ const ALLOWED = {
 const EXPOSED =
   'Link, ETag, Plantstore-Cursor, Retry-After, X-Request-Id, WWW-Authenticate, Allow, Accept-Patch'
 
-test.each([APP, DEV, EXTENSION])('answers the preflight of %s without a token', async (origin) => {
-  for (const path of ['/plants', '/plants/1', '/plants/batch', '/health', '/metrics', '/nowhere']) {
-    for (const method of ['POST', 'PATCH', 'DELETE', 'PUT', 'GET']) {
-      const answer = await preflight(path, origin, method, 'authorization,content-type,if-match')
+test.each([APP, DEV, EXTENSION])(
+  'the daemon answers the preflight of %s without a token',
+  async (origin) => {
+    for (const path of [
+      '/plants',
+      '/plants/1',
+      '/plants/batch',
+      '/health',
+      '/metrics',
+      '/nowhere',
+    ]) {
+      for (const method of ['POST', 'PATCH', 'DELETE', 'PUT', 'GET']) {
+        const answer = await preflight(path, origin, method, 'authorization,content-type,if-match')
 
-      expect(answer?.status).toBe(204)
-      expect(answer && corsOf(answer)).toEqual({
-        'access-control-allow-origin': origin,
-        ...ALLOWED,
-      })
-      expect(answer?.body).toBe('')
+        expect(answer?.status).toBe(204)
+        expect(answer && corsOf(answer)).toEqual({
+          'access-control-allow-origin': origin,
+          ...ALLOWED,
+        })
+        expect(answer?.body).toBe('')
+      }
     }
-  }
-})
+  },
+)
 
 test.each([
   'https://app.example.org:8443',
@@ -79,7 +89,7 @@ test.each([
   'null',
   '*',
   `${APP}, ${DEV}`,
-])('does not allow %j, which is not one of the origins', async (origin) => {
+])('%j is not allowed, as it is not one of the origins', async (origin) => {
   const asked = await preflight('/plants', origin, 'POST')
   expect(asked?.status).toBe(405)
   expect(asked && corsOf(asked)).toEqual({ vary: 'Origin' })
@@ -88,12 +98,12 @@ test.each([
   expect(corsOf(answer)).toEqual({ vary: 'Origin' })
 })
 
-test('says that answers vary by origin, also without one', async () => {
+test('answers vary by origin, even without one', async () => {
   expect(corsOf(await ask('GET /plants/1'))).toEqual({ vary: 'Origin' })
   expect(corsOf(await ask('GET /nowhere'))).toEqual({ vary: 'Origin' })
 })
 
-test('answers 405 to an OPTIONS that is no preflight', async () => {
+test('the daemon answers 405 to an OPTIONS that is no preflight', async () => {
   const answer = await ask('OPTIONS /plants', { origin: APP })
 
   expect(answer.status).toBe(405)
@@ -117,7 +127,7 @@ const rows: [status: number, line: string, headers: Headers, body: string][] = [
   [200, 'GET /openapi.json', {}, ''],
 ]
 
-test.each(rows)('lets a page read the status %i of %s', async (status, line, headers, body) => {
+test.each(rows)('a page may read the status %i of %s', async (status, line, headers, body) => {
   const isHead = line.startsWith('HEAD')
   const bytes = (more: Headers) =>
     head(line, {
@@ -138,7 +148,7 @@ test.each(rows)('lets a page read the status %i of %s', async (status, line, hea
   })
 })
 
-test('exposes every header that a page may not read by default', async () => {
+test('the daemon exposes every header that a page may not read by default', async () => {
   const always = ['cache-control', 'content-length', 'content-type', 'connection', 'date', 'vary']
   const page = await ask('GET /plants?limit=1', { origin: APP, 'x-request-id': 'a-1' })
   const plant = await ask('GET /plants/1', { origin: APP })
@@ -183,7 +193,7 @@ test.each([
   'null',
   'https://*.example.org',
   '',
-])('refuses the origin %j in one line', async (origin) => {
+])('the daemon refuses the origin %j in one line', async (origin) => {
   using folder = temporaryFolder()
   const flags = ['--port', '0', '--database', folder.file('plants.db')]
   const list = `${DEV},${origin}`

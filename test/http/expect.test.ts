@@ -19,7 +19,7 @@ test.each([
   ['100-continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
   // As docs/api.md says: RFC 9110 ignores the case, Bun does not.
   ['100-Continue', ''],
-])('stores the body that follows Expect: %s', async (value, interim) => {
+])('the body that follows Expect: %s is stored', async (value, interim) => {
   const id = BigInt(interim.length)
   const body = `{"id":${id},"name":"Rose"}`
   using connection = await connect(daemon.url)

@@ -38,7 +38,7 @@ test.each([
   // A percent sign that encodes nothing is taken as it is, and U+FFFD if it was sent.
   ['name=a%', [4, 5]],
   ['name=%EF%BF%BD', [6]],
-])('finds with %s the plants %j', async (query, ids) => {
+])('the daemon finds with %s the plants %j', async (query, ids) => {
   expect(await list(query)).toEqual({ ids, next: null, link: null })
 })
 
@@ -50,7 +50,7 @@ test('the link to the next page has the whole search', async () => {
 })
 
 test.each(['name=%FF', 'name=%ED%A0%80', 'name=a%F0%9F', 'tag=%C3', 'limit=1&name=%80%'])(
-  'refuses the query %s, which is not UTF-8, rather than look for other names',
+  'the daemon refuses the query %s, which is not UTF-8, rather than look for other names',
   async (query) => {
     const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
     expect(message).toBe('the query is not UTF-8')
@@ -62,7 +62,7 @@ test.each([
   [`${'name=a&'.repeat(11)}limit=1`, 'name: expected a string'],
   ['tagged=true&tagged=false', 'given more than once: tagged'],
   ['tag=odd&tagged=true', 'send tag or tagged, not both'],
-])('refuses %s', async (query, message) => {
+])('the daemon refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
 })
 
@@ -77,13 +77,13 @@ test('a name that is given more than once finds each part, in any order, commas 
   expect(page.headers.get('link')).toBe('<?limit=1&after=92000&name=alba&name=rosa>; rel="next"')
 })
 
-test('finds the plants without a tag, or with any', async () => {
+test('the daemon finds the plants without a tag, or with any', async () => {
   expect((await list('tagged=false&after=91999')).ids).toEqual([92_000])
   expect((await list('tagged=true&after=91999&order=asc')).ids).toEqual([92_001])
   expect((await list('tagged=true&name=white&after=91999')).ids).toEqual([])
 })
 
-test('searches for up to 200 characters, of one or two UTF-16 units each', async () => {
+test('the daemon searches for up to 200 characters, of one or two UTF-16 units each', async () => {
   const name = '🌱'.repeat(200)
   await daemon.fetch('/plants', { json: { id: 91_000, name } })
   expect((await list(`name=${encodeURIComponent(name)}&after=90999`)).ids).toEqual([91_000])

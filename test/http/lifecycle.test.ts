@@ -23,7 +23,7 @@ const post = (length: number) =>
   })
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'stops on %s, and leaves one database file',
+  'a daemon stops on %s, and leaves one database file',
   async (signal) => {
     await using daemon = await startTemporary()
     await daemon.create('{"id":1,"name":"Rose"}')
@@ -37,7 +37,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('answers a request whose body was still coming in', async () => {
+test('a daemon answers a request whose body was still coming in', async () => {
   const body = '{"id":1,"name":"Rose"}'
   await using daemon = await startTemporary()
   await using connection = await connect(daemon.url)
@@ -57,7 +57,7 @@ test('answers a request whose body was still coming in', async () => {
   expect(storedPlants(daemon.database)).toHaveLength(1)
 })
 
-test('stores every plant that it acknowledged to clients that never pause', async () => {
+test('a daemon stores every plant that it acknowledged to clients that never pause', async () => {
   await using daemon = await startTemporary({ args: ['--stop-seconds', '1'] })
   const acknowledged: bigint[] = []
   const client = async (number: number) => {
@@ -77,7 +77,7 @@ test('stores every plant that it acknowledged to clients that never pause', asyn
   expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
 })
 
-test('waits for a client that hangs no longer than --stop-seconds', async () => {
+test('a daemon waits for a client that hangs no longer than --stop-seconds', async () => {
   const args = ['--stop-seconds', '1']
   await using daemon = await startTemporary({ args })
   await using connection = await connect(daemon.url)
@@ -92,7 +92,7 @@ test('waits for a client that hangs no longer than --stop-seconds', async () => 
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)('exits at once on a second signal: %s', async (signal, code) => {
+] as const)('a daemon exits at once on a second signal: %s', async (signal, code) => {
   const args = ['--stop-seconds', '3600']
   await using daemon = await startTemporary({ args })
   await using connection = await connect(daemon.url)
@@ -110,7 +110,7 @@ test.each([
 })
 
 test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)(
-  'keeps running on %s',
+  'a daemon keeps running on %s',
   async (signal) => {
     await using daemon = await startTemporary()
 
@@ -137,7 +137,7 @@ function startOnTerminal(database: string, log: string, before = '') {
   }
 }
 
-test('stops when the terminal that started it closes', async () => {
+test('a daemon stops when the terminal that started it closes', async () => {
   using folder = temporaryFolder()
   const { child, events, listens } = startOnTerminal(folder.file('plants.db'), folder.file('log'))
   await listens()
@@ -152,7 +152,7 @@ test('stops when the terminal that started it closes', async () => {
   expect(events()).toMatch(/"stopping","signal":"SIGHUP"}\n.*"stopped"}\n$/)
 })
 
-test('outlives its terminal if nohup has started it', async () => {
+test('a daemon outlives its terminal if nohup has started it', async () => {
   using folder = temporaryFolder()
   const started = startOnTerminal(folder.file('plants.db'), folder.file('log'), "trap '' HUP; ")
   const { child, events, listens } = started
@@ -166,7 +166,7 @@ test('outlives its terminal if nohup has started it', async () => {
   expect(await child.exited).toBe(0)
 })
 
-test('reads the token file again on SIGHUP, and keeps the old token if it cannot', async () => {
+test('a daemon reads the token file again on SIGHUP, and keeps the old token if it cannot', async () => {
   using folder = temporaryFolder()
   const file = folder.file('token')
   const [first, second] = ['first_0123456789abcdef', 'second_0123456789abcdef']
@@ -206,7 +206,7 @@ test('reads the token file again on SIGHUP, and keeps the old token if it cannot
 const asPid1 = ['unshare', '--user', '--map-root-user', '--pid', '--fork']
 const canBePid1 = Bun.spawnSync([...asPid1, 'true']).exitCode === 0
 
-test.skipIf(!canBePid1)('stops on SIGTERM as process 1 of a container', async () => {
+test.skipIf(!canBePid1)('a daemon stops on SIGTERM as process 1 of a container', async () => {
   await using daemon = await startTemporary({ under: asPid1 })
   await daemon.create('{"id":1,"name":"Rose"}')
   const children = readFileSync(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
@@ -218,7 +218,7 @@ test.skipIf(!canBePid1)('stops on SIGTERM as process 1 of a container', async ()
   expect(storedPlants(daemon.database)).toHaveLength(1)
 })
 
-test('counts a signal that is sent to the process and to its group once', async () => {
+test('a daemon counts a signal that is sent to the process and to its group once', async () => {
   await using daemon = await startTemporary()
   process.kill(daemon.pid, 'SIGTERM')
 

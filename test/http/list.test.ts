@@ -49,7 +49,7 @@ async function pages(path: string, follow: 'next' | 'link') {
   return found
 }
 
-test('lists every plant in ascending order of the ids, each with its exact digits', async () => {
+test('the daemon lists every plant in ascending order of the ids, each with its exact digits', async () => {
   const answer = await daemon.fetch('/plants')
 
   expect(answer.status).toBe(200)
@@ -84,7 +84,7 @@ test.each([
   }
 })
 
-test("links to the next page relative to a proxy's path", async () => {
+test("the link to the next page is relative to a proxy's path", async () => {
   const link = (await daemon.fetch('/plants?limit=1')).headers.get('link')
   const target = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1] ?? ''
 
@@ -94,7 +94,7 @@ test("links to the next page relative to a proxy's path", async () => {
   }
 })
 
-test('starts after `after`, whether or not it is stored', async () => {
+test('a list starts after `after`, whether or not it is stored', async () => {
   const after = async (id: string) =>
     idsOf(await (await daemon.fetch(`/plants?after=${id}`)).text())
 
@@ -105,7 +105,7 @@ test('starts after `after`, whether or not it is stored', async () => {
   expect(await after(MAX)).toEqual([])
 })
 
-test('lists 100 plants by default', async () => {
+test('the daemon lists 100 plants by default', async () => {
   await using other = await startDaemon({ database: folder.file('many.db') })
   const plants = Array.from({ length: 101 }, (_, id) => ({ id, name: '' }))
   await other.fetch('/plants/batch', { json: { plants } })
@@ -120,13 +120,13 @@ test.each([
   ['limit=1&tag=&limi%74=2', 'limit'],
   ['tag&tag', 'tag'],
   ['tag=a&tag=b&after=1&after=1', 'after, tag'],
-])('refuses the repeated parameters %s', async (query, names) => {
+])('the daemon refuses the repeated parameters %s', async (query, names) => {
   const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
 
   expect(message).toBe(`given more than once: ${names}`)
 })
 
-test('names every parameter that is wrong or unknown', async () => {
+test('the daemon names every parameter that is wrong or unknown', async () => {
   const path = '/plants?limit=0&after=x&tagged=1&name=%00&y=1'
 
   expect((await expectError(await daemon.fetch(path), 40002)).split('; ')).toEqual([

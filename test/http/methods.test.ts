@@ -45,7 +45,7 @@ test.each([
   '/token',
   '/status',
   '/nowhere',
-])('answers HEAD %s as GET, without the body', async (path) => {
+])('the daemon answers HEAD %s as GET, without the body', async (path) => {
   const get = await daemon.fetch(path)
   const body = await get.arrayBuffer()
   const head = await daemon.fetch(path, { method: 'HEAD' })
@@ -66,7 +66,7 @@ test.each([
   ['HEAD', '/plants/batch'],
   ['HEAD', '/nowhere'],
   ['GET', '/health'],
-])('answers %s %s with one date', async (method, path) => {
+])('the daemon answers %s %s with one date', async (method, path) => {
   await using connection = await connect(daemon.url)
   connection.write(head(`${method} ${path}`, { authorization: `Bearer ${TOKEN}` }))
 
@@ -78,7 +78,7 @@ test.each([
   expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
 })
 
-test('answers HEAD with the link to the next page', async () => {
+test('the daemon answers HEAD with the link to the next page', async () => {
   await daemon.create('{"id":10,"name":"Rose"}')
   await daemon.create('{"id":11,"name":"Lily"}')
 

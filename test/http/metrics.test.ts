@@ -44,7 +44,7 @@ const read = async () => {
     families.get(key.replace(/\{.*/, ''))?.samples.get(key)
 }
 
-test('has every family of metrics in the format of Prometheus', async () => {
+test('every family of metrics has the format of Prometheus', async () => {
   const families = parseMetrics(await (await daemon.fetch('/metrics')).text())
 
   expect([...families].map(([name, { type }]) => `${name} ${type}`)).toEqual([
@@ -71,7 +71,7 @@ test('has every family of metrics in the format of Prometheus', async () => {
   ])
 })
 
-test('counts requests by method, route and status, whatever their paths', async () => {
+test('the daemon counts requests by method, route and status, whatever their paths', async () => {
   await daemon.create('{"id":1,"name":"Rose"}')
   await daemon.create('{"id":1,"name":"Lily"}')
   for (const id of [1, 2, 3]) await daemon.fetch(`/plants/${id}`)
@@ -89,7 +89,7 @@ test('counts requests by method, route and status, whatever their paths', async 
   expect(sample(`${duration}{method="GET",route="/plants/:id"}`)).toBe(1)
 })
 
-test('counts a write whose client has gone as 499, and stores nothing', async () => {
+test('the daemon counts a write whose client has gone as 499, and stores nothing', async () => {
   const gone = async () => {
     const sample = await read()
     return Number(
@@ -118,7 +118,7 @@ test('counts a write whose client has gone as 499, and stores nothing', async ()
   expect((await daemon.fetch('/plants/701')).status).toBe(404)
 })
 
-test('counts the commits that changed something, and no others', async () => {
+test('the daemon counts the commits that changed something, and no others', async () => {
   const before = await read()
   await daemon.create('{"id":10,"name":"Rose"}')
   await daemon.create('{"id":10,"name":"Rose"}')
@@ -135,7 +135,7 @@ test('counts the commits that changed something, and no others', async () => {
   expect(more('plantstore_plants')).toBe(1)
 })
 
-test('reports the version, the start, the state of the storage and its free space', async () => {
+test('the daemon reports the version, the start, the state of the storage and its free space', async () => {
   const first = await read()
   const second = await read()
 
@@ -148,14 +148,14 @@ test('reports the version, the start, the state of the storage and its free spac
   expect(first('plantstore_storage_writable')).toBe(1)
 })
 
-test('reports a failing storage', () => {
+test('the daemon reports a failing storage', () => {
   const problem = new RequestError('storage failed')
   const stats = { queuedWrites: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 
   expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')
 })
 
-test('shows how much the change log keeps', async () => {
+test('the daemon shows how much the change log keeps', async () => {
   const database = folder.file('logged.db')
   await using logged = await startDaemon({ database, args: ['--keep-changes', '1d'] })
   await logged.create('{"id":1,"name":"Rose"}')
@@ -169,7 +169,7 @@ test('shows how much the change log keeps', async () => {
   expect(Math.abs(oldest - Date.now() / 1000)).toBeLessThan(60)
 })
 
-test('has one label for all methods that a path lacks', async () => {
+test('all methods that a path lacks have one label', async () => {
   for (const method of ['LOCK', 'SEARCH', 'DELETE']) {
     const answer = await once(daemon.port, request(method, '/plants', TOKEN))
     expect([method, answer?.status]).toEqual([method, 405])

@@ -40,13 +40,13 @@ beforeAll(async () => {
 // Anew for each test: Bun's matchers change what they are given.
 const describe = (): Description => JSON.parse(text)
 
-test('describes int64 by its bounds, in their exact digits', () => {
+test('int64 is described by its bounds, in their exact digits', () => {
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807'
   expect(text.split(bounds)).toHaveLength(text.split('"type":"integer","format":"int64"').length)
   expect(text).not.toContain('922337203685477600')
 })
 
-test('describes texts without U+0000, cursors as strings, and plants in one place', () => {
+test('texts are described without U+0000, cursors as strings, and plants in one place', () => {
   const { components, paths } = describe()
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
   const { NewPlant, PlantBatch, PlantPage } = components.schemas
@@ -68,7 +68,7 @@ test('describes texts without U+0000, cursors as strings, and plants in one plac
   })
 })
 
-test('allows no other field in a patch and in its guard, and any in a plant', () => {
+test('the description allows no other field in a patch and in its guard, and any in a plant', () => {
   const { schemas } = describe().components
   const isClosed = (name: string) => schemas[name]?.additionalProperties === false
 
@@ -82,7 +82,7 @@ test('allows no other field in a patch and in its guard, and any in a plant', ()
   expect(text).not.toContain('"unknown"')
 })
 
-test('has the parameters that docs/api.md names', async () => {
+test('the description has the parameters that docs/api.md names', async () => {
   const withParameters = Object.entries(describe().paths).flatMap(([path, { get }]) => {
     const names = (get?.parameters ?? []).filter((it) => it.in === 'query').map(({ name }) => name)
     return names.length === 0 ? [] : [[path, names]]
@@ -95,7 +95,7 @@ test('has the parameters that docs/api.md names', async () => {
   expect(Object.fromEntries(named)).toEqual(Object.fromEntries(withParameters))
 })
 
-test('names the media types that each body may have, and the headers that name them', async () => {
+test('the description names the media types that each body may have, and the headers that name them', async () => {
   const described = new Set<string>()
   for (const [path, methods] of Object.entries(describe().paths))
     for (const [method, { requestBody, responses }] of Object.entries(methods)) {
@@ -117,7 +117,7 @@ test('names the media types that each body may have, and the headers that name t
   expect(described).toContain('patch /plants/batch')
 })
 
-test('links from a create to the operations on the plant, and to itself under any prefix', () => {
+test('the description links from a create to the operations on the plant, and to itself under any prefix', () => {
   const { paths, servers } = describe()
 
   const links = paths['/plants']?.post?.responses['200']?.links
@@ -132,7 +132,7 @@ test('links from a create to the operations on the plant, and to itself under an
   expect(server.href).toBe('https://example.org/garden/')
 })
 
-test('describes every operation, every answer, every parameter and every field', () => {
+test('every operation, answer, parameter and field is described', () => {
   const undescribed: string[] = []
   const look = (value: unknown, path: string) => {
     if (typeof value !== 'object' || value === null) return
@@ -150,7 +150,7 @@ test('describes every operation, every answer, every parameter and every field',
   expect(undescribed.filter((path) => !path.includes('/links/'))).toEqual([])
 })
 
-test('describes every route, each with an example of each of its answers', () => {
+test('every route is described, with an example of each of its answers', () => {
   const { paths, components } = describe()
 
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -193,7 +193,7 @@ const PLANT_READS = [
   '/tags',
 ]
 
-test('describes 50301 for every read whose answer may exceed the budget', () => {
+test('50301 is described for every read whose answer may exceed the budget', () => {
   const { paths } = describe()
   const reads = Object.entries(paths).filter(([, { get }]) =>
     get?.responses['503']?.description.includes('50301'),
@@ -202,7 +202,7 @@ test('describes 50301 for every read whose answer may exceed the budget', () => 
   expect(reads.map(([path]) => path).sort()).toEqual(['/metrics', ...PLANT_READS])
 })
 
-test('says of a read that it failed, and only of a change that nothing was stored', () => {
+test('the description says of a read that it failed, and only of a change that nothing was stored', () => {
   const found = Object.entries(describe().paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { responses }]) => {
       const refusal = JSON.stringify(responses['503'] ?? {})
@@ -219,7 +219,7 @@ test('says of a read that it failed, and only of a change that nothing was store
   )
 })
 
-test('describes 41001 for every read that may wait for a change', () => {
+test('41001 is described for every read that may wait for a change', () => {
   const { paths } = describe()
   const reads = Object.entries(paths).filter(([, { get }]) =>
     JSON.stringify(get ?? {}).includes('"name":"Plantstore-Cursor"'),
@@ -232,7 +232,7 @@ test('describes 41001 for every read that may wait for a change', () => {
   }
 })
 
-test('describes the headers that options add to answers, as the daemon sends them', async () => {
+test('the headers that options add to answers are described as the daemon sends them', async () => {
   const args = ['--log-requests', '--rate-limit', '1000']
   await using daemon = await startDaemon({ database: folder.file('verbose.db'), args })
   const description: Description = JSON.parse(

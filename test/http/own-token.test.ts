@@ -30,13 +30,13 @@ test('GET /token has the name, the scope and the expiry, and that no change log 
   expect(days).toBeLessThan(90.1)
 })
 
-test('says that a change log is kept', async () => {
+test('the daemon says that a change log is kept', async () => {
   const args = ['--keep-changes', '1d']
   await using daemon = await startDaemon({ database: folder.file('logged.db'), args })
   expect(await (await daemon.fetch('/token')).json()).toMatchObject({ changeLog: true })
 })
 
-test('names a token of the configuration as the log does', async () => {
+test('the daemon names a token of the configuration as the log does', async () => {
   const name = async (answer: Response) => ((await answer.json()) as { name: string }).name
   expect(await name(await read(TOKEN))).toBe('PLANTSTORE_TOKEN')
   const isLogged = () => daemon.events().some((line) => line.token === 'PLANTSTORE_TOKEN')
@@ -48,7 +48,7 @@ test('names a token of the configuration as the log does', async () => {
   expect(await name(await read(TOKEN, other.url))).toBe('PLANTSTORE_TOKEN_FILE')
 })
 
-test('counts as a request of the token, and as a use of it', async () => {
+test('GET /token counts as a request of the token, and as a use of it', async () => {
   const used = await createToken('used')
   const answers = await Promise.all(Array.from({ length: 300 }, () => read(used)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))

@@ -43,7 +43,7 @@ test('changes the sent fields, creates named plants, and names those it leaves',
   expect(changes.map(({ action }) => action)).toEqual(['patch', 'create'])
 })
 
-test('accepts plain JSON alone: RFC 7396 does not describe a list of patches', async () => {
+test('the daemon accepts plain JSON alone: RFC 7396 does not describe a list of patches', async () => {
   const body = '{"plants":[{"id":10,"name":"Ash"}]}'
 
   for (const type of ['application/merge-patch+json', 'application/json-patch+json']) {
@@ -61,21 +61,24 @@ test.each([
   ['"was":{"__proto__":{"name":"y"}}', '.was', WAS],
   ['"Was":{"name":"y"}', '', UPDATE],
   ['"__proto__":{"was":{"name":"y"}}', '', UPDATE],
-])('refuses %s as unknown, in a short and in a long batch', async (field, place, fields) => {
-  await daemon.create('{"id":40,"name":"Ash"}')
-  const before = storedPlants(database)
-  const plants = `{"id":41,"name":"Box"},{"id":40,"name":"x",${field}}`
+])(
+  'the daemon refuses %s as unknown, in a short and in a long batch',
+  async (field, place, fields) => {
+    await daemon.create('{"id":40,"name":"Ash"}')
+    const before = storedPlants(database)
+    const plants = `{"id":41,"name":"Box"},{"id":40,"name":"x",${field}}`
 
-  for (const spaces of ['', ' '.repeat(100_000)]) {
-    const answer = await patch(`{"plants":[${plants}]${spaces}}`)
-    expect(await expectError(answer, 40002)).toBe(
-      `plants[1]${place} (id 40): unknown field; use ${fields}`,
-    )
-  }
-  expect(storedPlants(database)).toEqual(before)
-})
+    for (const spaces of ['', ' '.repeat(100_000)]) {
+      const answer = await patch(`{"plants":[${plants}]${spaces}}`)
+      expect(await expectError(answer, 40002)).toBe(
+        `plants[1]${place} (id 40): unknown field; use ${fields}`,
+      )
+    }
+    expect(storedPlants(database)).toEqual(before)
+  },
+)
 
-test('keeps the conditions of a long batch', async () => {
+test('the daemon keeps the conditions of a long batch', async () => {
   await daemon.create('{"id":15,"name":"Ivy","tag":"shade"}')
   const spaces = ' '.repeat(100_000)
 
@@ -91,14 +94,14 @@ test('keeps the conditions of a long batch', async () => {
   expect(stored(15n)?.tag).toBe('shade')
 })
 
-test('creates no plant under a condition: a missing plant fails it', async () => {
+test('the daemon creates no plant under a condition: a missing plant fails it', async () => {
   const answer = await patch('{"plants":[{"id":20,"name":"Yew","was":{}}]}')
 
   expect(await answer.json()).toMatchObject({ created: 0, missing: [{ id: 20 }] })
   expect(stored(20n)).toBeUndefined()
 })
 
-test('refuses a wrong field or condition, and a condition beside the list', async () => {
+test('the daemon refuses a wrong field or condition, and a condition beside the list', async () => {
   const before = storedPlants(database)
   const wrong: [string, string][] = [
     ['"plants":[{"id":31,"name":null}]', 'plants[0].name (id 31): expected'],

@@ -46,7 +46,7 @@ test.each([
   'application/merge-patch',
   'application/merge-patch+json; charset=latin1',
   'application/merge-patch+json, application/json',
-])('refuses a patch of type %s, and names the accepted types', async (type) => {
+])('the daemon refuses a patch of type %s, and names the accepted types', async (type) => {
   await daemon.create('{"id":8,"name":"Bay"}')
 
   const answer = await patch(8n, '{"name":"a"}', { 'content-type': type })
@@ -56,7 +56,7 @@ test.each([
   expect(stored(8n)?.name).toBe('Bay')
 })
 
-test('refuses an encoded patch, and does not blame its type', async () => {
+test('the daemon refuses an encoded patch, and does not blame its type', async () => {
   const answer = await patch(8n, '{"name":"a"}', { 'content-encoding': 'gzip' })
 
   expect(answer.headers.get('accept-encoding')).toBe('identity')
@@ -64,7 +64,7 @@ test('refuses an encoded patch, and does not blame its type', async () => {
   await expectError(answer, 41501)
 })
 
-test('accepts a merge patch where a patch is expected, and nowhere else', async () => {
+test('the daemon accepts a merge patch where a patch is expected, and nowhere else', async () => {
   const headers = { 'content-type': MERGE_PATCH }
   for (const [method, path] of [
     ['POST', '/plants'],
@@ -77,7 +77,7 @@ test('accepts a merge patch where a patch is expected, and nowhere else', async 
   }
 })
 
-test('does not patch a missing plant, nor with a read-only token', async () => {
+test('the daemon does not patch a missing plant, nor with a read-only token', async () => {
   await expectError(await patch(404n, '{"name":"a"}'), 40402)
   await daemon.create('{"id":10,"name":"Bay"}')
   const reader = await createToken('reader', '--scope', 'read')

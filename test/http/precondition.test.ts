@@ -39,7 +39,7 @@ test('every answer with a plant has a strong entity tag of its stored fields', a
   expect(await read(id)).toBe(first)
 })
 
-test('answers 304 without a body if the client has the plant', async () => {
+test('the daemon answers 304 without a body if the client has the plant', async () => {
   await daemon.create('{"id":1,"name":"Rose"}')
   const tag = await read(1n)
 
@@ -102,7 +102,7 @@ test.each(holding)('changes the plant if %j holds', async (headers) => {
   expect(stored(4n)).toBeUndefined()
 })
 
-test('creates a plant by PUT where If-None-Match is *, and answers 201 with it', async () => {
+test('the daemon creates a plant by PUT where If-None-Match is *, and answers 201 with it', async () => {
   const id = -9223372036854775808n
   const answer = await put(id, '{"name":"Oak","tag":"tree"}', { 'if-none-match': ' * ' })
 
@@ -118,7 +118,7 @@ test('creates a plant by PUT where If-None-Match is *, and answers 201 with it',
   expect(stored(id)?.name).toBe('Oak')
 })
 
-test('creates no plant by PUT without If-None-Match: *', async () => {
+test('the daemon creates no plant by PUT without If-None-Match: *', async () => {
   for (const headers of [
     {},
     { 'if-none-match': OTHER },
@@ -188,7 +188,7 @@ test.each([
   }
 })
 
-test('reads conditions that come in several header lines', async () => {
+test('the daemon reads conditions that come in several header lines', async () => {
   await daemon.create('{"id":7,"name":"Oak"}')
   const tag = await read(7n)
   const request = (lines: string[]) =>
@@ -201,7 +201,7 @@ test('reads conditions that come in several header lines', async () => {
   expect((await once(daemon.port, request([OTHER, tag])))?.status).toBe(204)
 })
 
-test('recognizes an entity tag that a compressing proxy changed', async () => {
+test('the daemon recognizes an entity tag that a compressing proxy changed', async () => {
   await daemon.create('{"id":12,"name":"Oak"}')
   const tag = await read(12n)
   const form = `W/${tag.replace(/"$/, '-gzip"')}`

@@ -157,10 +157,13 @@ describe('a daemon', () => {
     expect(await (await daemon.fetch('/metrics')).text()).toContain('status="429"')
   })
 
-  test.each(['0', '1.5', '1000001', 'many'])('refuses --rate-limit %s', async (limit) => {
-    const { err, code } = await runProgram(['serve', '--rate-limit', limit])
+  test.each(['0', '1.5', '1000001', 'many'])(
+    'the daemon refuses --rate-limit %s',
+    async (limit) => {
+      const { err, code } = await runProgram(['serve', '--rate-limit', limit])
 
-    expect(err).toContain('--rate-limit must be a whole number from 1 to 1000000')
-    expect(code).toBe(2)
-  })
+      expect(err).toContain('--rate-limit must be a whole number from 1 to 1000000')
+      expect(code).toBe(2)
+    },
+  )
 })

@@ -131,24 +131,27 @@ const COMMON = [
   'x-content-type-options',
 ]
 
-test.each([...errors, ...order])('answers %d: %s', async (error, _, line, sent, headers = {}) => {
-  const [method = '', path] = line.split(' ')
-  const { token, body, type = 'application/json', encoding } = sent
+test.each([...errors, ...order])(
+  'the daemon answers %d: %s',
+  async (error, _, line, sent, headers = {}) => {
+    const [method = '', path] = line.split(' ')
+    const { token, body, type = 'application/json', encoding } = sent
 
-  const answer = await fetch(`${daemon.url}${path}`, {
-    method,
-    ...(body === undefined ? {} : { body }),
-    headers: {
-      'content-type': type,
-      ...(token ? { authorization: `Bearer ${tokens[token]}` } : {}),
-      ...(encoding ? { 'content-encoding': encoding } : {}),
-    },
-  })
+    const answer = await fetch(`${daemon.url}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body }),
+      headers: {
+        'content-type': type,
+        ...(token ? { authorization: `Bearer ${tokens[token]}` } : {}),
+        ...(encoding ? { 'content-encoding': encoding } : {}),
+      },
+    })
 
-  await expectError(answer, error)
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-  const own = [...answer.headers].filter(([name]) => !COMMON.includes(name))
-  expect<object>(Object.fromEntries(own)).toEqual(headers)
-  expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rose', tag: null }])
-})
+    await expectError(answer, error)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    const own = [...answer.headers].filter(([name]) => !COMMON.includes(name))
+    expect<object>(Object.fromEntries(own)).toEqual(headers)
+    expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rose', tag: null }])
+  },
+)

@@ -83,19 +83,22 @@ test.each([
   ['of a GET, with a length', head('GET /plants', { ...authorized, ...endless }), part, 200],
   ['of a GET, in chunks', head('GET /health', chunked), chunk, 200],
   ['of a GET of no path', head('GET /nowhere', endless), part, 404],
-])('closes a connection that continues to send a body %s', async (_, start, more, status) => {
-  const { answer, sent, isClosed } = await pour(start, more)
+])(
+  'the daemon closes a connection that continues to send a body %s',
+  async (_, start, more, status) => {
+    const { answer, sent, isClosed } = await pour(start, more)
 
-  expect({ status: answer?.status, connection: answer?.headers.connection, isClosed }).toEqual({
-    status,
-    connection: 'close',
-    isClosed: true,
-  })
-  expect(sent).toBeLessThan(status === 200 ? UNREAD_CLOSED_WITHIN_BYTES : CLOSED_WITHIN_BYTES)
-  expect(storedPlants(database)).toEqual([])
-})
+    expect({ status: answer?.status, connection: answer?.headers.connection, isClosed }).toEqual({
+      status,
+      connection: 'close',
+      isClosed: true,
+    })
+    expect(sent).toBeLessThan(status === 200 ? UNREAD_CLOSED_WITHIN_BYTES : CLOSED_WITHIN_BYTES)
+    expect(storedPlants(database)).toEqual([])
+  },
+)
 
-test('answers 41301 with the reason to a body in very many chunks', async () => {
+test('the daemon answers 41301 with the reason to a body in very many chunks', async () => {
   const body = '{"id":1,"name":"Rose"}'.padEnd(10_000)
   const stream = new ReadableStream({
     async start(controller) {

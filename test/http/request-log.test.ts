@@ -24,7 +24,7 @@ async function clientOf(daemon: Daemon, forwarded: string | null, init: BunFetch
   return (await logged(daemon, answer.headers.get('x-request-id') ?? ''))?.client
 }
 
-test('logs the client, the name of the token, the id and the time to three digits', async () => {
+test('the daemon logs the client, the name of the token, the id and the time to three digits', async () => {
   const database = folder.file('stopped.db')
   const args = ['--log-requests']
   await using daemon = await startDaemon({ database, args })
@@ -58,7 +58,7 @@ test('logs the client, the name of the token, the id and the time to three digit
   expect(daemon.err()).not.toContain('pst_')
 })
 
-test('sends an id in X-Request-Id with every answer, including errors', async () => {
+test('the daemon sends an id in X-Request-Id with every answer, including errors', async () => {
   const sent = [
     ['GET', '/plants', 200],
     ['HEAD', '/plants', 200],
@@ -86,7 +86,7 @@ test.each([
   ['two ids', 'a, b'],
   ['an id of 129 characters', 'a'.repeat(129)],
   ['an id that is not ASCII', 'é'],
-])('generates an id instead of %s', async (_, id) => {
+])('the daemon generates an id instead of %s', async (_, id) => {
   const given = (await daemon.fetch('/plants', { headers: { 'x-request-id': id } })).headers
   const longest = 'a'.repeat(128)
   const kept = (await daemon.fetch('/plants', { headers: { 'x-request-id': longest } })).headers
@@ -95,14 +95,14 @@ test.each([
   expect(kept.get('x-request-id')).toBe(longest)
 })
 
-test('sends no id without --log-requests', async () => {
+test('the daemon sends no id without --log-requests', async () => {
   await using daemon = await startDaemon({ database: folder.file('silent.db') })
   const answer = await daemon.fetch('/plants', { headers: { 'x-request-id': 'mine' } })
 
   expect(answer.headers.has('x-request-id')).toBeFalse()
 })
 
-test('ignores X-Forwarded-For without --trusted-proxies, or from an untrusted peer', async () => {
+test('the daemon ignores X-Forwarded-For without --trusted-proxies, or from an untrusted peer', async () => {
   const args = ['--log-requests', '--trusted-proxies', '10.0.0.0/8,::1']
   await using other = await startDaemon({ database: folder.file('other.db'), args })
 
@@ -128,13 +128,13 @@ test.each([
   ['IPv4 with a port', '203.0.113.7:4711', '203.0.113.7'],
   ['a proxy as IPv6', '203.0.113.7, ::ffff:10.0.0.9', '203.0.113.7'],
   ['a line of its own', '203.0.113.7\n"event":"faked"', undefined],
-])('finds the client behind trusted proxies: %s', async (_, forwarded, client) => {
+])('the daemon finds the client behind trusted proxies: %s', async (_, forwarded, client) => {
   const found = clientOf(proxied, forwarded)
   if (client === undefined) await expect(found).rejects.toThrow()
   else expect(await found).toBe(client)
 })
 
-test('names an IPv4 client of a daemon that listens on IPv6 too', async () => {
+test('the daemon names an IPv4 client of a daemon that listens on IPv6 too', async () => {
   const args = ['--log-requests', '--host', '::', '--trusted-proxies', '127.0.0.1']
   await using daemon = await startDaemon({ database: folder.file('ipv6.db'), args })
   const ask = (host: string, forwarded: string) =>
@@ -164,7 +164,7 @@ test('a unix socket is a proxy, trusted where any is', async () => {
 })
 
 test.each(['10.0.0.0/33', '::1/129', '10.0.0', 'proxy.local', '10.0.0.1,', 'fe80::1%1'])(
-  'refuses --trusted-proxies %s',
+  'the daemon refuses --trusted-proxies %s',
   async (list) => {
     const bad = list.split(',').at(-1)
     expect(await runProgram(['serve', '--port', '0', '--trusted-proxies', list])).toEqual({

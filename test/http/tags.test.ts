@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 type Page = { readonly tags: typeof counts; readonly next: string | null }
 
-test('lists each tag with the number of its plants, to a token that only reads', async () => {
+test('the daemon lists each tag with the number of its plants, to a token that only reads', async () => {
   const token = await createToken('reader', '--scope', 'read')
 
   const answer = await daemon.fetch('/tags', { headers: { authorization: `Bearer ${token}` } })
@@ -36,7 +36,7 @@ test('lists each tag with the number of its plants, to a token that only reads',
 })
 
 test.each(['next', 'link'] as const)(
-  'lists every tag once, page by page, by the %s',
+  'the daemon lists every tag once, page by page, by the %s',
   async (by) => {
     const found: Page['tags'][] = []
     let url: string | null = '/tags?limit=3'
@@ -57,7 +57,7 @@ test.each(['next', 'link'] as const)(
   },
 )
 
-test('has no empty `next`, even after the empty tag, and leaves no tag out', async () => {
+test('a list of tags has no empty `next`, even after the empty tag, and leaves no tag out', async () => {
   using folder = temporaryFolder()
   await using other = await startDaemon({ database: folder.file('plants.db') })
   const orders = [['', 'aroid'], ['', '!', 'a'], ['', ' ', 'a'], ['', '\u0001', '\u0001a'], ['']]
@@ -81,13 +81,13 @@ test('has no empty `next`, even after the empty tag, and leaves no tag out', asy
   }
 })
 
-test('begins after the empty tag if `after` is empty', async () => {
+test('a list of tags begins after the empty tag if `after` is empty', async () => {
   const page = (await (await daemon.fetch('/tags?after=')).json()) as Page
 
   expect(page.tags).toEqual(counts.slice(1))
 })
 
-test('has no link that no request could follow', async () => {
+test('a list of tags has no link that no request could follow', async () => {
   const prefix = '\u{1F335}'.repeat(3000)
   const plants = ['1', '2'].map((end, id) => ({ id: 8000 + id, name: '', tag: prefix + end }))
   await daemon.fetch('/plants/batch', { method: 'POST', body: JSON.stringify({ plants }) })

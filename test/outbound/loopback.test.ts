@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const hosts = ['127.0.0.1', '127.1.2.3', 'localhost', ...(hasIpv6 ? ['[::1]'] : [])]
 
-test.each(hosts)('sends neither a token nor a request for %s to the proxy', async (host) => {
+test.each(hosts)('the proxy gets neither a token nor a request for %s', async (host) => {
   using proxy = await startProxy()
   const url = `http://${host}:${daemon.port}`
   const env = { ...proxy.env, PLANTSTORE_TOKEN: TOKEN }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { reportOutages } from '../../src/outbound/outages'
 
-test('reports an outage once, and its end once', async () => {
+test('a follower reports an outage once, and its end once', async () => {
   const told: string[] = []
   let status: number | null = 200
   const ask = reportOutages(
@@ -22,7 +22,7 @@ test('reports an outage once, and its end once', async () => {
   ])
 })
 
-test('reports nothing for an aborted request', async () => {
+test('a follower reports nothing for an aborted request', async () => {
   const told: string[] = []
   const ask = reportOutages(
     () => Promise.reject(new Error('aborted')),

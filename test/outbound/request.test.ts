@@ -35,7 +35,7 @@ async function reason(origin: string, seconds = 30): Promise<string> {
 const changesWith = async (env: Record<string, string>, url = `http://${FAR}/`) =>
   (await runProgram(['changes', '--url', url], { env: { ...env, PLANTSTORE_TOKEN: TOKEN } })).err
 
-test('asks for the right scheme if a port speaks HTTPS, or plain HTTP', async () => {
+test('the message asks for the right scheme if a port speaks HTTPS, or plain HTTP', async () => {
   await using secure = serve(ca.sign('DNS:localhost,IP:127.0.0.1'))
   await using plain = serve()
   const [one, other] = [`127.0.0.1:${secure.port}`, `127.0.0.1:${plain.port}`]
@@ -48,7 +48,7 @@ test('asks for the right scheme if a port speaks HTTPS, or plain HTTP', async ()
   )
 })
 
-test('says how to trust a certificate, and what else may be wrong with one', async () => {
+test('the message says how to trust a certificate, and what else may be wrong with one', async () => {
   await using unknown = serve(ca.sign('IP:127.0.0.1'))
   await using expired = serve(ca.sign('IP:127.0.0.1', -1))
   const at = (port: number | undefined) => `https://127.0.0.1:${port}`
@@ -59,7 +59,7 @@ test('says how to trust a certificate, and what else may be wrong with one', asy
   expect(await reason(at(expired.port))).toContain('is refused (CERT_HAS_EXPIRED)')
 })
 
-test('says that nothing listens, and that nothing answers', async () => {
+test('the message says that nothing listens, and that nothing answers', async () => {
   using silent = await behave(() => {})
   using half = await behave((socket) => void socket.write('HTTP/1.1 '))
 
@@ -84,7 +84,7 @@ test.each([
   [`${ok}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nxxx`, ''],
   ['HTTP/1.1 302 Found\r\nLocation: /hook/PathSecret\r\nContent-Length: 0\r\n\r\n', ''],
   ['HTTP/1.1 302 Found\r\nLocation: ftp://x/OtherSecret\r\nContent-Length: 0\r\n\r\n', ''],
-])('names the code of the failure that is the answer %j', async (bytes, code) => {
+])('the message names the code of the failure that is the answer %j', async (bytes, code) => {
   using server = await behave(bytes)
   const said = await reason(`http://${server.host}`)
 
@@ -164,7 +164,7 @@ test.each([
   expect(isLoopback(new URL(`http://${host}`))).toBe(false)
 })
 
-test('asks other machines through the proxy of the environment, but for those in NO_PROXY', async () => {
+test('a request to another machine takes the proxy of the environment, unless NO_PROXY has its name', async () => {
   using proxy = await startProxy('200 OK')
   await changesWith(proxy.env)
   expect(proxy.seen()).toStartWith(`GET http://${FAR}/plants/changes`)
@@ -177,14 +177,17 @@ test('asks other machines through the proxy of the environment, but for those in
   expect(unused.seen()).toBe('')
 })
 
-test.each(['http', 'https'])('names the variables of a proxy that refuses %s', async (scheme) => {
-  using proxy = await startProxy('407 Proxy Authentication Required')
-  const said = await changesWith(proxy.env, `${scheme}://${FAR}/`)
+test.each(['http', 'https'])(
+  'the message names the variables of a proxy that refuses %s',
+  async (scheme) => {
+    using proxy = await startProxy('407 Proxy Authentication Required')
+    const said = await changesWith(proxy.env, `${scheme}://${FAR}/`)
 
-  expect(said).toContain(scheme === 'http' ? 'with status 407' : 'a proxy is set')
-})
+    expect(said).toContain(scheme === 'http' ? 'with status 407' : 'a proxy is set')
+  },
+)
 
-test('names the variables of a proxy that does not answer', async () => {
+test('the message names the variables of a proxy that does not answer', async () => {
   const hint = `; a proxy is set: check HTTP_PROXY and HTTPS_PROXY, or add ${FAR} to NO_PROXY\n`
 
   for (const proxy of ['http://127.0.0.1:1', 'http://nope.invalid:1']) {
