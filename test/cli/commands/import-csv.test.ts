@@ -227,21 +227,6 @@ test('proposes a heading that begins like a flag in a way that it is read', asyn
   expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')
 })
 
-test('proposes no encoding for a file in two', async () => {
-  using folder = temporaryFolder()
-  const [file, database] = [folder.file('a.csv'), folder.file('plants.db')]
-  const bytes = Buffer.from('3,Bl\xfcte\n4,G\xfcnsel\n', 'latin1')
-  await Bun.write(file, Buffer.concat([Buffer.from('id,name\n1,Café fern\n'), bytes]))
-
-  const { err, code } = await runProgram(['import', file, '--database', database])
-
-  expect({ err, code }).toEqual({
-    err: `plantstore: ${file}: not UTF-8 at line 3, unlike other lines; save the file in one encoding\n`,
-    code: 1,
-  })
-  expect(existsSync(database)).toBeFalse()
-})
-
 test('proposes no encoding where several are possible', async () => {
   using folder = temporaryFolder()
   const [file, database] = [folder.file('a.csv'), folder.file('plants.db')]

@@ -89,6 +89,15 @@ describe('a text that is not UTF-8', () => {
   })
 })
 
+test('no encoding is proposed for a file in two', async () => {
+  const bytes = Buffer.from('3,Bl\xfcte\n', 'latin1')
+  const opening = open('csv', Buffer.concat([Buffer.from('id,name\n1,Café fern\n'), bytes]))
+
+  expect(await opening.catch(String)).toBe(
+    'OpenError: not UTF-8 at line 3, unlike other lines; save the file in one encoding',
+  )
+})
+
 test('refuses a file that is not in the named encoding', async () => {
   const bytes = Buffer.from('id,name\n1,a\n'.repeat(3), 'utf16le')
 

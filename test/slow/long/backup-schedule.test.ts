@@ -156,9 +156,9 @@ test('reports the time and the size of the last backup, even after a restart, wh
       await daemon.metric('plantstore_backup_bytes'),
       await daemon.metric('plantstore_backup_failures_total'),
     ])
-    await daemon.stop()
     // Another backup would have another name by now.
     await Bun.sleep(1100)
+    await daemon.stop()
   }
 
   const [name = '', ...more] = backupsIn(backups)
@@ -200,6 +200,20 @@ test('makes a backup at the start when the newest is older than the interval', a
   await until('the removal of the old backup', () => !existsSync(`${backups}/${old}`))
 
   expect(existsSync(String(file))).toBe(true)
+})
+
+test('keeps the given number of newest backups', async () => {
+  using folder = temporaryFolder()
+  const { database, backups } = await prepare(folder, 20)
+  const old = [8000, 7000, 6000, 5000].map(nameAgo)
+  for (const name of old) writeFileSync(`${backups}/${name}`, 'old')
+
+  const args = schedule(backups, '--backup-every', '1h', '--backup-keep', '3')
+  await using daemon = await startDaemon({ database, args })
+  const { file } = await daemon.event('backup-made')
+  await until('three backups left', () => backupsIn(backups).length <= 3)
+
+  expect(backupsIn(backups)).toEqual([...old.slice(2), basename(String(file))])
 })
 
 test('without --backup-keep, keeps as many as there are, and at least seven', async () => {

@@ -1,8 +1,9 @@
 // The plants of a daemon in a list of the console, for the tests of actions on many.
 import { spyOn } from 'bun:test'
 import { PlantList } from '../../../src/web/console/list/plant-list'
+import type { Query } from '../../../src/web/console/query'
 import { Session } from '../../../src/web/console/session'
-import { BY_ID } from '../../../src/web/console/sort'
+import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
 
 /** Plants with ids from `first` on. */
@@ -34,16 +35,37 @@ export function holdNextAnswer() {
   }
 }
 
-export type OpenedList = Awaited<ReturnType<typeof openList>>
+export type OpenedList = Pick<Awaited<ReturnType<typeof openList>>, 'session' | 'list'>
 
-export async function openList(of: Daemon, token = TOKEN) {
+type Options = {
+  readonly token?: string
+  readonly query?: Query
+  readonly sort?: Sort
+  /** The number of plants that the status tells; undefined before it does. */
+  readonly stored?: number | undefined
+}
+
+/** The list of a console that is connected to a daemon, and what it says. */
+export async function openList(of: Daemon, options: Options = {}) {
+  const { token = TOKEN, query = {}, sort = BY_ID, stored } = options
   const session = new Session(new URL(`${of.url}/`))
   await session.connect(token)
+  const said: string[] = []
+  const views: string[] = []
   const list = new PlantList(
     session,
-    () => {},
-    () => {},
+    (text) => said.push(text),
+    ({ sort: { by, isDescending } }) => views.push(`${isDescending ? '-' : ''}${by}`),
   )
-  await list.open({ query: {}, sort: BY_ID })
-  return { session, list }
+  const isAddress = query.name !== undefined || query.isUntagged
+  if (isAddress) list.setStoredCount(stored)
+  await list.open({ query, sort })
+  if (stored !== undefined) list.setStoredCount(stored)
+  return {
+    session,
+    list,
+    said,
+    views,
+    names: () => list.rows.heldPlants().map(({ name }) => name),
+  }
 }

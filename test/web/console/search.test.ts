@@ -1,16 +1,14 @@
 // The searches of the console: by the page itself among what it has read, and by the service. With real daemons.
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { fold, matcherOf } from '../../../src/web/console/list/local-search'
-import { PlantList } from '../../../src/web/console/list/plant-list'
 import { Selection } from '../../../src/web/console/list/selection'
 import type { Query } from '../../../src/web/console/query'
-import { Session } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { describeFound } from '../../../src/web/console/toolbar/describe-found'
 import { cpuTime } from '../../harness/cpu-time'
-import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
+import { openList as openAny } from './opened-list'
 
 const MORE_THAN_HELD = 100_001
 const PLANTS = 3000
@@ -36,22 +34,8 @@ beforeAll(async () => {
 
 /** `stored`: the number of plants that the status tells; undefined before it does. */
 async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
-  const session = new Session(new URL(`${daemon.url}/`))
-  await session.connect(TOKEN)
-  const list = new PlantList(
-    session,
-    () => {},
-    () => {},
-  )
-  const isAddress = query.name !== undefined || query.isUntagged
-  if (isAddress) list.setStoredCount(stored)
-  await list.open({ query, sort })
-  list.setStoredCount(stored)
-  return {
-    list,
-    names: () => list.rows.heldPlants().map(({ name }) => name),
-    said: () => describeFound(list),
-  }
+  const { list, names } = await openAny(daemon, { stored, query, sort })
+  return { list, names, said: () => describeFound(list) }
 }
 
 /** The paths that an action asks for. */

@@ -2,13 +2,12 @@
 
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { effect } from '@preact/signals'
-import { PlantList } from '../../../src/web/console/list/plant-list'
-import { Session } from '../../../src/web/console/session'
 import { BY_ID, comparatorOf, type Sort, sortInSlices } from '../../../src/web/console/sort'
 import { describeFound } from '../../../src/web/console/toolbar/describe-found'
-import { type Daemon, TOKEN } from '../../harness/daemon'
+import type { Daemon } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
+import { openList as openAny } from './opened-list'
 
 // More than the page sorts.
 const PLANTS = 101_000
@@ -33,23 +32,12 @@ beforeAll(async () => {
 })
 
 async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
-  const session = new Session(new URL(`${of.url}/`))
-  await session.connect(TOKEN)
-  const said: string[] = []
-  const views: string[] = []
-  const list = new PlantList(
-    session,
-    (text) => said.push(text),
-    ({ sort: { by, isDescending } }) => views.push(`${isDescending ? '-' : ''}${by}`),
-  )
-  await list.open({ query, sort })
+  const opened = await openAny(of, { sort, query })
   return {
-    list,
-    said,
-    views,
-    names: () => list.rows.heldPlants().map(({ name }) => name),
+    ...opened,
     /** Looks at a row until it is there. */
     async look(row: number): Promise<void> {
+      const { list } = opened
       await until(`row ${row}`, () => {
         if (!list.rows.row(row)) list.reader.readAround(row + 15)
         return list.rows.row(row)

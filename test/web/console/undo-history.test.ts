@@ -98,7 +98,7 @@ describe('a deletion', () => {
   test('puts all plants back when it is refused, and sends nothing more', async () => {
     const plants = numbered(3000, 2000)
     const token = await createToken('reader', '--scope', 'read')
-    const opened = await openList(daemon, token)
+    const opened = await openList(daemon, { token })
     const { undoHistory, requestsOf, sentence } = actsOn(opened)
     const before = storedPlants(database)
     const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
