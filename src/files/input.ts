@@ -10,17 +10,6 @@ const PART_BYTES = 64 * 1024
 // Four times a usual bundle of certificates. A device may have no end.
 const TEXT_MIB = 1
 
-/** The bytes of a file or pipe, as many as the buffer takes. */
-function readInto(buffer: Buffer, path: string): Buffer {
-  using file = openDescriptor(path, 'r')
-  let end = 0
-  for (;;) {
-    const length = readSync(file.fd, buffer.subarray(end))
-    if (length === 0) return buffer.subarray(0, end)
-    end += length
-  }
-}
-
 /**
  * The text of a small file, such as a token or a certificate. Throws an `OpenError` if it cannot be read; `name`: its
  * name in the message.
@@ -28,8 +17,13 @@ function readInto(buffer: Buffer, path: string): Buffer {
 export function readText(path: string, name = path): string {
   const buffer = Buffer.alloc(TEXT_MIB * 2 ** 20 + 1)
   try {
-    const bytes = readInto(buffer, path)
-    if (bytes.length < buffer.length) return bytes.toString()
+    using file = openDescriptor(path, 'r')
+    // A pipe is read in parts.
+    for (let end = 0; end < buffer.length; ) {
+      const length = readSync(file.fd, buffer.subarray(end))
+      if (length === 0) return buffer.toString('utf8', 0, end)
+      end += length
+    }
   } catch (error) {
     throw inputError(error, name)
   }
@@ -50,8 +44,6 @@ export function readSecret(variable: string, path: string): string {
   }
 }
 
-const CHANGED_MESSAGE = 'the file changed while it was read; import it again'
-
 /** A stream to read, in short parts, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
@@ -68,16 +60,12 @@ export function openInput(path: string): Input {
     if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
     accessSync(path, constants.R_OK)
     // The files of /proc have no length.
-    if (!stat.isFile() || stat.size === 0) return { stream: partsOf(path, {}), bytes: null }
-    return { stream: partsOf(path, { end: stat.size - 1 }), bytes: stat.size }
+    const bytes = stat.isFile() && stat.size > 0 ? stat.size : null
+    return { stream: partsOf(path, bytes === null ? {} : { end: bytes - 1 }), bytes }
   } catch (error) {
     throw error instanceof UsageError ? error : inputError(error, path)
   }
 }
-
-/** The length of a file that has been read; of one that was removed meanwhile, that of its part that was read. */
-const lengthOf = (path: string, bytesRead: number): number =>
-  statSync(path, { throwIfNoEntry: false })?.size ?? bytesRead
 
 /**
  * The bytes of an input until `signal` is aborted, even while waiting for more. Throws an `OpenError` if it cannot be
@@ -103,9 +91,11 @@ export async function* readInput(
     const chunk = await readNext()
     if (chunk === null || signal.aborted) return
     if (chunk.done) {
-      const isWhole = bytes === null || (bytesRead === bytes && lengthOf(path, bytes) === bytes)
-      if (isWhole) return
-      throw new OpenError(CHANGED_MESSAGE)
+      if (bytes === null) return
+      // A file that was removed meanwhile has no length.
+      const length = statSync(path, { throwIfNoEntry: false })?.size ?? bytes
+      if (bytesRead === bytes && length === bytes) return
+      throw new OpenError('the file changed while it was read; import it again')
     }
     bytesRead += chunk.value.byteLength
     onBytes(chunk.value.byteLength)

@@ -8,15 +8,12 @@ import { copyInto, readDatabase } from './snapshot'
 
 declare const self: Worker
 
-const send = (reply: BackupReply) => self.postMessage(JSON.stringify(reply))
-
 async function answer({ source, target }: BackupRequest): Promise<BackupReply> {
   try {
     await readDatabase(source, (db) => {
       rmSync(target, { force: true })
       copyInto(db, target)
     })
-    send({ isCopied: true })
     return { findings: await checkDatabase(target) }
   } catch (error) {
     const isStorage = error instanceof OpenError && error.storage
@@ -24,4 +21,5 @@ async function answer({ source, target }: BackupRequest): Promise<BackupReply> {
   }
 }
 
-self.onmessage = async ({ data }: MessageEvent<string>) => send(await answer(JSON.parse(data)))
+self.onmessage = async ({ data }: MessageEvent<string>) =>
+  self.postMessage(JSON.stringify(await answer(JSON.parse(data))))

@@ -1,7 +1,7 @@
 // Copies a database while others write to it, and checks the copy. In a thread: each is one long call of SQLite, and
 // this thread must still receive signals.
 
-import { OpenError, writeError } from '../../errors'
+import { OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { fileSize } from './files'
 
@@ -10,22 +10,15 @@ const POLL_MS = 100
 export type BackupRequest = { readonly source: string; readonly target: string }
 
 export type BackupReply =
-  | { readonly isCopied: true }
   | { readonly findings: Findings }
   | { readonly message: string; readonly code: string; readonly isStorage: boolean }
 
-/** Called with the bytes done and the total; may throw to cancel. */
+/** Called with the bytes copied and the total; may throw to cancel. */
 export type OnBytes = (bytes: number, total: number) => void
-
-/** The error of the thread: with its code if the disk is full or fails, as the caller knows the name of the copy. */
-function failureOf({ message, code, isStorage }: Extract<BackupReply, { message: string }>): Error {
-  const error = Object.assign(new Error(message), { code })
-  return writeError(error, '') === error ? new OpenError(message, isStorage) : error
-}
 
 /**
  * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced.
- * Resolves to the findings. Throws an `OpenError` if it is damaged.
+ * Resolves to the findings. Throws an `OpenError` if it is damaged; with the code of the system if the disk is full.
  */
 export async function copyDatabase(
   source: string,
@@ -33,19 +26,13 @@ export async function copyDatabase(
   onBytes: OnBytes = () => {},
 ): Promise<Findings> {
   const { promise, resolve, reject } = Promise.withResolvers<BackupReply>()
-  let total = 0
-  let isCopied = false
   const thread = new Worker(new URL('./backup-thread.ts', import.meta.url).href, { smol: true })
-  thread.onmessage = ({ data }: MessageEvent<string>) => {
-    const reply: BackupReply = JSON.parse(data)
-    if ('isCopied' in reply) isCopied = true
-    else resolve(reply)
-  }
+  thread.onmessage = ({ data }: MessageEvent<string>) => resolve(JSON.parse(data))
   thread.onerror = ({ message }) => reject(new Error(`the copying thread died: ${message}`))
   const timer = setInterval(() => {
     try {
-      total ||= fileSize(source) + fileSize(`${source}-wal`)
-      onBytes(isCopied ? total : Math.min(fileSize(target), total), total)
+      const total = fileSize(source)
+      onBytes(Math.min(fileSize(target), total), total)
     } catch (error) {
       reject(error)
     }
@@ -53,10 +40,13 @@ export async function copyDatabase(
   try {
     thread.postMessage(JSON.stringify({ source, target } satisfies BackupRequest))
     const reply = await promise
-    if ('message' in reply) throw failureOf(reply)
-    if ('findings' in reply && reply.findings.problems.length === 0) return reply.findings
-    const [problem] = 'findings' in reply ? reply.findings.problems : []
-    throw new OpenError(`${source} is damaged: ${problem}`, true)
+    if ('message' in reply) {
+      const { message, code, isStorage } = reply
+      throw Object.assign(new OpenError(message, isStorage), { code })
+    }
+    const [problem] = reply.findings.problems
+    if (problem !== undefined) throw new OpenError(`${source} is damaged: ${problem}`, true)
+    return reply.findings
   } finally {
     clearInterval(timer)
     thread.terminate()

@@ -14,9 +14,8 @@ import {
 } from '../page'
 import { SCHEMA_VERSION, schemaVersion } from './schema'
 
-// Size of a part of an export.
+// The maximum size of a part of an export.
 const PART_PLANTS = 1000
-const PART_CHARACTERS = 1_000_000
 
 /** A plant read by a query; `hit` is 0 if it does not match the search. */
 type ScannedRow = PlantRecord & { readonly hit?: bigint }
@@ -67,26 +66,21 @@ function columnsOf(db: Database): string {
   return FIELDS.map((field) => (names.includes(field) ? field : `NULL AS ${field}`)).join(', ')
 }
 
-export type PlantReader = {
-  read(id: Int64): Plant | null
-  list(query: PlantQuery): Page
-  /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
-  tags(query: TagQuery): TagPage
-}
+export type PlantReader = ReturnType<typeof preparePlants>
 
 /**
  * Prepares the queries of a database's plants. Each query is a range scan, so a page costs the same at any table size.
  */
-export function preparePlants(db: Database): PlantReader {
+export function preparePlants(db: Database) {
   const fields = columnsOf(db)
   const one = db.query<PlantRecord, [bigint]>(`SELECT ${fields} FROM plants WHERE id = ?`)
 
   return {
-    read(id) {
+    read(id: Int64): Plant | null {
       const row = one.get(id)
       return row && plantOf(row)
     },
-    list(query) {
+    list(query: PlantQuery): Page {
       const { limit, order = 'asc' } = query
       const first = firstId(query)
       if (first === null) return { plants: [], next: null }
@@ -100,7 +94,8 @@ export function preparePlants(db: Database): PlantReader {
       // One extra row shows whether there is a next page.
       return takePage(page.iterate(first, maxWalked + 1, ...values), limit, maxWalked)
     },
-    tags({ after = null, limit }) {
+    /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
+    tags({ after = null, limit }: TagQuery) {
       const rows = db.query<TagRow, [string, number]>(
         `SELECT tag, count(*) AS plants FROM plants WHERE tag ${after === null ? '>=' : '>'} ?1
          GROUP BY tag ORDER BY tag LIMIT ?2`,
@@ -118,22 +113,18 @@ export function countPlants(db: Database): number | null {
 
 /** The plants as of one moment in ascending order of their ids, in parts that fit in memory. */
 export function* allPlants(db: Database): Generator<readonly Plant[]> {
-  const rows = db.query<PlantRecord, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)
-  let part: Plant[] = []
-  let characters = 0
-  try {
-    for (const row of rows.iterate()) {
-      part.push(plantOf(row))
-      characters += charactersOf(row)
-      if (part.length < PART_PLANTS && characters < PART_CHARACTERS) continue
-      yield part
-      part = []
-      characters = 0
+  const { list } = preparePlants(db)
+  let limit = PART_PLANTS
+  for (let after: Int64 | null = null; ; ) {
+    try {
+      const page: Page = list({ after, limit })
+      yield page.plants
+      if (page.next === null) return
+      after = page.next
+    } catch (error) {
+      // The plants before a damaged page are read one by one.
+      if (limit === 1) throw error
+      limit = 1
     }
-  } catch (error) {
-    // The plants before a damaged page.
-    if (part.length > 0) yield part
-    throw error
   }
-  if (part.length > 0) yield part
 }

@@ -1,7 +1,6 @@
-// A store that is only read: a file that another process writes or replaces, such as a copy of a backup. It is opened
-// anew for the reads of each turn of the event loop, as of that moment, and nothing is written to it.
+// A store that is only read: a file that another process writes or replaces, such as a copy of a backup. Each read opens
+// it anew, as of that moment, and writes nothing to it.
 
-import type { Database } from 'bun:sqlite'
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
 import { CANNOT_READ, OpenError, RequestError } from '../../errors'
@@ -12,52 +11,10 @@ import { fileSize, freeBytes } from './files'
 import { createReads, prepareReader, type Reader } from './reads'
 import { readDatabase } from './snapshot'
 
-/** A read, and the function that passes its result on. */
-type Act = (reader: Reader) => () => void
+type Read = <T>(act: (reader: Reader) => T) => Promise<T>
 
-type Open = <T>(read: (db: Database) => T) => Promise<T>
-
-/** Returns the function that reads; the reads of one turn share an opening. */
-function shareOpenings(open: Open, prepare: (db: Database) => Reader) {
-  let queue: { readonly act: Act; readonly reject: (reason: unknown) => void }[] = []
-
-  async function readAll(): Promise<void> {
-    const reads = queue
-    queue = []
-    try {
-      // Passed on once the file is known not to have changed meanwhile.
-      const results = await open((db) => {
-        const reader = prepare(db)
-        return reads.map(({ act }) => act(reader))
-      })
-      for (const passOn of results) passOn()
-    } catch (error) {
-      for (const { reject } of reads) reject(error)
-    }
-  }
-
-  return <T>(read: (reader: Reader) => T): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>()
-    if (queue.length === 0) setImmediate(readAll)
-    queue.push({
-      act(reader) {
-        try {
-          const result = read(reader)
-          return () => resolve(result)
-        } catch (error) {
-          if (!(error instanceof RequestError)) throw error
-          return () => reject(error)
-        }
-      },
-      reject,
-    })
-    return promise
-  }
-}
-
-/** The reads of a file that another process may replace; `open` opens it, `prepare` its queries. */
-function createFileReads(open: Open, prepare: (db: Database) => Reader) {
-  const { readEnd, reads, ...rest } = createReads(shareOpenings(open, prepare))
+function createFileReads(read: Read) {
+  const { readEnd, reads, ...rest } = createReads(read)
   const { watch } = createChangeLogWatch(readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch }
   return { reads, changeLog }
@@ -65,8 +22,9 @@ function createFileReads(open: Open, prepare: (db: Database) => Reader) {
 
 /** Opens a file for a command that only reads. A read rejects with an `OpenError` if that fails. */
 export function openForCommand(database: string): ReadOnlyStore {
-  const open: Open = (read) => readDatabase(database, read)
-  const { reads, changeLog } = createFileReads(open, prepareReader)
+  const { reads, changeLog } = createFileReads((act) =>
+    readDatabase(database, (db) => act(prepareReader(db))),
+  )
   return { ...reads, changeLog, close: async () => {} }
 }
 
@@ -81,14 +39,15 @@ export async function openReplica(
   }
   let failedAt: number | null = null
   let hasChangeLog = false
-  const prepare = (db: Database) => {
-    const reader = prepareReader(db)
-    hasChangeLog = reader.changeLog.isKept()
-    return reader
-  }
-  const open: Open = async (read) => {
+  const open: Read = (act) =>
+    readDatabase(database, (db) => {
+      const reader = prepareReader(db)
+      hasChangeLog = reader.changeLog.isKept()
+      return act(reader)
+    })
+  const read: Read = async (act) => {
     try {
-      const result = await readDatabase(database, read)
+      const result = await open(act)
       if (failedAt !== null) {
         const seconds = Math.round((performance.now() - failedAt) / 1000)
         log('info', 'storage-recovered', { seconds })
@@ -102,8 +61,8 @@ export async function openReplica(
       throw new RequestError('storage failed', CANNOT_READ)
     }
   }
-  await readDatabase(database, prepare)
-  const { reads, changeLog } = createFileReads(open, prepare)
+  await open(() => {})
+  const { reads, changeLog } = createFileReads(read)
   const { methods } = createWrites(refuse, changeLog.read)
 
   return {

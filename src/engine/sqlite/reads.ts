@@ -24,40 +24,32 @@ export const prepareReader = (db: Database): Reader => ({
   changeLog: prepareChangeLogReader(db),
 })
 
-type WaitingRead = { readonly signal: AbortSignal | undefined; readonly run: () => void }
-
 /**
  * Returns the function that runs long reads, such as lists, one in each turn of the event loop; the first at once. It
- * rejects with `busy` if too many are queued, or if the signal is aborted meanwhile.
+ * rejects with `busy` if too many are waiting, or if the signal is aborted meanwhile.
  */
 export function createTurns() {
-  let queue: WaitingRead[] = []
+  const waiting = new Set<() => void>()
   let isTurning = false
 
-  function isWanted({ signal, run }: WaitingRead): boolean {
-    if (!signal?.aborted) return true
-    run()
-    return false
-  }
-
   function runNext(): void {
-    const next = queue.shift()
+    const [next] = waiting
     isTurning = next !== undefined
     if (!next) return
-    next.run()
+    waiting.delete(next)
+    next()
     setImmediate(runNext)
   }
 
   return <T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
-    if (queue.length === MAX_WAITING_READS) queue = queue.filter(isWanted)
-    if (queue.length === MAX_WAITING_READS)
+    if (waiting.size === MAX_WAITING_READS)
       return Promise.reject(new RequestError('busy', TOO_MANY_READS))
     return new Promise((resolve, reject) => {
-      const run = () => {
-        if (signal?.aborted) reject(clientGone())
-        else read().then(resolve, reject)
-      }
-      queue.push({ signal, run })
+      const run = () => void read().then(resolve, reject)
+      waiting.add(run)
+      signal?.addEventListener('abort', () => {
+        if (waiting.delete(run)) reject(clientGone())
+      })
       if (!isTurning) runNext()
     })
   }

@@ -2,22 +2,19 @@
 
 import type { Database } from 'bun:sqlite'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../../token/row'
-import type { Scope, Token } from '../../token/token'
+import type { Token } from '../../token/token'
 
-export type TokenReader = {
-  find(hash: string): Token | null
-  list(): Token[]
-}
+export type TokenReader = ReturnType<typeof prepareTokenReader>
 
 /** Prepares the queries of a database's tokens; see `Tokens`. */
-export function prepareTokenReader(db: Database): TokenReader {
+export function prepareTokenReader(db: Database) {
   const one = db.query<TokenRow, [string]>(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = ?`)
   return {
-    find(hash) {
+    find(hash: string): Token | null {
       const row = one.get(hash)
       return row && toToken(row)
     },
-    list: () =>
+    list: (): Token[] =>
       db
         .query<TokenRow, []>(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`)
         .all()
@@ -25,40 +22,34 @@ export function prepareTokenReader(db: Database): TokenReader {
   }
 }
 
-type Values = [string, string, Scope, number, number | null, number | null, number | null]
-
 /** Adds a token within a transaction; false if that fails. See `Tokens.createToken`. */
 export function insertToken(db: Database, token: Token): boolean {
   const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
   // Not for a token with a taken hash: it cannot be added.
-  db.query<never, [string, number, string]>(
+  db.run(
     `UPDATE tokens SET revoked_at = expires_at
      WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?
        AND NOT EXISTS (SELECT 1 FROM tokens WHERE hash = ?)`,
-  ).run(name, createdAt, hash)
-  const { changes } = db
-    .query<never, Values>(
-      `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    )
-    .run(name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt)
+    [name, createdAt, hash],
+  )
+  const { changes } = db.run(
+    `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    [name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt],
+  )
   return changes === 1
 }
 
 /** Revokes a token within a transaction; see `Tokens.revokeToken`. */
 export const revokeToken = (db: Database, name: string, now: number): boolean =>
-  db
-    .query<never, [number, string]>(
-      'UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL',
-    )
-    .run(now, name).changes === 1
+  db.run('UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL', [now, name])
+    .changes === 1
 
 /** Removes tokens within a transaction; see `Tokens.pruneTokens`. */
 export const pruneTokens = (db: Database, time: number): number =>
-  db
-    .query<never, [number]>(
-      'DELETE FROM tokens WHERE min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) <= ?',
-    )
-    .run(time).changes
+  db.run(
+    'DELETE FROM tokens WHERE min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) <= ?',
+    [time],
+  ).changes
 
 /** The tokens of a database; none if it cannot be read. */
 function readTokens(db: Database): Token[] {
