@@ -47,7 +47,7 @@ const result = Bun.spawnSync(
     '--entry-naming=[name].[ext]',
     values.entry,
     // The files of threads must be entries of their own.
-    'src/engine/sqlite/thread.ts',
+    'src/engine/sqlite/committer.ts',
     'src/engine/sqlite/backup-thread.ts',
     'src/cli/import/workbook-worker.ts',
     `--outfile=${values.outfile}`,

@@ -8,7 +8,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const ENTRIES = [
   'main.ts',
-  'engine/sqlite/thread.ts',
+  'engine/sqlite/committer.ts',
   'engine/sqlite/backup-thread.ts',
   'cli/import/workbook-worker.ts',
   'web/console/workbooks/workbook-worker.ts',

@@ -3,12 +3,11 @@
 
 import { linkSync, lstatSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { codeOf, OpenError, reasonOf } from '../errors'
+import { codeOf, OpenError, reasonOf, writeError } from '../errors'
 import { makePrivateFolder } from './private-folder'
 import {
   checkFolder,
   checkOwner,
-  explainFailedWrite,
   requireRegular,
   requireUnused,
   statOf,
@@ -42,25 +41,11 @@ export type UnnamedFile = AsyncDisposable & {
   place(): Promise<void>
 }
 
-/** Turns an error of the system into an `OpenError` that names the file; returns any other error unchanged. */
+/** Turns any error of the system into an `OpenError` that names the file. */
 function explainRefusal(error: unknown, path: string): unknown {
-  const explanation = explainFailedWrite(error, path)
+  const explanation = writeError(error, path)
   if (codeOf(explanation) === '') return explanation
   return new OpenError(`cannot write ${path}: ${reasonOf(error)}`)
-}
-
-/**
- * Returns the final path, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there.
- */
-function checkTarget(path: string, existing: Existing, otherFiles: readonly string[]): string {
-  const exists = statOf(resolve(path), lstatSync, 'write') !== undefined
-  requireUnused(path, otherFiles)
-  const target = targetOf(path)
-  if (existing === 'replace') requireRegular(path)
-  checkFolder(dirname(target))
-  if (existing === 'replace') checkOwner(target)
-  else if (exists) throw new OpenError(`${path} already exists; give a new FILE`)
-  return target
 }
 
 /**
@@ -73,8 +58,14 @@ export async function beginFile(
   existing: Existing,
   otherFiles: readonly string[] = [],
 ): Promise<UnnamedFile> {
-  const target = checkTarget(path, existing, otherFiles)
+  requireUnused(path, otherFiles)
+  const target = targetOf(path)
+  if (existing === 'replace') requireRegular(path)
+  else if (statOf(resolve(path), lstatSync))
+    throw new OpenError(`${path} already exists; give a new FILE`)
   const folder = dirname(target)
+  checkFolder(folder)
+  if (existing === 'replace') checkOwner(target)
   const privateFolder = await makePrivateFolder(folder).catch((error) => {
     throw explainRefusal(error, target)
   })
@@ -106,7 +97,7 @@ export function writeText({ path, tempPath }: UnnamedFile, text: string): void {
   try {
     writeFileSync(tempPath, text, { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    throw explainFailedWrite(error, path)
+    throw writeError(error, path)
   }
 }
 
@@ -119,7 +110,7 @@ export async function produceFile<T>(
 ): Promise<T> {
   await using file = await beginFile(path, existing, otherFiles)
   const result = await write(file.tempPath).catch((error) => {
-    throw explainFailedWrite(error, file.path)
+    throw writeError(error, file.path)
   })
   await file.place()
   return result

@@ -1,16 +1,8 @@
 // Resolves paths, and checks that a file may be created there.
 
-import {
-  accessSync,
-  constants,
-  lstatSync,
-  readlinkSync,
-  type Stats,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, constants, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, OpenError, reasonOf, UsageError, writeError } from '../errors'
+import { codeOf, OpenError, reasonOf, UsageError } from '../errors'
 
 const MAX_LINKS = 40
 const STICKY = 0o1000
@@ -27,13 +19,13 @@ export const isPlanted = (file: Stats, folder: Stats): boolean =>
   file.uid !== process.getuid?.()
 
 /** The result of stat() or lstat(); undefined if nothing exists. Throws an `OpenError` if the path cannot be searched. */
-export function statOf(path: string, stat = statSync, purpose = 'open'): Stats | undefined {
+export function statOf(path: string, stat = statSync): Stats | undefined {
   try {
     return stat(path, { throwIfNoEntry: false })
   } catch (error) {
     // Bun throws ENOTDIR for a path below a file.
     if (codeOf(error) === 'ENOTDIR') return undefined
-    throw new OpenError(`cannot ${purpose} ${path}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
+    throw new OpenError(`cannot open ${path}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
   }
 }
 
@@ -110,29 +102,8 @@ export function checkFolder(folder: string): void {
 
 /** Throws an `OpenError` for another user's file in a sticky folder, which rename(2) may not replace. */
 export function checkOwner(path: string): void {
-  const stat = statOf(path, lstatSync)
-  const folder = statSync(dirname(path))
-  const user = process.getuid?.()
-  if (!stat || (folder.mode & STICKY) === 0) return
-  if (user === 0 || user === stat.uid || user === folder.uid) return
-  throw new OpenError(`${path} belongs to user ${stat.uid}, in a shared folder; name another file`)
-}
-
-/** An error if the file system of a path is out of inodes, which the system reports as a full disk; null if not. */
-export function noFreeInodes(path: string): OpenError | null {
-  try {
-    const { files, ffree } = statfsSync(dirname(path))
-    if (files === 0 || ffree > 0) return null
-  } catch {
-    return null
-  }
-  return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
-}
-
-/**
- * The reason that a file could not be created, as an `OpenError`; errors unrelated to the disk are returned unchanged.
- */
-export function explainFailedWrite(error: unknown, path: string): unknown {
-  const refusal = codeOf(error) === 'ENOSPC' ? noFreeInodes(path) : null
-  return refusal ?? writeError(error, path)
+  const [file, folder, user] = [statOf(path), statSync(dirname(path)), process.getuid?.()]
+  const isOurs = user === 0 || user === folder.uid || user === (file?.uid ?? user)
+  if ((folder.mode & STICKY) !== 0 && !isOurs)
+    throw new OpenError(`${path} belongs to another user, in a shared folder; name another file`)
 }

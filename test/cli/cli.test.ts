@@ -155,7 +155,9 @@ test('other commands warn of unknown variables before they run, but completion a
   expect(err).toBe(
     unknown
       .map((text) => `plantstore: warning: unknown variable ${text}\n`)
-      .concat(`plantstore: no database at ${folder.file('plants.db')}; check the path\n`)
+      .concat(
+        `plantstore: no database at ${folder.file('plants.db')}; name another with --database\n`,
+      )
       .join(''),
   )
   for (const silent of [['completion', 'bash'], ['token', '--help'], ['--version']]) {

@@ -5,9 +5,9 @@ import type { NewEntry } from '../../src/change-log/entry'
 import { countDelta, decide, isPlantWrite, type State } from '../../src/engine/commit/kinds'
 import { type ChangeAction, DONE, type PlantWrite, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
+import { prepareState } from '../../src/engine/sqlite/committer'
 import { connect } from '../../src/engine/sqlite/connection'
 import { createSchema } from '../../src/engine/sqlite/schema'
-import { prepareWrites } from '../../src/engine/sqlite/writes'
 import { entityTagOf } from '../../src/plant/entity-tag'
 import { type PlantRecord, type PlantRow, type RowId, toPlant, toRow } from '../../src/plant/row'
 import { PATIENCE_MS } from '../harness/daemon'
@@ -52,7 +52,9 @@ test('decides a batch in memory as SQLite would, and writes its net effect', () 
   writeFileSync(path, '')
   const db = connect(path)
   createSchema(db)
-  const apply = prepareWrites(db, () => {})
+  const inFile = prepareState(db)
+  const apply = (write: Write, entries?: NewEntry[]) =>
+    isPlantWrite(write) ? decide(write, inFile, entries) : DONE
   const stored = () =>
     new Map(
       db

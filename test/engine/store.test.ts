@@ -7,6 +7,7 @@ import { tryLock } from '../../src/files/libc'
 import { createLog } from '../../src/log'
 import { hashToken, issueToken, type Token } from '../../src/token/token'
 import { temporaryFolder } from '../harness/daemon'
+import { until } from '../harness/until'
 import { testStore } from './store-contract'
 
 const log = createLog(() => {}, 'json', Date.now)
@@ -115,15 +116,12 @@ test('a daemon that starts while another program writes says so, and writes late
       () => {},
     ),
   )
+  await until('the event', () => events.length > 0)
   other.run('ROLLBACK')
   other.close(true)
 
   expect(events).toEqual([
-    {
-      level: 'error',
-      event: 'database-locked',
-      detail: 'the database is locked by another program',
-    },
+    { level: 'error', event: 'database-locked', detail: 'SQLITE_BUSY database is locked' },
   ])
   await store.createPlant({ id: 1n, name: 'Rose' })
   expect(await store.countPlants()).toBe(1)

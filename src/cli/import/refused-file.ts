@@ -1,8 +1,8 @@
 // The file of an import's refused rows, placed once complete: empty if no row was refused.
 
 import { appendFileSync } from 'node:fs'
+import { writeError } from '../../errors'
 import { beginFile } from '../../files/replace-file'
-import { explainFailedWrite } from '../../files/resolve-path'
 
 export type RefusedFile = AsyncDisposable & {
   /** Adds a row; `header` is written before the first. */
@@ -25,7 +25,7 @@ export async function openRefusedFile(
 
   function fail(error: unknown): never {
     hasFailed = true
-    throw explainFailedWrite(error, file.path)
+    throw writeError(error, file.path)
   }
 
   function flush(): void {

@@ -3,7 +3,6 @@
 
 import type { Database } from 'bun:sqlite'
 import type {
-  ChangeLogEntry,
   ChangeLogPage,
   ChangeLogStats,
   HistoryPage,
@@ -33,7 +32,7 @@ import {
 import type { EntryRange, EntryTime } from '../../change-log/retention'
 import type { Int64 } from '../../plant/plant'
 import { PAGE_LENGTH } from '../page'
-import { refuseTriggers, requireOne } from './schema'
+import { guardSchema } from './schema'
 
 const TEXTS = ['before', 'after', 'token', 'address', 'request']
 
@@ -49,22 +48,22 @@ type StateRow = ChangeLogRow & {
   readonly at: bigint | null
 }
 
-/** Reads the change log; see {@link ChangeLog}. */
-export type ChangeLogReader = {
-  /** Reads no entry: a daemon also starts if a page of entries is damaged. */
-  isKept(): boolean
-  read(options: ReadOptions): ChangeLogPage
-  history(id: Int64 | null, options: ReadOptions): HistoryPage
-  stats(): ChangeLogStats
-  /** See `RetainedLog`. */
-  retainedRange(): EntryRange | null
-  times(after: number, limit: number): EntryTime[]
-  /** The cursor of the last entry; undefined if there is none. Cheaper than a read. */
-  lastCursor(): string | undefined
+/** The rows of a page; `isFull`: there are more. */
+function takeRows(all: Iterable<EntryRow>, limit: number) {
+  const rows: EntryRow[] = []
+  let length = 0
+  for (const row of all) {
+    if (rows.length === limit || length > PAGE_LENGTH) return { rows, isFull: true }
+    rows.push(row)
+    length += entryLength(row)
+  }
+  return { rows, isFull: false }
 }
 
-/** Prepares the statements that read the change log. */
-export function prepareChangeLogReader(db: Database): ChangeLogReader {
+export type ChangeLogReader = ReturnType<typeof prepareChangeLogReader>
+
+/** Prepares the statements that read the change log; see `ChangeLog` and `RetainedLog`. */
+export function prepareChangeLogReader(db: Database) {
   const select = db.query<StateRow, [entry: number | null]>(
     `SELECT log, keep_ms, last, bytes, number AS first, at, start_mark,
        (SELECT mark FROM changes WHERE number = last) AS last_mark,
@@ -86,53 +85,42 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   )
 
   return {
+    /** Reads no entry: a daemon also starts if a page of entries is damaged. */
     isKept: () => db.query('SELECT 1 FROM change_log WHERE log IS NOT NULL').get() !== null,
-    read({ after: cursor, limit }) {
+    read({ after: cursor, limit }: ReadOptions): ChangeLogPage {
       const state = toChangeLogState(select.get(numberAfter(cursor)))
       const place = placeOf(cursor, state)
-      const rows: EntryRow[] = []
-      let length = 0
-      for (const row of selectAfter.iterate(place.number, Math.min(limit, MAX_ENTRIES))) {
-        rows.push(row)
-        length += entryLength(row)
-        if (length > PAGE_LENGTH) break
-      }
+      const maxEntries = Math.min(limit, MAX_ENTRIES)
+      const { rows } = takeRows(selectAfter.iterate(place.number, maxEntries), maxEntries)
       return pageAfter(place, rows, state, cursor)
     },
-    history(id, { after: cursor, limit }) {
+    history(id: Int64 | null, { after: cursor, limit }: ReadOptions): HistoryPage {
       const state = toChangeLogState(select.get(numberBefore(cursor)))
       const maxEntries = Math.min(limit, MAX_ENTRIES)
-      const entries: ChangeLogEntry[] = []
-      let length = 0
-      const end = endOf(cursor, state)
       // One extra row shows whether there is a next page.
-      const rows =
-        id === null
-          ? selectBefore.iterate(end, maxEntries + 1)
-          : selectOfPlant.iterate(end, maxEntries + 1, id)
-      for (const row of rows) {
-        const last = entries.at(-1)
-        if (last && (entries.length === maxEntries || length > PAGE_LENGTH)) {
-          return { entries, next: last.cursor }
-        }
-        entries.push(toChangeLogEntry(state.name, row))
-        length += entryLength(row)
-      }
-      return { entries }
+      const range = [endOf(cursor, state), maxEntries + 1] as const
+      const { rows, isFull } = takeRows(
+        id === null ? selectBefore.iterate(...range) : selectOfPlant.iterate(...range, id),
+        maxEntries,
+      )
+      const entries = rows.map((row) => toChangeLogEntry(state.name, row))
+      const last = entries.at(-1)
+      return isFull && last ? { entries, next: last.cursor } : { entries }
     },
-    stats() {
+    stats(): ChangeLogStats {
       const row = select.get(null)
       const { start, last } = toChangeLogState(row)
       const oldestAt = row?.at == null ? null : Number(row.at)
       const keepMs = Number(row?.keep_ms)
       return { entries: last.number - start.number, keepMs, oldestAt, bytes: Number(row?.bytes) }
     },
-    retainedRange() {
+    retainedRange(): EntryRange | null {
       const { keep_ms, first, last } = select.get(null) ?? {}
       if (keep_ms == null || last === undefined) return null
       return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
     },
-    times: (after, limit) => times.all(after, limit),
+    times: (after: number, limit: number) => times.all(after, limit),
+    /** The cursor of the last entry; undefined if there is none. Cheaper than a read. */
     lastCursor() {
       const row = last.get()
       return row ? toCursor(row.log, row) : undefined
@@ -140,33 +128,11 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   }
 }
 
-/** The line of a check that names the first entry whose fields cannot be parsed; none if all can. */
-export const damagedEntries = (db: Database): string[] =>
-  db
-    .query<{ number: bigint }, []>(
-      'SELECT number FROM changes WHERE json_valid(before) = 0 OR json_valid(after) = 0 LIMIT 1',
-    )
-    .all()
-    .map(
-      ({ number }) =>
-        `entry ${number} of the change log is damaged; to begin a new one, restart with --keep-changes off, then with the period`,
-    )
+// Entries per removal: they cost less than a commit of many changes.
+const MAX_REMOVAL = 1000
 
-// Minimum number of entries per removal. As many are removed as were added since the last one, so that removal keeps
-// up, but at most as many as cost less than a commit of many changes.
-const MIN_REMOVAL = 200
-const MAX_REMOVAL = 2000
-
-/** Writes the change log, within an open transaction. */
-type ChangeLogWriter = {
-  /** Adds entries, if a change log is kept. */
-  add(entries: readonly NewEntry[]): void
-  /** Removes some of the entries up to a number: see `RetainedLog`. */
-  remove(upTo: number): void
-}
-
-/** Prepares the statements that write the change log. */
-export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
+/** Prepares the statements that write the change log, within an open transaction. */
+export function prepareChangeLogWriter(db: Database) {
   const select = db.query<{ last: bigint; keep_ms: bigint }, []>(
     'SELECT last, keep_ms FROM change_log WHERE log IS NOT NULL',
   )
@@ -186,11 +152,10 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
   const shrink = db.query<never, [bigint, bigint]>(
     'UPDATE change_log SET start_mark = ?, bytes = bytes - ?',
   )
-  // The last number when entries were last removed.
-  let lastAtRemoval: number | undefined
 
   return {
-    add(entries) {
+    /** Adds entries, if a change log is kept. */
+    add(entries: readonly NewEntry[]) {
       const state = entries.length > 0 ? select.get() : null
       if (!state) return
       const lastNumber = Number(state.last)
@@ -201,21 +166,19 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
         number += 1
         // A number is cheaper than a bigint.
         const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
-        requireOne(insert.run(number, at, mark, plant, ...entryTexts(entry)))
+        insert.run(number, at, mark, plant, ...entryTexts(entry))
       }
-      requireOne(advance.run(number, lastNumber))
+      advance.run(number, lastNumber)
     },
-    remove(upTo) {
+    /** Removes some of the entries up to a number: see `RetainedLog`. */
+    remove(upTo: number) {
       const state = select.get()
       if (!state) return
-      const last = Number(state.last)
       const now = Date.now()
       const isYoung = (at: number) => at >= now - Number(state.keep_ms) && at <= now
-      const limit = Math.min(MIN_REMOVAL + last - (lastAtRemoval ?? last), MAX_REMOVAL)
-      lastAtRemoval = last
       let newest: { number: bigint; mark: bigint } | undefined
       let bytes = 0n
-      for (const entry of oldest.all(limit)) {
+      for (const entry of oldest.all(MAX_REMOVAL)) {
         if (Number(entry.number) > upTo || isYoung(Number(entry.at))) break
         newest = entry
         bytes += entry.bytes
@@ -238,7 +201,7 @@ export function keepChanges(db: Database, keep: KeepChanges): number | null {
     .get(keep === 'off' ? null : keep)
   if (current?.isSame === 1n) return null
   const change = db.transaction(() => {
-    refuseTriggers(db)
+    guardSchema(db)()
     if (keep === 'off') {
       const { changes } = db.run('DELETE FROM changes')
       db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')

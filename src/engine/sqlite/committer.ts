@@ -1,33 +1,43 @@
-// BEGIN … COMMIT: makes a batch durable, and copies the write-ahead log (WAL) into the database. What the disk refuses
-// is undone; what it fails is fatal: only a process that reads the disk anew knows what it has stored.
+// The thread that waits for the disk: makes batches durable, and copies the write-ahead log (WAL) into the database. What
+// the disk refuses is undone; what it fails is fatal: only a process that reads the disk anew knows what it has stored.
+// Entry point of a Worker: loading it starts it.
 
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../change-log/entry'
 import { messageOf } from '../../errors'
-import { countDelta } from '../commit/kinds'
-import { DONE, type Outcome, type PlantWrite, type Write } from '../commit/write'
+import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
+import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../plant/row'
+import { countDelta, decide, isPlantWrite, type State } from '../commit/kinds'
+import {
+  DONE,
+  isDone,
+  type Outcome,
+  type PlantWrite,
+  type Refusal,
+  type Report,
+  type Write,
+} from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
 import { CACHE, closeDatabase, connect, prepareOrClose } from './connection'
-import { type Failure, FileMoved, toCommitFailure, toError, toFailure } from './errors'
-import { type CheckpointRow, describeLost, keepLog, saveLog, watchFiles } from './files'
+import { type Failure, toError, toFailure, WriteRefusal } from './errors'
+import { type CheckpointRow, keepLog, MOVED, saveLog, watchFiles } from './files'
 import { guardSchema, schemaVersion } from './schema'
-import { prepareWrites } from './writes'
 
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
 // in a large store spend most of their time on checkpoints.
 const CHECKPOINT_PAGES = 2000
-// Readers of this process end within a turn of its event loop.
-const READER_TRIES = 10
+// Time limit of a checkpoint for readers: those of this process end within a turn of its event loop.
+const READERS_MS = 10
 
 /** The database to open: the files at its path must have these inodes. */
 export type DatabaseToOpen = {
   readonly path: string
   readonly inodes: readonly (string | null)[]
-  /** False: there is no change log, and no other process can begin one. */
-  readonly mayKeepChangeLog: boolean
 }
+
+declare const self: Worker
 
 /** Messages are JSON in one string, the cheapest message in Bun. Requests are answered in order, `open` first. */
 export type Request =
@@ -39,38 +49,76 @@ export type Request =
   | { readonly close: true; readonly keepsLog: boolean }
 
 /**
- * `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows. `failure`: nothing of it was
- * stored; if it is fatal, it may also come unrequested, and nothing is known.
+ * `outcomes`: those of a committed batch, unless each write was done completely. `failure`: nothing of it was stored; if
+ * it is fatal, it may also come unrequested, and nothing is known.
  */
-export type Reply =
-  | typeof DONE
-  | { readonly outcomes: readonly Outcome[] }
-  | { readonly failure: Failure }
+export type Reply = { readonly outcomes?: readonly Outcome[]; readonly failure?: Failure }
+
+/** The plants of a database, for {@link decide}. */
+export function prepareState(db: Database): State {
+  const select = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const insert = db.query<never, [bigint, ...RowTexts]>(
+    `INSERT INTO plants (${COLUMNS}) VALUES (${FIELDS.map(() => '?')}) ON CONFLICT (id) DO NOTHING`,
+  )
+  const update = db.query<never, [...RowTexts, bigint]>(
+    `UPDATE plants SET ${TEXT_FIELDS.map((name) => `${name} = ?`)} WHERE id = ?`,
+  )
+  const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
+
+  return {
+    read(id) {
+      const row = select.get(BigInt(id))
+      return row && toRow(row)
+    },
+    insert: ([id, ...texts]) => insert.run(BigInt(id), ...texts).changes === 1,
+    update: ([id, ...texts]) => void update.run(...texts, BigInt(id)),
+    remove: (id) => void remove.run(BigInt(id)),
+    allOrNone<T extends Report>(act: (state: State) => Refusal | T) {
+      db.run('SAVEPOINT all_or_none')
+      let outcome: Refusal | T | undefined
+      try {
+        outcome = act(this)
+        return outcome
+      } finally {
+        // After a disk error, SQLite has already ended the transaction.
+        if (db.inTransaction) {
+          if (!isDone(outcome)) db.run('ROLLBACK TO all_or_none')
+          db.run('RELEASE all_or_none')
+        }
+      }
+    },
+  }
+}
 
 /** Returns the function that applies a batch within a transaction, its count of plants and its entries included. */
-function prepareBatch(db: Database, mayKeepChangeLog: boolean) {
+function prepareBatch(db: Database) {
+  const state = prepareState(db)
   const changeLog = prepareChangeLogWriter(db)
-  const apply = prepareWrites(db, changeLog.remove)
   const count = db.query<never, [number]>('UPDATE change_log SET plants = plants + ?')
+  const recordUse = db.query<never, [number, string]>(
+    'UPDATE tokens SET last_used_at = ? WHERE hash = ?',
+  )
 
   return (batch: readonly Write[]): Outcome[] => {
-    const entries: NewEntry[] | undefined = mayKeepChangeLog ? [] : undefined
+    const entries: NewEntry[] = []
     let growth = 0
     const outcomes = batch.map((write) => {
-      const outcome = apply(write, entries)
+      const outcome = isPlantWrite(write) ? decide(write, state, entries) : DONE
+      if (write.kind === 'recordUse') recordUse.run(write.hour, write.hash)
+      if (write.kind === 'removeEntries') changeLog.remove(write.upTo)
       growth += countDelta(write, outcome)
       return outcome
     })
     if (growth !== 0) count.run(growth)
-    if (entries) changeLog.add(entries)
+    changeLog.add(entries)
     return outcomes
   }
 }
 
 /** Prepares the connection that commits, with its statements. */
-function prepare(db: Database, mayKeepChangeLog: boolean) {
-  // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
-  db.run('PRAGMA busy_timeout = 0')
+function prepare(db: Database) {
+  // SQLite would wait in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
+  db.run(`PRAGMA busy_timeout = ${READERS_MS}`)
   db.run('PRAGMA journal_size_limit = 33554432')
   // SQLite opens the WAL at the first read.
   schemaVersion(db)
@@ -78,7 +126,7 @@ function prepare(db: Database, mayKeepChangeLog: boolean) {
     guard: guardSchema(db),
     begin: db.query('BEGIN IMMEDIATE'),
     commit: db.query('COMMIT'),
-    apply: prepareBatch(db, mayKeepChangeLog),
+    apply: prepareBatch(db),
     pages: db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)'),
     restart: db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(RESTART)'),
   }
@@ -93,12 +141,12 @@ export class Committer {
   #checkpointAt = CHECKPOINT_PAGES
 
   /** Throws if the database cannot be opened, or its files are others than the serving thread's. */
-  constructor({ path, inodes, mayKeepChangeLog }: DatabaseToOpen) {
+  constructor({ path, inodes }: DatabaseToOpen) {
     this.#path = path
     this.#lost = watchFiles(path, inodes).lost
     this.#db = connect(path)
     this.#statements = prepareOrClose(this.#db, () => {
-      const statements = prepare(this.#db, mayKeepChangeLog)
+      const statements = prepare(this.#db)
       this.#requireFiles()
       return statements
     })
@@ -107,16 +155,14 @@ export class Committer {
   /** Makes a batch durable, in order. */
   commit(batch: readonly Write[]): Reply {
     const reply = this.#commit(batch)
-    if (reply === DONE || 'outcomes' in reply || reply.failure.kind !== 'damaged') return reply
+    if (reply.failure?.kind !== 'damaged') return reply
     if (batch.length === 1) return { outcomes: [refusalOf(reply.failure)] }
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
     const outcomes: Outcome[] = []
     for (const write of batch) {
-      const alone = this.commit([write])
-      if (alone === DONE) outcomes.push(DONE)
-      else if ('outcomes' in alone) outcomes.push(...alone.outcomes)
-      else if (alone.failure.kind === 'fatal' || alone.failure.kind === 'in doubt') return alone
-      else outcomes.push(refusalOf(alone.failure))
+      const { failure, outcomes: [outcome = DONE] = [] } = this.commit([write])
+      if (failure?.kind === 'fatal' || failure?.kind === 'in doubt') return { failure }
+      outcomes.push(failure ? refusalOf(failure) : outcome)
     }
     return { outcomes }
   }
@@ -130,7 +176,7 @@ export class Committer {
       this.#db.run('PRAGMA cache_size = 0')
       this.#begin(0)
       this.#statements.apply(writes)
-      return DONE
+      return {}
     } catch (error) {
       return { failure: toFailure(error, this.#path) }
     } finally {
@@ -146,11 +192,13 @@ export class Committer {
   checkpoint(): Failure | null {
     try {
       const pages = Number(this.#statements.pages.get()?.log)
-      if (pages < CHECKPOINT_PAGES) this.#checkpointAt = CHECKPOINT_PAGES
-      if (pages >= this.#checkpointAt) this.#checkpointAt = this.#copyLog(pages)
+      if (pages < this.#checkpointAt) return null
+      // A reader of an old state keeps the WAL growing: it is not waited for after each commit.
+      const isBusy = this.#statements.restart.get()?.busy !== 0n
+      this.#checkpointAt = CHECKPOINT_PAGES + (isBusy ? pages : 0)
       return null
     } catch (error) {
-      const failure = toCommitFailure(error, this.#path)
+      const failure = toFailure(error, this.#path, true)
       return failure.kind === 'fatal' ? failure : null
     }
   }
@@ -158,15 +206,6 @@ export class Committer {
   close(keepsLog: boolean): void {
     if (keepsLog) keepLog(this.#db)
     closeDatabase(this.#db)
-  }
-
-  /** Returns the size of the WAL for the next checkpoint: later, if a reader of an old state keeps it growing. */
-  #copyLog(pages: number): number {
-    for (let tries = 1; tries <= READER_TRIES; tries++) {
-      if (this.#statements.restart.get()?.busy === 0n) return CHECKPOINT_PAGES
-      Bun.sleepSync(1)
-    }
-    return pages + CHECKPOINT_PAGES
   }
 
   #commit(batch: readonly Write[]): Reply {
@@ -177,19 +216,19 @@ export class Committer {
       this.#statements.commit.run()
     } catch (error) {
       this.#rollback()
-      return { failure: (outcomes ? toCommitFailure : toFailure)(error, this.#path) }
+      return { failure: toFailure(error, this.#path, outcomes !== undefined) }
     }
     try {
       const lost = this.#lost()
       if (lost) {
         saveLog(this.#db, lost)
-        return { failure: { kind: 'in doubt', detail: describeLost(lost) } }
+        return { failure: { kind: 'in doubt', detail: MOVED } }
       }
     } catch (error) {
       // The commit was made, and cannot be refused any more.
       return { failure: { kind: 'fatal', detail: messageOf(error) } }
     }
-    return outcomes.every((outcome) => outcome === DONE) ? DONE : { outcomes }
+    return outcomes.every((outcome) => outcome === DONE) ? {} : { outcomes }
   }
 
   /** Begins a transaction; throws unless it can write. */
@@ -213,7 +252,7 @@ export class Committer {
     const lost = this.#lost()
     if (!lost) return
     saveLog(this.#db, lost)
-    throw new FileMoved(describeLost(lost))
+    throw new WriteRefusal('moved', MOVED)
   }
 
   #rollback(): void {
@@ -228,4 +267,30 @@ export class Committer {
 function refusalOf(failure: Failure): Outcome {
   const { error, message } = toError(failure)
   return { error, message }
+}
+
+let database: DatabaseToOpen | undefined
+let committer: Committer | undefined
+
+const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
+
+function answer(request: Request): Reply {
+  if ('open' in request) database = request.open
+  if ('close' in request) committer?.close(request.keepsLog)
+  else if (!database) throw new Error('the database is not open')
+  else committer ??= new Committer(database)
+  if ('commit' in request) return committer?.commit(request.commit) ?? {}
+  return ('rehearse' in request && committer?.rehearse(request.rehearse)) || {}
+}
+
+self.onmessage = ({ data }: MessageEvent<string>) => {
+  const request: Request = JSON.parse(data)
+  try {
+    send(answer(request))
+    if ('close' in request) return
+    const failure = committer?.checkpoint()
+    if (failure) send({ failure })
+  } catch (error) {
+    send({ failure: toFailure(error, database?.path ?? '') })
+  }
 }

@@ -1,9 +1,8 @@
 // The files of a database: its own and those that SQLite keeps beside it, which must stay where they are.
 
 import type { Database } from 'bun:sqlite'
-import { existsSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { OpenError } from '../../errors'
 import { watchInode } from '../../files/libc'
 import { statOf } from '../../files/resolve-path'
 
@@ -28,7 +27,7 @@ export function freeBytes(path: string): number | null {
 }
 
 /** True if another process has a lock on a file, as each connection of SQLite does (proc_locks(5)). */
-export function isLockedByOthers(path: string): boolean {
+export function isOpenElsewhere(path: string): boolean {
   if (!existsSync('/proc/locks')) return false
   const place = `:${statSync(path).ino} `
   const locks = readFileSync('/proc/locks', 'utf8').split('\n')
@@ -36,60 +35,27 @@ export function isLockedByOthers(path: string): boolean {
   return locks.some((lock) => lock.includes(place) && isForeign(lock))
 }
 
-type OpenFile = { readonly path: string; readonly fd: number }
-
-// The write version of a database with a WAL (SQLite file format, section 1.3.3).
-const WRITE_VERSION_AT = 18
-const WITH_WAL = 2
-
-function isInUse({ path, fd }: OpenFile): boolean {
-  const version = Buffer.alloc(1)
-  readSync(fd, version, 0, 1, WRITE_VERSION_AT)
-  return version[0] === WITH_WAL && isLockedByOthers(path)
-}
-
-const TRIES = 50
-const PAUSE_MS = 20
-
 /**
- * Rejects with an `OpenError` if another process uses a database whose files beside it were removed. SQLite would make
- * new ones, and the changes in one pair would be lost to the other.
+ * True if another process has a database open, but not both files beside it are there: it is opening or closing the
+ * database, or one was removed. SQLite would make a new one, and the changes in one pair would be lost to the other.
  */
-export async function requireSidecars(file: OpenFile): Promise<void> {
-  const { path } = file
-  // A connection that is being opened or closed may lack them for a moment.
-  for (let tries = 1; ; tries++) {
-    const missing = [`${path}-wal`, `${path}-shm`].find((sidecar) => !existsSync(sidecar))
-    if (missing === undefined || !isInUse(file)) return
-    if (tries === TRIES) {
-      throw new OpenError(
-        `${path} is in use, but ${missing} was removed; restart the program that uses it: fuser ${path}`,
-      )
-    }
-    await Bun.sleep(PAUSE_MS)
-  }
-}
+export const lacksSidecar = (path: string): boolean =>
+  !(existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) && isOpenElsewhere(path)
 
-const LOST = {
-  database: 'the database was moved, replaced or removed; put it back, and restart plantstore',
-  log: 'the write-ahead log (-wal) was removed or replaced; restart plantstore',
-  index: 'the index of the write-ahead log (-shm) was removed or replaced; restart plantstore',
-} as const
+export const MOVED =
+  'the database, its -wal or its -shm was moved, replaced or removed; put it back, and restart plantstore'
 
-type LostFile = keyof typeof LOST
-
-export const describeLost = (file: LostFile): string => LOST[file]
+type LostFile = 'database' | 'log' | 'index'
 
 /**
  * Watches the files of an open database: `lost` names the first that was moved, replaced or deleted; null: none was.
  * `inodes`: those that another thread has seen.
  */
 export function watchFiles(path: string, inodes?: readonly (string | null)[]) {
-  const names = ['database', 'log', 'index'] as const
+  const names: readonly LostFile[] = ['database', 'log', 'index']
   const look = [path, `${path}-wal`, `${path}-shm`].map(watchInode)
   const initial = inodes ?? look.map((inode) => inode())
-  const lost = (): LostFile | null =>
-    names[look.findIndex((inode, index) => inode() !== initial[index])] ?? null
+  const lost = () => names[look.findIndex((inode, index) => inode() !== initial[index])] ?? null
   return { inodes: initial, lost }
 }
 

@@ -6,6 +6,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   openSync,
@@ -14,7 +15,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import {
@@ -25,86 +26,64 @@ import {
   unlock,
   watchInode,
 } from '../../files/libc'
-import { lockHolder } from '../../files/lock-holder'
-import { giveAsRoot } from '../../files/owner'
 import { kindAt } from '../../files/resolve-path'
 import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './change-log'
 import { connect, LOCK_PATIENCE_MS, prepareOrClose } from './connection'
-import { explainFailedOpen } from './errors'
-import { fileSize, filesOf, requireSidecars, SIDECAR_SUFFIXES } from './files'
+import { explainFailedOpen, lockedByAnother } from './errors'
+import { fileSize, filesOf, lacksSidecar, SIDECAR_SUFFIXES } from './files'
 import { APPLICATION_ID, createSchema, requireKnown, schemaVersion } from './schema'
 
 // The header of a WAL, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
 const WAL_HEADER_BYTES = 32
 const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
 
-// True if a rollback journal belongs to a transaction that began with an empty file: SQLite undoes it by truncating the
-// file.
-function beganEmpty(rollbackJournal: string): boolean {
-  if (!existsSync(rollbackJournal)) return false
-  using file = openDescriptor(rollbackJournal, 'r')
-  const header = Buffer.alloc(20)
-  readSync(file.fd, header, 0, 20, 0)
-  return header.toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC && header.readUInt32BE(16) === 0
+/** The first bytes of a file; zeros where it has none. */
+function readStart(fd: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes)
+  readSync(fd, buffer, 0, bytes, 0)
+  return buffer
 }
 
-// Reads the header (SQLite file format, section 1.3) before SQLite may write anything.
-function checkHeader(fd: number, path: string): void {
-  const header = Buffer.alloc(100)
-  const size = fstatSync(fd).size
-  const walBytes = fileSize(`${path}-wal`)
+// True if a process or the power was lost within a transaction, such as that of the first start, which SQLite undoes.
+function hasRollback(path: string): boolean {
+  if (!existsSync(`${path}-journal`)) return false
+  using file = openDescriptor(`${path}-journal`, 'r')
+  return readStart(file.fd, 8).toString('hex') === ROLLBACK_JOURNAL_MAGIC
+}
+
+/** Reads the header (SQLite file format, section 1.3) before SQLite may write anything. */
+export function checkHeader(fd: number, path: string): void {
+  const { size } = fstatSync(fd)
   // SQLite would remove the WAL of an empty file.
-  if (size === 0 && walBytes > WAL_HEADER_BYTES) {
+  if (size === 0 && fileSize(`${path}-wal`) > WAL_HEADER_BYTES) {
     throw new OpenError(
       `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,
       true,
     )
   }
-  if (size === 0) return
-  readSync(fd, header, 0, 100, 0)
-  // Power was lost during the first start: the header lacks its last field, which SQLite always sets. The rollback
-  // journal undoes that.
-  if (header.readUInt32BE(96) === 0 && beganEmpty(`${path}-journal`)) return
-  if (size < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0')
-    throw new OpenError(`${path} is not a database; name another file with --database`)
+  if (size === 0 || hasRollback(path)) return
+  const header = readStart(fd, 100)
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
-    throw new OpenError(
-      `${path} is a database of another program; name another file with --database`,
-    )
+    throw new OpenError(`${path} is not a plantstore database; name another file with --database`)
   }
   requireKnown(header.readUInt32BE(60), path)
-  const missing = header.readUInt32BE(28) * header.readUInt16BE(16) - size
-  // With a WAL, a file may lack pages that the WAL still holds.
-  if (missing > 0 && !existsSync(`${path}-journal`) && walBytes === 0) {
-    throw new OpenError(
-      `${path} is damaged: ${missing} bytes are missing at its end; restore a backup with "plantstore restore"`,
-      true,
-    )
-  }
 }
 
-/**
- * Throws an {@link OpenError} for a path that cannot be a database's: it ends in white space, which Bun's SQLite trims,
- * or is that of a file which SQLite keeps beside a database.
- */
+/** Throws an {@link OpenError} for a path that Bun's SQLite would trim, or that names a file beside a database. */
 export function requireDatabaseName(path: string): void {
-  if (path !== path.trimEnd())
-    throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
   const suffix = SIDECAR_SUFFIXES.find((end) => path.endsWith(end))
   const database = suffix && path.slice(0, -suffix.length)
-  if (database && existsSync(database) && kindAt(database) === null)
-    throw new OpenError(`${path} is a part of the database ${database}; name that`)
+  const isSidecar = database && existsSync(database) && kindAt(database) === null
+  if (isSidecar || path !== path.trimEnd())
+    throw new OpenError(`${JSON.stringify(path)} cannot be the name of a database; choose another`)
 }
 
-/** The name under which an interrupted restore keeps a database, as another link beside it; null if there is none. */
-export function keptByRestore(path: string, fd: number): string | null {
-  const { ino } = fstatSync(fd)
-  const prefix = `${basename(path)}.replaced-`
-  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix))
-  const kept = names.find((name) => statSync(join(dirname(path), name)).ino === ino)
-  return kept === undefined ? null : join(dirname(path), kept)
+// The names under which restores keep the file; an interrupted one leaves it at its path, too.
+function keptNames(path: string, ino: number): string[] {
+  const names = readdirSync(dirname(path)).map((name) => join(dirname(path), name))
+  return names.filter((name) => name.startsWith(`${path}.replaced-`) && statSync(name).ino === ino)
 }
 
 // SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
@@ -115,14 +94,12 @@ function requireOneName(fd: number, path: string, isReplaced: boolean): void {
       `${mounted} is mounted as a single file, but a database and its write-ahead log, which has the newest plants, belong together; mount the folder that it is in`,
     )
   }
-  const { nlink } = fstatSync(fd)
-  const isInterrupted = nlink > 1 && keptByRestore(path, fd) !== null
-  if (nlink <= 1 || (isInterrupted && isReplaced)) return
-  throw new OpenError(
-    isInterrupted
-      ? `a restore of ${path} was interrupted; run "plantstore restore" again`
-      : `${path} has ${nlink} hard links, and only one of them has the write-ahead log with the newest plants; remove the others: find DIR -samefile ${path}`,
-  )
+  const { nlink, ino } = fstatSync(fd)
+  if (nlink > 1 && !(isReplaced && keptNames(path, ino).length === nlink - 1)) {
+    throw new OpenError(
+      `${path} has ${nlink} hard links, and only one of them has the write-ahead log with the newest plants; run an interrupted restore again, or remove the others: find DIR -samefile ${path}`,
+    )
+  }
 }
 
 /**
@@ -153,10 +130,8 @@ const PAUSE_MS = 20
 function waitForLock(fd: number, path: string): boolean {
   for (let tries = 1; !tryLock(fd); tries++) {
     if (tries === LOCK_TRIES) {
-      const holder = lockHolder(fd)
-      const process = holder === null ? '' : ` (process ${holder})`
       throw new OpenError(
-        `another plantstore${process} serves ${path}; stop it, or name another file with --database`,
+        `another plantstore serves ${path} (fuser ${path}); stop it, or name another file with --database`,
       )
     }
     Bun.sleepSync(PAUSE_MS)
@@ -169,7 +144,9 @@ function makeFile(path: string): void {
   const isNew = fileSize(path) === 0
   try {
     using file = openDescriptor(path, 'ax', 0o600)
-    giveAsRoot(file.fd, statSync(dirname(path)))
+    const { uid, gid } = statSync(dirname(path))
+    // The service that works in the folder must be able to write it.
+    if (process.getuid?.() === 0) fchownSync(file.fd, uid, gid)
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
     // A link may lead to a file that does not exist yet.
@@ -189,16 +166,18 @@ type Access = {
   readonly isRead?: boolean
 }
 
-function openPath(path: string, { makesDatabase = false, isRead = false }: Access): OpenedFile {
+function openPath(path: string, { makesDatabase = false, isRead = false }: Access) {
+  requireDatabaseName(path)
   // With a slash, a file in its place is no folder (path_resolution(7)).
   accessSync(`${dirname(path)}/`, constants.X_OK)
   // Checked before opening: opening a pipe would wait for a writer.
   const kind = kindAt(path)
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
+  requireLibc()
   if (makesDatabase) makeFile(path)
   const full = realpathSync(path)
-  if (!isRead) requireDatabaseName(full)
-  return { path: full, fd: openSync(full, isRead ? 'r' : 'r+'), isLocked: false }
+  requireDatabaseName(full)
+  return { path: full, fd: openSync(full, isRead ? 'r' : 'r+') }
 }
 
 /**
@@ -206,13 +185,10 @@ function openPath(path: string, { makesDatabase = false, isRead = false }: Acces
  * descriptor of a file drops all POSIX locks of this process on it, SQLite's too (fcntl(2)): so this one is opened
  * before SQLite opens the file, and closed after.
  */
-export function openFile(path: string, access: Access): OpenedFile {
+export function openFile(database: string, access: Access): OpenedFile {
   const { isReplaced = false, isRead = false } = access
-  const full = resolve(path)
-  if (!isRead) requireDatabaseName(full)
-  // Before a file is created.
-  requireLibc()
-  let file: OpenedFile | undefined
+  const full = resolve(database)
+  let file: Omit<OpenedFile, 'isLocked'> | undefined
   try {
     file = openPath(full, access)
     const { fd, path } = file
@@ -222,22 +198,20 @@ export function openFile(path: string, access: Access): OpenedFile {
     const pathStat = statSync(path, { throwIfNoEntry: false })
     if (pathStat?.ino !== ino || pathStat.dev !== dev)
       throw new OpenError(`${path} was just replaced; try again`)
-    requireOneName(fd, path, isReplaced)
     if (isRead && fstatSync(fd).size === 0)
       throw new OpenError(`${path} is empty; name another file`)
+    requireOneName(fd, path, isReplaced)
     if (!isReplaced) checkHeader(fd, path)
     return { ...file, isLocked }
   } catch (error) {
     if (file) closeSync(file.fd)
-    if (codeOf(error) === 'ENOENT' && !access.makesDatabase) {
-      const advice = isRead ? 'check the path' : 'name it with --database'
-      throw new OpenError(`no database at ${full}; ${advice}`)
-    }
+    if (codeOf(error) === 'ENOENT' && !access.makesDatabase)
+      throw new OpenError(`no database at ${full}; name another with --database`)
     throw explainFailedOpen(error, file?.path ?? full, isRead ? 'read' : 'write')
   }
 }
 
-/** Creates the schema of a new database, or upgrades it for a daemon, and begins or ends the change log. Throws SQLITE_BUSY if it is locked. */
+/** Creates or upgrades the schema, and begins or ends the change log. Throws SQLITE_BUSY if the database is locked. */
 function connectAtOnce({ path }: OpenedFile, storeUser: StoreUser): Database {
   const db = connect(path, 0)
   return prepareOrClose(db, () => {
@@ -257,10 +231,11 @@ async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<
   const end = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
     try {
-      return connectAtOnce(file, storeUser)
+      if (!lacksSidecar(file.path)) return connectAtOnce(file, storeUser)
     } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > end) throw error
+      if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error
     }
+    if (performance.now() > end) throw lockedByAnother(file.path)
     await Bun.sleep(PAUSE_MS)
     storeUser.stopping.throwIfAborted()
   }
@@ -276,7 +251,6 @@ export async function openDatabase(file: OpenedFile, storeUser: StoreUser): Prom
     const inodeAt = watchInode(path)
     const inode = inodeAt()
     if (isLocked) distrustPageCache(path)
-    await requireSidecars(file)
     const db = await connectUnlocked(file, storeUser)
     if (inodeAt() === inode) return db
     // A restore may have held the lock.

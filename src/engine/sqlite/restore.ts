@@ -1,12 +1,13 @@
 // Replaces a database with a backup. Phases:
 // - copy: the backup is copied to a private folder beside the database, checked and synced.
 // - fold: the write-ahead log (WAL) of the old database is merged into its file, which is then locked against everyone.
-// - link: the old database gets its kept name, too; its tokens become those of the copy. With two names, every command
-//   refuses it. What is left beside a database that is too damaged to be folded gets the kept name, too.
-// - rename: the copy takes the path, and the old database has its kept name alone.
+//   Its tokens become those of the copy.
+// - link: the old database gets its kept name, too. With two names, every command refuses it. If it is too damaged to be
+//   folded, a file that every command refuses takes the path, and what is left beside it gets the kept name, too.
+// - rename: the copy takes the path.
 //
-// Whenever it is killed, the path has the complete old database, refused between link and rename, or the complete
-// backup: never a database beside the WAL of another. Each step is on disk before the next.
+// Whenever it is killed, the path has the complete old database, a file that is refused, or the complete backup: never a
+// database beside the WAL of another. Run again, it begins anew. Each step is on disk before the next.
 
 import { Database } from 'bun:sqlite'
 import {
@@ -21,26 +22,20 @@ import {
   renameSync,
   type Stats,
   statSync,
-  unlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { codeOf, OpenError, UsageError } from '../../errors'
+import { codeOf, OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
-import {
-  checkFolder,
-  explainFailedWrite,
-  isSameFile,
-  requireRegular,
-  targetOf,
-} from '../../files/resolve-path'
+import { checkFolder, isSameFile, requireRegular, targetOf } from '../../files/resolve-path'
 import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase, type OnBytes } from './backup'
 import { renameChangeLog } from './change-log'
 import { explainFailedOpen, lockedByAnother } from './errors'
-import { isLockedByOthers, SIDECAR_SUFFIXES } from './files'
-import { keptByRestore, type OpenedFile, openFile, requireDatabaseName } from './open'
+import { isOpenElsewhere, SIDECAR_SUFFIXES } from './files'
+import { checkHeader, type OpenedFile, openFile, requireDatabaseName } from './open'
 import { keepTokens, validTokens } from './tokens'
 
 /** The result of a restore. */
@@ -74,34 +69,21 @@ function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' |
 
 const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
 
-function moveSidecars(from: string, to: string): void {
-  for (const suffix of sidecarsOf(from)) renameSync(from + suffix, to + suffix)
-  syncFolder(dirname(to))
-}
-
-/** Opens and locks the database at a path, whatever it is; null if there is none. Undoes an interrupted restore. */
+/** Opens and locks the database at a path, whatever it is; null if there is none. */
 function openLocked(path: string): OpenedFile | null {
   // The database is gone, and only its WAL is left: an empty file, which every command refuses, is kept with it.
   if (!existsSync(path) && sidecarsOf(path).length > 0) closeSync(openSync(path, 'wx', 0o600))
-  if (!existsSync(path)) return null
-  const file = openFile(path, { holdsLock: true, isReplaced: true })
-  const kept = keptByRestore(path, file.fd)
-  if (kept !== null) {
-    moveSidecars(kept, path)
-    unlinkSync(kept)
-    syncFolder(dirname(path))
-  }
-  return file
+  return existsSync(path) ? openFile(path, { holdsLock: true, isReplaced: true }) : null
 }
 
 /**
  * Merges the WAL of the old database into its file, and removes it; no other process can open the database until the
  * returned connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
  */
-function foldLog(path: string): Database | null {
-  // SQLite would remove the WAL of a file without a header.
+function foldLog(path: string, fd: number): Database | null {
   try {
-    closeSync(openFile(path, { isRead: true }).fd)
+    // SQLite would remove the WAL of a file without a header.
+    checkHeader(fd, path)
   } catch {
     return null
   }
@@ -121,9 +103,13 @@ function foldLog(path: string): Database | null {
 }
 
 /** Puts the copy in the place of the old database; true if it has that one's tokens. */
-async function replace(newPath: string, path: string, keptPath: string): Promise<boolean> {
-  const old = foldLog(path)
-  if (!old && isLockedByOthers(path)) throw lockedByAnother(path)
+async function replace(
+  newPath: string,
+  { path, fd }: OpenedFile,
+  keptPath: string,
+): Promise<boolean> {
+  const old = foldLog(path, fd)
+  if (!old && isOpenElsewhere(path)) throw lockedByAnother(path)
   try {
     const keepsTokens = old !== null && changeCopy(newPath, (db) => keepTokens(old, db))
     await syncFile(newPath)
@@ -131,13 +117,23 @@ async function replace(newPath: string, path: string, keptPath: string): Promise
     syncFolder(dirname(path))
     linkSync(path, keptPath)
     syncFolder(dirname(path))
-    moveSidecars(path, keptPath)
+    if (!old) await moveDamaged(path, keptPath, `${newPath}.refused`)
     renameSync(newPath, path)
     syncFolder(dirname(path))
     return keepsTokens
   } finally {
     old?.close(true)
   }
+}
+
+/** Moves the files beside a database that has two names, once its path has a file that every command refuses. */
+async function moveDamaged(path: string, keptPath: string, refused: string): Promise<void> {
+  writeFileSync(refused, 'A restore was interrupted: run it again.\n')
+  await syncFile(refused)
+  renameSync(refused, path)
+  syncFolder(dirname(path))
+  for (const suffix of sidecarsOf(path)) renameSync(path + suffix, keptPath + suffix)
+  syncFolder(dirname(path))
 }
 
 // Neither synced nor in use.
@@ -185,14 +181,14 @@ export async function restoreDatabase(
     await syncFile(newPath)
     if (oldFile) {
       const keptPath = `${path}.${suffix}`
-      const keepsTokens = await replace(newPath, path, keptPath)
+      const keepsTokens = await replace(newPath, oldFile, keptPath)
       return { plants, keptPath, tokensOfBackup: keepsTokens ? null : tokensOfBackup }
     }
     placeNew(newPath, path)
     syncFolder(folder)
     return { plants, keptPath: null, tokensOfBackup }
   } catch (error) {
-    throw explainFailedWrite(error, path)
+    throw writeError(error, path)
   } finally {
     if (oldFile) closeSync(oldFile.fd)
   }

@@ -1,11 +1,10 @@
 // The schema of a database file: its version, its creation, and the alterations of other programs, which may discard or
 // change what is stored.
 
-import type { Changes, Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
-import { FIELDS } from '../../plant/plant'
-import { describeColumn, describeForeignPart } from '../foreign-part'
-import { AlteredSchema } from './errors'
+import { describeForeignPart } from '../foreign-part'
+import { WriteRefusal } from './errors'
 import schema from './schema.sql' with { type: 'text' }
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
@@ -26,7 +25,7 @@ const OLDER_BUILD = '1d95bd2cfb87'
 export function requireKnown(version: number, path: string): void {
   if (version > SCHEMA_VERSION) {
     throw new OpenError(
-      `${path} was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade, or go back with "plantstore restore BACKUP" of the newer plantstore, which keeps revoked tokens revoked`,
+      `${path} was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade, or restore a backup with the newer plantstore`,
     )
   }
   if (version > 0 && version < FIRST_VERSION) {
@@ -64,7 +63,7 @@ export function createSchema(db: Database, mayUpgrade = false): void {
     if (version === SCHEMA_VERSION) return
     if (version === 0 && !isEmpty(db)) {
       throw new OpenError(
-        `${db.filename} is a database of another program; name another file with --database`,
+        `${db.filename} is not a plantstore database; name another file with --database`,
       )
     }
     if (version > 0 && !mayUpgrade) {
@@ -96,60 +95,27 @@ const readParts = (db: Database): Part[] =>
 const interferes = ({ type, sql }: Part): boolean =>
   type === 'trigger' || (type === 'index' && /^CREATE\s+UNIQUE/i.test(sql))
 
-/** Differences from plantstore's schema of the same version, made in `newDb`: one line each. */
-export function schemaProblems(db: Database, newDb: Database): string[] {
-  makeSchema(newDb, schemaVersion(db))
+/** Differences from plantstore's schema of a version, one line each. */
+export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[] {
+  using newDb = new Database(':memory:')
+  makeSchema(newDb, version)
   const [parts, expectedParts] = [readParts(db), readParts(newDb)]
   const find = (all: readonly Part[], { type, name }: Part) =>
     all.find((other) => other.type === type && other.name === name)
-  const faulty = expectedParts.flatMap((expected) => {
-    const part = find(parts, expected)
-    const { type, name } = expected
-    if (!part) return [`${type} ${name} is missing`]
-    return part.sql === expected.sql ? [] : [`${type} ${name} was changed`]
-  })
+  const altered = expectedParts
+    .filter((part) => find(parts, part)?.sql !== part.sql)
+    .map(({ type, name }) => `${type} ${name} was changed or removed`)
   const isOurs = ({ table }: Part) => expectedParts.some((expected) => expected.table === table)
   const foreign = parts
     .filter((part) => interferes(part) && isOurs(part) && !find(expectedParts, part))
     .map(({ type, name, table }) => describeForeignPart(type, name, table))
-  return [...faulty, ...foreign]
-}
-
-const TABLES = ['plants', 'changes', 'change_log', 'tokens']
-
-/** Throws an {@link AlteredSchema} that names the trigger, if a table of plantstore has one. */
-export function refuseTriggers(db: Database): void {
-  const trigger = readParts(db).find(
-    ({ type, table }) => type === 'trigger' && TABLES.includes(table),
-  )
-  if (trigger) throw new AlteredSchema(describeForeignPart('trigger', trigger.name, trigger.table))
-}
-
-type Column = { readonly name: string; readonly type: string }
-
-function refuseAlteredPlants(db: Database): void {
-  const columns = db.query<Column, []>(`SELECT name, type FROM pragma_table_info('plants')`).all()
-  for (const { name, type } of columns) {
-    const expected = name === 'id' ? 'INTEGER' : 'TEXT'
-    const isOurs = FIELDS.some((field) => field === name)
-    if (isOurs && type.toUpperCase() !== expected)
-      throw new AlteredSchema(describeColumn(`plants.${name}`, type || 'of no type', expected))
-  }
-  const table = readParts(db).find(({ type, name }) => type === 'table' && name === 'plants')
-  if (/ON\s+CONFLICT\s+REPLACE/i.test(table?.sql ?? ''))
-    throw new AlteredSchema(
-      'table plants has ON CONFLICT REPLACE, which deletes other plants; create it again without',
-    )
-}
-
-/** Throws unless a statement has changed one row: an altered schema can discard a row without an error. */
-export function requireOne({ changes }: Changes): void {
-  if (changes !== 1) throw new AlteredSchema('the database discarded a row without an error')
+  return [...foreign, ...altered]
 }
 
 /**
- * Returns a function to call within each writing transaction, before the first write. It throws an {@link AlteredSchema}
- * if another program has altered the schema; any change of it changes SQLite's `schema_version`, and only then is it read.
+ * Returns a function to call within each writing transaction, before the first write. It throws a {@link WriteRefusal}
+ * if another program has altered the schema, which may discard or change what is stored; any change of it changes
+ * SQLite's `schema_version`, and only then is it read.
  */
 export function guardSchema(db: Database): () => void {
   const select = db.query<{ schema_version: bigint }, []>('PRAGMA schema_version')
@@ -157,11 +123,8 @@ export function guardSchema(db: Database): () => void {
   return () => {
     const version = select.get()?.schema_version
     if (version === guardedVersion) return
-    // A newer daemon may have started beside a command.
-    if (schemaVersion(db) !== SCHEMA_VERSION)
-      throw new AlteredSchema('another plantstore has changed its schema')
-    refuseTriggers(db)
-    refuseAlteredPlants(db)
+    const [problem] = schemaProblems(db)
+    if (problem !== undefined) throw new WriteRefusal('altered', problem)
     guardedVersion = version
   }
 }

@@ -3,13 +3,12 @@
 // - Without a log, as `immutable`, and again if another process has written to the file meanwhile.
 
 import { Database, type SQLQueryBindings, constants as sqlite } from 'bun:sqlite'
-import { closeSync, existsSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, existsSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
-import { kindAt } from '../../files/resolve-path'
 import { prepareOrClose, setPragmas } from './connection'
-import { accessError, explainFailedRead } from './errors'
-import { filesOf, requireSidecars } from './files'
+import { explainFailedRead } from './errors'
+import { fileSize, lacksSidecar } from './files'
 import { openFile } from './open'
 import { requireKnown, schemaVersion } from './schema'
 
@@ -49,22 +48,19 @@ function openUri(path: string, parameters: string): Database {
 
 /** The file beside a database that has changes which the database lacks; undefined if there is none. */
 const logOf = (path: string): string | undefined =>
-  [`${path}-journal`, `${path}-wal`].find(
-    (file) => kindAt(file) === null && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0,
-  )
+  [`${path}-journal`, `${path}-wal`].find((file) => fileSize(file) > 0)
 
 /** True if only SQLite's locks show the newest state. */
-const isShared = (path: string): boolean =>
+const hasLog = (path: string): boolean =>
   logOf(path) !== undefined || (existsSync(`${path}-wal`) && existsSync(`${path}-shm`))
-
-// Only a connection that may write can recover what a crash has left.
-const UNRECOVERED = /^SQLITE_(CANTOPEN|READONLY)/
 
 function explain(error: unknown, path: string): unknown {
   const log = logOf(path)
-  if (log === undefined || !UNRECOVERED.test(codeOf(error))) return explainFailedRead(error, path)
+  // Only a connection that may write can recover what a crash has left.
+  if (log === undefined || !/^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error)))
+    return explainFailedRead(error, path)
   return new OpenError(
-    `${log} has changes that a crash has left, and they cannot be read here, where nothing may be written; copy both files to another folder, and read the copy`,
+    `cannot read ${log}, or it has changes that a crash has left, and nothing may be written here; copy both files to another folder, and read the copy`,
   )
 }
 
@@ -73,51 +69,37 @@ function explain(error: unknown, path: string): unknown {
  * begin again. Throws an `OpenError` if the database cannot be read.
  */
 export async function readDatabase<T>(
-  path: string,
+  database: string,
   read: (db: Database) => T | Promise<T>,
   isOnce = false,
 ): Promise<T> {
-  // SQLite would only report that it cannot open the file.
-  const refusal = existsSync(path) && accessError(filesOf(realpathSync(path)), 'read')
-  if (refusal) throw refusal
-  const file = openFile(path, { isRead: true })
+  const file = openFile(database, { isRead: true })
+  const { path } = file
   try {
-    for (let tries = 1; tries <= TRIES; tries++) {
-      const result = await readOnce(file, read, isOnce)
-      if (result) return result.value
-      await Bun.sleep(PAUSE_MS)
+    for (let tries = 1; tries <= TRIES; tries++, await Bun.sleep(PAUSE_MS)) {
+      if (lacksSidecar(path)) continue
+      const [before, isShared] = [fingerprint(path), hasLog(path)]
+      // If the last connection was just closing, its WAL has disappeared.
+      const isStill = () => isShared === hasLog(path) && (isShared || fingerprint(path) === before)
+      let db: Database | undefined
+      try {
+        db = openUri(path, isShared ? 'mode=ro' : 'immutable=1')
+        const value = await read(db)
+        if (isShared || isStill()) return value
+      } catch (error) {
+        if (isStill()) throw explain(error, path)
+      } finally {
+        db?.close(true)
+      }
+      if (isOnce && db) throw new OpenError(`${path} changed while it was read; run it again`)
     }
-    throw new OpenError(`${file.path} keeps changing; try again`)
+    throw new OpenError(
+      `${path} keeps changing, or is in use without its -wal or -shm; try again, or end its user: fuser ${path}`,
+    )
   } finally {
     // This drops SQLite's locks on the file.
     closeSync(file.fd)
   }
-}
-
-/** Resolves to null if the file has changed meanwhile. */
-async function readOnce<T>(
-  file: ReturnType<typeof openFile>,
-  read: (db: Database) => T | Promise<T>,
-  isOnce: boolean,
-): Promise<{ readonly value: T } | null> {
-  const { path } = file
-  const before = fingerprint(path)
-  const hasLog = isShared(path)
-  let db: Database | undefined
-  try {
-    await requireSidecars(file)
-    db = openUri(path, hasLog ? 'mode=ro' : 'immutable=1')
-    const value = await read(db)
-    if (hasLog || fingerprint(path) === before) return { value }
-  } catch (error) {
-    // If the last connection was just closing, its WAL has disappeared.
-    const isStill = db ? hasLog || fingerprint(path) === before : hasLog === isShared(path)
-    if (isStill) throw explain(error, path)
-  } finally {
-    db?.close(true)
-  }
-  if (isOnce && db) throw new OpenError(`${path} changed while it was read; run it again`)
-  return null
 }
 
 /** Copies what a connection reads to a new file, which is not synced (https://sqlite.org/lang_vacuum.html#vacuuminto). */

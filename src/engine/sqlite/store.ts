@@ -13,16 +13,15 @@ import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import type { Outcome, Write } from '../commit/write'
 import type { StoreUser } from '../store-user'
-import { closeDatabase, LOCK_PATIENCE_MS, shareReads } from './connection'
-import { DAMAGED_PAGE, explainFailedOpen, FileMoved, isDamage, toFailure } from './errors'
-import { describeLost, fileSize, freeBytes, keepLog, saveLog, watchFiles } from './files'
+import { closeDatabase, shareReads } from './connection'
+import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure, WriteRefusal } from './errors'
+import { fileSize, freeBytes, keepLog, MOVED, saveLog, watchFiles } from './files'
 import { type OpenedFile, openDatabase, openFile } from './open'
 import { openReplica } from './reader'
 import { createReads, prepareReader, type Reader } from './reads'
 import { guardSchema } from './schema'
 import { insertToken, pruneTokens, revokeToken } from './tokens'
 import { Writer } from './writer'
-import { probe } from './writes'
 
 // Long enough for a daemon that polls for the lock each millisecond.
 const COMMIT_YIELD_MS = 4
@@ -52,20 +51,16 @@ class OpenStore {
     this.keepsChangeLog = this.#reader.changeLog.isKept()
     // A command may wait for its output to be read: a transaction that long would keep the WAL from shrinking.
     this.#sharedReads = shareReads(db, storeUser.outlivesOutages)
-    // Only a daemon begins and ends a change log, without notice to a command beside it.
-    const mayKeepChangeLog = !storeUser.holdsLock || this.keepsChangeLog
-    this.writer = new Writer({ path, inodes, mayKeepChangeLog }, storeUser)
+    this.writer = new Writer({ path, inodes }, storeUser)
   }
 
   /**
-   * Starts the committing thread early: later, clients may hold all descriptors, and it could not start. Meanwhile this
-   * thread writes once, to find out whether the store is writable; without waiting for a lock, such as an import's.
+   * Starts the committing thread early: later, clients may hold all descriptors, and it could not start. Finds a lock or
+   * an altered schema.
    */
-  async start(): Promise<void> {
+  start(): void {
     this.writer.start()
-    this.db.run('PRAGMA busy_timeout = 0')
-    await this.write(() => probe(this.db)).catch(() => {})
-    this.db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+    void this.writer.rehearse()
   }
 
   async read<T>(act: (reader: Reader) => T): Promise<T> {
@@ -95,17 +90,21 @@ class OpenStore {
     if (this.#isClosed || this.writer.isDead) throw new RequestError('storage failed')
     // It would block the write.
     this.#sharedReads.end()
+    let isCommit = false
     const run = this.db.transaction(() => {
-      const lost = this.#lost()
-      if (lost) throw new FileMoved(describeLost(lost))
+      if (this.#lost()) throw new WriteRefusal('moved', MOVED)
       this.#guard()
-      return act(this.db)
+      const result = act(this.db)
+      isCommit = true
+      return result
     })
     try {
-      return run.immediate()
+      const result = run.immediate()
+      if (!this.#lost()) return result
     } catch (error) {
-      throw await this.writer.fail(toFailure(error, this.file.path))
+      throw await this.writer.fail(toFailure(error, this.file.path, isCommit))
     }
+    throw await this.writer.fail({ kind: 'in doubt', detail: MOVED })
   }
 
   /** See `ChangeLog`: read once for all changes of a commit. */
@@ -121,8 +120,7 @@ class OpenStore {
   /** See `Store`. Writes nothing. */
   async probe(): Promise<'ok' | 'damaged'> {
     const { writer } = this
-    const lost = this.#lost()
-    if (lost) await writer.fail({ kind: 'moved', detail: describeLost(lost) })
+    if (this.#lost()) await writer.fail({ kind: 'moved', detail: MOVED })
     const reason = writer.problem()
     if (reason) throw reason
     return writer.isDamaged ? 'damaged' : 'ok'
@@ -138,7 +136,7 @@ class OpenStore {
       const lost = this.#lost()
       if (lost && !saveLog(db, lost)) {
         throw new OpenError(
-          `the write-ahead log of ${file.path} was removed, and another program reads an old state; end it: fuser ${file.path}`,
+          `cannot close ${file.path}: its -wal was removed while another program reads an old state`,
           true,
         )
       }
@@ -156,15 +154,12 @@ class OpenStore {
   }
 
   #failRead(error: unknown): RequestError {
-    if (this.#isClosed) return new RequestError('storage failed', CANNOT_READ)
     const { detail } = toFailure(error, this.file.path)
-    if (!this.storeUser.outlivesOutages)
-      return new RequestError('storage failed', `cannot read from the database: ${detail}`)
     if (isDamage(error)) {
       this.writer.noteDamage(detail)
       return new RequestError('storage failed', DAMAGED_PAGE)
     }
-    this.storeUser.log('error', 'cannot-read', { detail })
+    if (!this.#isClosed) this.storeUser.log('error', 'cannot-read', { detail })
     return new RequestError('storage failed', CANNOT_READ)
   }
 
@@ -194,7 +189,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const store = await open(path, storeUser)
   const { writer, keepsChangeLog } = store
   const { path: fullPath } = store.file
-  if (storeUser.holdsLock) await store.start()
+  if (storeUser.holdsLock) store.start()
   const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
   const { writes, watch, methods } = createWrites((batch) => store.commit(batch), readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => store.lastCursor() }

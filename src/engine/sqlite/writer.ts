@@ -1,31 +1,35 @@
 // The serving thread's side of the committing thread: sends it batches, and knows the one reason that the storage
 // cannot be written, if there is one. Requests, /health, metrics and the log read that.
 
-import { InDoubtError, RequestError } from '../../errors'
-import type { Level } from '../../log'
+import { InDoubtError, type RequestError } from '../../errors'
 import { isPlantWrite } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
 import type { DatabaseToOpen, Reply, Request } from './committer'
-import { DAMAGED_PAGE, type Failure, LOCKED, toError, toFailure } from './errors'
+import { DAMAGED_PAGE, type Failure, toError, toFailure } from './errors'
 
+// Interval of looks at a commit that is pending, or at a problem.
 const LOOK_MS = 1000
 // A disk that delays a commit for this long counts as unwritable.
 const STALLED_MS = 10_000
 const STALLED = 'the disk has confirmed no write for 10 s or more'
-const IN_DOUBT = '; the last changes may or may not be on disk: run it again'
 
-/** The events of the log for the begin and the end of a problem. */
-type Events = readonly [Level, begins: string, Level, ends: string]
-type Kind = Failure['kind'] | 'stalled'
-const EVENTS: Readonly<Partial<Record<Kind, Events>>> = {
-  stalled: ['error', 'disk-stalled', 'info', 'disk-resumed'],
-  full: ['error', 'disk-full', 'info', 'writable-again'],
-  busy: ['error', 'database-locked', 'info', 'database-unlocked'],
-  // It ends with the process.
-  moved: ['error', 'database-moved', 'info', 'writable-again'],
+/** The events of the log at the beginning of a problem. */
+const EVENTS: Readonly<Partial<Record<Failure['kind'], readonly ['error', string]>>> = {
+  stalled: ['error', 'disk-stalled'],
+  full: ['error', 'disk-full'],
+  busy: ['error', 'database-locked'],
+  moved: ['error', 'database-moved'],
 }
-const OTHER: Events = ['error', 'cannot-write', 'info', 'writable-again']
+const OTHER = ['error', 'cannot-write'] as const
+
+/** A reason that the storage cannot be written. `refused`: the writes to try again; a smaller one may well succeed. */
+type Problem = {
+  readonly failure: Failure
+  readonly since: number
+  readonly refused: readonly PlantWrite[]
+}
+
 /** The thread that commits to one database. Started by the first commit. */
 export class Writer {
   /** True once a damaged page was met, until a restart: what needs it fails, and all else goes on. */
@@ -34,12 +38,8 @@ export class Writer {
   isDead = false
   #thread: Worker | undefined
   /** Pending requests; they are answered in order. */
-  #replies: ((reply: Reply) => void)[] = []
-  #problem: { readonly kind: Kind; readonly since: number; readonly reason: RequestError } | null =
-    null
-  /** The writes that were refused: a smaller one may well succeed. */
-  #refusedWrites: readonly PlantWrite[] = []
-  #pendingSince: number | null = null
+  #pending: { readonly since: number; readonly answer: (reply: Reply) => void }[] = []
+  #problem: Problem | null = null
   #timer: Timer | undefined
 
   constructor(
@@ -53,12 +53,12 @@ export class Writer {
 
   /** True once a file was moved or removed: nothing is written until a restart. */
   get isMoved(): boolean {
-    return this.#problem?.kind === 'moved'
+    return this.#problem?.failure.kind === 'moved'
   }
 
   /** null: the storage can be written, as far as is known. */
   problem(): RequestError | null {
-    return this.#problem?.reason ?? null
+    return this.#problem && toError(this.#problem.failure)
   }
 
   /** Starts the thread, which opens the database. */
@@ -75,14 +75,15 @@ export class Writer {
     // The daemon is about to end, and answers nothing.
     if (this.isDead && this.storeUser.outlivesOutages) return new Promise(() => {})
     const startedAt = performance.now()
-    this.#pendingSince ??= startedAt
     this.#watch()
-    const reply = await this.storeUser.deferSuspend(() => this.#request({ commit: batch }))
-    this.#endWait()
-    if (reply !== DONE && 'failure' in reply) throw await this.fail(reply.failure, batch)
-    const outcomes = reply === DONE ? batch.map(() => DONE) : reply.outcomes
-    if (reply !== DONE) this.#inspect(outcomes)
-    if (this.#problem && this.#refusedWrites.length === 0) this.#end()
+    const { outcomes: all, failure } = await this.storeUser.deferSuspend(() =>
+      this.#request({ commit: batch }),
+    )
+    if (failure) throw await this.fail(failure, batch)
+    const outcomes = all ?? batch.map(() => DONE)
+    if (outcomes.some((outcome) => !isDone(outcome) && outcome.error === 'storage failed'))
+      this.noteDamage(DAMAGED_PAGE)
+    if (!this.#problem?.refused.length) this.#end()
     observeCommit(this.storeUser, batch, outcomes, performance.now() - startedAt)
     return outcomes
   }
@@ -90,13 +91,12 @@ export class Writer {
   /** The error of a failed write, or of a file that was moved. */
   async fail(failure: Failure, batch: readonly Write[] = []): Promise<Error> {
     const { kind, detail } = failure
-    const isCommand = !this.storeUser.outlivesOutages
-    const doubt = batch.length > 0 ? IN_DOUBT : ''
-    if (kind === 'fatal') return this.#die(detail + (isCommand ? doubt : ''))
-    if (isCommand)
-      return toError(kind === 'in doubt' ? { kind, detail: detail + doubt } : failure, true)
+    if (kind === 'fatal') this.#die(detail)
+    if (!this.storeUser.outlivesOutages) return toError(failure, true)
+    if (kind === 'fatal') return new Promise(() => {})
     if (kind === 'damaged') this.noteDamage(detail)
-    else this.#begin(kind === 'in doubt' ? { kind: 'moved', detail } : failure, batch)
+    else if (kind === 'in doubt') this.#note({ kind: 'moved', detail })
+    else this.#note(failure, kind === 'full' ? batch.filter(isPlantWrite) : [])
     return kind === 'in doubt' ? new InDoubtError(detail) : toError(failure)
   }
 
@@ -111,31 +111,26 @@ export class Writer {
     if (!this.isStarted) return null
     const reply = await this.#request({ close: true, keepsLog })
     this.#thread?.terminate()
-    return reply !== DONE && 'failure' in reply ? reply.failure : null
+    return reply.failure ?? null
   }
 
-  #begin(failure: Failure, batch: readonly Write[]): void {
-    const { kind } = failure
-    if (kind === 'full' && batch.some(isPlantWrite))
-      this.#refusedWrites = batch.filter(isPlantWrite)
+  #note({ kind, detail }: Problem['failure'], refused: readonly PlantWrite[] = []): void {
+    if (this.isMoved) return
     this.#watch()
-    this.#note(kind, kind === 'busy' ? LOCKED : failure.detail, toError(failure))
-  }
-
-  #note(kind: Kind, detail: string, reason: RequestError): void {
-    if (this.#problem?.kind === kind || this.isMoved) return
-    this.#problem = { kind, since: performance.now(), reason }
-    const [level, event] = EVENTS[kind] ?? OTHER
-    this.storeUser.log(level, event, { detail })
+    const last = this.#problem
+    this.#problem = {
+      failure: { kind, detail },
+      since: last?.since ?? performance.now(),
+      refused: refused.length > 0 ? refused : (last?.refused ?? []),
+    }
+    if (last?.failure.kind !== kind) this.storeUser.log(...(EVENTS[kind] ?? OTHER), { detail })
   }
 
   #end(): void {
     if (!this.#problem || this.isMoved) return
-    const { kind, since } = this.#problem
+    const seconds = Math.round((performance.now() - this.#problem.since) / 1000)
     this.#problem = null
-    this.#refusedWrites = []
-    const [, , level, event] = EVENTS[kind] ?? OTHER
-    this.storeUser.log(level, event, { seconds: Math.round((performance.now() - since) / 1000) })
+    this.storeUser.log('info', 'writable-again', { seconds })
   }
 
   /** Looks each second, as long as there is a problem or a commit. */
@@ -146,47 +141,33 @@ export class Writer {
   }
 
   #look(): void {
-    if (this.#pendingSince !== null) {
-      const isStalled = performance.now() - this.#pendingSince >= STALLED_MS
-      if (isStalled && !this.#problem)
-        this.#note('stalled', STALLED, new RequestError('storage failed', STALLED))
-    } else if (this.#problem && !this.isMoved) void this.#rehearse()
+    const [oldest] = this.#pending
+    if (oldest) {
+      const isStalled = performance.now() - oldest.since >= STALLED_MS
+      if (isStalled && !this.#problem) this.#note({ kind: 'stalled', detail: STALLED })
+    } else if (this.#problem && !this.isMoved) void this.rehearse()
     else {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
   }
 
-  /** Tries again what was refused, without storing it. */
-  async #rehearse(): Promise<void> {
-    this.#pendingSince = performance.now()
-    const reply = await this.#request({ rehearse: this.#refusedWrites })
-    this.#endWait()
-    if (reply !== DONE && 'failure' in reply) await this.fail(reply.failure)
+  /** Tries again what was refused, or at a start an empty change, without storing it. */
+  async rehearse(): Promise<void> {
+    const { failure } = await this.#request({ rehearse: this.#problem?.refused ?? [] })
+    if (failure) await this.fail(failure)
     else this.#end()
   }
 
-  #endWait(): void {
-    this.#pendingSince = null
-    if (this.#problem?.kind === 'stalled') this.#end()
-  }
-
-  /** Notes the refusals of writes that need a damaged page. */
-  #inspect(outcomes: readonly Outcome[]): void {
-    const isDamage = (outcome: Outcome) => !isDone(outcome) && outcome.error === 'storage failed'
-    if (outcomes.some(isDamage)) this.noteDamage(DAMAGED_PAGE)
-  }
-
-  #die(detail: string): Promise<Error> | Error {
+  #die(detail: string): void {
     // A failed checkpoint may be followed by a failed commit.
-    const isFirst = !this.isDead
+    if (this.isDead) return
     this.isDead = true
     clearInterval(this.#timer)
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
-    if (!outlivesOutages) return toError({ kind: 'fatal', detail }, true)
-    if (isFirst) log('error', 'storage-failed', { detail })
-    if (isFirst) onDiskFailure(detail)
-    return new Promise(() => {})
+    if (!outlivesOutages) return
+    log('error', 'storage-failed', { detail })
+    onDiskFailure(detail)
   }
 
   #request(request: Request): Promise<Reply> {
@@ -194,7 +175,7 @@ export class Writer {
     try {
       if (this.isDead) throw new Error('the disk has failed')
       this.#thread ??= this.#start()
-      this.#replies.push(resolve)
+      this.#pending.push({ since: performance.now(), answer: resolve })
       this.#thread.postMessage(JSON.stringify(request))
     } catch (error) {
       resolve({ failure: toFailure(error, this.database.path) })
@@ -203,24 +184,20 @@ export class Writer {
   }
 
   #start(): Worker {
-    const thread = new Worker(new URL('./thread.ts', import.meta.url).href, { smol: true })
-    let hasAnswered = false
+    const thread = new Worker(new URL('./committer.ts', import.meta.url).href, { smol: true })
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const reply: Reply = JSON.parse(data)
-      hasAnswered = true
-      const answer = this.#replies.shift()
-      if (answer) answer(reply)
-      else if (reply !== DONE && 'failure' in reply) void this.fail(reply.failure)
+      const request = this.#pending.shift()
+      if (request) request.answer(reply)
+      else if (reply.failure) void this.fail(reply.failure)
     }
     thread.onerror = ({ message }) => {
-      // Before its first answer it has opened the database at most.
-      const kind = hasAnswered ? 'fatal' : 'refused'
-      const detail = `the committing thread died: ${message}`
-      this.#thread = undefined
-      for (const answer of this.#replies.splice(0)) answer({ failure: { kind, detail } })
+      const failure = { kind: 'fatal', detail: `the committing thread died: ${message}` } as const
+      void this.fail(failure)
+      for (const { answer } of this.#pending.splice(0)) answer({ failure })
     }
     // Each request opens the database, unless that has succeeded.
-    this.#replies.push(() => {})
+    this.#pending.push({ since: performance.now(), answer: () => {} })
     thread.postMessage(JSON.stringify({ open: this.database } satisfies Request))
     return thread
   }

@@ -35,7 +35,7 @@ test('says that a file name is too long', async () => {
 
   const { err, code } = await runProgram(['backup', long, '--database', database])
 
-  expect(err).toBe(`plantstore: cannot write ${long}: the name is too long\n`)
+  expect(err).toBe(`plantstore: cannot open ${long}: the name is too long\n`)
   expect(code).toBe(1)
 })
 

@@ -94,7 +94,7 @@ test('refuses a name that SQLite uses for a file beside a database', async () =>
   ]) {
     const { err, code } = await runProgram([...command, '--database', log])
 
-    expect(err).toBe(`plantstore: ${log} is a part of the database ${database}; name that\n`)
+    expect(err).toContain(`${log}" cannot be the name of a database`)
     expect(code).toBe(1)
   }
   expect(existsSync(log)).toBeFalse()
@@ -284,7 +284,7 @@ test('refuses to restore while a daemon serves the database', async () => {
   const { err, code } = await restore(folder.file('copy.db'), database)
 
   expect(code).toBe(1)
-  expect(err).toContain(`another plantstore (process ${daemon.pid}) serves`)
+  expect(err).toContain('another plantstore serves')
   expect((await daemon.create('{"id":100,"name":"still here"}')).status).toBe(200)
 })
 
@@ -309,19 +309,21 @@ test('refuses to serve where a restore was interrupted, and completes it when it
   const { database, copy } = await makeBackup(folder)
   const kept = `${database}.replaced-then`
   linkSync(database, kept)
-  writeFileSync(`${kept}-wal`, 'of the old database')
 
   for (const words of [['serve', '--port', '0'], ['check'], ['export'], ['backup', `${copy}2`]]) {
     const { out, err, code } = await runProgram([...words, '--database', database])
     expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toMatch(/^plantstore: a restore of .+ was interrupted; .+\n$/)
+    expect(err).toMatch(
+      /^plantstore: .+ has 2 hard links, .+; run an interrupted restore again.+\n$/,
+    )
   }
   const { out, code } = await restore(copy, database)
 
   const name = basename(keptAs(out))
-  expect({ code, links: statSync(folder.file(name)).nlink }).toEqual({ code: 0, links: 1 })
+  const { ino } = statSync(kept)
+  expect({ code, ino: statSync(folder.file(name)).ino }).toEqual({ code: 0, ino })
   expect((await check(database)).out).toStartWith('ok: 10 plants')
-  expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db', name])
+  expect(readdirSync(folder.path)).toHaveLength(4)
 })
 
 test.skipIf(!isRoot)('makes the owner of its folder the owner of a new database', async () => {

@@ -2,7 +2,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, spyOn, test } from 'bun:test'
 import { renameSync, rmSync } from 'node:fs'
-import { DONE } from '../../../src/engine/commit/write'
 import { Committer } from '../../../src/engine/sqlite/committer'
 import { connect } from '../../../src/engine/sqlite/connection'
 import { watchFiles } from '../../../src/engine/sqlite/files'
@@ -40,7 +39,7 @@ function openCommitter(path: string) {
     })
   })
   const { inodes } = watchFiles(path)
-  const committer = new Committer({ path, inodes, mayKeepChangeLog: false })
+  const committer = new Committer({ path, inodes })
   queries.mockRestore()
   const ids = () => db.query('SELECT id FROM plants').values().flat().map(Number)
   return { db, committer, ids }
@@ -69,7 +68,7 @@ test.each([
       failure: { kind, detail: `${code} ${message}` },
     })
     beforeCommit = () => {}
-    expect(committer.commit(creates(2n))).toBe(DONE)
+    expect(committer.commit(creates(2n))).toEqual({})
     expect(ids()).toEqual([2])
     committer.close(false)
     db.close()
@@ -107,20 +106,18 @@ test('a commit whose log is removed meanwhile is in the database file', () => {
 })
 
 test.each([
-  ['the log', (path: string) => rmSync(`${path}-wal`), 'the write-ahead log (-wal) was removed'],
-  ['the index', (path: string) => rmSync(`${path}-shm`), '(-shm) was removed'],
-  ['the database', (path: string) => rmSync(path), 'the database was moved'],
-])('nothing is written once %s is gone', (_, lose, detail) => {
+  ['the log', (path: string) => rmSync(`${path}-wal`)],
+  ['the index', (path: string) => rmSync(`${path}-shm`)],
+  ['the database', (path: string) => rmSync(path)],
+])('nothing is written once %s is gone', (_, lose) => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const { committer, db } = openCommitter(path)
-  expect(committer.commit(creates(1n))).toBe(DONE)
+  expect(committer.commit(creates(1n))).toEqual({})
   lose(path)
 
   for (const reply of [committer.commit(creates(2n)), committer.rehearse([])])
-    expect(reply).toMatchObject({
-      failure: { kind: 'moved', detail: expect.stringContaining(detail) },
-    })
+    expect(reply).toMatchObject({ failure: { kind: 'moved' } })
   committer.close(true)
   db.close()
 })
@@ -128,13 +125,13 @@ test.each([
 test('a rehearsal stores nothing, and finds what refuses it', () => {
   using folder = temporaryFolder()
   const { committer, db, ids } = openCommitter(folder.file('plants.db'))
-  expect(committer.rehearse([...creates(1n)])).toBe(DONE)
+  expect(committer.rehearse([...creates(1n)])).toEqual({})
   expect(ids()).toEqual([])
 
   db.run('BEGIN IMMEDIATE')
   expect(committer.rehearse([])).toMatchObject({ failure: { kind: 'busy' } })
   db.run('ROLLBACK')
-  expect(committer.commit(creates(2n))).toBe(DONE)
+  expect(committer.commit(creates(2n))).toEqual({})
   expect(ids()).toEqual([2])
   committer.close(false)
   db.close()
@@ -152,8 +149,6 @@ test('a connection that opens another file than the serving thread is refused', 
   createSchema(other)
   other.run('PRAGMA journal_mode = WAL')
 
-  expect(() => new Committer({ path, inodes, mayKeepChangeLog: false })).toThrow(
-    'moved, replaced or removed',
-  )
+  expect(() => new Committer({ path, inodes })).toThrow('was moved, replaced or removed')
   expect(connect(path)).toBeInstanceOf(Database)
 })

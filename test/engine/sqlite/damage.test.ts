@@ -31,7 +31,9 @@ test('a damaged page fails the requests that need it, and no others', async () =
 
   for (let round = 0; round < 12; round++) {
     const met = await daemon.fetch(`/plants/${damaged}`)
-    expect(await expectError(met, 50302)).toBe('the database is damaged')
+    expect(await expectError(met, 50302)).toBe(
+      'a page of the database is damaged or cannot be read',
+    )
     const others = await Promise.all([
       daemon.create(`{"id":${PLANTS + round},"name":"Rose"}`),
       daemon.fetch('/plants/0'),
@@ -72,7 +74,9 @@ test('a write that needs a damaged page fails alone in its commit', async () => 
     patch(PLANTS - 1),
   ])
 
-  expect(await expectError(met as Response, 50302)).toBe('the database is damaged')
+  expect(await expectError(met as Response, 50302)).toBe(
+    'a page of the database is damaged or cannot be read',
+  )
   expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(await (await daemon.fetch('/plants/0/history')).text()).toContain('red')
   expect(await daemon.metric('plantstore_storage_damaged')).toBe(1)
@@ -104,7 +108,7 @@ test.each([
   expect(revoked).toEqual({ out: 'revoked laptop\n', err: '', code: 0 })
 })
 
-test('an entry of the change log that cannot be parsed fails the requests that read it, and no backup', async () => {
+test('an entry of the change log that cannot be parsed fails the requests that read it, and no others', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
@@ -114,7 +118,9 @@ test('an entry of the change log that cannot be parsed fails the requests that r
 
   for (let round = 0; round < 3; round++) {
     const met = await daemon.fetch('/plants/changes')
-    expect(await expectError(met, 50302)).toBe('the database is damaged')
+    expect(await expectError(met, 50302)).toBe(
+      'a page of the database is damaged or cannot be read',
+    )
     const others = await Promise.all([
       daemon.create(`{"id":${10 + round},"name":"Rose"}`),
       daemon.fetch('/plants/2'),
@@ -123,16 +129,9 @@ test('an entry of the change log that cannot be parsed fails the requests that r
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
   }
   expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'damaged' })
-  const damaged = 'entry 2 of the change log is damaged; to begin a new one, restart'
-  const run = (...words: string[]) => runProgram([...words, '--database', database])
-  expect(await run('backup', folder.file('copy.db'))).toMatchObject({
-    code: 0,
-    err: expect.stringContaining(damaged),
-  })
-  expect(await run('check')).toMatchObject({ code: 1, err: expect.stringContaining(damaged) })
-  expect(await run('changes')).toMatchObject({
+  expect(await runProgram(['changes', '--database', database])).toMatchObject({
     code: 74,
-    err: expect.stringMatching(/plants\.db is damaged: .+\n$/),
+    err: expect.stringMatching(/plants\.db is damaged \(.+\n$/),
   })
   const events = daemon.events().filter(({ level }) => level === 'error')
   expect(events).toMatchObject([{ event: 'database-damaged' }])

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { toError, toFailure } from '../../../src/engine/sqlite/errors'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
 import { ERRORS } from '../../../src/errors'
@@ -66,7 +66,9 @@ test('says why a token cannot be stored', async () => {
   const { out, err, code } = await runProgram(['token', 'create', 'phone', ...args], { under })
 
   expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toBe('plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error\n')
+  expect(err).toBe(
+    'plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error; the last changes may or may not be on disk: run it again\n',
+  )
   expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
 })
 
@@ -81,14 +83,18 @@ test('says why a new database cannot be written', async () => {
   expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
 })
 
-test('refuses to read a database in use whose log was removed', async () => {
+test('makes no new log beside a daemon whose log was removed, and reads no old state', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
   await daemon.create('{"id":1,"name":"Rose"}')
   rmSync(`${database}-wal`)
 
-  await expect(readDatabase(database, () => 'read')).rejects.toThrow(
-    `${database} is in use, but ${database}-wal was removed`,
-  )
+  await expect(readDatabase(database, () => 'read')).rejects.toThrow('is in use without its -wal')
+  const { err, code } = await runProgram(['token', 'create', 'phone', '--database', database])
+  expect({ err, code }).toEqual({
+    err: `plantstore: ${database} is locked by another program\n`,
+    code: 1,
+  })
+  expect(existsSync(`${database}-wal`)).toBeFalse()
 })

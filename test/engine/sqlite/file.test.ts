@@ -12,9 +12,9 @@ test('closes a file that is no database', () => {
   const path = folder.file('notes.txt')
   writeFileSync(path, 'not a database')
 
-  expect(() => openForReading(path)).toThrow('is not a database')
+  expect(() => openForReading(path)).toThrow('is not a plantstore database')
   expect(() => openFile(path, { holdsLock: true, makesDatabase: false })).toThrow(
-    'is not a database',
+    'is not a plantstore database',
   )
 
   expect(openFiles(path)).toEqual([])
@@ -48,8 +48,8 @@ test('says whether the database or its folder is missing', () => {
   const open = (path: string, makesDatabase: boolean) =>
     openFile(path, { holdsLock: true, makesDatabase })
 
-  expect(() => openForReading(none)).toThrow(`no database at ${none}; check the path`)
-  expect(() => open(none, false)).toThrow(`no database at ${none}; name it with --database`)
+  expect(() => openForReading(none)).toThrow(`no database at ${none}; name another with --database`)
+  expect(() => open(none, false)).toThrow(`no database at ${none}; name another with --database`)
   expect(() => open(folder.file('new/plants.db'), true)).toThrow(
     `folder ${folder.file('new')} does not exist`,
   )

@@ -296,7 +296,7 @@ test.each([
   const file = folder.file('plants.db')
   writeFileSync(file, content)
 
-  await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
+  await expectUntouched(file, folder.path, 1, 'is not a plantstore database', '--database')
 })
 
 test('leaves a file alone that only looks like a journal by its name', async () => {
@@ -305,7 +305,7 @@ test('leaves a file alone that only looks like a journal by its name', async () 
   writeFileSync(file, 'a note')
   writeFileSync(`${file}-journal`, 'a diary')
 
-  await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
+  await expectUntouched(file, folder.path, 1, 'is not a plantstore database', '--database')
 })
 
 test.each(['deleted', 'emptied'])(
@@ -344,7 +344,7 @@ test.each([
   db.run(`PRAGMA application_id = ${id}`)
   db.close(true)
 
-  await expectUntouched(file, folder.path, 1, 'another program', '--database')
+  await expectUntouched(file, folder.path, 1, 'is not a plantstore database', '--database')
 })
 
 /** A database with one plant in it, made by the program. */
@@ -415,8 +415,7 @@ test('refuses a file that it may not write', async () => {
   expectLine(
     await serve(file, asNobody),
     1,
-    `cannot write ${file} (owner ${testUid}, mode 0444)`,
-    `user ${unprivilegedUid}`,
+    `cannot write ${file}: user ${unprivilegedUid} needs access`,
   )
   expect(readFileSync(file).equals(before)).toBeTrue()
   expect(readdirSync(folder.path)).toEqual(names)
@@ -502,7 +501,7 @@ test.each([
 
   const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))
   const result = await runProgram([...args, '--database', `${database} `], { stdin: lines(3, 5) })
-  expectLine(result, 1, `${database} " ends in white space`)
+  expectLine(result, 1, `${database} " cannot be the name of a database`)
   expect(readdirSync(folder.path)).toEqual(names)
 })
 
@@ -511,5 +510,5 @@ test('refuses a link to a path that ends in white space', async () => {
   const link = folder.file('link.db')
   writeFileSync(folder.file('plants.db '), '')
   symlinkSync(folder.file('plants.db '), link)
-  expectLine(await serve(link), 1, 'ends in white space')
+  expectLine(await serve(link), 1, 'cannot be the name of a database')
 })

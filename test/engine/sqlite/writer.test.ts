@@ -1,13 +1,13 @@
 // The committing thread as the serving thread sees it, with a thread that answers as the test says.
 import { afterEach, beforeEach, expect, jest, spyOn, test } from 'bun:test'
-import { DONE, type Write } from '../../../src/engine/commit/write'
+import type { Write } from '../../../src/engine/commit/write'
 import type { Reply, Request } from '../../../src/engine/sqlite/committer'
 import { Writer } from '../../../src/engine/sqlite/writer'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { InDoubtError } from '../../../src/errors'
 
 let requests: Request[] = []
-let answer: (request: Request) => Reply | null = () => DONE
+let answer: (request: Request) => Reply | null = () => ({})
 let events: string[] = []
 let deaths = 0
 let clock = 0
@@ -22,16 +22,10 @@ class TestedThread {
   postMessage(data: string) {
     const request: Request = JSON.parse(data)
     requests.push(request)
-    const reply = 'open' in request ? DONE : answer(request)
+    const reply = 'open' in request ? {} : answer(request)
     if (reply !== null) queueMicrotask(() => this.onmessage({ data: JSON.stringify(reply) }))
   }
   terminate() {}
-}
-
-class DyingThread extends TestedThread {
-  override postMessage() {
-    queueMicrotask(() => this.onerror({ message: 'EMFILE' }))
-  }
 }
 
 class UnstartableThread {
@@ -51,7 +45,7 @@ beforeEach(() => {
   threads = []
   events = []
   deaths = 0
-  answer = () => DONE
+  answer = () => ({})
 })
 afterEach(() => {
   Object.assign(globalThis, { Worker: RealWorker })
@@ -71,7 +65,7 @@ async function pass(milliseconds: number): Promise<void> {
   }
 }
 
-const database = { path: 'plants.db', inodes: [], mayKeepChangeLog: false }
+const database = { path: 'plants.db', inodes: [] }
 const daemonWriter = () =>
   new Writer(
     database,
@@ -144,7 +138,7 @@ test('a full disk is a problem until what it refused is rehearsed, whatever smal
   expect(await errorOf(writer.commit([create(1), create(2)]))).toContain('disk full')
   expect(writer.problem()?.error).toBe('disk full')
 
-  answer = (request) => ('rehearse' in request ? failing('full') : DONE)
+  answer = (request) => ('rehearse' in request ? failing('full') : {})
   await writer.commit([{ kind: 'recordUse', hash: '', hour: 0 }])
   expect(writer.problem()?.error).toBe('disk full')
   await pass(3000)
@@ -156,7 +150,7 @@ test('a full disk is a problem until what it refused is rehearsed, whatever smal
     ],
   })
 
-  answer = () => DONE
+  answer = () => ({})
   await pass(1000)
   expect(writer.problem()).toBeNull()
   expect(events).toEqual(['error disk-full', 'info writable-again'])
@@ -166,25 +160,25 @@ test('a full disk is a problem until what it refused is rehearsed, whatever smal
 })
 
 test.each([
-  ['busy', 'busy', 'error database-locked', 'info database-unlocked'],
-  ['refused', 'storage failed', 'error cannot-write', 'info writable-again'],
-] as const)('a refusal (%s) ends with the next success', async (kind, error, begins, ends) => {
+  ['busy', 'busy', 'error database-locked'],
+  ['refused', 'storage failed', 'error cannot-write'],
+] as const)('a refusal (%s) ends with the next success', async (kind, error, begins) => {
   const writer = daemonWriter()
   answer = () => failing(kind)
   expect(await errorOf(writer.commit([create(1)]))).toStartWith(`${error}: `)
   expect(writer.problem()?.error).toBe(error)
-  answer = () => DONE
+  answer = () => ({})
   await writer.commit([create(1)])
 
   expect(writer.problem()).toBeNull()
-  expect(events).toEqual([begins, ends])
+  expect(events).toEqual([begins, 'info writable-again'])
 })
 
 test('a commit while a file was moved is in doubt, and the daemon goes on without writing', async () => {
   const writer = daemonWriter()
   answer = () => failing('in doubt', 'the database was moved')
   await expect(writer.commit([create(1)])).rejects.toBeInstanceOf(InDoubtError)
-  answer = () => DONE
+  answer = () => ({})
   expect(await errorOf(writer.commit([create(2)]))).toContain('the database was moved')
 
   expect({ deaths, events }).toEqual({ deaths: 0, events: ['error database-moved'] })
@@ -201,7 +195,7 @@ test('nothing is sent to a database that was moved, even if it is put back', asy
   const refusal = 'storage failed: nothing was stored: the database was moved'
   expect(await errorOf(writer.commit([create(1)]))).toBe(refusal)
   const { length } = requests
-  answer = () => DONE
+  answer = () => ({})
 
   expect(await errorOf(writer.commit([create(1)]))).toBe(refusal)
   await pass(5000)
@@ -219,10 +213,10 @@ test('a commit that waits for 10 seconds is a problem until it is answered', asy
 
   expect(writer.problem()?.message).toBe('the disk has confirmed no write for 10 s or more')
   expect(events).toEqual(['error disk-stalled'])
-  threads.at(-1)?.onmessage({ data: JSON.stringify(DONE) })
+  threads.at(-1)?.onmessage({ data: '{}' })
   await settled()
   expect(writer.problem()).toBeNull()
-  expect(events).toEqual(['error disk-stalled', 'info disk-resumed'])
+  expect(events).toEqual(['error disk-stalled', 'info writable-again'])
 })
 
 test('looks at nothing once all is well', async () => {
@@ -233,16 +227,19 @@ test('looks at nothing once all is well', async () => {
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test.each([
-  ['dies before it has opened the database', DyingThread, 'the committing thread died: EMFILE'],
-  ['cannot be started', UnstartableThread, 'EAGAIN'],
-])(
-  'a change is refused, and not in doubt, if the committing thread %s',
-  async (_, thread, detail) => {
-    Object.assign(globalThis, { Worker: thread })
+test('a change is refused, and not in doubt, if the committing thread cannot be started', async () => {
+  Object.assign(globalThis, { Worker: UnstartableThread })
 
-    expect(await errorOf(commandWriter().commit([create(1)]))).toBe(
-      `storage failed: cannot write to the database: ${detail}`,
-    )
-  },
-)
+  expect(await errorOf(commandWriter().commit([create(1)]))).toBe(
+    'storage failed: cannot write to the database: EAGAIN',
+  )
+})
+
+test('a committing thread that dies between two commits ends the daemon', async () => {
+  const writer = daemonWriter()
+  await writer.commit([create(1)])
+  threads.at(-1)?.onerror({ message: 'out of memory' })
+  await settled()
+
+  expect({ deaths, events }).toEqual({ deaths: 1, events: ['error storage-failed'] })
+})

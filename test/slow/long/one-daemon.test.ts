@@ -37,10 +37,7 @@ test('refuses to serve a file that another daemon serves, by whatever name', asy
 
   for (const { out, err, code } of await Promise.all(refusals)) {
     expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toMatch(
-      /^plantstore: another plantstore \(process \d+\) serves .+; stop it, .*--database\n$/,
-    )
-    expect(err).toContain(`(process ${daemon.pid})`)
+    expect(err).toMatch(/^plantstore: another plantstore serves .+; stop it, .*--database\n$/)
   }
   expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
 })
@@ -138,6 +135,9 @@ test.each(['another change', 'no other change'])(
   },
 )
 
+// What writes waits for a lock that it cannot get; what reads looks for the file that is missing.
+const IN_USE = /is locked by another program\n$|is in use without its -wal or -shm; .+\n$/
+
 const LOST_FILES = [
   ['log', ['-wal']],
   ["log's index", ['-shm']],
@@ -177,7 +177,7 @@ test.each(
     expect(await daemon.stop()).toBe(0)
     const early = await runProgram(['serve', '--port', '0', '--database', database])
     expect(early.code).toBe(1)
-    expect(early.err).toContain(`${database} is in use, but ${database}${suffixes[0]} was removed`)
+    expect(early.err).toBe(`plantstore: ${database} is locked by another program\n`)
     if (end === 'is killed') reader.kill('SIGKILL')
     else reader.stdin.write('\n')
     await reader.exited
@@ -210,7 +210,7 @@ test.each(LOST_FILES)(
       runProgram([...words, '--database', database], { stdin: '{"id":2,"name":"Rose"}' })
     for (const { out, err, code } of await Promise.all(commands.map(run))) {
       expect({ out, code }).toEqual({ out: '', code: 1 })
-      expect(err).toContain(`${database} is in use, but ${database}${suffixes[0]} was removed`)
+      expect(err).toMatch(IN_USE)
     }
     await daemon.stop()
     expect((await check(database)).out).toStartWith('ok: 1 plant,')
@@ -231,7 +231,7 @@ test('commands refuse a database that was moved away from its daemon, also once 
       stdin: '{"id":2,"name":"Lily"}',
     })
     expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toContain(`${moved} is in use, but ${moved}-wal was removed`)
+    expect(err).toMatch(IN_USE)
   }
   renameSync(moved, database)
   expect(await daemon.stop()).toBe(0)
@@ -276,9 +276,9 @@ test.skipIf(!existsSync('/proc/locks'))('keeps its hold on the file over a refus
   expect(held).not.toEqual([])
   const other = new Database(database)
 
-  other.run('ALTER TABLE plants RENAME TO hidden')
+  other.run('CREATE TRIGGER t AFTER INSERT ON plants BEGIN SELECT 1; END')
   await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
-  other.run('ALTER TABLE hidden RENAME TO plants')
+  other.run('DROP TRIGGER t')
   other.close()
   await daemon.event('writable-again')
 

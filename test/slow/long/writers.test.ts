@@ -216,7 +216,7 @@ test.skipIf(!isRoot).each(replacing)(
 
     expect({ code, err }).toEqual({
       code: 1,
-      err: expect.stringContaining('belongs to user 0, in a shared folder'),
+      err: expect.stringContaining('belongs to another user, in a shared folder'),
     })
     expect(readFileSync(own.file('theirs'), 'utf8')).toBe('of root')
   },
