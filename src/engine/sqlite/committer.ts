@@ -186,13 +186,13 @@ export class Committer {
   }
 
   /**
-   * Copies a long WAL into the database (https://sqlite.org/c3ref/wal_checkpoint_v2.html). Called once the commit has
-   * been answered. Returns the failure of the disk; on a full one the WAL grows until there is space.
+   * Copies a long WAL into the database (https://sqlite.org/c3ref/wal_checkpoint_v2.html), or any if the disk is full:
+   * then it can be written from its beginning. Called once the request has been answered. Returns the failure of the disk.
    */
-  checkpoint(): Failure | null {
+  checkpoint(isDiskFull: boolean): Failure | null {
     try {
       const pages = Number(this.#statements.pages.get()?.log)
-      if (pages < this.#checkpointAt) return null
+      if (pages < this.#checkpointAt && !isDiskFull) return null
       // A reader of an old state keeps the WAL growing: it is not waited for after each commit.
       const isBusy = this.#statements.restart.get()?.busy !== 0n
       this.#checkpointAt = CHECKPOINT_PAGES + (isBusy ? pages : 0)
@@ -286,9 +286,10 @@ function answer(request: Request): Reply {
 self.onmessage = ({ data }: MessageEvent<string>) => {
   const request: Request = JSON.parse(data)
   try {
-    send(answer(request))
+    const reply = answer(request)
+    send(reply)
     if ('close' in request) return
-    const failure = committer?.checkpoint()
+    const failure = committer?.checkpoint(reply.failure?.kind === 'full')
     if (failure) send({ failure })
   } catch (error) {
     send({ failure: toFailure(error, database?.path ?? '') })
