@@ -60,6 +60,13 @@ describe('a form that is saved after someone else', () => {
     expect(stored()).toBeUndefined()
   })
 
+  test('has nothing to undo of a text that someone else has stored too', async () => {
+    const { form, isSaved } = await typeLate({ name: 'the same' }, { name: 'the same' })
+
+    expect(isSaved).toBeTrue()
+    expect(form.lastStep).toBeNull()
+  })
+
   test('changes only what was typed: line ends of another system stay, and an emptied tag goes', async () => {
     const { isSaved, stored } = await typeLate({}, { tag: '' })
 

@@ -193,22 +193,6 @@ await inEachBrowser((person, browser) => {
     expect(stored(1)).toMatchObject({ name: 'theirs' })
   })
 
-  test('a conflict marks the cell and opens as a form with the typed text; other fields are kept', async () => {
-    await edit(BOSTON)
-    await person.type('mine')
-    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
-    await person.press('Tab')
-    await person.type('x')
-    await person.press('Enter')
-    await isStored(1, { name: 'theirs', tag: 'x' })
-    await person.click(OPEN)
-    await person.find(labels.control('Save mine'))
-    expect(await person.textOf(labels.name)).toBe('mine')
-    await person.click(labels.control('Save mine'))
-    await person.lose(labels.heading('Edit plant 1'))
-    await isStored(1, { name: 'mine', tag: 'x' })
-  })
-
   test('a change by someone else before the edit began is not replaced', async () => {
     await evaluate(`(() => {
       const { fetch } = window
@@ -225,18 +209,6 @@ await inEachBrowser((person, browser) => {
     await person.click(OPEN)
     await person.find(labels.control('Save mine'), labels.cell('1', 'theirs'))
     expect(stored(1)).toMatchObject({ name: 'theirs' })
-  })
-
-  test('typed text can still be copied if someone else deletes the plant', async () => {
-    await edit(BOSTON)
-    await person.type('mine')
-    await daemon.fetch('/plants/1', { method: 'DELETE' })
-    await person.press('Enter')
-    await person.click(OPEN)
-    await person.find(
-      labels.text('This plant was deleted elsewhere. Copy what you typed, if you need it.'),
-    )
-    expect(await person.textOf(labels.name)).toBe('mine')
   })
 
   test('a form with typed text is not closed to edit a cell', async () => {

@@ -67,25 +67,6 @@ await inEachBrowser((person, browser) => {
     expect(longest).toBeLessThan(all / 4)
   })
 
-  test('finds words in any order while they are typed, accents aside, and again from the address', async () => {
-    await person.fill(labels.search, '49995 gun')
-    await person.find(
-      labels.cell('11605', 'Günsel 49995'),
-      labels.text('1 plant found; accents and word order ignored'),
-    )
-    await person.lose(labels.row('0'))
-    await person.fill(labels.search, 'fern')
-    await person.find(labels.text('10,000 plants found; accents and word order ignored'))
-    await person.fill(labels.search, 'Gunsel 49995')
-    await person.press('Enter')
-    await person.find(labels.control('Remove Name Gunsel 49995'), labels.row('11605'))
-
-    await browser().driver.open('about:blank')
-    await browser().driver.open(`${daemon.url}/?q="Gunsel+49995"#token=${TOKEN}`)
-    await person.find(labels.cell('11605', 'Günsel 49995'))
-    await person.find(labels.text('1 plant found; accents and word order ignored'))
-  })
-
   test('deletes nothing while it still selects', async () => {
     await person.focus(labels.table)
     await browser().driver.keys([['Control', 'a'], ['Delete']])

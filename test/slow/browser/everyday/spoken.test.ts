@@ -58,14 +58,6 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.row('1'))
   })
 
-  test('a tag of many plants is spoken once, with the way to undo it', async () => {
-    await person.press('Control', 'a')
-    await person.find(labels.selected('All 4 selected'))
-    await person.fill(labels.tagForAll, 'fern')
-    await person.press('Enter')
-    await hears('Set the tag “fern” on 4 plants; Ctrl+Z undoes it')
-  })
-
   test('the same sentence twice is spoken twice', async () => {
     await person.press('Control', 'z')
     await hears('Nothing to undo')
