@@ -2,35 +2,24 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { strToU8, zipSync } from 'fflate'
 import { readWorkbook } from '../../../src/formats/workbook/workbook'
 import { writeWorkbook } from '../../../src/formats/workbook/write'
-import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { inlineText, packed } from '../../formats/workbook'
+import { root, runProgram } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
-import { type ConsolePage, MAX, MIN, openConsole, ownBrowser, watchLongTasks } from './console-page'
+import {
+  type ConsolePage,
+  MAX,
+  MIN,
+  openConsole,
+  openStore as openOwnStore,
+  ownBrowser,
+  watchLongTasks,
+} from './console-page'
 
 const browser = ownBrowser()
 
-/** A daemon on a store of its own, and the console of it. */
-async function openStore(content = '') {
-  const folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const args = ['import', '-', '--format', 'ndjson', '--database', database]
-  await runProgram(args, { stdin: content })
-  const daemon = await startDaemon({ database })
-  const console = await openConsole(browser, daemon.url)
-  return {
-    folder,
-    database,
-    daemon,
-    console,
-    async [Symbol.asyncDispose]() {
-      await console.close()
-      await daemon.kill()
-      folder[Symbol.dispose]()
-    },
-  }
-}
+const openStore = (lines?: string) => openOwnStore(browser, lines)
 
 const panelOf = ({ page }: ConsolePage) => page.getByRole('region', { name: 'Import' })
 
@@ -89,10 +78,6 @@ describe('an import', () => {
 })
 
 const realWorld = join(root, 'test/real-world')
-
-/** The scripts that a page has asked for. */
-const scriptsOf = (console: ConsolePage): readonly string[] =>
-  console.requests().filter((url) => url.endsWith('.js'))
 
 describe('a file to import', () => {
   test('in another encoding is read in the encoding that the thread detects', async () => {
@@ -248,24 +233,11 @@ describe('a file to import', () => {
   })
 })
 
-/** The least that a workbook (ECMA-376) needs: a sheet of ids and names. */
+/** A sheet of ids and names. */
 function workbook(rows: number): Uint8Array {
-  const base = 'http://schemas.openxmlformats.org'
-  const relations = `${base}/officeDocument/2006/relationships`
-  const main = `${base}/spreadsheetml/2006/main`
-  const text = (cell: string, content: string) =>
-    `<c r="${cell}" t="inlineStr"><is><t>${content}</t></is></c>`
-  const row = (id: number) =>
-    `<row r="${id + 1}"><c r="A${id + 1}"><v>${id}</v></c>${text(`B${id + 1}`, `Plant ${id}`)}</row>`
+  const row = (id: number) => `<row><c><v>${id}</v></c>${inlineText(`Plant ${id}`)}</row>`
   const all = Array.from({ length: rows }, (_, index) => row(index + 1)).join('')
-  const parts = {
-    '[Content_Types].xml': `<Types xmlns="${base}/package/2006/content-types"/>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${base}/package/2006/relationships"><Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets><sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData><row r="1">${text('A1', 'id')}${text('B1', 'name')}</row>${all}</sheetData></worksheet>`,
-  }
-  const bytes = Object.entries(parts).map(([name, text]) => [name, strToU8(text)] as const)
-  return zipSync(Object.fromEntries(bytes))
+  return packed(`<row>${inlineText('id')}${inlineText('name')}</row>${all}`)
 }
 
 describe('a workbook', () => {
@@ -292,27 +264,14 @@ describe('a workbook', () => {
     expect(refused).toEqual(['TypeError', 'TypeError', 'TypeError'])
   })
 
-  test('is read by a part of the page that is loaded only then', async () => {
-    await using store = await openStore()
-    const { console } = store
-    await importFile(console, 'plants.csv', 'id,name\n1,Fern\n')
-    await panelOf(console).getByText('Done: created 1').waitFor()
-    const withCsv = scriptsOf(console)
-    await fileField(console).setInputFiles(join(realWorld, 'title-row.xlsx'))
-    await previewOf(console).locator('td').first().waitFor()
-
-    const isWorker = (url: string) => url.endsWith('/workbook-worker.js')
-    expect(withCsv.some(isWorker)).toBeFalse()
-    expect(scriptsOf(console).some(isWorker)).toBeTrue()
-    await console.isClean()
-  })
-
   test('with 50,000 rows is read in a thread, while the page stays responsive', async () => {
     await using store = await openStore()
     const { console, folder } = store
     const path = folder.file('large.xlsx')
     await Bun.write(path, workbook(50_000))
     const longTasks = await watchLongTasks(console.page)
+    const isWorker = (url: string) => url.endsWith('/workbook-worker.js')
+    expect(console.requests().some(isWorker)).toBeFalse()
     const started = console.page.waitForEvent('worker')
     await fileField(console).setInputFiles(path)
 

@@ -3,8 +3,7 @@
 import { expect, test } from 'bun:test'
 import { utils, write } from '@e965/xlsx'
 import type { Locator } from 'playwright-core'
-import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { openConsole, ownBrowser } from './console-page'
+import { type ConsolePage, openStore, ownBrowser } from './console-page'
 
 // What has room in a cell is far shorter.
 const SHOWN = 2000
@@ -12,33 +11,17 @@ const LONG = 'word '.repeat(100_000)
 
 const browser = ownBrowser()
 
-/** The console of a store with plants, as lines of JSON. */
-async function openStore(plants = '') {
-  const folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const args = ['import', '-', '--format', 'ndjson', '--database', database]
-  await runProgram(args, { stdin: plants })
-  const daemon = await startDaemon({ database })
-  const console = await openConsole(browser, daemon.url)
-  return {
-    console,
-    chooseFile: (name: string, buffer: Buffer) =>
-      console.page
-        .getByLabel('File to import', { exact: true })
-        .setInputFiles({ name, mimeType: 'text/plain', buffer }),
-    async [Symbol.asyncDispose]() {
-      await console.close()
-      await daemon.kill()
-      folder[Symbol.dispose]()
-    },
-  }
-}
+/** Chooses a file to import. */
+const chooseFile = ({ page }: ConsolePage, name: string, buffer: Buffer) =>
+  page
+    .getByLabel('File to import', { exact: true })
+    .setInputFiles({ name, mimeType: 'text/plain', buffer })
 
 const lengthOf = (element: Locator): Promise<number> =>
   element.evaluate(({ textContent }) => textContent.length)
 
 test('the table shows the beginning of a very long name', async () => {
-  await using store = await openStore(`{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
+  await using store = await openStore(browser, `{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
   const { console } = store
   await console.row(1).waitFor()
 
@@ -47,9 +30,9 @@ test('the table shows the beginning of a very long name', async () => {
 })
 
 test('the preview of a file shows the beginning of a very long heading and cell', async () => {
-  await using store = await openStore()
-  const { console, chooseFile } = store
-  await chooseFile('plants.csv', Buffer.from(`Nr,${LONG}\n7,${LONG}\n`))
+  await using store = await openStore(browser)
+  const { console } = store
+  await chooseFile(console, 'plants.csv', Buffer.from(`Nr,${LONG}\n7,${LONG}\n`))
   await console.field('Name').selectOption({ index: 2 })
   const cell = console.page.getByRole('dialog').locator('td bdi').first()
   await cell.waitFor()
@@ -61,8 +44,8 @@ test('the preview of a file shows the beginning of a very long heading and cell'
 })
 
 test('searches the first sheets of a workbook of very many for names', async () => {
-  await using store = await openStore()
-  const { console, chooseFile } = store
+  await using store = await openStore(browser)
+  const { console } = store
   const { page } = console
   let threads = 0
   page.on('worker', () => {
@@ -72,7 +55,11 @@ test('searches the first sheets of a workbook of very many for names', async () 
   for (let sheet = 0; sheet < 40; sheet++) {
     utils.book_append_sheet(book, utils.aoa_to_sheet([['height'], [sheet]]), `Sheet ${sheet}`)
   }
-  await chooseFile('sheets.xlsx', Buffer.from(write(book, { type: 'buffer', bookType: 'xlsx' })))
+  await chooseFile(
+    console,
+    'sheets.xlsx',
+    Buffer.from(write(book, { type: 'buffer', bookType: 'xlsx' })),
+  )
 
   await console.field('Sheet').waitFor()
   expect(await console.field('Sheet').locator('option').count()).toBe(40)

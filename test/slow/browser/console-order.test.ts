@@ -1,9 +1,8 @@
 // Orders and tags of the console's table, in a real Chromium: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { importLines, lines } from '../../harness/commands'
-import { startDaemon, temporaryFolder } from '../../harness/daemon'
+import { lines } from '../../harness/commands'
 import { ownDaemon } from '../../harness/own-daemon'
-import { type ConsolePage, connect, MAX, openConsole, ownBrowser } from './console-page'
+import { type ConsolePage, connect, MAX, openConsole, openStore, ownBrowser } from './console-page'
 
 const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const browser = ownBrowser()
@@ -102,26 +101,15 @@ describe('the head of a column', () => {
 })
 
 describe('many plants', () => {
-  const storeOf = async (count: number) => {
-    const folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    const tagged = lines(0, count)
+  const linesOf = (count: number) =>
+    lines(0, count)
       .split('\n')
       .map((line, at) => line.replace('}', `,"tag":"${at % 2 ? 'odd' : 'even'}"}`))
-    expect((await importLines(database, tagged.join('\n'))).code).toBe(0)
-    const many = await startDaemon({ database })
-    return {
-      many,
-      async [Symbol.asyncDispose]() {
-        await many[Symbol.asyncDispose]()
-        folder[Symbol.dispose]()
-      },
-    }
-  }
+      .join('\n')
 
   test('(over 100,000) are not sorted, and the head says why; the service counts their tags, and no workbook can have them', async () => {
-    await using store = await storeOf(100_001)
-    await using console = await openConsole(browser, store.many.url)
+    await using store = await openStore(browser, linesOf(100_001))
+    const { console } = store
     const { page } = console
     await page.getByText('100,001 plants', { exact: true }).waitFor()
     const why = 'Sorting by name works up to 100,000 plants. Search for something first'

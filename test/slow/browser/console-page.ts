@@ -1,7 +1,8 @@
 // The console in a Chromium, as the tests of it use it: by roles and labels.
 import { expect } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { TOKEN } from '../../harness/daemon'
+import { importLines } from '../../harness/commands'
+import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { own } from '../../harness/own'
 import { ownPages } from '../../harness/own-pages'
 import { INSTALL_MS, startBrowser, visit } from './visit'
@@ -102,5 +103,25 @@ export async function openConsole(browser: Browser, url: string, options: Consol
 }
 
 export type ConsolePage = Awaited<ReturnType<typeof openConsole>>
+
+/** A daemon on a store of its own with plants, as lines of JSON, and the console of it. */
+export async function openStore(browser: Browser, lines = '', args: readonly string[] = []) {
+  const folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines)
+  const daemon = await startDaemon({ database, args })
+  const console = await openConsole(browser, daemon.url)
+  return {
+    folder,
+    database,
+    daemon,
+    console,
+    async [Symbol.asyncDispose]() {
+      await console.close()
+      await daemon.kill()
+      folder[Symbol.dispose]()
+    },
+  }
+}
 
 const exactly = (text: string): RegExp => new RegExp(`^${text.replace('-', '\\-')}$`)

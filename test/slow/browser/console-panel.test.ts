@@ -130,7 +130,7 @@ test('the panel follows the changes of others, and keeps typed text', async () =
   await console.isClean()
 })
 
-test('the panel asks at once about a field that was typed and changed elsewhere, and says when the plant is gone', async () => {
+test('the panel asks at once about a field that was typed and changed elsewhere', async () => {
   await using console = await open()
   const { page } = console
   await console.button('Edit plant 22').click()
@@ -144,12 +144,6 @@ test('the panel asks at once about a field that was typed and changed elsewhere,
   await panel(page, 22).waitFor({ state: 'detached' })
   await until('the change', () => stored(22n)?.name === 'plant 22, mine')
   expect(stored(22n)?.tag).toBe('green')
-
-  await daemon.create('{"id":100,"name":"gone soon"}')
-  await console.button('Edit plant 100').click()
-  await panel(page, 100).waitFor()
-  await daemon.fetch('/plants/100', { method: 'DELETE' })
-  await page.getByText('This plant was deleted elsewhere.').waitFor()
   await console.isClean()
 })
 

@@ -90,16 +90,26 @@ test('the form is loaded before a token is accepted, and takes what is typed at 
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('New fern')
 })
 
-test('an empty store offers twelve sample plants, which one press removes', async () => {
+test('an empty store offers to add, to import, and twelve sample plants, which one press removes', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using empty = await startDaemon({ database })
   await using console = await openConsole(browser, empty.url)
   const { page } = console
+  await page.getByRole('heading', { name: 'No plants yet' }).waitFor()
+  expect(await console.barriers()).toEqual([])
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    console.button('Import a file…').click(),
+  ])
+  expect(chooser.isMultiple()).toBeTrue()
   const files = 'A file may be CSV, TSV, a workbook (.xlsx, .xls, .ods), JSON or NDJSON.'
   await page.getByText(files).waitFor()
   const chosen = await console.field('File to import').getAttribute('accept')
   expect(chosen?.split(',')).toEqual(expect.arrayContaining(['.xlsx', '.xls', '.ods', '.geojson']))
+  await console.button('Add the first plant').click()
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#id')?.value === '1')
+  await page.keyboard.press('Escape')
   await console.button('Add twelve sample plants to look around').click()
   await console.row(12).waitFor()
   expect(storedPlants(database).length).toBe(12)

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
-import { connect, openConsole, ownBrowser } from './console-page'
+import { connect, openConsole, openStore, ownBrowser } from './console-page'
 
 // Chromium's own console message for a request without an answer.
 const NO_ANSWER = /^Failed to load resource: net::ERR_/
@@ -121,42 +121,28 @@ test('a database that refuses writes is shown with the reason, and typed text is
 })
 
 describe('with a change log', () => {
-  const withLog = async () => {
-    const folder = temporaryFolder()
-    const kept = await startDaemon({
-      database: folder.file('plants.db'),
-      args: ['--keep-changes', '1d'],
-    })
-    return {
-      kept,
-      async [Symbol.asyncDispose]() {
-        await kept[Symbol.asyncDispose]()
-        folder[Symbol.dispose]()
-      },
-    }
-  }
+  const openLog = (lines: string) => openStore(browser, lines, ['--keep-changes', '1d'])
 
   test('the table follows what others do', async () => {
-    await using log = await withLog()
-    await log.kept.create('{"id":1,"name":"Fern"}')
-    await using console = await openConsole(browser, log.kept.url)
+    await using log = await openLog('{"id":1,"name":"Fern"}\n')
+    const { console } = log
     await console.row(1).waitFor()
     await console.page.getByText('live', { exact: false }).waitFor()
-    await log.kept.create('{"id":2,"name":"Rose"}')
+    await log.daemon.create('{"id":2,"name":"Rose"}')
     await console.row(2).getByText('Rose').waitFor()
-    await log.kept.fetch('/plants/1', { method: 'PATCH', json: { name: 'Tree fern' } })
+    await log.daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Tree fern' } })
     await console.row(1).getByText('Tree fern').waitFor()
-    await log.kept.fetch('/plants/2', { method: 'DELETE' })
+    await log.daemon.fetch('/plants/2', { method: 'DELETE' })
     await console.row(2).waitFor({ state: 'detached' })
     await console.search('fern')
     await console.page.getByText('1 plant found').waitFor()
-    await log.kept.create('{"id":3,"name":"Rose"}')
-    await log.kept.create('{"id":4,"name":"Fern of another"}')
+    await log.daemon.create('{"id":3,"name":"Rose"}')
+    await log.daemon.create('{"id":4,"name":"Fern of another"}')
     await console.row(4).waitFor()
     expect(await console.row(3).count()).toBe(0)
     await console.page.getByRole('checkbox', { name: 'Select all' }).click()
     await console.page.getByText('All 2 selected').waitFor()
-    await log.kept.fetch('/plants/4', { method: 'DELETE' })
+    await log.daemon.fetch('/plants/4', { method: 'DELETE' })
     await console.row(4).waitFor({ state: 'detached' })
     await console.page.getByText('1 selected', { exact: true }).waitFor()
     await console.isClean()
@@ -187,10 +173,10 @@ describe('with a change log', () => {
   })
 
   test('a plant has a history, and an earlier version can be restored', async () => {
-    await using log = await withLog()
-    await log.kept.create('{"id":1,"name":"Fern","tag":"old"}')
-    await log.kept.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
-    await using console = await openConsole(browser, log.kept.url)
+    await using log = await openLog('')
+    const { console } = log
+    await log.daemon.create('{"id":1,"name":"Fern","tag":"old"}')
+    await log.daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
     await console.row(1).click()
     const versions = console.page.getByRole('list', { name: 'History' }).getByRole('listitem')
     await versions.filter({ hasText: 'Created as Fern, tag old' }).waitFor()
@@ -205,7 +191,7 @@ describe('with a change log', () => {
     await console.page.getByText('Changed plant 1; Ctrl+Z undoes it').waitFor()
     await versions.filter({ hasText: 'Name: Tree fern → Fern' }).waitFor()
     await console.page.getByRole('heading', { name: 'Fern', exact: true }).waitFor()
-    expect(await (await log.kept.fetch('/plants/1')).json()).toEqual({
+    expect(await (await log.daemon.fetch('/plants/1')).json()).toEqual({
       id: 1,
       name: 'Fern',
       tag: 'old',

@@ -1,6 +1,6 @@
 // The console in a real Chromium, action by action: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { connect, MAX, MIN, openConsole, ownBrowser, primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
@@ -208,51 +208,24 @@ describe('the table', () => {
 })
 
 describe('a plant', () => {
-  test.each([
-    '<img src=x onerror=alert(1)><b>bold</b>',
-    '"><script>alert(1)</script>',
-    'نبتة العنكبوت (خضراء)',
-    '‮evil‬ ordering',
-    '🌵 👩‍🌾 🪴🏽',
-  ])('is shown as text: %s', async (name) => {
-    const id = 900 + name.length
-    await create(id, name, name)
-    await using console = await open()
-    await console.search(String(id))
-    await console.row(id).waitFor()
+  test.each(['"><img src=x onerror=alert(1)><script>alert(1)</script>', '‮evil‬ ordering 👩‍🌾'])(
+    'is shown as text: %s',
+    async (name) => {
+      const id = 900 + name.length
+      await create(id, name, name)
+      await using console = await open()
+      await console.search(String(id))
+      await console.row(id).waitFor()
 
-    expect(await console.rows()).toEqual([[String(id), name, name]])
-    expect(await console.row(id).locator('b, img, script').count()).toBe(0)
-    await console.button(`Edit plant ${id}`).click()
-    expect(await console.field('Name').inputValue()).toBe(name)
-    await console.button('Cancel').click()
-    await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
-    await console.isClean()
-  })
-})
-
-test('an empty store offers to add and to import', async () => {
-  using folder = temporaryFolder()
-  await using empty = await startDaemon({ database: folder.file('plants.db') })
-  await using console = await openConsole(browser, empty.url)
-  const { page } = console
-  const heading = page.getByRole('heading', { name: 'No plants yet' })
-  await heading.waitFor()
-  expect(await console.barriers()).toEqual([])
-
-  const [chooser] = await Promise.all([
-    page.waitForEvent('filechooser'),
-    console.button('Import a file…').click(),
-  ])
-  expect(chooser.isMultiple()).toBeTrue()
-  await console.button('Add the first plant').click()
-  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#id')?.value === '1')
-  await console.field('ID').fill('2')
-  await console.field('Name').fill('Ficus')
-  await console.button('Add').click()
-  await console.row(2).waitFor()
-  expect(await heading.count()).toBe(0)
-  await console.isClean()
+      expect(await console.rows()).toEqual([[String(id), name, name]])
+      expect(await console.row(id).locator('b, img, script').count()).toBe(0)
+      await console.button(`Edit plant ${id}`).click()
+      expect(await console.field('Name').inputValue()).toBe(name)
+      await console.button('Cancel').click()
+      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+      await console.isClean()
+    },
+  )
 })
 
 test('an idle tab takes less than 60 kB a minute', async () => {

@@ -17,7 +17,7 @@ const unchanged = (first: number) =>
   Array.from({ length: PLANTS - first + 1 }, (_, at) => `plant ${first + at} fern`)
 
 await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const _evaluate = (expression: string) => browser().driver.evaluate(expression)
 
   beforeEach(async () => {
     await removePlants()
@@ -29,8 +29,7 @@ await inEachBrowser((person, browser) => {
     await daemon.fetch('/plants/batch', { json: { plants: all } })
     await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
     await person.find(labels.row('4'), labels.text('Updates live'))
-    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
-    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.findEditor()
   })
 
   /** Edits the cell of plant 2 as far as a first word. */

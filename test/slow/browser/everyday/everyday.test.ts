@@ -20,7 +20,6 @@ const PLANTS = [
   { id: 3, name: 'Staghorn fern', tag: 'fern' },
   { id: 4, name: 'Snake plant' },
 ]
-// Of one step.
 const LARGEST = '9223372036854775807'
 
 const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)

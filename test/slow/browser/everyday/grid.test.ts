@@ -25,14 +25,6 @@ const isStored = (...wanted: readonly string[]) =>
 
 await inEachBrowser((person, browser) => {
   const evaluate = (expression: string) => browser().driver.evaluate(expression)
-  const paste = (text: string) =>
-    evaluate(`(() => {
-      const clipboardData = new DataTransfer()
-      clipboardData.setData('text/plain', ${JSON.stringify(text)})
-      const data = { clipboardData, data: ${JSON.stringify(text)}, dataType: 'text/plain' }
-      const event = new ClipboardEvent('paste', { ...data, bubbles: true, cancelable: true })
-      return document.activeElement.dispatchEvent(event)
-    })()`)
   /** Keeps what is copied, by its type. */
   const watchCopies = () =>
     evaluate(`(() => {
@@ -51,8 +43,7 @@ await inEachBrowser((person, browser) => {
     await daemon.fetch('/plants/batch', { method: 'POST', body: PLANTS })
     await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
     await person.find(labels.row('1'))
-    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
-    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.findEditor()
     await person.focus(labels.table)
   })
 
@@ -94,9 +85,9 @@ await inEachBrowser((person, browser) => {
 
   test('one value is pasted into a cell, several lines are shown as rows to import', async () => {
     await person.press('ArrowRight')
-    expect(await paste('pasted\n')).toBeFalse()
+    expect(await person.paste('pasted\n')).toBeFalse()
     await isStored('pasted|fern')
-    expect(await paste('one\ntwo\n')).toBeFalse()
+    expect(await person.paste('one\ntwo\n')).toBeFalse()
     await person.find(labels.heading('Import pasted rows'))
     await person.press('Escape')
     await person.lose(labels.heading('Import pasted rows'))
@@ -137,9 +128,9 @@ await inEachBrowser((person, browser) => {
 
   test('a pasted row fills the cells beside the selected one, or is shown as a row to import', async () => {
     await person.press('ArrowRight')
-    expect(await paste('Agave\tsucculent\n')).toBeFalse()
+    expect(await person.paste('Agave\tsucculent\n')).toBeFalse()
     await isStored('Agave|succulent')
-    expect(await paste('101\tYucca\tpalm\n')).toBeFalse()
+    expect(await person.paste('101\tYucca\tpalm\n')).toBeFalse()
     await person.click(labels.control('Import 1 plant'))
     await until('the plant', () => stored().includes('Yucca|palm'))
     expect(stored()[0]).toBe('Agave|succulent')
@@ -149,7 +140,7 @@ await inEachBrowser((person, browser) => {
     await person.press('ArrowRight')
     await person.press('Shift', 'ArrowDown')
     await person.press('Shift', 'ArrowRight')
-    await paste('"one\nline ""a"""\tx\ntwo\ty\n')
+    await person.paste('"one\nline ""a"""\tx\ntwo\ty\n')
     await isStored('one\nline "a"|x', 'two|y', 'Aloe|')
   })
 
@@ -217,7 +208,7 @@ await inEachBrowser((person, browser) => {
     expect(await copied('text/plain')).toBe('Boston fern\tfern\nMonstera\taroid')
     expect(await person.sees(labels.heading('Boston fern'))).toBeFalse()
     await person.drag(labels.cell('3', 'Aloe'), labels.cell('2', 'Monstera'))
-    await paste('new')
+    await person.paste('new')
     await isStored('Boston fern|fern', 'new|aroid', 'new|')
     await person.click(labels.cell('1', 'Boston fern'))
     await person.find(labels.heading('Boston fern'))
@@ -231,7 +222,7 @@ await inEachBrowser((person, browser) => {
     await person.press('Shift', 'ArrowDown')
     await daemon.create('{"id":1,"name":"theirs","tag":"kept"}')
     await person.find(labels.row('1'))
-    await paste('new')
+    await person.paste('new')
     await isStored('theirs|kept', 'Monstera|new', 'Aloe|new', 'Last|')
   })
 
@@ -257,7 +248,7 @@ await inEachBrowser((person, browser) => {
     expect(await copied('text/plain')).toBe('Boston fern\tfern\nMonstera\taroid')
     await person.press('ArrowDown')
     await person.shiftClick(labels.cell('2', 'aroid'))
-    await paste('new')
+    await person.paste('new')
     await isStored('Boston fern|fern', 'Monstera|new', 'Aloe|new')
     await person.press('Control', 'z')
     await isStored('Boston fern|fern', 'Monstera|aroid', 'Aloe|')

@@ -162,6 +162,24 @@ export function handsOn(driver: () => Driver) {
     press: (...chord: string[]): Promise<void> => driver().keys([chord]),
     /** Types a text where the keyboard is. */
     type: (text: string): Promise<void> => driver().keys([...text].map((character) => [character])),
+    /** Pastes a text where the keyboard is; false if the page has taken it. */
+    paste: (text: string): Promise<unknown> =>
+      driver().evaluate(`(() => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text/plain', ${JSON.stringify(text)})
+        // Firefox takes the text by itself.
+        const data = { clipboardData, data: ${JSON.stringify(text)}, dataType: 'text/plain' }
+        const event = new ClipboardEvent('paste', { ...data, bubbles: true, cancelable: true })
+        return document.activeElement.dispatchEvent(event)
+      })()`),
+    /** Waits until cells can be edited in place. */
+    async findEditor(): Promise<void> {
+      const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
+      await until(
+        () => 'no editor of cells',
+        async () => (await driver().evaluate(isLoaded)) === true,
+      )
+    },
     chooseFile: (target: Target, path: string): Promise<void> =>
       driver().chooseFile(finding(target), path),
   }

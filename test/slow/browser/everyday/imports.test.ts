@@ -20,7 +20,6 @@ const PLANTS = [
   { id: 1, name: 'Fern' },
   { id: 2, name: 'Ivy' },
 ]
-// Of one step.
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {

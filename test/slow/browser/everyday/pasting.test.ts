@@ -14,16 +14,7 @@ const { daemon, database, removePlants } = ownDaemon()
 const fields = () => storedPlants(database).map(({ name, tag }) => [name, tag])
 
 await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
-  const paste = (text: string) =>
-    evaluate(`(() => {
-      const clipboardData = new DataTransfer()
-      clipboardData.setData('text/plain', ${JSON.stringify(text)})
-      // Firefox takes the text by itself.
-      const data = { clipboardData, data: ${JSON.stringify(text)}, dataType: 'text/plain' }
-      const event = new ClipboardEvent('paste', { ...data, bubbles: true, cancelable: true })
-      return document.activeElement.dispatchEvent(event)
-    })()`)
+  const _evaluate = (expression: string) => browser().driver.evaluate(expression)
 
   beforeEach(async () => {
     await removePlants()
@@ -34,14 +25,14 @@ await inEachBrowser((person, browser) => {
 
   test('rows without a header are plants, all of them', async () => {
     const rows = Array.from({ length: 30 }, (_, at) => `Pasted plant ${at}`)
-    await paste(`${rows.join('\n')}\n`)
+    await person.paste(`${rows.join('\n')}\n`)
     await person.click(labels.control('Import 30 plants'))
     await until('all rows', () => fields().length === 31)
     expect(fields().slice(1)).toEqual(rows.map((name) => [name, null]))
   })
 
   test('tags may repeat, and ids come first, as in rows that are copied here', async () => {
-    await paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
+    await person.paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
     await person.click(labels.control('Import 3 plants'))
     await until('all rows', () => fields().length === 4)
     expect(
@@ -50,7 +41,7 @@ await inEachBrowser((person, browser) => {
         .map(([, tag]) => tag),
     ).toEqual(['fern', 'fern', 'fern'])
     await person.focus(labels.table)
-    await paste('70\tAgave\tsucculent\n60\tYucca\t\n')
+    await person.paste('70\tAgave\tsucculent\n60\tYucca\t\n')
     await person.click(labels.control('Import 2 plants'))
     await until('both rows', () => fields().length === 6)
     expect(storedPlants(database).slice(-2)).toMatchObject([
@@ -60,7 +51,7 @@ await inEachBrowser((person, browser) => {
   })
 
   test('a header that is known names the columns', async () => {
-    await paste('Name\tTag\nMonstera\taroid\nAloe\tsucculent\n')
+    await person.paste('Name\tTag\nMonstera\taroid\nAloe\tsucculent\n')
     await person.click(labels.control('Import 2 plants'))
     await until('all rows', () => fields().length === 3)
     expect(fields()[1]).toEqual(['Monstera', 'aroid'])
@@ -70,13 +61,13 @@ await inEachBrowser((person, browser) => {
     await person.click(labels.add)
     await person.isIn('#name')
     await person.type('typed')
-    expect(await paste('Aloe\nAgave\nYucca\n')).toBeFalse()
+    expect(await person.paste('Aloe\nAgave\nYucca\n')).toBeFalse()
     await person.find(labels.control('Import 3 plants'))
     await person.press('Escape')
     await person.lose(labels.control('Import 3 plants'))
     expect(await person.textOf(labels.name)).toBe('typed')
     await person.focus(labels.name)
-    await paste(' one\n')
+    await person.paste(' one\n')
     expect(await person.textOf(labels.name)).toBe('typed one')
     expect(fields()).toHaveLength(1)
   })

@@ -49,8 +49,7 @@ await inEachBrowser((person, browser) => {
     for (const id of [1, 2, 3, 4]) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
     await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
     await person.find(labels.row('4'))
-    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
-    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.findEditor()
     await person.focus(labels.table)
   })
 
@@ -182,8 +181,7 @@ await inEachBrowser((person, browser) => {
     await browser().driver.open('about:blank')
     await browser().driver.open(`${daemon.url}/#token=${token}`)
     await person.find(labels.row('4'))
-    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
-    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+    await person.findEditor()
     await person.focus(labels.table)
     await person.press('ArrowRight')
     await person.press('F2')
