@@ -163,7 +163,7 @@ describe.each(['\t', '|'])('in a file with the delimiter %j', (delimiter) => {
   })
 })
 
-test('counts lines as editors do, also within quotes', () => {
+test('lines are counted as editors do, even within quotes', () => {
   const lines = readAll('a\r\n"b\r\nc\rd\ne"\n\nf\rg', 2).map(({ line }) => line)
 
   expect(lines).toEqual([1, 5, 7, 8])

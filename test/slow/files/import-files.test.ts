@@ -1,4 +1,4 @@
-// Files as people have them (test/real-world/README.md), as the command takes them, and what it says of those that it cannot.
+// Real-world files (test/real-world/README.md) in the command: what is stored, and what it says of those that it cannot read.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

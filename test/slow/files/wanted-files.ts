@@ -1,4 +1,4 @@
-// What becomes of files as people have them (test/real-world/README.md), in the command and in the console: a row a file.
+// What becomes of real-world files (test/real-world/README.md) in the command and in the console: a row a file.
 
 export type WantedFile = {
   readonly file: string

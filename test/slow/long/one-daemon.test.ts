@@ -217,7 +217,7 @@ test.each(LOST_FILES)(
   },
 )
 
-test('commands refuse a database that was moved away from its daemon, also once it has noticed', async () => {
+test('commands refuse a database that was moved away from its daemon, even once the daemon has noticed', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const moved = folder.file('moved.db')

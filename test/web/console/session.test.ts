@@ -38,7 +38,7 @@ test.each([
   expect(session.isConnected.value).toBeTrue()
 })
 
-test('says whether the token or the daemon is read-only, also once a change is refused', async () => {
+test('a read-only token or daemon is known, even once a change is refused', async () => {
   const connect = async (url: string, token = TOKEN) => {
     const session = new Session(new URL(`${url}/`))
     await session.connect(token)
@@ -72,7 +72,7 @@ describe('a call that waits', () => {
     expect(removed.mock.calls.length).toBe(added.mock.calls.length)
   })
 
-  test('ends when it is stopped, also before it waits', async () => {
+  test('ends when it is stopped, even before it waits', async () => {
     const session = new Session(new URL(`${daemon.url}/`))
     await session.connect(TOKEN)
     session.isReachable.value = false

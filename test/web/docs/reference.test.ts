@@ -39,7 +39,7 @@ test('the reference loads nothing from elsewhere', async () => {
   for (const path of files) {
     const text = await (await get(path)).text()
     const hosts = text.match(/(?:https?:)?\/\/[\w-]+(?:\.[\w-]+)+/g) ?? []
-    // Names of XML, which nobody fetches.
+    // Names of XML, which no page fetches.
     expect(hosts.filter((host) => host !== 'http://www.w3.org')).toEqual([])
   }
 })
