@@ -7,8 +7,8 @@ import { storeOwner } from '../../src/engine/store-user'
 import { RequestError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
 import { issueToken, type Token } from '../../src/token/token'
-import { configuredToken, serveStore } from '../../tools/service'
 import { temporaryFolder } from '../harness/daemon'
+import { configuredToken, serveStore } from '../harness/service'
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 10, 22, 12)

@@ -32,7 +32,7 @@ test.each([false, true])(
   async (isMinified) => {
     using folder = temporaryFolder()
     const entry = folder.file('entry.ts')
-    const exports = ['src/http/app.ts', 'tools/service.ts'].map(
+    const exports = ['src/http/app.ts', 'test/harness/service.ts'].map(
       (path) => `export * from ${JSON.stringify(resolve(path))}`,
     )
     await Bun.write(entry, exports.join('\n'))
