@@ -36,18 +36,18 @@ const length = (text: string | number): string => `Content-Length: ${text}`
 const coding = (text: string): string => `Transfer-Encoding: ${text}`
 
 const badLengths = [
-  ...[`${size}, 5`, `${size}, ${size}`, `+${size}`, `-${size}`, '-0', `0x${hex}`, `${size}.0`],
-  ...['2e1', `${size}abc`, '2 0', '\xd9\xa2\xd9\xa0', `"${size}"`, '', `${size}\0`, `\f${size}`],
+  ...[`${size}, ${size}`, `+${size}`, `-${size}`, `0x${hex}`, `${size}.0`, '2e1', `${size}abc`],
+  ...['2 0', '\xd9\xa2\xd9\xa0', '', `${size}\0`],
 ]
 
 const badCodings = [
-  ...['identity', 'gzip', 'gzip, chunked', 'chunked, gzip', 'chunked, chunked', 'xchunked'],
-  ...['chunkedx', 'chunked;q=1', '"chunked"', 'chun ked', '\x0bchunked', 'chunked\0', ''],
+  ...['identity', 'gzip, chunked', 'chunked, gzip', 'chunked, chunked', 'xchunked', 'chunked;q=1'],
+  ...['"chunked"', '\x0bchunked', 'chunked\0', ''],
 ]
 
 const badChunks = [
-  ...['', 'xyz', `0x${hex}`, `-${hex}`, `+${hex}`, ` ${hex}`, `${hex} `, `${hex}g`, '1_4'],
-  ...[`${hex}\0`, '10000000000000014', 'f'.repeat(20), '18', `${hex};a\nb`],
+  ...['', `0x${hex}`, `-${hex}`, ` ${hex}`, `${hex} `, `${hex}g`, '1_4', `${hex}\0`],
+  ...['10000000000000014', 'f'.repeat(20), '18', `${hex};a\nb`],
 ].map((line) => `${line}\r\n${body}\r\n0\r\n\r\n`)
 
 /** Framing: requests that two readers could take for different ones. */
@@ -55,7 +55,6 @@ export const smuggling: readonly Case[] = [
   takes([length(size), length(size)]),
   takes([`Content-Length:  \t000${size} \t`]),
   closes([length(size), length(5)]),
-  closes([length(5), length(size)]),
   closes([length(size), length(`0${size}`)]),
   ...badLengths.map((text) => closes([length(text)])),
   closes([`Content-Length : ${size}`]),
@@ -66,12 +65,10 @@ export const smuggling: readonly Case[] = [
   takes(['tRANSFER-eNCODING: \tCHUNKED \t'], oneChunk),
   takes([coding(', chunked,')], oneChunk),
   ...badCodings.map((text) => closes([coding(text)], oneChunk)),
-  closes([CHUNKED, CHUNKED], oneChunk),
   closes([coding('identity'), CHUNKED], oneChunk),
   closes(['Transfer-Encoding : chunked'], oneChunk),
   closes(['Transfer-Encoding:\r\n chunked'], oneChunk),
   closes(['X: y\nTransfer-Encoding: chunked'], oneChunk),
-  closes(['X: y\rTransfer-Encoding: chunked'], oneChunk),
   {
     name: 'closes at chunks in HTTP/1.0',
     bytes: request({
@@ -85,8 +82,6 @@ export const smuggling: readonly Case[] = [
   closes(['X: y\r\n z', length(size)]),
   closes([`Content-Length:\r\n ${size}`]),
   closes([`X: y\nContent-Length: ${size}`]),
-  closes([`X: y\rContent-Length: ${size}`]),
-  closes(['X: y\r', length(size)]),
   closes([`Content-Length: ${size}\n\n${body}`]),
   takes([CHUNKED], oneChunk),
   takes([CHUNKED], `00${hex.toUpperCase()};a="b;c"\r\n${body}\r\n000;d\r\n\r\n`),
@@ -96,7 +91,6 @@ export const smuggling: readonly Case[] = [
   closes([CHUNKED], `${hex}\r\n${body}0\r\n\r\n`),
   closes([CHUNKED], `${hex}\r\n${body}\r\n0\r\nAuthorization: x\r\n\r\n`),
   waits([length(size + 5)], body),
-  waits([length(size)], ''),
   waits([CHUNKED], `${hex}\r\n${body}\r\n`),
   waits([CHUNKED], `100000014\r\n${body}`),
   waits([CHUNKED], hex.slice(0, 1)),

@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { PATIENCE_MS, runProgram, startTemporary, TOKEN, temporaryFolder } from '../harness/daemon'
 import { type Answer, connect, head, once } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 
@@ -167,8 +167,7 @@ test('the daemon exposes every header that a page may not read by default', asyn
 })
 
 test('without the option an answer is the same, whatever the origin', async () => {
-  using folder = temporaryFolder()
-  await using plain = await startDaemon({ database: folder.file('plants.db') })
+  await using plain = await startTemporary()
   await plain.create('{"id":1,"name":"Rose"}')
   const bytes = async (line: string, origin: Headers) => {
     const answer = await once(plain.port, head(line, { authorization, ...origin }))

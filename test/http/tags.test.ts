@@ -1,8 +1,7 @@
 // GET /tags: the tags of all plants, page by page.
 
 import { beforeAll, expect, test } from 'bun:test'
-import { startDaemon } from '../harness/daemon'
-import { temporaryFolder } from '../harness/folder'
+import { startTemporary } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 
 const { daemon, createToken } = ownDaemon()
@@ -58,8 +57,7 @@ test.each(['next', 'link'] as const)(
 )
 
 test('a list of tags has no empty `next`, even after the empty tag, and leaves no tag out', async () => {
-  using folder = temporaryFolder()
-  await using other = await startDaemon({ database: folder.file('plants.db') })
+  await using other = await startTemporary()
   const orders = [['', 'aroid'], ['', '!', 'a'], ['', ' ', 'a'], ['', '\u0001', '\u0001a'], ['']]
 
   for (const order of orders) {
