@@ -10,9 +10,10 @@ export type ProcessOptions = {
 
 export type Process = ReturnType<typeof startProcess>
 
-/** All that a process prints, and news of it. */
+/** All that a process prints. */
 function readOutput() {
   const printed = { out: '', err: '' }
+  let isFinished = false
   let news = Promise.withResolvers<void>()
   const announce = () => {
     news.resolve()
@@ -20,9 +21,6 @@ function readOutput() {
   }
   return {
     printed,
-    announce,
-    /** Resolves when more is printed, or at the end. */
-    next: () => news.promise,
     async follow(name: 'out' | 'err', stream: ReadableStream<Uint8Array>): Promise<void> {
       const decoder = new TextDecoder()
       for await (const chunk of stream) {
@@ -30,6 +28,19 @@ function readOutput() {
         announce()
       }
       printed[name] += decoder.decode()
+    },
+    /** Call it when no more is printed. */
+    finish(): void {
+      isFinished = true
+      announce()
+    },
+    /** Resolves to true once the output satisfies `holds`, to false if it ends before. */
+    async satisfies(holds: () => boolean): Promise<boolean> {
+      while (!holds()) {
+        if (isFinished) return false
+        await news.promise
+      }
+      return true
     },
   }
 }
@@ -44,9 +55,8 @@ export function startProcess(command: readonly string[], options: ProcessOptions
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const { printed, follow, ...news } = readOutput()
+  const { printed, follow, finish, satisfies } = readOutput()
   let isRunning = true
-  let isFinished = false
   const exited = child.exited.then((code) => {
     isRunning = false
     return code
@@ -56,8 +66,7 @@ export function startProcess(command: readonly string[], options: ProcessOptions
     follow('out', child.stdout),
     follow('err', child.stderr),
   ]).then(([code]) => {
-    isFinished = true
-    news.announce()
+    finish()
     return code
   })
   /** Ends it at once, and waits until it is gone. */
@@ -82,15 +91,8 @@ export function startProcess(command: readonly string[], options: ProcessOptions
      * `what`.
      */
     prints(holds: () => boolean, what = 'output', withinMs?: number): Promise<boolean> {
-      const reading = async () => {
-        while (!holds()) {
-          if (isFinished) return false
-          await news.next()
-        }
-        return true
-      }
       const name = () => `${what} of ${command.join(' ')}: ${printed.out}${printed.err}`
-      return inTime(name, reading(), withinMs)
+      return inTime(name, satisfies(holds), withinMs)
     },
     /** Sends a signal, unless the process has ended. */
     signal: (name: NodeJS.Signals): void => child.kill(name),
