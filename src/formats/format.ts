@@ -56,11 +56,9 @@ export function findFormat(name: string, head: Uint8Array): Format {
 /** The bytes of a file's beginning in which text has no control characters. */
 const TEXT_BYTES = 96
 
-/** True for a character that no text begins with; ISO-2022-JP has escapes. */
-function isControl(character: string): boolean {
-  const code = character.charCodeAt(0)
-  return code < 9 || (code > 13 && code < 32 && code !== 27)
-}
+/** A character that no text begins with; ISO-2022-JP has escapes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for.
+const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
 /** Throws an `OpenError` if the first bytes of a file do not fit its format. `encoding`: of a text. */
 export function checkHead(format: Format, head: Uint8Array, encoding: string): void {
@@ -69,6 +67,6 @@ export function checkHead(format: Format, head: Uint8Array, encoding: string): v
     throw new OpenError('this is not a workbook; save the table as .xlsx, or name a text .csv')
   }
   const text = createDecoder(encoding).decode(head.subarray(0, TEXT_BYTES))
-  if (text.startsWith('%PDF') || [...text].some(isControl))
+  if (text.startsWith('%PDF') || CONTROL.test(text))
     throw new OpenError('this is not text; save the table as CSV or .xlsx')
 }

@@ -8,8 +8,6 @@ const CP852 =
   'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\xad˝˛ˇ˘§÷¸°¨˙űŘř■\xa0'
 
 const ASCII = String.fromCharCode(...Array(128).keys())
-const unitsOf = (upper: string): Uint16Array =>
-  Uint16Array.from(ASCII + upper, (character) => character.charCodeAt(0))
 
 const CODE_PAGES: Readonly<Record<string, string>> = { 437: CP437, 850: CP850, 852: CP852 }
 
@@ -23,7 +21,6 @@ export function createPageDecoder(encoding: string): Decoder | null {
   const [, number = ''] = /^(?:cp|ibm)(\d+)$/.exec(encoding.trim().toLowerCase()) ?? []
   const upper = CODE_PAGES[number]
   if (upper === undefined) return null
-  const units = unitsOf(upper)
-  const utf16 = new TextDecoder('utf-16le', { ignoreBOM: true })
-  return { decode: (part) => utf16.decode(Uint16Array.from(part, (byte) => units[byte] ?? 0)) }
+  const characters = ASCII + upper
+  return { decode: (part) => Array.from(part, (byte) => characters[byte]).join('') }
 }
