@@ -5,6 +5,8 @@ export type Advice = {
   readonly numbering: string
   /** To leave out cells with a text that marks missing values. */
   readonly missing: (text: string) => string
+  /** A number, as the messages beside it have it. */
+  readonly count: (number: number) => string
 }
 
 // A shell would drop the backslash of \N.
@@ -13,4 +15,5 @@ const quoteMark = (text: string): string => (text.includes('\\') ? `'${text}'` :
 export const COMMAND_ADVICE: Advice = {
   numbering: 'use --number-from to number the rows',
   missing: (text) => `use --null ${quoteMark(text)} to leave it out`,
+  count: String,
 }

@@ -48,10 +48,5 @@ export async function openPlants(
   const encoding = settings.encoding ?? encodingOf(head)
   checkHead(format, head, encoding)
   if (isFile && format !== 'xlsx') await checkText(open, encoding, tools)
-  const table = await openTable(format, open, settings, tools.readBook)
-  const { header, sheet, sheets } = table
-  const other = sheets.find((name) => name !== sheet)
-  if (header.length === 0 && other !== undefined)
-    throw new Question(`the sheet ${JSON.stringify(sheet)} is empty`, { sheet: other })
-  return table
+  return openTable(format, open, settings, tools.readBook)
 }

@@ -17,7 +17,7 @@ import {
 } from '../plant/plant'
 import type { Advice } from './advice'
 import { type Columns, usedColumns } from './columns'
-import { normalize, soleText, valueAt } from './header'
+import { isObject, normalize, soleText, valueAt } from './header'
 import {
   type Entry,
   type ErrorCell,
@@ -49,8 +49,6 @@ const FIELD_CHECKS = FIELDS.map((name) => {
 const isPlant = (values: Values): values is Plant => FIELD_CHECKS.every(({ fits }) => fits(values))
 
 const LEADING_ZERO = /^\s*-?0\d/
-// Fast path: most ids need no further check.
-const ONE_TO_NINE = /^[1-9]/
 // A dot of decimals in one country is one of thousands in another.
 const THOUSANDS = /^\s*(-?\d{1,3})\.000\s*$/
 const NO_DIGITS = /^\s*$/
@@ -66,7 +64,6 @@ function readNumber({ number }: NumberCell): Int64 | string {
   return isExact ? id : explainRounded(number)
 }
 
-const isObject = (cell: unknown): cell is object => typeof cell === 'object' && cell !== null
 const isNumberCell = (cell: unknown): cell is NumberCell => isObject(cell) && 'number' in cell
 const isErrorCell = (cell: unknown): cell is ErrorCell => isObject(cell) && 'error' in cell
 
@@ -153,7 +150,7 @@ function explainId(
   source: Source,
   row: FileRow,
   id: unknown,
-  { numbering }: Pick<Advice, 'numbering'>,
+  { numbering }: Advice,
 ): string | null {
   if (typeof id !== 'string') return null
   const { columns, isJson } = source
@@ -181,61 +178,53 @@ function explainField(
   row: FileRow,
   values: Values,
   { name, explain }: (typeof FIELD_CHECKS)[number],
-  advice: Pick<Advice, 'numbering'>,
+  advice: Advice,
 ): string {
   const { columns, format } = source
   const value = values[name]
-  const fieldColumns = name === 'name' ? columns.name : [columns[name] ?? null]
-  const [column = null] = fieldColumns
-  for (const column of format === 'xlsx' ? fieldColumns : []) {
-    const cell = column === null ? null : cellOf(source, row, column)
-    if (column !== null && isErrorCell(cell))
-      return `${name}: ${cell.error} in cell ${nameCell(row.line, column)}`
-  }
   const problem = (name === 'id' ? explainId(source, row, value, advice) : null) ?? explain(value)
-  return format === 'xlsx' && column !== null && value === undefined
-    ? `${problem} (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
-    : problem
+  if (format !== 'xlsx') return problem
+  const fieldColumns = [columns[name]].flat().filter((column) => column !== null)
+  for (const column of fieldColumns) {
+    const cell = cellOf(source, row, column)
+    if (isErrorCell(cell)) return `${name}: ${cell.error} in cell ${nameCell(row.line, column)}`
+  }
+  const [column] = fieldColumns
+  return column === undefined || value !== undefined
+    ? problem
+    : `${problem}: cell ${nameCell(row.line, column)} is empty`
 }
 
-const explain = (
-  source: Source,
-  row: FileRow,
-  values: Values,
-  advice: Pick<Advice, 'numbering'>,
-): string =>
+const explain = (source: Source, row: FileRow, values: Values, advice: Advice): string =>
   FIELD_CHECKS.filter(({ fits }) => !fits(values))
     .map((check) => explainField(source, row, values, check, advice))
     .join('; ')
 
 /** Notices about a file, each once: with the line of the first row, or the number of rows. */
 class Notices {
-  readonly #explanations = new Map<string, (count: number) => string>()
-  readonly #counts = new Map<string, number>()
+  readonly #kinds = new Map<string, { count: number; explain: (count: number) => string }>()
 
   /** Notes a row. The explanation of the first one of a kind counts. */
   add(kind: string, explain: (count: number) => string): void {
-    const count = this.#counts.get(kind) ?? 0
-    this.#counts.set(kind, count + 1)
-    if (count === 0) this.#explanations.set(kind, explain)
+    const notice = this.#kinds.get(kind) ?? { count: 0, explain }
+    notice.count += 1
+    this.#kinds.set(kind, notice)
   }
 
-  list(): string[] {
-    return [...this.#explanations].map(([kind, explain]) => explain(this.#counts.get(kind) ?? 0))
-  }
+  list = (): string[] => [...this.#kinds.values()].map(({ count, explain }) => explain(count))
 }
 
 /** Whole cells that mark missing values in the files of R, MySQL and spreadsheets. */
 const MISSING = /^(NA|N\/A|NULL|\\N)$/
 
 /** Returns a function that notes what is stored in another way than the row may mean. */
-function createWatch(source: Source, notices: Notices, { missing }: Pick<Advice, 'missing'>) {
+function createWatch(source: Source, notices: Notices, { missing, count }: Advice) {
   const { header, isKeyed, columns } = source
   const knownKeys = new Set(header.flatMap((heading) => [heading, heading.replace(/\..*/s, '')]))
   return (row: FileRow, values: Values): void => {
     const { cells, line } = row
     const id = columns.id === null ? null : cellOf(source, row, columns.id)
-    if (typeof id === 'string' && !ONE_TO_NINE.test(id) && LEADING_ZERO.test(id)) {
+    if (typeof id === 'string' && LEADING_ZERO.test(id)) {
       const text = id.trim()
       const number = readInt64(text)
       if (number !== null)
@@ -252,8 +241,8 @@ function createWatch(source: Source, notices: Notices, { missing }: Pick<Advice,
       if (text.length < 5 && MISSING.test(text))
         notices.add(
           text,
-          (count) =>
-            `${text} is stored as text in ${count} ${count === 1 ? 'cell' : 'cells'}; ${missing(text)}`,
+          (cells) =>
+            `${text} is stored as text in ${count(cells)} ${cells === 1 ? 'cell' : 'cells'}; ${missing(text)}`,
         )
     }
     if (!isKeyed) return
@@ -290,7 +279,7 @@ function createSkipTest(source: Source): (row: FileRow) => boolean {
 export async function* readPlants(
   table: Omit<Table, 'lines'> & { readonly lines: AsyncIterable<readonly Line[]> },
   columns: Columns,
-  advice: Pick<Advice, 'numbering' | 'missing'>,
+  advice: Advice,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const source = sourceOf(table, columns)
@@ -306,10 +295,10 @@ export async function* readPlants(
     const line = isSheet && 'cells' in input ? trimmer.trim(input) : input
     if (line === null) return null
     if ('cells' in line && isSkipped(line)) {
-      notices.add('skipped', (count) =>
-        count === 1
+      notices.add('skipped', (rows) =>
+        rows === 1
           ? `1 row without a plant was skipped: line ${line.line}`
-          : `${count} rows without a plant were skipped, the first in line ${line.line}`,
+          : `${advice.count(rows)} rows without a plant were skipped, the first in line ${line.line}`,
       )
       return null
     }
@@ -334,6 +323,9 @@ export async function* readPlants(
   for await (const part of table.lines) {
     yield part.map(toEntry).filter((entry) => entry !== null)
   }
+  const { hiddenRows } = table
+  if (hiddenRows > 0)
+    notices.add('hidden', () => `hidden rows are read too: ${advice.count(hiddenRows)}`)
   for (const text of [...notices.list(), ...trimmer.explain()]) onNotice(text)
 }
 

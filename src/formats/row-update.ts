@@ -55,10 +55,3 @@ export const applyUpdate = (update: RowUpdate, storedTexts?: StoredTexts): Plant
       (name) => (update[name] === undefined ? storedTexts?.[name] : update[name]) ?? null,
     ),
   })
-
-/** Notes that stored plants keep the texts for which the file has no column; empty if there are none. */
-export function explainUnmapped(count: number, unmappedTexts: readonly OptionalText[]): string[] {
-  if (count === 0 || unmappedTexts.length === 0) return []
-  const [keep, their] = count === 1 ? ['keeps', 'its'] : ['keep', 'their']
-  return [`${count} ${keep} ${their} ${unmappedTexts.join(' and ')}: the file has no column for it`]
-}

@@ -386,7 +386,7 @@ test('a number that its format hides is an empty cell, except as an id', async (
 
   expect(entries).toEqual([
     { line: 2, plant: { id: 0n, name: 'Fern' } },
-    { line: 3, problem: expect.stringContaining('(cell B3 is empty') },
+    { line: 3, problem: expect.stringContaining(': cell B3 is empty') },
   ])
 })
 

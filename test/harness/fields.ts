@@ -23,9 +23,8 @@ export const PLANT_WORDS = listWords([
 ])
 
 /** The end of a summary of an import: its file lacks columns for all optional texts but these. */
-export function keptNote(count: number, ...columns: readonly string[]): string {
+export function keptNote(...columns: readonly string[]): string {
   const kept = OPTIONAL_TEXTS.filter((name) => !columns.includes(name))
-  const [keep, their] = count === 1 ? ['keeps', 'its'] : ['keep', 'their']
   if (kept.length === 0) return ''
-  return `; ${count} ${keep} ${their} ${listWords(kept)}: the file has no column for it`
+  return `; stored plants keep their ${listWords(kept)}: no column of the file has it`
 }

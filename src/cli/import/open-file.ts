@@ -11,7 +11,6 @@ import { showText } from '../../formats/row'
 import type { Source } from '../../formats/source'
 import type { Table } from '../../formats/table'
 import { ofOptionalTexts } from '../../plant/plant'
-import { countOf } from '../count'
 import { yieldForSignals } from '../terminal/interrupt'
 import { answerCommand } from './command-line'
 import { readWorkbookInThread } from './workbook-thread'
@@ -32,12 +31,6 @@ export function explainChoice({ sheet, sheets, list }: Table): string | null {
   const others = sheets.filter((name) => name !== sheet).map((name) => JSON.stringify(name))
   if (others.length === 0) return null
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${others.join(', ')}`
-}
-
-/** The notice that hidden rows are read too; null: there are none. */
-export function explainHidden({ hiddenRows }: Table): string | null {
-  if (hiddenRows === 0) return null
-  return `${countOf(hiddenRows, 'hidden row')} of the sheet ${hiddenRows === 1 ? 'is' : 'are'} read too`
 }
 
 /** Throws a `UsageError` for options that do not fit a format, or each other. `format`: null if only the content tells it. */

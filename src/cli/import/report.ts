@@ -5,14 +5,15 @@ import { createExamples } from '../../formats/examples'
 import { listColumns } from '../../formats/header'
 import { createRefusedWriter, type RefusedWriter } from '../../formats/refused'
 import type { Entry } from '../../formats/row'
-import { explainUnmapped, findUnmapped } from '../../formats/row-update'
+import { findUnmapped } from '../../formats/row-update'
 import { WRITERS } from '../../formats/write'
+import { listWords } from '../../plant/plant'
 import type { CommandContext } from '../command'
 import { countOf } from '../count'
 import type { createProgress } from '../terminal/progress'
 import { refusedImportCommand } from './command-line'
 import type { RowResult } from './import-groups'
-import { explainChoice, explainHidden, type ImportFile } from './open-file'
+import { explainChoice, type ImportFile } from './open-file'
 import type { RefusedFile } from './refused-file'
 
 /** Maximum number of refused rows shown. */
@@ -38,7 +39,7 @@ export class Report {
     private readonly context: CommandContext,
   ) {
     this.#refusedWriter = createRefusedWriter(file.table, file.columns)
-    this.#notices = [explainChoice(file.table), explainHidden(file.table)]
+    this.#notices = [explainChoice(file.table)]
   }
 
   /** True if every row was read, and none was refused. */
@@ -114,7 +115,9 @@ export class Report {
         ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
         : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`,
       `${countOf(this.#rowCount, 'row')} read`,
-      ...explainUnmapped(replaced + skipped, unmappedTexts),
+      ...(unmappedTexts.length > 0 && replaced + skipped > 0
+        ? [`stored plants keep their ${listWords(unmappedTexts)}: no column of the file has it`]
+        : []),
     ]
     const empty = this.#emptyNames
     if (empty > 0) parts.push(`${empty} ${empty === 1 ? 'has' : 'have'} an empty name`)

@@ -175,6 +175,8 @@ export function readSheet(content: Content, sheetName: string | null) {
     // SheetJS leaves out a sheet that it fails on.
     if (!worksheet) throw new Error('the sheet is damaged')
     if (worksheet['!type'] === 'chart') continue
+    // An empty one is read only if there is no other.
+    if (!worksheet['!data']?.length && sheet !== candidates.at(-1)) continue
     const is1904 = book.Workbook?.WBProps?.date1904 === true
     return { sheets, sheet, hiddenRows: countHidden(worksheet), rows: rowsOf(worksheet, is1904) }
   }

@@ -5,11 +5,8 @@ import type { Line } from '../row'
 import { readWorkbook, type Workbook } from './workbook'
 
 export type WorkbookRequest = { readonly bytes: Uint8Array; readonly sheet: string | null }
-/** A message of the thread, in JSON: some rows; after the last of them the rest of the workbook, or an error. */
-type WorkbookReply =
-  | { readonly part: readonly Line[] }
-  | { readonly workbook: Omit<Workbook, 'rows'> }
-  | { readonly message: string }
+/** A message of the thread, in JSON: an array of rows; after the last of them the rest of the workbook, or an error. */
+type WorkbookReply = Omit<Workbook, 'rows'> | readonly Line[] | { readonly message: string }
 
 /** The worker of a command or of a page that runs `workbook-worker.ts`. */
 type Thread = {
@@ -30,13 +27,17 @@ export async function readInThread(
   watch: Watch = () => () => {},
 ): Promise<Workbook> {
   const { promise, resolve, reject } = Promise.withResolvers<Workbook>()
-  const rows: (readonly Line[])[] = []
+  // Texts until they are read: their rows need several times the memory.
+  const parts: string[] = []
+  function* rows(): Generator<readonly Line[]> {
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) yield JSON.parse(part)
+  }
   const abort = () => resolve({ sheets: [], sheet: '', hiddenRows: 0, rows: [] })
   thread.onmessage = ({ data }) => {
-    const reply: WorkbookReply = JSON.parse(data)
-    if ('part' in reply) rows.push(reply.part)
-    else if ('workbook' in reply) resolve({ ...reply.workbook, rows })
-    else reject(new OpenError(reply.message))
+    if (data.startsWith('[')) return void parts.push(data)
+    const reply: Exclude<WorkbookReply, readonly unknown[]> = JSON.parse(data)
+    if ('message' in reply) reject(new OpenError(reply.message))
+    else resolve({ ...reply, rows: rows() })
   }
   thread.onerror = ({ message }) => reject(new Error(`the reading thread died: ${message}`))
   signal.addEventListener('abort', abort)
@@ -60,8 +61,8 @@ export async function postWorkbook(
   const reply = (message: WorkbookReply) => post(JSON.stringify(message))
   try {
     const { rows, ...workbook } = await readWorkbook(bytes, sheet)
-    for (const part of rows) reply({ part })
-    reply({ workbook })
+    for (const part of rows) reply(part)
+    reply(workbook)
   } catch (error) {
     reply({ message: messageOf(error) })
   }

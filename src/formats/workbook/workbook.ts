@@ -11,6 +11,12 @@ const MAX_PACKED_BYTES = 50_000_000
 const MAX_UNPACKED_BYTES = 250_000_000
 export const TOO_LARGE = 'save the sheet as CSV, which may have any size'
 
+/** Throws an `OpenError` for more bytes than a limit. */
+function limitBytes(length: number, limit: number): void {
+  if (length > limit)
+    throw new OpenError(`the workbook is larger than ${limit / 1_000_000} MB; ${TOO_LARGE}`)
+}
+
 export type Workbook = {
   /** The names of the sheets that are not hidden. */
   readonly sheets: readonly string[]
@@ -39,11 +45,7 @@ export async function collectWorkbook(stream: AsyncIterable<Uint8Array>): Promis
   let length = 0
   for await (const part of stream) {
     length += part.length
-    if (length > MAX_PACKED_BYTES) {
-      throw new OpenError(
-        `the workbook is larger than ${MAX_PACKED_BYTES / 1_000_000} MB; ${TOO_LARGE}`,
-      )
-    }
+    limitBytes(length, MAX_PACKED_BYTES)
     parts.push(part.slice())
   }
   return concat(parts)
@@ -66,12 +68,7 @@ async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Wo
   const { readSheet } = await import('./sheet')
   if (!isZip(bytes)) return readSheet(bytes, sheet)
   const isWanted = (name: string) => READ_PARTS.test(name) && !NO_CELLS.test(name)
-  const parts = await unzip(bytes, MAX_UNPACKED_BYTES, isWanted)
-  if (parts === null) {
-    throw new OpenError(
-      `the workbook is larger than ${MAX_UNPACKED_BYTES / 1_000_000} MB when it is unpacked; ${TOO_LARGE}`,
-    )
-  }
+  const parts = await unzip(bytes, isWanted, (length) => limitBytes(length, MAX_UNPACKED_BYTES))
   for (const [name, part] of parts) parts.set(name, repairPart(name, part))
   // SheetJS fails on OpenDocument without styles.
   if (parts.has('content.xml') && !parts.has(STYLES)) parts.set(STYLES, NO_STYLES)

@@ -21,17 +21,17 @@ async function unpackFile(entry: FileEntry): Promise<Uint8Array> {
 }
 
 /**
- * Unpacks the parts whose names `isWanted` accepts. Resolves to null, before anything is unpacked, if they have more than
- * `limit` bytes together. Throws if the archive is damaged.
+ * Unpacks the parts whose names `isWanted` accepts. `check`: called with their length, before anything is unpacked. Throws
+ * if the archive is damaged.
  */
 export async function unzip(
   bytes: Uint8Array,
-  limit: number,
   isWanted: (name: string) => boolean,
-): Promise<Map<string, Uint8Array> | null> {
+  check: (length: number) => void,
+): Promise<Map<string, Uint8Array>> {
   const entries = await new ZipReader(new Uint8ArrayReader(bytes)).getEntries()
   const files = entries.filter(isFile).filter(({ filename }) => isWanted(filename))
-  if (files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > limit) return null
+  check(files.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0))
   const contents = new Map<string, Uint8Array>()
   for (const entry of files) contents.set(entry.filename, await unpackFile(entry))
   return contents

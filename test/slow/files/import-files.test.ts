@@ -119,18 +119,21 @@ test('ignores number formats that it does not know', async () => {
   expect((await folder.import('a.ods')).err).toBe('')
 })
 
-test('an empty sheet is refused, and makes no database, if there are others', async () => {
+test('an empty sheet is passed over, if there are others', async () => {
   const book = utils.book_new()
   utils.book_append_sheet(book, utils.aoa_to_sheet([]), 'Notes')
-  utils.book_append_sheet(book, utils.aoa_to_sheet([['id', 'name']]), 'Plants')
+  utils.book_append_sheet(
+    book,
+    utils.aoa_to_sheet([
+      ['id', 'name'],
+      [1, 'Fern'],
+    ]),
+    'Plants',
+  )
   using folder = await start({ 'a.xlsx': write(book, { type: 'buffer', bookType: 'xlsx' }) })
 
-  expect(await folder.import('a.xlsx')).toEqual({
-    out: '',
-    err: 'plantstore: a.xlsx: the sheet "Notes" is empty; try: plantstore import a.xlsx --sheet Plants\n',
-    code: 1,
-  })
-  expect(folder.plants()).toBeNull()
+  expect((await folder.import('a.xlsx')).err).toBe('sheet "Plants"; use --sheet to read "Notes"\n')
+  expect(folder.plants()).toEqual(['1,Fern'])
 })
 
 describe('a dry run', () => {
@@ -151,7 +154,7 @@ describe('a dry run', () => {
       code: 1,
     })
     expect(beside.out).toEndWith('would create 1, skip 2, replace 0, refuse 3; 6 rows read\n')
-    const note = '4 keep their tag: the file has no column for it'
+    const note = 'stored plants keep their tag: no column of the file has it'
     expect(replacing.out).toEndWith(
       `would create 1, skip 2, replace 2, refuse 1; 6 rows read; ${note}\n`,
     )

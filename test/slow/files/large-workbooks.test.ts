@@ -11,7 +11,7 @@ describe('a workbook that is too large', () => {
 
     expect(bytes.length).toBeLessThan(3_000_000)
     expect(await readWorkbook(bytes, null).catch(String)).toContain(
-      'larger than 250 MB when it is unpacked; save the sheet as CSV',
+      'larger than 250 MB; save the sheet as CSV',
     )
   })
 

@@ -6,6 +6,7 @@ import { Question } from '../../../formats/question.ts'
 export const FORM_ADVICE: Advice = {
   numbering: 'choose "Number the rows" as the ID',
   missing: (text) => `type ${text} as the text of empty cells to leave it out`,
+  count: (number) => number.toLocaleString(),
 }
 
 /** The reason that a file cannot be read. */

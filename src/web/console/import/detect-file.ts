@@ -76,11 +76,10 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
   return detection
 }
 
-/** True if nothing about the reading of a file is open: usual columns and settings, one sheet or list, no hidden row. */
+/** True if nothing about the reading of a file is open: usual columns and settings, one sheet or list. */
 export const isCertain = ({ readable, proposal, settings }: DetectedFile): boolean =>
   readable !== null &&
   readable.table.sheets.length <= 1 &&
-  readable.table.hiddenRows === 0 &&
   proposal.isUsual &&
   Object.entries(USUAL_SETTINGS).every(
     ([name, value]) => settings[name as keyof Settings] === value,

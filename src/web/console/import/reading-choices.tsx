@@ -1,4 +1,3 @@
-import type { Table } from '../../../formats/table.ts'
 import { Select } from '../controls/select.tsx'
 import { beginningOf } from '../texts.ts'
 import type { Preview } from './preview.ts'
@@ -36,20 +35,17 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
 
 const CHOOSE_ENCODING = ['', 'Choose an encoding…'] as const
 
+type PreviewProps = { readonly preview: Preview }
+
 /** A row as it was typed; null: the first. */
 const toRow = (text: string): number | null => {
   const row = Number(text)
   return Number.isSafeInteger(row) && row > 0 ? row : null
 }
 
-/** The sheet that is read, of several, and the number of its hidden rows. */
-function SheetChoice({
-  table: { sheet, sheets, hiddenRows },
-  onChoose,
-}: {
-  readonly table: Pick<Table, 'sheet' | 'sheets' | 'hiddenRows'>
-  readonly onChoose: (sheet: string) => void
-}) {
+/** The sheet of a workbook, or the list of a JSON document, if it has several. */
+function PartChoices({ preview: { settings, readable, read, detection } }: PreviewProps) {
+  const { sheets = [], sheet } = readable.value?.table ?? {}
   return (
     <>
       {sheets.length > 1 ? (
@@ -58,11 +54,20 @@ function SheetChoice({
           label="Sheet"
           value={sheet ?? ''}
           options={sheets.map((name) => [name, name] as const)}
-          onChoose={onChoose}
+          onChoose={(sheet) => void read({ sheet })}
         />
       ) : null}
-      {hiddenRows > 0 ? (
-        <p class="hint">Hidden rows are read too: {hiddenRows.toLocaleString()}</p>
+      {detection.lists.length > 0 ? (
+        <Select
+          name="import-list"
+          label="List"
+          value={settings.value.list ?? ''}
+          options={detection.lists.map((path) => {
+            const pathStart = beginningOf(path)
+            return [path, path.includes('*') ? `All lists (${pathStart})` : pathStart] as const
+          })}
+          onChoose={(list) => void read({ list })}
+        />
       ) : null}
     </>
   )
@@ -99,9 +104,9 @@ function TextChoice({
 }
 
 /** The detected settings, which are nearly always right. */
-export function ReadingChoices({ preview }: { readonly preview: Preview }) {
+export function ReadingChoices({ preview }: PreviewProps) {
   const { settings, readable, read } = preview
-  const { lists, problem } = preview.detection
+  const { problem } = preview.detection
   const { encoding, header: hasHeader, headerRow } = settings.value
   const table = readable.value?.table
   const format = preview.format.value
@@ -114,19 +119,7 @@ export function ReadingChoices({ preview }: { readonly preview: Preview }) {
   return (
     <fieldset class="choices">
       <legend>How is the file read?</legend>
-      {table ? <SheetChoice table={table} onChoose={(sheet) => void read({ sheet })} /> : null}
-      {lists.length > 0 ? (
-        <Select
-          name="import-list"
-          label="List"
-          value={settings.value.list ?? ''}
-          options={lists.map((path) => {
-            const pathStart = beginningOf(path)
-            return [path, path.includes('*') ? `All lists (${pathStart})` : pathStart] as const
-          })}
-          onChoose={(list) => void read({ list })}
-        />
-      ) : null}
+      <PartChoices preview={preview} />
       {format === 'csv' ? (
         <Select
           name="import-delimiter"
