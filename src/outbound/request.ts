@@ -1,7 +1,6 @@
 // The one way in which this program sends requests: with proxies, certificates, a time limit, and an explained failure.
 
-import { OpenError } from '../errors'
-import { explainNoAnswer } from './no-answer'
+import { codeOf, OpenError } from '../errors'
 
 type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   /** The kind of server, for messages. */
@@ -23,6 +22,29 @@ const LOOPBACK =
 /** True for a loopback URL in any spelling: `URL` normalizes numbers such as `127.1`. */
 export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
+const NO_LISTENER = ['ConnectionRefused', 'ECONNREFUSED', 'ENOENT']
+// OpenSSL's codes of refused certificates, as Bun names them.
+const CERTIFICATE = /CERT|SIGNATURE/
+
+/** One line about a request without an answer. It shows only the origin of the URL: the path may be a secret. */
+function explainNoAnswer(
+  error: unknown,
+  { origin, hostname }: URL,
+  { unix, target, seconds }: Pick<SendOptions, 'unix' | 'target' | 'seconds'>,
+): string {
+  const address = unix ?? origin
+  const code = codeOf(error)
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `no answer from ${address} within ${seconds} s`
+  if (CERTIFICATE.test(code))
+    return `the certificate of ${origin} is refused (${code}); to trust a CA, set NODE_EXTRA_CA_CERTS to the file of its certificate (PEM)`
+  if (NO_LISTENER.includes(code))
+    return `nothing is listening at ${address}; is the ${target} running?`
+  if (code === 'ENOTFOUND') return `cannot resolve host ${hostname}`
+  // Not the message, which has the whole URL.
+  return `no answer from ${address}: ${code || 'unknown error'}; check http:// or https://`
+}
+
 async function whole(answer: Response): Promise<Response> {
   const { status, statusText, headers } = answer
   const bytes = await answer.arrayBuffer()
@@ -35,7 +57,8 @@ async function whole(answer: Response): Promise<Response> {
  */
 export const createSendRequest =
   (hasProxy: boolean): SendRequest =>
-  async (address, { target, seconds, isStream = false, isLocal = false, signal, ...init }) => {
+  async (address, options) => {
+    const { target: _, seconds, isStream = false, isLocal = false, signal, ...init } = options
     const url = new URL(address)
     const isDirect = isLocal || init.unix !== undefined || isLoopback(url)
     const late = new AbortController()
@@ -54,9 +77,9 @@ export const createSendRequest =
       return isStream ? answer : await whole(answer)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      const mayUseProxy = hasProxy && !isDirect
+      const hint = `; a proxy is set: check HTTP_PROXY and HTTPS_PROXY, or add ${url.hostname} to NO_PROXY`
       throw new OpenError(
-        explainNoAnswer(error, { url, unix: init.unix, mayUseProxy, target, seconds }),
+        explainNoAnswer(error, url, options) + (hasProxy && !isDirect ? hint : ''),
       )
     } finally {
       clearTimeout(timer)
