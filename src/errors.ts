@@ -116,8 +116,7 @@ export function codeOf(error: unknown): string {
 }
 
 // OpenSSL's codes, as Bun names them.
-const UNTRUSTED =
-  /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
+const UNTRUSTED = /^UNABLE_TO_|SELF_SIGNED_CERT|^CERT_UNTRUSTED$/
 
 /** True for an error of a certificate that no trusted CA has signed. */
 export const isUntrusted = (error: unknown): boolean => UNTRUSTED.test(codeOf(error))

@@ -6,7 +6,7 @@ import type { Command, Output } from './cli/command'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { parseConfig } from './config/config'
 import { refusePasswords } from './engine/database-url'
-import { cutUrls, type ErrorName, OpenError, RequestError, safeMessage, UsageError } from './errors'
+import { cutUrls, OpenError, RequestError, safeMessage, UsageError } from './errors'
 import { COMMIT, compileEagerly, EXIT_CODES } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
@@ -31,8 +31,6 @@ export const loadCommands = (): Promise<readonly Command[]> =>
   Promise.all(Object.values(COMMANDS).map((load) => load()))
 
 const VERSION = ['version', '--version', '-V', '-v']
-// The errors of a database that fails, for the exit code.
-const STORAGE_ERRORS: ReadonlySet<ErrorName> = new Set(['storage failed', 'disk full'])
 const HELP = ['help', '--help', '-h']
 
 /** Adds the command for help, unless the message makes a suggestion. */
@@ -58,9 +56,8 @@ async function help(word?: string): Promise<string> {
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT_CODES.usage
   const isStorage =
-    error instanceof RequestError
-      ? STORAGE_ERRORS.has(error.error)
-      : error instanceof OpenError && error.storage
+    (error instanceof RequestError && /^(storage failed|disk full)$/.test(error.error)) ||
+    (error instanceof OpenError && error.storage)
   return isStorage ? EXIT_CODES.storage : EXIT_CODES.failure
 }
 

@@ -83,22 +83,6 @@ type About = {
   readonly backups: BackupStats | null
 }
 
-/** The counters of a daemon. */
-export type Metrics = {
-  /**
-   * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is
-   * `other`.
-   */
-  countAnswer(method: string, route: string, status: number, milliseconds: number): void
-  /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */
-  countCommit(changes: number, milliseconds: number): void
-  countCreated(plants: number): void
-  /** Counts a token refused with `invalid token`. */
-  countFailedCredentials(): void
-  /** All metrics in the Prometheus text format, version 0.0.4. */
-  render(stats: StoreStats, gauges?: Partial<LiveGauges>): string
-}
-
 /** The answers by route and method. */
 class RequestCounts {
   readonly #routes = new Map<string, Map<string, Answers>>()
@@ -132,20 +116,20 @@ class RequestCounts {
 }
 
 /** Counters since the start of the daemon. */
-class Counters {
-  readonly requests = new RequestCounts()
-  readonly batches = createHistogram(BATCHES)
-  readonly commits = createHistogram(SECONDS)
-  created = 0
-  failedCredentials = 0
-}
+const createCounters = () => ({
+  requests: new RequestCounts(),
+  batches: createHistogram(BATCHES),
+  commits: createHistogram(SECONDS),
+  created: 0,
+  failedCredentials: 0,
+})
 
 /** null and undefined: unknown, or nothing to count. The family is left out. */
 type Value = number | null | undefined | readonly Sample[]
 
 /** What the metrics are read from. */
-type Sources = Partial<About> &
-  Partial<LiveGauges> & { readonly counters: Counters; readonly stats: StoreStats }
+type Sources = Partial<About & LiveGauges> &
+  ReturnType<typeof createCounters> & { readonly stats: StoreStats }
 
 type Family = readonly [
   type: 'counter' | 'gauge' | 'histogram',
@@ -153,44 +137,38 @@ type Family = readonly [
   value: (sources: Sources) => Value,
 ]
 
-const inDoubt = ({ stats: { server } }: Sources): Value =>
-  server && [
-    ['{made="true"}', server.inDoubtMade],
-    ['{made="false"}', server.inDoubtNotMade],
-  ]
-
 /** Every family of metrics, by its name. */
 export const FAMILIES: Readonly<Record<string, Family>> = {
   plantstore_http_requests_total: [
     'counter',
     'Answered requests.',
-    ({ counters }) => counters.requests.totals(),
+    ({ requests }) => requests.totals(),
   ],
   plantstore_http_request_duration_seconds: [
     'histogram',
     'Time from the head of a request to its answer; refusals are not counted.',
-    ({ counters }) => counters.requests.latencies(),
+    ({ requests }) => requests.latencies(),
   ],
   plantstore_commit_changes: [
     'histogram',
     'Changes per commit; commits that changed nothing are not counted.',
-    ({ counters }) => counters.batches.samples(),
+    ({ batches }) => batches.samples(),
   ],
   plantstore_commit_duration_seconds: [
     'histogram',
     'Time per commit, fsync included; commits that changed nothing are not counted.',
-    ({ counters }) => counters.commits.samples(),
+    ({ commits }) => commits.samples(),
   ],
   plantstore_plants: ['gauge', 'Stored plants.', ({ plants }) => plants],
   plantstore_plants_created_total: [
     'counter',
     'Plants created over HTTP.',
-    ({ counters }) => counters.created,
+    ({ created }) => created,
   ],
   plantstore_credentials_failed_total: [
     'counter',
     'Requests whose token is unknown, expired or revoked.',
-    ({ counters }) => counters.failedCredentials,
+    ({ failedCredentials }) => failedCredentials,
   ],
   plantstore_queue_changes: [
     'gauge',
@@ -237,7 +215,11 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   plantstore_commits_in_doubt_total: [
     'counter',
     'Commits whose answer was lost, by whether they had been made.',
-    inDoubt,
+    ({ stats: { server } }) =>
+      server && [
+        ['{made="true"}', server.inDoubtMade],
+        ['{made="false"}', server.inDoubtNotMade],
+      ],
   ],
   plantstore_server_reconnects_total: [
     'counter',
@@ -336,25 +318,35 @@ function familyText(name: string, [type, help, read]: Family, sources: Sources):
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
 }
 
-export function createMetrics(about: Partial<About> = {}): Metrics {
-  const counters = new Counters()
+/** The metrics of a daemon. */
+export type Metrics = ReturnType<typeof createMetrics>
+
+export function createMetrics(about: Partial<About> = {}) {
+  const counters = createCounters()
   const { requests, batches, commits } = counters
   return {
-    countAnswer(method, route, status, milliseconds) {
+    /**
+     * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is
+     * `other`.
+     */
+    countAnswer(method: string, route: string, status: number, milliseconds: number): void {
       requests.add(method, route, status, milliseconds)
     },
-    countCommit(changes, milliseconds) {
+    /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */
+    countCommit(changes: number, milliseconds: number): void {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
     },
-    countCreated(plants) {
+    countCreated(plants: number): void {
       counters.created += plants
     },
-    countFailedCredentials() {
+    /** Counts a token refused with `invalid token`. */
+    countFailedCredentials(): void {
       counters.failedCredentials++
     },
-    render(stats, gauges = {}) {
-      const sources = { ...about, ...gauges, counters, stats }
+    /** All metrics in the Prometheus text format, version 0.0.4. */
+    render(stats: StoreStats, gauges: Partial<LiveGauges> = {}): string {
+      const sources = { ...about, ...gauges, ...counters, stats }
       const families = Object.entries(FAMILIES)
       return `${families.flatMap(([name, it]) => familyText(name, it, sources)).join('\n')}\n`
     },
