@@ -59,7 +59,8 @@ async function openBackups(config: Config, log: Log) {
   const { backupFolder, backupEvery, backupKeep } = config
   if (backupFolder === null && backupEvery === null && backupKeep === null) return null
   if (!engineOf(config.database).backup) throw worksOnFiles('--backup-folder', SERVER_BACKUPS)
-  return (await import('./backups/schedule')).scheduleBackups(config, log, Date.now)
+  const { BackupSchedule } = await import('./backups/schedule')
+  return new BackupSchedule(config, log, Date.now)
 }
 
 /**
@@ -118,7 +119,7 @@ async function prepare(startOptions: StartOptions) {
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
   // Last, so that a wrong option is reported even if the port is in use.
-  await checkAddress(config, place.isNew)
+  if (place.isNew) await checkAddress(config)
   return { ...startOptions, lines, log, token, place, tls, backups, metrics, findClient, cors }
 }
 

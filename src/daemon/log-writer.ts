@@ -94,11 +94,7 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
     droppedLines: () => droppedLines,
     async flush(milliseconds) {
       if (!writing) return true
-      const late = Promise.withResolvers<boolean>()
-      const timer = setTimeout(() => late.resolve(false), milliseconds)
-      const isWritten = await Promise.race([writing.then(() => true), late.promise])
-      clearTimeout(timer)
-      return isWritten
+      return Promise.race([writing.then(() => true), Bun.sleep(milliseconds).then(() => false)])
     },
   }
 }

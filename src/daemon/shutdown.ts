@@ -78,29 +78,27 @@ type Shutdown = {
 export async function shutDown(options: Shutdown): Promise<number> {
   const { drain, close, second, milliseconds, log } = options
   const drainMs = milliseconds * DRAIN_SHARE
-  const exitCode = Promise.withResolvers<number>()
-
   const deadline = Math.max(milliseconds, drainMs + CLOSE_MS)
-  const timer = setTimeout(() => {
+  const timeOut = async () => {
+    await Bun.sleep(deadline)
     log('error', 'stop-timed-out', { seconds: deadline / 1000, detail: IN_DOUBT })
-    exitCode.resolve(EXIT_CODES.storage)
-  }, deadline)
-  second.then((signal) => {
-    log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
-    exitCode.resolve(SIGNAL_EXIT_CODES[signal])
-  })
-  const stopInOrder = async () => {
-    await drain(drainMs)
-    await close()
-    log('info', 'stopped')
-    exitCode.resolve(EXIT_CODES.ok)
+    return EXIT_CODES.storage
   }
-  stopInOrder().catch((error) => {
-    log('error', 'close-failed', { detail: messageOf(error) })
-    exitCode.resolve(EXIT_CODES.storage)
-  })
-
-  const code = await exitCode.promise
-  clearTimeout(timer)
-  return code
+  const stopAtOnce = async () => {
+    const signal = await second
+    log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
+    return SIGNAL_EXIT_CODES[signal]
+  }
+  const stopInOrder = async () => {
+    try {
+      await drain(drainMs)
+      await close()
+      log('info', 'stopped')
+      return EXIT_CODES.ok
+    } catch (error) {
+      log('error', 'close-failed', { detail: messageOf(error) })
+      return EXIT_CODES.storage
+    }
+  }
+  return Promise.race([stopInOrder(), stopAtOnce(), timeOut()])
 }

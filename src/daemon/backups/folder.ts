@@ -4,9 +4,6 @@
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-/** A backup; `time`: in milliseconds since 1970. */
-export type Backup = { readonly path: string; readonly time: number }
-
 const TIME = /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
 
 /** The name of a backup made now, to the second. */
@@ -21,12 +18,16 @@ export function backupTime(database: string, name: string): number | null {
   return Number.isFinite(time) && backupName(database, time) === name ? time : null
 }
 
-/** The backups of a database in a folder, newest first. Asynchronous, because the folder may be on a slow disk. */
-export async function listBackups(folder: string, database: string): Promise<Backup[]> {
+/**
+ * The backups of a database in a folder, newest first; `time`: milliseconds since 1970. Asynchronous, because the folder may
+ * be on a slow disk.
+ */
+export async function listBackups(folder: string, database: string) {
   const entries = await readdir(folder, { withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => ({ path: join(folder, name), time: backupTime(database, name) }))
-    .filter((backup): backup is Backup => backup.time !== null)
+    .flatMap((entry) => {
+      const time = entry.isFile() ? backupTime(database, entry.name) : null
+      return time === null ? [] : { path: join(folder, entry.name), time }
+    })
     .sort((one, other) => other.time - one.time)
 }

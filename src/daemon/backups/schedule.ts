@@ -3,12 +3,13 @@
 
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { Config } from '../../config/config'
 import { messageOf, OpenError, UsageError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import { checkFolder } from '../../files/resolve-path'
 import type { Log } from '../../log'
 import { ownProgram } from '../../program'
-import { type Backup, backupName, listBackups } from './folder'
+import { backupName, listBackups } from './folder'
 
 const DAY_MS = 86_400_000
 // Default number of backups kept.
@@ -21,64 +22,44 @@ const LIMIT_MS = 6 * 3_600_000
 // NAME_MAX of Linux's file systems.
 const MAX_NAME_BYTES = 255
 
-/** Options of the daemon. Times are in milliseconds; null: the default. */
-type BackupOptions = {
-  readonly database: string
-  readonly backupFolder: string | null
-  readonly backupEvery: number | null
-  readonly backupKeep: number | null
-}
-
-type Plan = {
-  readonly database: string
-  readonly folder: string
-  readonly every: number
-  /** null if not given. */
-  readonly keep: number | null
-  /** The command that starts this program. */
-  readonly program: readonly string[]
-  readonly limitMs: number
-}
-
-/**
- * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if the folder is not
- * writable.
- */
-export function scheduleBackups(
-  { database, backupFolder, backupEvery, backupKeep }: BackupOptions,
-  log: Log,
-  now: () => number,
-  { program = ownProgram(), limitMs = LIMIT_MS } = {},
-): BackupSchedule {
-  if (backupFolder === null) {
-    throw new UsageError('--backup-every and --backup-keep need --backup-folder')
-  }
-  const folder = resolve(backupFolder)
-  checkFolder(folder)
-  if (Buffer.byteLength(backupName(database, now())) > MAX_NAME_BYTES) {
-    throw new OpenError('the name of the database is too long for backups, which add 20 bytes')
-  }
-  const every = backupEvery ?? DAY_MS
-  const plan = { database: resolve(database), folder, every, keep: backupKeep, program, limitMs }
-  return new BackupSchedule(plan, log, now)
-}
+/** Options of the daemon. Times are in milliseconds; null: not given. */
+type BackupOptions = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
 
 /** Makes a backup whenever one is due, and removes old ones. */
-class BackupSchedule {
+export class BackupSchedule {
   /** Times are in milliseconds since 1970; 0 if there is no backup. */
   readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
   #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | undefined
   #timer: Timer | undefined
   #isStopped = false
+  readonly #database: string
+  readonly #folder: string
+  readonly #every: number
 
+  /**
+   * `program`: the command that starts this program. Throws a `UsageError` without a folder, and an `OpenError` if the
+   * folder is not writable.
+   */
   constructor(
-    private readonly plan: Plan,
+    private readonly options: BackupOptions,
     private readonly log: Log,
     private readonly now: () => number,
-  ) {}
+    private readonly program = ownProgram(),
+    private readonly limitMs = LIMIT_MS,
+  ) {
+    const { database, backupFolder, backupEvery } = options
+    if (backupFolder === null)
+      throw new UsageError('--backup-every and --backup-keep need --backup-folder')
+    this.#database = resolve(database)
+    this.#folder = resolve(backupFolder)
+    this.#every = backupEvery ?? DAY_MS
+    checkFolder(this.#folder)
+    if (Buffer.byteLength(backupName(database, now())) > MAX_NAME_BYTES)
+      throw new OpenError('the name of the database is too long for backups, which add 20 bytes')
+  }
 
   start(): void {
-    removeLeftovers(this.plan.folder)
+    removeLeftovers(this.#folder)
     this.#check()
   }
 
@@ -89,7 +70,7 @@ class BackupSchedule {
     if (!this.#child) return
     this.#child.kill('SIGKILL')
     await this.#child.exited
-    await removeLeftovers(this.plan.folder)
+    await removeLeftovers(this.#folder)
   }
 
   async #check(): Promise<void> {
@@ -99,7 +80,7 @@ class BackupSchedule {
     } catch (error) {
       if (this.#isStopped) return
       this.stats.failures += 1
-      wait = Math.min(this.plan.every, RETRY_MS)
+      wait = Math.min(this.#every, RETRY_MS)
       const detail = messageOf(error)
       this.log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
     }
@@ -114,17 +95,16 @@ class BackupSchedule {
     const [newest] = await this.#listPast(now)
     this.stats.lastAt = newest?.time ?? 0
     this.stats.lastBytes = newest ? (await stat(newest.path)).size : 0
-    const wait = newest ? newest.time + this.plan.every - now : 0
+    const wait = newest ? newest.time + this.#every - now : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()
     return 0
   }
 
   async #backUp(): Promise<void> {
-    const { database, folder } = this.plan
-    const path = join(folder, backupName(database, this.now()))
+    const path = join(this.#folder, backupName(this.#database, this.now()))
     const startedAt = performance.now()
-    await this.#run(['backup', path, '--database', database])
+    await this.#run(['backup', path, '--database', this.#database])
     if (this.#isStopped) return
     const { size } = await stat(path)
     const ms = Math.round(performance.now() - startedAt)
@@ -136,13 +116,13 @@ class BackupSchedule {
 
   /** Runs this program. It inherits no environment, which may contain a token, and no signals from a terminal. */
   async #run(args: readonly string[]): Promise<void> {
-    const child = Bun.spawn([...this.plan.program, ...args], {
+    const child = Bun.spawn([...this.program, ...args], {
       env: {},
       detached: true,
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: 'pipe',
-      timeout: this.plan.limitMs,
+      timeout: this.limitMs,
       killSignal: 'SIGKILL',
     })
     this.#child = child
@@ -151,7 +131,7 @@ class BackupSchedule {
     if (this.#isStopped) return
     const detail = text.trim().replace(/^plantstore: /, '')
     if (code !== 0) {
-      await removeLeftovers(this.plan.folder)
+      await removeLeftovers(this.#folder)
       const end = child.signalCode ?? `exit code ${code}`
       throw new Error(detail || `the backup process ended with ${end}`)
     }
@@ -161,15 +141,15 @@ class BackupSchedule {
   async #removeOld(newestPath: string): Promise<void> {
     const past = await this.#listPast(this.now())
     // Without --backup-keep, a new backup replaces only the oldest.
-    const keep = this.plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
+    const keep = this.options.backupKeep ?? Math.max(MIN_KEPT, past.length - 1)
     for (const { path } of past.slice(keep)) {
       if (path !== newestPath) await unlink(path)
     }
   }
 
   /** The backups, newest first, without those dated in the future, made while the clock was wrong. */
-  async #listPast(now: number): Promise<readonly Backup[]> {
-    const all = await listBackups(this.plan.folder, this.plan.database)
+  async #listPast(now: number) {
+    const all = await listBackups(this.#folder, this.#database)
     return all.filter(({ time }) => time <= now)
   }
 }

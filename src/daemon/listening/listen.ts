@@ -1,38 +1,20 @@
 // Listens on the configured address: a port, with or without TLS, or a unix socket.
 
 import type { AnyElysia } from 'elysia'
+import type { Config } from '../../config/config'
 import { messageOf, UsageError } from '../../errors'
 import type { Log } from '../../log'
 import { checkPort, listen, type Server } from './server'
 
-/** Options of the daemon. */
-type ListeningOptions = {
-  readonly host: string
-  readonly port: number
-  readonly unix: string | null
-  readonly unixMode: string
-  readonly tlsCert: string | null
-  readonly tlsKey: string | null
-  readonly hsts: number | null
-  readonly trustedProxies: string | null
-}
-
-/**
- * Rejects with an `OpenError` if the address cannot be bound: to be called before a database is created. A killed
- * daemon may hold the port of an existing database briefly; the start then retries.
- */
-export async function checkAddress(
-  { host, port, unix }: ListeningOptions,
-  isNew: boolean,
-): Promise<void> {
-  if (unix === null) return checkPort(host, isNew ? port : 0)
-  if (!isNew) return
+/** Rejects with an `OpenError` if the address cannot be bound: to be called before a database is created. */
+export async function checkAddress({ host, port, unix }: Config): Promise<void> {
+  if (unix === null) return checkPort(host, port)
   const { checkSocket } = await import('./unix-socket')
   await checkSocket(unix)
 }
 
 /** The certificate of the configuration; null for plain HTTP. */
-export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions, log: Log) {
+export async function openTls({ tlsCert, tlsKey, hsts, unix }: Config, log: Log) {
   if (tlsCert === null && tlsKey === null && hsts === null) return null
   if (tlsCert === null || tlsKey === null || unix !== null)
     throw new UsageError('HTTPS, and --hsts, need --tls-cert, --tls-key and no --unix')
@@ -44,7 +26,7 @@ export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions,
 type Certificate = Awaited<ReturnType<typeof openTls>>
 
 /** Returns the function that determines a client's address, from its peer's and `X-Forwarded-For`. */
-export async function openClients({ trustedProxies }: ListeningOptions) {
+export async function openClients({ trustedProxies }: Config) {
   if (trustedProxies === null) return (peer: string | null): string | null => peer
   const { createTrustedProxies } = await import('./trusted-proxies')
   return createTrustedProxies(trustedProxies)
@@ -53,7 +35,7 @@ export async function openClients({ trustedProxies }: ListeningOptions) {
 /** Listens on the socket or the port of the options. */
 export async function openServer(
   app: AnyElysia,
-  { host, port, unix, unixMode }: ListeningOptions,
+  { host, port, unix, unixMode }: Config,
   log: Log,
   certificate: Certificate,
 ): Promise<Server> {

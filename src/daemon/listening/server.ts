@@ -59,7 +59,8 @@ export function listen(
     (handle: Handler): Handler =>
     (request) =>
       holdEnd ? holdEnd.then(() => handle(request)) : handle(request)
-  const server = serve(app, holding, log, address, pair)
+  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, holding(handle)])
+  const server = serve(Object.fromEntries(routes), log, address, pair)
   /** Holds each request that arrives. Returns a function that serves them. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -117,13 +118,11 @@ async function drain(
 }
 
 function serve(
-  app: AnyElysia,
-  holding: (handle: Handler) => Handler,
+  routes: Readonly<Record<string, Handler>>,
   log: Log,
   address: Address,
   pair: KeyPair | null,
 ): Bun.Server<unknown> {
-  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, holding(handle)])
   try {
     return Bun.serve({
       ...('unix' in address
@@ -137,7 +136,7 @@ function serve(
       idleTimeout: ('unix' in address ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
       error: (error) => answerError(toRequestError(error, log)),
-      routes: Object.fromEntries(routes),
+      routes,
     })
   } catch (error) {
     if ('unix' in address) throw error
@@ -149,14 +148,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'not an address of this machine',
   EACCES: 'permission denied',
-  // Bun's codes for a name without an address: any earlier one, or none.
-  ENOENT: 'unknown host',
-  ENOTFOUND: 'unknown host',
-  EINVAL: 'unknown host',
-  '': 'unknown host',
 }
+/** Bun's codes for a name without an address: any earlier one, or none. */
+const UNKNOWN_HOST = /^(ENOENT|ENOTFOUND|EINVAL|)$/
 
-const listenError = (error: unknown, host: string, port: number): OpenError =>
-  new OpenError(
-    `cannot listen on ${host}:${port}: ${REASONS[codeOf(error)] ?? messageOf(error)}; see --host and --port`,
-  )
+function listenError(error: unknown, host: string, port: number): OpenError {
+  const code = codeOf(error)
+  const reason = UNKNOWN_HOST.test(code) ? 'unknown host' : (REASONS[code] ?? messageOf(error))
+  return new OpenError(`cannot listen on ${host}:${port}: ${reason}; see --host and --port`)
+}

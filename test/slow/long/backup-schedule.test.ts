@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { basename } from 'node:path'
 import { backupName, backupTime } from '../../../src/daemon/backups/folder'
-import { scheduleBackups } from '../../../src/daemon/backups/schedule'
+import { BackupSchedule } from '../../../src/daemon/backups/schedule'
 import { check, importLines, lines } from '../../harness/commands'
 import {
   type Daemon,
@@ -261,7 +261,7 @@ test('after a backup dated in the future, a failure is not hidden by its time', 
   let clockMs = Date.now() + 31_536_000_000
   const plan = { database, backupFolder: backups, backupEvery: 1000, backupKeep: null }
   const log = (_: unknown, event: string) => events.push(event)
-  const scheduled = scheduleBackups(plan, log, () => clockMs, { program })
+  const scheduled = new BackupSchedule(plan, log, () => clockMs, program)
 
   scheduled.start()
   await until('a backup', () => events.includes('backup-made'))
@@ -288,7 +288,7 @@ test('sets no timer for longer than a timer can run', async () => {
   try {
     const plan = { database: 'plants.db', backupFolder: folder.path, backupKeep: null }
     const year = 31_536_000_000
-    scheduleBackups(
+    new BackupSchedule(
       { ...plan, backupEvery: 1000 * year },
       () => {},
       () => now,
@@ -394,11 +394,12 @@ test('a backup that takes too long is killed and is a failure, and the next one 
   const { database, backups } = await prepare(folder, 200_000)
   const events: { event: string; detail?: unknown }[] = []
   const plan = { database, backupFolder: backups, backupEvery: 1000, backupKeep: null }
-  const scheduled = scheduleBackups(
+  const scheduled = new BackupSchedule(
     plan,
     (_, event, fields) => events.push({ event, ...fields }),
     Date.now,
-    { program, limitMs: 5000 },
+    program,
+    5000,
   )
 
   scheduled.start()
