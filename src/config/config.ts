@@ -20,8 +20,6 @@ export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
 const NAMES = Object.keys(OPTIONS) as OptionName[]
 
-type Flags = ReturnType<typeof parseFlags>['values']
-
 /** The message of a command line that parseArgs() refuses: it names an option, quoted, first. */
 function explain(error: unknown, names: readonly OptionName[]): string {
   const [, flag = ''] = /'(?:-\w, )?(-[^ ']*)/.exec(messageOf(error)) ?? []
@@ -52,7 +50,7 @@ const isServiceAddress = (text: string): boolean => /^(?:tcp|udp|sctp):\/\//.tes
 
 /** The variables that look like those of plantstore but are none, each with the one that was probably meant. */
 function findUnknownVariables(env: Environment): string[] {
-  const variables = NAMES.map(variableOf).filter((variable) => variable !== null)
+  const variables = NAMES.flatMap((name) => variableOf(name) ?? [])
   return Object.keys(env)
     .filter((variable) => /^PLANTSTORE_/i.test(variable) && !variables.includes(variable))
     .filter(
@@ -66,7 +64,7 @@ function findUnknownVariables(env: Environment): string[] {
 const isQuoted = (text: string): boolean => /^\s*["']/.test(text)
 
 /** The value of an option: of its flag, or else of its variable, or else its default. */
-function readOption(name: OptionName, flag: Flags[string], env: Environment): unknown {
+function readOption(name: OptionName, flag: unknown, env: Environment): unknown {
   const option = OPTIONS[name]
   const variable = variableOf(name)
   const text = (variable && env[variable]) || ''

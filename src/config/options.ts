@@ -118,6 +118,9 @@ const secret = (help: string) => ({
   isSecret: true as const,
 })
 
+/** The time between scheduled backups, and the number that are kept, by default. */
+export const BACKUPS = { hours: 24, kept: 7 }
+
 const DAEMON = {
   host: option(ADDRESS, "the daemon's address; 0.0.0.0 for all interfaces", '127.0.0.1'),
   port: option(wholeNumber('PORT', 0, 65_535), "the daemon's port; 0 picks a free port", 3000),
@@ -139,10 +142,10 @@ const DAEMON = {
   logFormat: option<LogFormat>(oneOf(LOG_FORMATS), 'auto: text on a terminal, else JSON', 'auto'),
   console: option(BOOLEAN, 'do not serve the pages at / and /docs', true),
   backupFolder: optional(nonEmpty('DIR'), 'make backups in this folder while serving'),
-  backupEvery: optional(DURATION, 'time between backups; default: 24h'),
+  backupEvery: optional(DURATION, `time between backups; default: ${BACKUPS.hours}h`),
   backupKeep: optional(
     wholeNumber('COUNT', 1, 9999),
-    'backups to keep; default: as many as now, at least 7',
+    `backups to keep; default: as many as now, at least ${BACKUPS.kept}`,
   ),
   trustedProxies: optional(nonEmpty('CIDRS'), 'proxies whose X-Forwarded-For names the client'),
   rateLimit: optional(

@@ -4,6 +4,7 @@
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config'
+import { BACKUPS } from '../../config/options'
 import { messageOf, OpenError, UsageError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import { checkFolder } from '../../files/resolve-path'
@@ -11,14 +12,12 @@ import type { Log } from '../../log'
 import { ownProgram } from '../../program'
 import { backupName, listBackups } from './folder'
 
-const DAY_MS = 86_400_000
-// Default number of backups kept.
-const MIN_KEPT = 7
+const HOUR_MS = 3_600_000
 // The clock may be changed in the meantime, and no timer can exceed 2^31 ms.
 const MAX_WAIT_MS = 60_000
-const RETRY_MS = 3_600_000
+const RETRY_MS = HOUR_MS
 // Time limit of a backup.
-const LIMIT_MS = 6 * 3_600_000
+const LIMIT_MS = 6 * HOUR_MS
 // NAME_MAX of Linux's file systems.
 const MAX_NAME_BYTES = 255
 
@@ -52,7 +51,7 @@ export class BackupSchedule {
       throw new UsageError('--backup-every and --backup-keep need --backup-folder')
     this.#database = resolve(database)
     this.#folder = resolve(backupFolder)
-    this.#every = backupEvery ?? DAY_MS
+    this.#every = backupEvery ?? BACKUPS.hours * HOUR_MS
     checkFolder(this.#folder)
     if (Buffer.byteLength(backupName(database, now())) > MAX_NAME_BYTES)
       throw new OpenError('the name of the database is too long for backups, which add 20 bytes')
@@ -141,7 +140,7 @@ export class BackupSchedule {
   async #removeOld(newestPath: string): Promise<void> {
     const past = await this.#listPast(this.now())
     // Without --backup-keep, a new backup replaces only the oldest.
-    const keep = this.options.backupKeep ?? Math.max(MIN_KEPT, past.length - 1)
+    const keep = this.options.backupKeep ?? Math.max(BACKUPS.kept, past.length - 1)
     for (const { path } of past.slice(keep)) {
       if (path !== newestPath) await unlink(path)
     }
