@@ -8,11 +8,10 @@ import type { Plant } from '../plant/plant'
 import type { Findings, ReadOnlyStore, Store } from '../store'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
 import { copyDatabase } from './sqlite/backup'
-import { checkDatabase } from './sqlite/check'
 import { filesOf } from './sqlite/files'
 import { allPlants } from './sqlite/plants'
 import { openForCommand } from './sqlite/reader'
-import { restoreDatabase } from './sqlite/restore'
+import type { restoreDatabase } from './sqlite/restore'
 import { readDatabase } from './sqlite/snapshot'
 import { openSqlite } from './sqlite/store'
 import type { StoreUser } from './store-user'
@@ -65,11 +64,12 @@ const sqlite: Engine = {
   },
   open: (database, _, storeUser) => openSqlite(database, storeUser),
   openReadOnly: async (database) => openForCommand(database),
-  check: checkDatabase,
+  // The daemon neither checks nor restores.
+  check: async (database) => (await import('./sqlite/check')).checkDatabase(database),
   readAll: (database, _, mode, __, read) =>
     readDatabase(database, (db) => read(allPlants(db)), mode === 'once'),
   backup: copyDatabase,
-  restore: restoreDatabase,
+  restore: async (...paths) => (await import('./sqlite/restore')).restoreDatabase(...paths),
 }
 
 // Loaded only if used.

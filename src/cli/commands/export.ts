@@ -23,7 +23,7 @@ import {
 } from '../../formats/format'
 import { type PlantToWrite, WRITERS } from '../../formats/write'
 import { EXIT_CODES } from '../../program'
-import type { Command } from '../command'
+import type { Command, CommandContext } from '../command'
 import { countOf } from '../count'
 import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
@@ -107,6 +107,79 @@ function formatOf(option: string | null, path: string | undefined): ExportFormat
   throw new UsageError('unknown format; add --format ndjson, csv or xlsx')
 }
 
+/** The path of an export, undefined for standard output, and its format. Throws a `UsageError` for options that do not fit. */
+function readArguments({ config, args: [name, ...rest], out }: CommandContext) {
+  if (rest.length > 0) throw new UsageError('give at most one FILE')
+  const path = name === '-' ? undefined : name
+  const format = formatOf(config.format, path)
+  if (config.escapeFormulas && format !== 'csv')
+    throw new UsageError('--escape-formulas is for CSV')
+  if (format === 'xlsx' && path === undefined && out.isTTY && !out.isDiscarded)
+    throw new UsageError('a workbook is not for a terminal; name a FILE')
+  return { path, format: config.escapeFormulas ? ('inert' as const) : format }
+}
+
+function writePlants(
+  fd: number,
+  format: ExportFormat | 'inert',
+  parts: PlantParts,
+  onPlants: (plants: number) => void,
+): Promise<ExportResult> {
+  if (format === 'xlsx') return writeBook(fd, parts, onPlants)
+  const { header, line } = WRITERS[format]
+  writeAll(fd, header)
+  return passOn(parts, (part) => writeAll(fd, part.map(line).join('')), onPlants)
+}
+
+async function runExport(context: CommandContext): Promise<number> {
+  const { config, out, err } = context
+  const { path, format } = readArguments(context)
+  const { database } = config
+  const engine = engineOf(database)
+  const { files } = engine.locate(database)
+  // No progress among plants printed on a terminal.
+  const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
+  const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
+
+  /** Exports to a target, until the signal is aborted. */
+  const exportTo = (open: () => Target, mode: 'once' | 'repeatable', signal?: AbortSignal) =>
+    engine.readAll(database, config, mode, commandLog(err), async (parts) => {
+      using target = open()
+      return await writePlants(target.fd, format, parts, (plants) => {
+        signal?.throwIfAborted()
+        progress.update(plants)
+      })
+    })
+
+  function report({ plants, isWhole, notice }: ExportResult): number {
+    progress.end()
+    if (notice !== undefined) err.write(`${notice}\n`)
+    const end = isWhole ? '' : '; the reader closed the pipe'
+    err.write(`exported ${countOf(plants, 'plant')}${end}\n`)
+    return EXIT_CODES.ok
+  }
+
+  try {
+    // Reopening a file of the shell would truncate it, or write from its start.
+    const fd = path === undefined ? STANDARD_OUTPUT : descriptorOf(path)
+    if (path === undefined || fd !== null) {
+      const target = { fd: fd ?? STANDARD_OUTPUT, [Symbol.dispose]() {} }
+      return report(await exportTo(() => target, 'once'))
+    }
+    if (!isReplaced(path, files))
+      return report(await exportTo(() => openDescriptor(path, 'w'), 'once'))
+    return await interruptible(async (signal) => {
+      const write = (temporary: string) =>
+        exportTo(() => openDescriptor(temporary, 'w'), 'repeatable', signal)
+      return report(await produceFile(path, 'replace', write))
+    })
+  } catch (error) {
+    throw writeError(error, path ?? 'standard output')
+  } finally {
+    progress.end()
+  }
+}
+
 export const exportPlants: Command = {
   name: 'export',
   usage: '[FILE|-]',
@@ -121,68 +194,5 @@ leaves as they are. --escape-formulas makes a CSV safe for a spreadsheet: it
 prefixes formulas with an apostrophe, which an import keeps, and adds a byte
 order mark, which Excel needs for letters beyond ASCII.`,
   options: [...DATABASE_OPTIONS, 'format', 'escapeFormulas'],
-  async run({ config, args: [name, ...rest], out, err }) {
-    const path = name === '-' ? undefined : name
-    if (rest.length > 0) throw new UsageError('give at most one FILE')
-    const format = formatOf(config.format, path)
-    const { database } = config
-    if (config.escapeFormulas && format !== 'csv')
-      throw new UsageError('--escape-formulas is for CSV')
-    if (format === 'xlsx' && path === undefined && out.isTTY && !out.isDiscarded)
-      throw new UsageError('a workbook is not for a terminal; name a FILE')
-    const engine = engineOf(database)
-    const { files } = engine.locate(database)
-    // No progress among plants printed on a terminal.
-    const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
-    const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
-
-    async function writePlants(
-      { fd }: Target,
-      parts: PlantParts,
-      onPlants: (plants: number) => void,
-    ): Promise<ExportResult> {
-      if (format === 'xlsx') return writeBook(fd, parts, onPlants)
-      const { header, line } = WRITERS[config.escapeFormulas ? 'inert' : format]
-      writeAll(fd, header)
-      return passOn(parts, (part) => writeAll(fd, part.map(line).join('')), onPlants)
-    }
-
-    /** Exports to a target, until the signal is aborted. */
-    const exportTo = (open: () => Target, mode: 'once' | 'repeatable', signal?: AbortSignal) =>
-      engine.readAll(database, config, mode, commandLog(err), async (parts) => {
-        using target = open()
-        return await writePlants(target, parts, (plants) => {
-          signal?.throwIfAborted()
-          progress.update(plants)
-        })
-      })
-
-    function report({ plants, isWhole, notice }: ExportResult): number {
-      progress.end()
-      if (notice !== undefined) err.write(`${notice}\n`)
-      const end = isWhole ? '' : '; the reader closed the pipe'
-      err.write(`exported ${countOf(plants, 'plant')}${end}\n`)
-      return EXIT_CODES.ok
-    }
-
-    try {
-      // Reopening a file of the shell would truncate it, or write from its start.
-      const fd = path === undefined ? STANDARD_OUTPUT : descriptorOf(path)
-      if (path === undefined || fd !== null) {
-        const target = { fd: fd ?? STANDARD_OUTPUT, [Symbol.dispose]() {} }
-        return report(await exportTo(() => target, 'once'))
-      }
-      if (!isReplaced(path, files))
-        return report(await exportTo(() => openDescriptor(path, 'w'), 'once'))
-      return await interruptible(async (signal) => {
-        const write = (temporary: string) =>
-          exportTo(() => openDescriptor(temporary, 'w'), 'repeatable', signal)
-        return report(await produceFile(path, 'replace', write))
-      })
-    } catch (error) {
-      throw writeError(error, path ?? 'standard output')
-    } finally {
-      progress.end()
-    }
-  },
+  run: runExport,
 }
