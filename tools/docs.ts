@@ -58,29 +58,12 @@ const commandsTable = (commands: readonly Command[]): string =>
       }),
   ].join('\n')
 
-/** Where docs/commands.md or another page says more of a command. */
-const PAGES: Readonly<Record<string, string>> = {
-  serve: 'hosting.md',
-  token: 'api.md#authentication',
-  import: 'import.md',
-  export: 'import.md#editing-plants-in-a-spreadsheet',
-  backup: 'durability.md#backups',
-  restore: 'durability.md#backups',
-  check: '#what-check-finds',
-  changes: 'changes.md#from-a-terminal',
-  forward: 'hosting.md#webhooks',
-  health: '#how-health-finds-the-daemon',
-  completion: '#completion',
-}
-
-function usageRow({ name, usage, summary }: Command): string {
-  const page = PAGES[name]
-  const link = page === undefined ? '' : ` ([more](${page}))`
-  return row([code(`${name} ${usage}`.trim()), summary + link])
-}
-
 const usageTable = (commands: readonly Command[]): string =>
-  [row(['command', '']), '|---|---|', ...commands.map(usageRow)].join('\n')
+  [
+    row(['command', '']),
+    '|---|---|',
+    ...commands.map(({ name, usage, summary }) => row([code(`${name} ${usage}`.trim()), summary])),
+  ].join('\n')
 
 /** The parts, by page and name. A part stands between its comment and `<!-- end -->`. */
 const PARTS: Readonly<
