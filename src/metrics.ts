@@ -124,7 +124,7 @@ const createCounters = () => ({
   failedCredentials: 0,
 })
 
-/** null and undefined: unknown, or nothing to count. The family is left out. */
+/** With null or undefined, unknown or nothing to count, the family is left out. */
 type Value = number | null | undefined | readonly Sample[]
 
 /** What the metrics are read from. */

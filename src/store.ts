@@ -54,9 +54,9 @@ export type StoreStats = {
 
 /** The lag of a replica behind its primary. */
 export type ReplicaStats = {
-  /** Age of the last change, or 0 if the replica is known to have every change. null: unknown, as of a file. */
+  /** Age of the last change, or 0 if the replica is known to have every change. Null if unknown, as of a file. */
   readonly lagSeconds: number | null
-  /** Bytes of the write-ahead log that were received and not applied. null: unknown, as of a file. */
+  /** Bytes of the write-ahead log that were received and not applied. Null if unknown, as of a file. */
   readonly lagBytes: number | null
 }
 

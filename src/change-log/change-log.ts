@@ -27,7 +27,7 @@ type Cancellable = { readonly signal?: AbortSignal }
 export type ChangeLogPage = { readonly entries: readonly ChangeLogEntry[]; readonly next: string }
 export type HistoryPage = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string }
 
-/** Retention period in milliseconds; `off`: no change log; null: as in the store. */
+/** Retention period in milliseconds; `off` for no change log, null for the store's setting. */
 export type KeepChanges = number | 'off' | null
 
 /** The state of a change log. */

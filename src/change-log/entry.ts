@@ -39,7 +39,7 @@ export type EntryRow = {
 export const ENTRY_COLUMNS =
   'number, at, action, plant, before, after, token, address, request, mark'
 
-/** The fields of a plant as an entry has them; null: no plant. */
+/** The fields of a plant as an entry has them; null for no plant. */
 const rowToJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
 const fromJson = (text: string | null): PlantFields | null =>
   text === null ? null : JSON.parse(text)
@@ -74,21 +74,21 @@ export type ChangeLogState = {
   readonly name: string
   readonly start: Place
   readonly last: Place
-  /** The mark of the entry that was asked for; null: there is none. */
+  /** The mark of the entry that was asked for, or null if there is none. */
   readonly mark: bigint | null
 }
 
 /** The name of the change log, null if none is kept, and its places. */
 export type ChangeLogRow = {
   readonly log: string | null
-  /** The number of the oldest entry; null: there is none. */
+  /** The number of the oldest entry, or null if there is none. */
   readonly first: bigint | null
   readonly last: bigint
   /** The mark of the last entry that was removed. */
   readonly start_mark: bigint
-  /** The mark of the last entry; null: it was removed. */
+  /** The mark of the last entry, or null if it was removed. */
   readonly last_mark: bigint | null
-  /** The mark of the entry that was asked for; null: there is none. */
+  /** The mark of the entry that was asked for, or null if there is none. */
   readonly mark: bigint | null
 }
 

@@ -21,7 +21,7 @@ export type Removal = { readonly removed: number; readonly before: number; reado
 
 /** The change log of an engine, for its retention. */
 export type RetainedLog = {
-  /** null: none is kept. */
+  /** Null if none is kept. */
   state(): Promise<EntryRange | null>
   /** The times of at most `limit` entries after a number, oldest first. */
   times(after: number, limit: number): Promise<readonly EntryTime[]>

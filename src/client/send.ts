@@ -124,7 +124,7 @@ export function rest(patience: Patience, failure?: Failure): Promise<void> {
   return pause(seconds, patience.signal)
 }
 
-/** Repeats a request until it succeeds. undefined: aborted. Throws a {@link ClientError} if it cannot succeed. */
+/** Repeats a request until it succeeds. Resolves to undefined if aborted. Throws a {@link ClientError} if it cannot succeed. */
 export async function retry<T>(
   patience: Patience,
   request: () => Promise<Result<T>>,

@@ -35,7 +35,7 @@ export type PutCounts = {
 /** A change of one plant in a batch. */
 export type PlantUpdate = PlantChange & {
   readonly id: bigint
-  /** The plant is changed only if it still has these fields; null or undefined: no such text. If given, it has a value. */
+  /** The plant is changed only if it still has these fields; null or undefined for no such text. */
   readonly was?: PlantChange | undefined
 }
 
@@ -179,11 +179,11 @@ export type Status = {
   readonly problem: { readonly name: string; readonly message: string } | null
   /** Only of a read-only service. */
   readonly replica: {
-    /** 0 if it has every change; null: unknown, as of a file. */
+    /** 0 if it has every change, or null if unknown, as of a file. */
     readonly lagSeconds: number | null
-    /** Bytes received and not applied; null: unknown. */
+    /** Bytes received and not applied, or null if unknown. */
     readonly lagBytes: number | null
-    /** The address to send changes to; null: unknown. */
+    /** The address to send changes to, or null if unknown. */
     readonly primary: string | null
   } | null
   /** True if a page of the database is known to be damaged. */

@@ -83,7 +83,7 @@ function readOption(name: OptionName, flag: unknown, env: Environment): unknown 
 
 /**
  * Reads the options of a command: those of these names. A flag has precedence over the environment, the environment over
- * the default. null: the user asks for help. Throws a {@link UsageError} for an unknown flag or a bad value; unknown
+ * the default. Returns null if the user asks for help. Throws a {@link UsageError} for an unknown flag or a bad value; unknown
  * variables are returned, since others may set them.
  */
 export function parseConfig(

@@ -44,7 +44,7 @@ export function readSecret(variable: string, path: string): string {
   }
 }
 
-/** A stream to read, in short parts, and its length; null: not known. */
+/** A stream to read, in short parts, and its length, or null if unknown. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
 /** Reads a file, which is opened with its first part. */

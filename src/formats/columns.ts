@@ -81,7 +81,7 @@ export function resolveColumns(table: TableHeader, options: ColumnOptions): Colu
       `${reason}; found ${listColumns(header, undefined, MAX_TO_CHOOSE)}${describe(table)}`,
     )
 
-  /** The column with a heading; null: there is none. */
+  /** The column with a heading, or null if there is none. */
   function findColumn(heading: string, isNumber: boolean): number | null {
     const columns = columnsNamed(table, heading, isNumber)
     const [column = null] = columns

@@ -198,7 +198,7 @@ const MAX_PREAMBLE = 10
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-/** The delimiter that splits header and rows into the most columns; null: none does. `widths`: of the rows, by delimiter. */
+/** The delimiter that splits header and rows into the most columns, or null. `widths` has those of the rows, by delimiter. */
 function bestDelimiter(widths: readonly (readonly [string, readonly number[]])[]): string | null {
   let best: string | null = null
   let bestScore: readonly [number, number] = [1, Number.POSITIVE_INFINITY]

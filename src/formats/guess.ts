@@ -21,7 +21,7 @@ import type { Settings } from './question'
 import { type FileRow, isRounded } from './row'
 import type { Table } from './table'
 
-/** The settings that a table seems to need, and its columns with them; null: they show once it is opened so. */
+/** The settings that a table seems to need, and its columns; null if they show only once it is opened so. */
 export type Guess = {
   readonly settings: Pick<Partial<Settings>, 'header' | 'headerRow' | 'list'>
   readonly columns: ColumnOptions | null
@@ -134,7 +134,7 @@ class Sample {
   }
 }
 
-/** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
+/** The columns of a genus, a species and, if there is one, a cultivar, or null if the species stands alone. */
 function findNameParts(sample: Sample): number[] | null {
   const parts = [sample.find('genus', areGenera), sample.find('epithet', areEpithets)]
   return parts.includes(null)
@@ -279,7 +279,7 @@ function areTitles(rows: Texts, header: readonly string[], isKnown: boolean): bo
   return (pairs.length === 0 || areLabels) && unsure.length <= (isKnown ? MAX_TITLES : 0)
 }
 
-/** The index of the header's row below titles or comments; null: it is the first row, or not certain. */
+/** The index of the header's row below titles or comments, or null if it is the first row, or not certain. */
 function findHeader(rows: Texts, guesses: readonly ColumnOptions[]): number | null {
   const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
   // Without known headings, the header is the first of the widest rows, after narrower ones.
@@ -292,7 +292,7 @@ function findHeader(rows: Texts, guesses: readonly ColumnOptions[]): number | nu
   return areTitles(rows.slice(0, index), header, isKnown) ? index : null
 }
 
-/** The guess with the header's row; null: there is none below the first. */
+/** The guess with the header's row, or null if there is none below the first. */
 function guessHeader(
   header: readonly string[],
   rows: readonly FileRow[],
@@ -310,7 +310,7 @@ function guessHeader(
   return isAlone ? { settings: { headerRow }, columns: guessAt(index - 1) } : null
 }
 
-/** The path of a list within the rows of JSON that has plants, where the rows have none; undefined: there is none. */
+/** The path of a list with plants within the rows of JSON, if the rows have none; undefined if there is no such list. */
 function findList(header: readonly string[], rows: readonly FileRow[], own: ColumnOptions) {
   return header.slice(0, MAX_COLUMNS).find((path) => {
     const inner = rows.flatMap(({ line, cells }) =>

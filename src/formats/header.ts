@@ -3,7 +3,7 @@
 import { type Int64, OPTIONAL_TEXTS, type OptionalText } from '../plant/plant'
 import { type FileRow, showText } from './row'
 
-/** Columns by their texts, or by their numbers from 1; null: the usual names. */
+/** Columns by their texts, or by their numbers from 1; null for the usual names. */
 export type ColumnOptions = {
   readonly idColumn: string | null
   /** A name may be in several columns, such as genus and species. */

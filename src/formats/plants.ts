@@ -67,7 +67,7 @@ function readNumber({ number }: NumberCell): Int64 | string {
 const isNumberCell = (cell: unknown): cell is NumberCell => isObject(cell) && 'number' in cell
 const isErrorCell = (cell: unknown): cell is ErrorCell => isObject(cell) && 'error' in cell
 
-/** The text of a table's cell; undefined: it is empty. */
+/** The text of a table's cell, or undefined if it is empty. */
 function toText(cell: unknown): unknown {
   if (cell === null || cell === undefined) return undefined
   // A format may hide a number, such as zeros.
@@ -107,7 +107,7 @@ function cellOf({ header, nullTexts }: Source, { cells }: FileRow, column: numbe
   return nullTexts?.includes(cell) ? null : cell
 }
 
-/** The id in a column: a bigint, or the invalid value; undefined: the cell is empty. */
+/** The id in a column: a bigint, the invalid value, or undefined if the cell is empty. */
 function idOf(source: Source, row: FileRow, column: number): unknown {
   const cell = cellOf(source, row, column)
   if (typeof cell === 'number') return Number.isSafeInteger(cell) ? BigInt(cell) : cell

@@ -3,14 +3,14 @@
 import { OpenError } from '../errors'
 import type { ColumnOptions } from './header'
 
-/** The settings for reading a file; null: detected from its first bytes and lines. */
+/** The settings for reading a file; null to detect one from the first bytes and lines. */
 export type Settings = {
   readonly encoding: string | null
   readonly delimiter: string | null
   readonly sheet: string | null
   /** False if the first row is data, too. */
   readonly header: boolean
-  /** The line of the header; null: the first row. Rows above it are ignored. */
+  /** The line of the header; null for the first row. Rows above it are ignored. */
   readonly headerRow: number | null
   /** The path of the list of plants in JSON: keys joined by dots, `*` for any key. */
   readonly list: string | null
@@ -32,9 +32,9 @@ export const USUAL_SETTINGS: Settings = {
 export class Question extends OpenError {
   constructor(
     reason: string,
-    /** The settings that must change; null: only the user knows the value. */
+    /** The settings that must change, or null if only the user knows the value. */
     readonly settings: Partial<Settings>,
-    /** The columns to propose; null: they show once the settings have changed. */
+    /** The columns to propose, or null if they show once the settings have changed. */
     readonly columns: ColumnOptions | null = null,
     /** The lists of a JSON document to choose from. */
     readonly lists: readonly string[] = [],

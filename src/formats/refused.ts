@@ -15,7 +15,7 @@ export type RefusedWriter = {
   readonly header: string
   /** The text of a row. `rowIndex`: counted from 0 among all rows. */
   row(source: FileRow | Unreadable, reason: string, rowIndex: number): string
-  /** The added column of ids; null: the rows are not numbered. */
+  /** The added column of ids, or null if the rows are not numbered. */
   readonly idColumn: string | null
   /** The name, in the file of refused rows, of a column of the original file. */
   nameOf(column: number): string

@@ -8,7 +8,7 @@ export type NumberCell = { readonly number: string; readonly text: string }
 /** An error in a spreadsheet's cell, such as #N/A. */
 export type ErrorCell = { readonly error: string }
 
-/** A cell of a table; null: it is empty. */
+/** A cell of a table, or null if it is empty. */
 export type Cell = string | NumberCell | ErrorCell | null
 
 /** The cells of a row by column; for JSON, the object whose keys are columns. */

@@ -31,7 +31,7 @@ export type Table = {
   readonly sheet: string | null
   /** Rows of the sheet that are hidden, and read too. */
   readonly hiddenRows: number
-  /** The path of the list in JSON; null: the document is a list, or one value after another. */
+  /** The path of the list in JSON, or null if the document is a list, or one value after another. */
   readonly list: string | null
   readonly nullTexts: readonly string[] | null
 }

@@ -91,7 +91,7 @@ function createObserver(deps: RouteDeps) {
   return { requestLog, observe, refuse }
 }
 
-// An app of its own: its hooks do not apply to the routes of the app that uses it.
+// A separate app: its hooks do not apply to the routes of the app that uses it.
 const withToken = (deps: RouteDeps) =>
   newApp()
     .use(authenticate(deps))

@@ -87,7 +87,7 @@ async function attempt(
   }
 }
 
-/** Sends a change until the receiver accepts it or answers 410 Gone. undefined: aborted. */
+/** Sends a change until the receiver accepts it or returns 410 Gone. Resolves to undefined if aborted. */
 export const deliver = (
   sendRequest: SendRequest,
   receiver: Receiver,

@@ -162,7 +162,7 @@ export type PlantPatch = typeof PlantPatch.static
 /** The fields that a plant must still have in order to be changed. */
 const Was = closed(PATCH_SCHEMAS, {
   title: 'StoredFields',
-  description: 'Fields that the plant must have, as they are stored; null: there is none.',
+  description: 'Fields that the plant must have, as they are stored; null for none.',
 })
 
 /** A change of one plant in a batch: the fields to change, and those that it must still have. */

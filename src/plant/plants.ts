@@ -21,7 +21,7 @@ export type PlantFilter = {
 export type PlantQuery = PlantFilter & {
   /** Ascending by default. */
   readonly order?: Order | undefined
-  /** With descending order, ids below this one. null: from the first plant on. */
+  /** In descending order, ids below this one. Null for the first page. */
   readonly after?: Int64 | null | undefined
   readonly limit: number
 }
@@ -31,7 +31,7 @@ export type Page = { readonly plants: readonly Plant[]; readonly next: Int64 | n
 
 /** A query for a page of tags: at most `limit`, after the tag `after`. */
 export type TagQuery = {
-  /** Any text; null: from the first tag on. The empty text is a tag. */
+  /** Any text, as the empty text is a tag. Null for the first page. */
   readonly after?: string | null | undefined
   readonly limit: number
 }

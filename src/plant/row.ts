@@ -59,7 +59,7 @@ export const fieldsOf = (row: PlantRow): PlantFields => addTexts({ name: row[1] 
 export const isSame = ([, ...texts]: PlantRow, [, ...others]: PlantRow): boolean =>
   texts.every((text, place) => text === others[place])
 
-/** True if a row has these texts; null: none. */
+/** Returns true if a row has these texts; null for none. */
 export const hasTexts = ([, ...storedTexts]: PlantRow, texts: ChangedTexts): boolean =>
   TEXT_FIELDS.every(
     (name, place) => texts[name] === undefined || texts[name] === storedTexts[place],

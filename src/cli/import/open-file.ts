@@ -19,13 +19,13 @@ import { readWorkbookInThread } from './workbook-thread'
 export type ImportFile = {
   readonly table: Table
   readonly columns: Columns
-  /** Its length; null: not known. */
+  /** Its length, or null if unknown. */
   readonly bytes: number | null
   /** The bytes read so far. */
   bytesRead(): number
 }
 
-/** The sheet or the list that is read, of several; null: there is only one. */
+/** The sheet or the list that is read, of several, or null if there is only one. */
 export function explainChoice({ sheet, sheets, list }: Table): string | null {
   if (list !== null) return `reading the list ${showText(list)}`
   const others = sheets.filter((name) => name !== sheet).map((name) => JSON.stringify(name))

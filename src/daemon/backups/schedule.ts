@@ -21,7 +21,7 @@ const LIMIT_MS = 6 * HOUR_MS
 // NAME_MAX of Linux's file systems.
 const MAX_NAME_BYTES = 255
 
-/** Options of the daemon. Times are in milliseconds; null: not given. */
+/** Options of the daemon. Times are in milliseconds, or null if not given. */
 type BackupOptions = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
 
 /** Makes a backup whenever one is due, and removes old ones. */

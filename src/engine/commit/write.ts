@@ -7,7 +7,7 @@ import type { ChangedTexts } from '../../plant/plant'
 import type { Origin } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
 
-/** A row to patch: the fields to change, and those that it must still have; null: no condition. */
+/** A row to patch: the fields to change, and those that it must still have; null for no condition. */
 export type RowPatch = readonly [id: RowId, patch: ChangedTexts, was: ChangedTexts | null]
 
 type OfStored = { readonly id: RowId; readonly precondition: Precondition | null }

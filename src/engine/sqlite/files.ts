@@ -48,7 +48,7 @@ export const MOVED =
 type LostFile = 'database' | 'log' | 'index'
 
 /**
- * Watches the files of an open database: `lost` names the first that was moved, replaced or deleted; null: none was.
+ * Watches the files of an open database. `lost` returns the first that was moved, replaced or deleted, or null.
  * `inodes`: those that another thread has seen.
  */
 export function watchFiles(path: string, inodes?: readonly (string | null)[]) {

@@ -56,7 +56,7 @@ export class Writer {
     return this.#problem?.failure.kind === 'moved'
   }
 
-  /** null: the storage can be written, as far as is known. */
+  /** Returns the reason that the storage cannot be written, or null if none is known. */
   problem(): RequestError | null {
     return this.#problem && toError(this.#problem.failure)
   }

@@ -86,13 +86,13 @@ const EAST_ASIAN = /^(gb|big5|euc-|shift_jis)/
 
 /** The encoding of a text. */
 export type Detection = {
-  /** null: several are possible, or none. */
+  /** Null if several are possible, or none. */
   readonly encoding: string | null
   /** How the first line reads. */
   readonly readings: readonly string[]
 }
 
-/** Detects the encoding of a text that is not UTF-8. `lines`: those beyond ASCII; null: some of them are UTF-8. */
+/** Detects the encoding of a text that is not UTF-8. `lines`: those beyond ASCII, or null if some of them are UTF-8. */
 export async function detectEncoding(
   lines: readonly Uint8Array[],
   load: Loader,

@@ -23,7 +23,7 @@ export function isEncoding(name: string): boolean {
 const LF = 10
 const CR = 13
 
-/** The byte order of UTF-16 by the first end of a line; null: there is none in UTF-16. */
+/** The byte order of UTF-16 by the first end of a line; null if none is in UTF-16. */
 function orderOfLineEnd(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
   for (let index = 0; index + 1 < bytes.length; index += 2) {
     const [a, b] = [bytes[index], bytes[index + 1]]
@@ -114,7 +114,7 @@ async function* readLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<[nu
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of a line in UTF-8; null: it is in another encoding. */
+/** The text of a line in UTF-8, or null if it is in another encoding. */
 export function tryUtf8(line: Uint8Array): string | null {
   try {
     return UTF8.decode(line)

@@ -91,7 +91,7 @@ async function* readValues(
   yield rows
 }
 
-/** The first character of a text that is not blank, and its line; null: there is none. */
+/** The first character of a text that is not blank, and its line, or null if there is none. */
 async function beginningOf(text: AsyncIterable<string>) {
   let line = 1
   for await (const part of text) {
@@ -104,7 +104,7 @@ async function beginningOf(text: AsyncIterable<string>) {
 }
 
 /**
- * Opens a document. `openText`: its text, to inspect and then to read. `list`: the path of its rows; null: decided by its
+ * Opens a document. `openText`: its text, to inspect and then to read. `list`: the path of its rows, or null to decide by its
  * first value. A value has at most `limit` characters.
  */
 export async function openJson(

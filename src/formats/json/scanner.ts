@@ -221,7 +221,7 @@ export class JsonScanner {
     this.#span = { kind, line, pieces: [], length: 0, depth: 0, isText: false, isEscaped: false }
   }
 
-  /** Continues a span. Returns its end, or the part's if it goes on; null: it is too long. */
+  /** Continues a span. Returns its end, the part's end if it goes on, or null if it is too long. */
   #readSpan(span: Span, part: string, start: number): number | null {
     const spanEnd = findEnd(span, part, start)
     const end = spanEnd < 0 ? part.length : spanEnd

@@ -30,7 +30,7 @@ type Survey = {
   readonly problem: string | null
   /** The line in which its first value ends. */
   readonly endLine: number
-  /** The line in which a second value begins; null: there is none. */
+  /** The line in which a second value begins, or null if there is none. */
   readonly nextLine: number | null
   readonly lists: readonly List[]
   /** The outermost comes first. */
@@ -128,7 +128,7 @@ async function survey(text: AsyncIterable<string>, limit: number): Promise<Surve
   return resultOf(fault ? `line ${fault.line}: ${fault.stop}` : null, null)
 }
 
-/** The pattern that matches several paths, with `*` where their keys differ; null: they are not equally deep. */
+/** The pattern that matches several paths, with `*` where their keys differ, or null if they are not equally deep. */
 function patternOf(paths: readonly (readonly string[])[]): string | null {
   const [first = []] = paths
   if (paths.length < 2 || paths.some(({ length }) => length !== first.length)) return null
@@ -153,7 +153,7 @@ function askForList(lists: readonly Pick<List, 'path' | 'count'>[]): never {
   )
 }
 
-/** The columns of a list of arrays, from a list of as many texts; null: there is none. */
+/** The columns of a list of arrays, from a list of as many texts, or null if there is none. */
 function headerOf({ kind, sample: [first] }: List, lists: readonly List[]) {
   if (kind !== 'arrays' || !Array.isArray(first)) return null
   const names = lists.find(({ kind, count }) => kind === 'texts' && count === first.length)

@@ -10,7 +10,7 @@ export function createTrimmer(width: number) {
   const columns = new Set<number>()
 
   return {
-    /** The row up to the last heading; null: it is empty. */
+    /** The row up to the last heading, or null if it is empty. */
     trim(row: FileRow): FileRow | null {
       const cells = row.cells as readonly Cell[]
       if (cells.length <= width) return row

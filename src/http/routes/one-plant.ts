@@ -25,7 +25,7 @@ function requireSameId(bodyId: Int64 | undefined, id: Int64): void {
     throw new RequestError('invalid', 'id: must match the id in the path, or be left out')
 }
 
-/** True if a request wants that there is no such plant yet. */
+/** Returns true if a request requires that the plant does not exist. */
 const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
   ifMatch === undefined && ifNoneMatch === '*'
 

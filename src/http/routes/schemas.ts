@@ -215,8 +215,8 @@ const Change = t.Object(
     at: time('The time at which it took effect, in UTC.'),
     action: oneOf(ACTIONS, 'The kind of change that was requested.'),
     id: Int64,
-    before: orNull(PlantFields, 'null: there was none.', { examples: [null] }),
-    after: orNull(PlantFields, 'null: it was deleted.'),
+    before: orNull(PlantFields, 'Null if there was none.', { examples: [null] }),
+    after: orNull(PlantFields, 'Null if it was deleted.'),
     token: orNull(text('', 'greenhouse'), 'The name of the token; null for a command.'),
     address: orNull(text('', '192.0.2.7'), 'The address of the client, if it has one.'),
     request: orNull(
@@ -332,10 +332,10 @@ export const Status = t.Object(
       t.Object({
         lagSeconds: orNull(
           t.Number({ minimum: 0, description: '' }),
-          'Age of the last change, or 0 if it has every change; null: unknown, as of a file.',
+          'Age of the last change, or 0 if it has every change; null if unknown, as of a file.',
         ),
-        lagBytes: orNull(count(''), 'Bytes of changes received and not applied; null: unknown.'),
-        primary: orNull(t.String(), 'The address to send changes to; null: unknown.'),
+        lagBytes: orNull(count(''), 'Bytes of changes received and not applied; null if unknown.'),
+        primary: orNull(t.String(), 'The address to send changes to; null if unknown.'),
       }),
       'Only of a read-only service: how far it lags behind its primary; otherwise null.',
       { examples: [null] },

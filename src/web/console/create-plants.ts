@@ -25,7 +25,7 @@ export const createPlants = <P extends NewPlant>(
     return { ok: true, value: { created: sumOf('created'), known: sumOf('known'), refused } }
   }, signal)
 
-/** The id after the largest one, stored or pending; null: there is none; undefined: it cannot be read. */
+/** The id after the largest one, stored or pending, null if there is none, undefined if it cannot be read. */
 export async function nextFreeId(session: Session, pendingIds: readonly bigint[] = []) {
   const last = await session.persist((client) => client.listPlants({ order: 'desc', limit: 1 }))
   if (!last.ok) return undefined

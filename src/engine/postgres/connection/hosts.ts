@@ -26,7 +26,7 @@ export type Candidate = {
 
 /** The server that a process has used. */
 export type Memory = {
-  /** Null: none yet. */
+  /** Null before the first. */
   readonly last: Answered | null
   /** Milliseconds since it was lost. */
   readonly lostFor: number
@@ -83,7 +83,7 @@ export type ChooseHost = (
   isComplete: boolean,
 ) => Candidate | string
 
-/** The host to write to: the newest history wins, and two that cannot be told apart are refused. */
+/** The host to write to: the newest history wins, and two that cannot be ordered are refused. */
 export const chooseHost: ChooseHost = (candidates, { last, lostFor }, isComplete) => {
   const writable = candidates
     .filter(({ standing }) => standing.isWritable)

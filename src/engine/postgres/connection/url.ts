@@ -21,9 +21,9 @@ export type PostgresTarget = {
   /** The password; empty for none. A file is read each time, so that the password can change. */
   readonly readPassword: () => string
   readonly sslmode: SslMode
-  /** A PEM file of trusted CAs; null: Bun's defaults. */
+  /** A PEM file of trusted CAs; null for Bun's defaults. */
   readonly caFile: string | null
-  /** PEM files of a client certificate; null: password authentication. */
+  /** PEM files of a client certificate; null for password authentication. */
   readonly client: { readonly certFile: string; readonly keyFile: string } | null
   /** Settings of the session, by their names in PostgreSQL; `options`: those of the server's command line. */
   readonly startup: Readonly<Record<string, string>>

@@ -68,7 +68,7 @@ const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
   WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = $3::boolean RETURNING seq`
 
 /**
- * Begins the transaction of a step, and resolves to the results of its statements. null: the lane has moved, and the
+ * Begins the transaction of a step, and resolves to the results of its statements, or to null if the lane has moved, and the
  * transaction was rolled back.
  */
 export async function beginStep(

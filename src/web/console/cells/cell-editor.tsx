@@ -61,7 +61,7 @@ const isMirrored = (): boolean => getComputedStyle(document.body).direction === 
 
 const hasMouse = (): boolean => matchMedia('(pointer: fine)').matches
 
-/** The cell of a row whose column the mouse is in; null: none. */
+/** The cell of a row whose column the mouse is in, or null. */
 function cellOf({ clientX, clientY }: MouseEvent): Cell | null {
   // While the mouse is pressed, Firefox names the element where it was pressed.
   const row = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-row]')

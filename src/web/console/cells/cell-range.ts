@@ -14,7 +14,7 @@ type Corner = { readonly row: number; readonly column: number }
 type Mark = { readonly row: number; readonly id: bigint | undefined }
 
 export class CellRange {
-  /** The column of the active cell; null: the whole row is active. */
+  /** The column of the active cell, or null if the whole row is active. */
   readonly column = signal<TextName | null>(null)
   /** The row and column where a range begins, and the active row where it ends. */
   readonly #range = signal<{ start: Mark; column: number; end: Mark } | null>(null)

@@ -38,7 +38,7 @@ const isGrid = (value: unknown): value is Grid =>
   value.length > 0 &&
   value.every((row) => Array.isArray(row) && row.every((cell) => typeof cell === 'string'))
 
-/** The cells of a table that was copied here; null: other contents. Any page may have filled the clipboard. */
+/** The cells of a table that was copied here; null for other contents. Any page may have filled the clipboard. */
 function readOwnGrid(html: string): Grid | null {
   const [, encoded = ''] = OWN.exec(html) ?? []
   try {
@@ -70,7 +70,7 @@ function parseCells(text: string): Grid {
   return grid
 }
 
-/** The cells to paste into cells; null: rows from elsewhere, which are imported. */
+/** The cells to paste into cells; null for rows from elsewhere, which are imported. */
 export function readPastedGrid(text: string, html: string, isRange: boolean): Grid | null {
   const own = readOwnGrid(html)
   if (own) return own

@@ -17,7 +17,7 @@ export class Editor {
   readonly isEditing = signal(false)
   /** The step to take if the user discards the typed text; null while there is no such question. */
   readonly stepAfterDiscard = signal<(() => void) | null>(null)
-  /** The field in which typing goes on; null: a form begins with its first field. */
+  /** The field in which typing goes on; null for the first field of a form. */
   typedField: TextName | null = null
   /** True if the form was opened from the page of the plant, to which it returns. */
   #isFromPage = false

@@ -112,7 +112,7 @@ export function PlantPanel({ editor, form, onOpen, ...actions }: PlantPanelProps
               {plant.name === '' ? <i>no name</i> : beginningOf(plant.name)}
             </h2>
             <PlantPage
-              // Each version has an ETag of its own: its history is read again.
+              // Each version has another ETag: its history is read again.
               key={`${plant.id} ${form.storedVersion.value?.etag}`}
               editor={editor}
               form={form}

@@ -27,12 +27,12 @@ export type Analysis = {
   /** The line from which the file cannot be read, and the reason. */
   readonly unreadReason: string | null
   readonly notices: readonly string[]
-  /** The comparison with the stored plants; null: not yet known. */
+  /** The comparison with the stored plants, or null if not yet known. */
   readonly comparison: Comparison | 'failed' | null
   readonly isWhole: boolean
 }
 
-/** The notice about unused columns; null: all are used. */
+/** The notice about unused columns, or null if all are used. */
 export function unusedColumns({ header, isNamed }: Omit<Table, 'lines'>, columns: Columns) {
   const usedIndexes = usedColumns(columns)
   const unusedIndexes = [...header.keys()].filter((column) => !usedIndexes.has(column))

@@ -13,16 +13,16 @@ export type ImportInput = {
   readonly columns: Columns
   /** True if plants that differ from the stored ones replace them. */
   readonly replaces: boolean
-  /** The comparison with the stored plants; null: not all of them were read. */
+  /** The comparison with the stored plants, or null if not all of them were read. */
   readonly comparison: Comparison | null
 }
 
 /** A file with its detected settings. */
 export type DetectedFile = {
   readonly file: File
-  /** null: the user must answer the question first. */
+  /** Null until the user has answered the question. */
   readonly readable: ReadableFile | null
-  /** The question; null: it is readable. */
+  /** The question, or null if it is readable. */
   readonly problem: string | null
   readonly settings: Settings
   /** The paths of the lists of a JSON file that has several; the first is proposed. */

@@ -7,7 +7,7 @@ import { ReadingChoices } from './reading-choices.tsx'
 import { ReplaceChoice } from './replace-choice.tsx'
 import { ResultPreview } from './result-preview.tsx'
 
-/** The plants that would be created or replaced; null: not yet known. */
+/** The plants that would be created or replaced, or null if not yet known. */
 function countToImport({ analysis, input }: Preview): number | null {
   const latest = analysis.value
   if (!latest?.isWhole || input.value === null) return null

@@ -29,7 +29,7 @@ export class Preview {
   readonly format: Signal<Format | null>
   readonly columns: Signal<ColumnChoice>
   readonly replaces = signal(false)
-  /** The reason that the file cannot be read with these settings; null: it can. */
+  /** The reason that the file cannot be read with these settings, or null if it can. */
   readonly error: Signal<string | null>
   readonly analysis = signal<Analysis | null>(null)
   readonly input = computed((): ImportInput | null => {

@@ -37,7 +37,7 @@ const CHOOSE_ENCODING = ['', 'Choose an encoding…'] as const
 
 type PreviewProps = { readonly preview: Preview }
 
-/** A row as it was typed; null: the first. */
+/** A row as it was typed; null for the first. */
 const toRow = (text: string): number | null => {
   const row = Number(text)
   return Number.isSafeInteger(row) && row > 0 ? row : null

@@ -31,9 +31,9 @@ export class Import {
   readonly state: ImportState = 'opening'
   /** The questions about the file. */
   readonly form: VNode | null = null
-  /** The rows that were not read, and the reason; null: all were read. */
+  /** The rows that were not read, and the reason, or null if all were read. */
   readonly unreadReason: string | null = null
-  /** The reason that it could not start; null: it did. */
+  /** The reason that it could not start, or null if it did. */
   readonly reason: string | null = null
   /** True if the content of the file caused the failure. */
   readonly isFileError: boolean = false

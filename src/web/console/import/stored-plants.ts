@@ -48,7 +48,7 @@ export function createStoredPlants(session: Session) {
   }
 
   return {
-    /** A plant whose id was read; undefined: it is not stored. */
+    /** A plant whose id was read, or undefined if it is not stored. */
     get: (id: bigint): NewPlant | undefined => plants.get(id),
 
     /** Reads the plants of some ids; resolves to false if they are on too many pages. Throws a ClientError. */

@@ -97,7 +97,7 @@ export class PlantList {
     return this.show(refineQuery(this.query.value, query))
   }
 
-  /** Shows the results of a search while it is typed; null: the earlier results. */
+  /** Shows the results of a search while it is typed; null for the earlier results. */
   async searchTyped(query: Query | null): Promise<void> {
     const typedQuery = query && !isEverything(query) ? query : null
     if (textOf(typedQuery ?? {}) === textOf(this.typedQuery.value ?? {})) return
@@ -175,7 +175,7 @@ export class PlantList {
     return this.#readingAll
   }
 
-  /** Reads the plants that the table shows, in its order; null: the service lists them so. */
+  /** Reads the plants that the table shows, in its order, or null if the service lists them so. */
   get localResults(): (() => Promise<readonly NewPlant[]>) | null {
     if (!this.searchesLocally && this.sort.value.by === 'id') return null
     return async () => {

@@ -11,7 +11,7 @@ import {
 import { listQueryOf, type Query } from '../query.ts'
 import type { Session } from '../session.ts'
 
-/** The start of a page: the `next` of the one before it; null: the first plant. */
+/** The start of a page: the `next` of the one before it; null for the first plant. */
 export type Cursor = string | null
 
 /** The most plants of a page. */

@@ -11,7 +11,7 @@ import {
   MAX_SORTED,
 } from '../sort.ts'
 
-/** Plants to show by their ids; null: none. */
+/** Plants to show by their ids; null hides a plant. */
 export type PlantChanges = ReadonlyMap<bigint, NewPlant | null>
 
 /** Sorted plants with changes applied. */
@@ -47,14 +47,14 @@ export class PlantRows {
   #compareIds = comparatorOf(BY_ID)
   /** In the order of ids. */
   #read: readonly NewPlant[] = []
-  /** The id up to which every plant was read; null: none. */
+  /** The id up to which every plant was read, or null. */
   #end: bigint | null = null
   #isWhole = false
   #sorted: { readonly plants: readonly NewPlant[]; readonly compare: Compare } | null = null
   #matches: ((plant: NewPlant) => boolean) | null = null
   /** The rows since the last {@link publish}. */
   #shown: readonly NewPlant[] = []
-  /** Plants with changes that are not stored yet; null: deleted. */
+  /** Plants with changes that are not stored yet, or null if deleted. */
   readonly #pending = new Map<bigint, NewPlant | null>()
   /** The changes since a read began, which it may have missed. */
   readonly #changesDuringRead = new Map<bigint, NewPlant | null>()
@@ -115,7 +115,7 @@ export class PlantRows {
     return this.#pending.get(id) === null
   }
 
-  /** Shows a plant so until {@link clearPending}, even if it is read as it is stored; null: not at all. */
+  /** Shows a plant so until {@link clearPending}, even if it is read as it is stored; null hides it. */
   setPending(id: bigint, plant: NewPlant | null): void {
     this.#pending.set(id, plant)
   }
@@ -181,7 +181,7 @@ export class PlantRows {
     this.#sorted = null
   }
 
-  /** Shows only the held plants that match; null: all of them, from the next {@link publish} on. */
+  /** Shows only the held plants that match; null for all of them, from the next {@link publish} on. */
   filter(matches: ((plant: NewPlant) => boolean) | null): void {
     this.#matches = matches
   }

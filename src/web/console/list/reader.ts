@@ -22,9 +22,9 @@ export class Reader {
   readonly isReadingAll = signal(false)
   /** Counts restarts: answers to earlier requests are dropped. */
   generation = 0
-  /** The start of the next page; undefined: there is none. */
+  /** The start of the next page, or undefined if there is none. */
   #next: Cursor | undefined = undefined
-  /** The last id that was read; null: none. */
+  /** The last id that was read, or null. */
   #last: bigint | null = null
   #loading: Promise<void> | null = null
   #publishedAt = 0

@@ -25,7 +25,7 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS
 
 type Filter = {
-  /** null: all kinds. */
+  /** Null for all kinds. */
   readonly kind: Kind | null
   /** Words of the author, the id and the texts, before the change or after it. */
   readonly text: string
@@ -44,7 +44,7 @@ export class RecentChanges {
   readonly failure = signal('')
   /** The newest first, without gaps. */
   readonly #changes = signal<readonly Change[]>([])
-  /** The cursor of older changes; null: there are none; undefined: nothing was read. */
+  /** The cursor of older changes: null if there are none, undefined before the first read. */
   readonly #next = signal<string | null | undefined>(undefined)
   readonly #shownCount = signal(SHOWN_AT_ONCE)
   readonly #restoring = new Set<bigint>()

@@ -6,7 +6,7 @@ import type { NewPlant } from '../../../client/client.ts'
 import type { TextName } from '../texts.ts'
 
 export type CellEditing = {
-  /** The column of the active cell; null: the whole row is active. */
+  /** The column of the active cell, or null if the whole row is active. */
   readonly column: ReadonlySignal<TextName | null>
   /** Handles a key in the table; false for any other key. */
   onKey(event: KeyboardEvent): boolean

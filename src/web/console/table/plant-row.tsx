@@ -24,7 +24,7 @@ type PlantRowProps = RowActions & {
   /** True if it was just created here. */
   readonly isAdded: boolean
   readonly selection: Selection
-  /** null: no cell can be edited. */
+  /** Null if no cell can be edited. */
   readonly cells: CellEditing | null
 }
 

@@ -124,7 +124,7 @@ type TableProps = RowActions & {
   readonly scroll: TableScroll
   readonly openId: bigint | null
   readonly selection: Selection
-  /** null: no cell can be edited. */
+  /** Null if no cell can be edited. */
   readonly cells: CellEditing | null
 }
 

@@ -38,7 +38,7 @@ function Chip({ label, value, onRemove }: ChipProps) {
 
 type SearchProps = {
   readonly list: PlantList
-  /** null: nothing can be changed. */
+  /** Null if nothing can be changed. */
   readonly onRename: ((tag: string) => void) | null
 }
 

@@ -5,9 +5,9 @@ import { TEXTS, type TextName } from '../texts.ts'
 
 export type Step = {
   readonly id: bigint
-  /** null: it is created. */
+  /** Null if it is created. */
   readonly before: NewPlant | null
-  /** null: it is deleted. */
+  /** Null if it is deleted. */
   readonly after: NewPlant | null
 }
 

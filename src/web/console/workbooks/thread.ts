@@ -24,7 +24,7 @@ export function trustThread(): void {
 /** The lines of a text, whose encoding is to be detected. */
 export type EncodingRequest = { readonly lines: readonly Uint8Array[] }
 
-/** The next plants of a workbook to write; null: the end. */
+/** The next plants of a workbook to write; null for the end. */
 export type WriteRequest = { readonly plants: readonly PlantToWrite[] | null }
 
 /** The workbook, or the reason that there is none. */
