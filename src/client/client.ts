@@ -214,7 +214,7 @@ function onePlantCalls(call: Send) {
   }
 
   return {
-    /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
+    /** Creates a plant. Sent again after no response; 40901 then means that the first attempt was stored. */
     createPlant: async (plant: NewPlant, options: CallOptions = {}) => {
       const retry = { isRepeatable: true, earlierSuccess: toPlant(plant) }
       return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...retry, ...options })

@@ -38,7 +38,7 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined
   /** Sent with every request of the call; they replace the client's own of the same name. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The cursor of a change that a read must see: a replica waits for it for a second, or answers 50301. */
+  /** The cursor of a change that a read must see: a replica waits for it for a second, or fails with 50301. */
   readonly cursor?: string | undefined
 }
 

@@ -8,7 +8,7 @@ export type Settings = {
   readonly encoding: string | null
   readonly delimiter: string | null
   readonly sheet: string | null
-  /** False if the first row is data, too. */
+  /** False if the first row is data. */
   readonly header: boolean
   /** The line of the header; null for the first row. Rows above it are ignored. */
   readonly headerRow: number | null

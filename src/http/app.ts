@@ -71,7 +71,7 @@ function createObserver(deps: RouteDeps) {
     metrics.countAnswer(method, route, response.status, milliseconds)
     addHeaders(deps, request, response)
     requestLog?.end(exchange, response, milliseconds)
-    // With any other method, the body is read before the answer.
+    // With any other method, the body is read before the response.
     const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }

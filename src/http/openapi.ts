@@ -23,7 +23,7 @@ const TAGS = [
       'Create, read, list, replace and delete plants.',
       'Pages: send `next` as `after` until it is `null`.',
       'Lost updates: send the `ETag` of a plant as `If-Match`; 41201 means that another client changed it meanwhile.',
-      'Retries: a change that got no answer may be stored, so send it again; 40901 then means that it was.',
+      'Retries: a change without a response may be stored, so send it again; 40901 then means that it was.',
       'After 42901 and 50301, wait for `Retry-After`.',
     ].join(' '),
   },
@@ -143,7 +143,7 @@ function responsesOf(route: DescribedRoute): Json {
 /** The header of requests for plants. */
 const AWAITED_CHANGE = requestHeader(
   'Plantstore-Cursor',
-  'The cursor of a change that the answer must include. A read-only service waits for it for a second, then answers 50301, or 41001 if the change is not in its history; others have every change.',
+  'The cursor of a change that the response must include. A read-only service waits for it for a second, then fails with 50301, or with 41001 if the change is not in its history; others have every change.',
   '5d1be2a07c93f648-17',
 )
 

@@ -27,7 +27,7 @@ const requireOneRow = (table: string, insert: string): string => `
   ${select(`table ${table} must have one row; run DELETE FROM ${table}; %s`, `'${insert}'`)}
   WHERE (SELECT count(*) FROM ${table}) <> 1`
 
-// No trial shows that a trigger keeps every name.
+// No probe shows that a trigger keeps every name.
 const SELECT = [
   `${select('table %1$s is UNLOGGED: a crash of the server empties it; run ALTER TABLE %1$s SET LOGGED', 'oid::regclass')}
   FROM pg_class WHERE oid IN ${OWN_TABLES} AND relpersistence <> 'p'`,

@@ -17,7 +17,7 @@ import { createPreparation } from './preparation'
 import { createReads } from './reads'
 import { openReplica } from './replica'
 import { createRetention } from './retention'
-import { createStep, trialStep } from './sql/apply-writes'
+import { createStep, probeStep } from './sql/apply-writes'
 import { createTokens } from './tokens'
 import { watchServer } from './watch'
 
@@ -46,7 +46,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
     primary,
     state,
     async ({ ask }) => state.setAlterations(await ask(readAlterations)),
-    (isTrial) => writer.run(isTrial ? trialStep : createStep([])),
+    (isProbe) => writer.run(isProbe ? probeStep : createStep([])),
   )
 
   await primary.open()

@@ -16,21 +16,21 @@ const IDLE_MS = 3_600_000
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 
-/** `read` asks for more on the connection of pages. `write` commits a write; as a trial, one that may be refused again. */
+/** `read` asks for more on the connection of pages. `write` commits a write; as a probe, one that may be refused again. */
 export function watchServer(
   primary: Primary,
   state: ServerState,
   read: (pages: Connections['pages']) => Promise<unknown>,
-  write: (isTrial: boolean) => Promise<unknown>,
+  write: (isProbe: boolean) => Promise<unknown>,
 ) {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()
 
   async function tryWrite(): Promise<void> {
-    const isTrial = state.isRefusing
+    const isProbe = state.isRefusing
     try {
-      await write(isTrial)
-      if (isTrial) state.accept()
+      await write(isProbe)
+      if (isProbe) state.accept()
     } catch (error) {
       if (sqlStateOf(error) !== '') state.refuse(error)
     }

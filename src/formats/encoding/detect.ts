@@ -26,7 +26,7 @@ const RIVALS: Readonly<Record<string, readonly string[]>> = {
   ibm866: ['x-mac-cyrillic'],
   'koi8-u': ['windows-1253', 'iso-8859-7'],
 }
-/** The letters that it takes to be certain of an encoding in which short words of other languages are words, too. */
+/** The letters that it takes to be certain of an encoding in which short words of other languages are words as well. */
 const MIN_LETTERS: Readonly<Record<string, number>> = {
   gbk: 10,
   'euc-kr': 10,

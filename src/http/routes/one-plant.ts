@@ -117,7 +117,7 @@ const replacing = (deps: RouteDeps) => (app: App) =>
         operationId: 'replacePlant',
         summary: 'Replace a plant',
         description:
-          'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or is 412 if there is one.',
+          'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or fails with 41201 if there is one.',
         ...STORED_PLANT,
         headers: ['etag'],
         answers: () => ({ 200: Plant, 201: Plant }),

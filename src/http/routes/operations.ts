@@ -30,7 +30,7 @@ export const health =
           operationId: 'health',
           summary: 'Check whether the store can write',
           description:
-            'For supervisors and load balancers. Needs no token. A read-only service answers whether it can read.',
+            'For supervisors and load balancers. Needs no token. A read-only service reports whether it can read.',
           security: [],
           refusals: ['storage failed'],
           answers: () => ({ 200: Health }),

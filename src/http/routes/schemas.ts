@@ -129,12 +129,12 @@ const logCursor = (description: string, schema: object) =>
   })
 
 const LogCursor = logCursor(
-  'A place in the change log, taken from an answer. What follows begins after it.',
+  'A place in the change log, taken from a response. What follows begins after it.',
   { title: 'LogCursor', pattern: CURSOR.source },
 )
 
 const LogCursorOrNow = logCursor(
-  `A place in the change log, taken from an answer; \`${NOW}\`: its end.`,
+  `A place in the change log, taken from a response; \`${NOW}\` for its end.`,
   { pattern: `${CURSOR.source}|^${NOW}$` },
 )
 

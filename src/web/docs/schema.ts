@@ -27,8 +27,8 @@ const range = (from: unknown, to: unknown, unit: string): string[] => {
 const PATTERNS: readonly (readonly [start: string, words: string])[] = [
   ['^[^\\u0000]*$', 'any text without U+0000'],
   ['^-?\\d{1,19}$', 'an int64 in digits'],
-  ['^([0-9a-f]{16})-(\\d{1,15})$|^now$', 'a cursor from an answer, or now'],
-  ['^([0-9a-f]{16})-(\\d{1,15})$', 'a cursor from an answer'],
+  ['^([0-9a-f]{16})-(\\d{1,15})$|^now$', 'a cursor from a response, or now'],
+  ['^([0-9a-f]{16})-(\\d{1,15})$', 'a cursor from a response'],
   ['^(\\*|(?:W\\/)?"', '* or a list of entity tags'],
 ]
 

@@ -1,4 +1,4 @@
-// Chooses among the hosts of the URL. All are asked at once: an old primary that boots again accepts writes, too, so the
+// Chooses among the hosts of the URL. All are asked at once: an old primary that boots again accepts writes too, so the
 // first one that does is not believed.
 
 import { OpenError } from '../../../errors'

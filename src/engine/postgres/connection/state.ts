@@ -36,7 +36,7 @@ export class ServerState {
     this.#alterations = texts
   }
 
-  /** Notes that the server has refused a statement: until a trial succeeds, no write is expected to. */
+  /** Notes that the server has refused a statement: until a probe succeeds, no write is expected to. */
   refuse(thrown: unknown): void {
     const sqlstate = sqlStateOf(thrown)
     if (!this.#failure) this.#refusedAt = performance.now()
@@ -54,7 +54,7 @@ export class ServerState {
     else this.storeUser.log('error', 'statement-refused', fields)
   }
 
-  /** Notes that a trial has succeeded. */
+  /** Notes that a probe has succeeded. */
   accept(): void {
     if (!this.#failure) return
     const isFull = this.#failure.error === 'disk full'

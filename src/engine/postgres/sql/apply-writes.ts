@@ -219,11 +219,11 @@ const SAMPLE_BYTES = 48 * 1024
 function sampleRow(): PlantRow {
   const [id = 0n] = crypto.getRandomValues(new BigInt64Array(1))
   const name = crypto.getRandomValues(new Uint8Array(SAMPLE_BYTES)).toBase64()
-  return toRow({ id, name, tag: 'trial' })
+  return toRow({ id, name, tag: 'probe' })
 }
 
 /** A step that creates, changes and removes a plant, rolls back, and commits nothing. */
-export const trialStep: Step<BatchOutcomes> = {
+export const probeStep: Step<BatchOutcomes> = {
   ...createStep([]),
   async send(sql, laneStep) {
     const row = sampleRow()

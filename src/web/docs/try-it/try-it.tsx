@@ -18,7 +18,7 @@ const failure = (reason: unknown): Outcome => {
   if (reason instanceof DOMException && reason.name === 'AbortError') return { kind: 'none' }
   if (reason instanceof HeaderError) return { kind: 'failed', message: reason.message }
   const text = reason instanceof Error ? reason.message : String(reason)
-  return { kind: 'failed', message: `No answer: ${text}. Is plantstore still running?` }
+  return { kind: 'failed', message: `No response: ${text}. Is plantstore still running?` }
 }
 
 export type TryItProps = {
@@ -66,7 +66,7 @@ function OutcomeView({ outcome, name }: { readonly outcome: Outcome; readonly na
   return (
     <div class="outcome flow">
       <div role="status">
-        {outcome.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
+        {outcome.kind === 'sending' && <p class="hint">Waiting for the response…</p>}
         {outcome.kind === 'failed' && <p class="failed">{outcome.message}</p>}
         {outcome.kind === 'answer' && <StatusLine answer={outcome.answer} />}
       </div>
