@@ -14,17 +14,22 @@ const NAME = 'first'
 // Maximum wait for a reader of the token.
 const SHOW_MS = 5000
 
-/** What the first lines say of a daemon. */
-type Announcement = {
+/** The circumstances of a start. */
+export type StartOptions = {
   readonly config: Config
-  readonly address: LocalAddress
-  /** Its database: a path or a URL, without its password. `isNew`: this start has created it. */
-  readonly place: { readonly name: string; readonly isNew: boolean }
-  /** True if standard error, and standard output, is a terminal; what it prints there is not logged. */
+  readonly unknownVariables: readonly string[]
+  /** True if standard error, and standard output, is a terminal; what is printed there is not logged. */
   readonly logsToTerminal: boolean
   readonly printsToTerminal: boolean
   /** True if standard output is discarded. */
   readonly isDiscarded: boolean
+}
+
+/** What the first lines say of a daemon. */
+type Announcement = StartOptions & {
+  readonly address: LocalAddress
+  /** Its database: a path or a URL, without its password. `isNew`: this start has created it. */
+  readonly place: { readonly name: string; readonly isNew: boolean }
   /** True if clients need a token of the store, and this process may make one. */
   readonly needsToken: boolean
 }

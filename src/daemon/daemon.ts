@@ -18,7 +18,7 @@ import { compileEagerly, EXIT_CODES } from '../program'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
-import { announce } from './announce'
+import { announce, type StartOptions } from './announce'
 import { checkAddress, openClients, openServer, openTls } from './listening/listen'
 import { openFileCounter } from './listening/open-files'
 import type { Server } from './listening/server'
@@ -32,17 +32,6 @@ const STDERR = 2
 const OPEN_PATIENCE_MS = 500
 // Time limit for writing the last lines of the log.
 const LAST_LINES_MS = 500
-
-/** The circumstances of the start. */
-type StartOptions = {
-  readonly config: Config
-  readonly unknownVariables: readonly string[]
-  /** True if standard error, and standard output, is a terminal. */
-  readonly logsToTerminal: boolean
-  readonly printsToTerminal: boolean
-  /** True if standard output is discarded. */
-  readonly isDiscarded: boolean
-}
 
 /** The log on standard error, which never waits for its reader. */
 function openLog({ config, logsToTerminal }: StartOptions) {
@@ -153,7 +142,10 @@ class Daemon {
     if (this.#stop.signal.aborted) return
     this.#server = await openServer(this.#app(store), config, log, tls)
     backups?.start()
-    await this.#announce(store, this.#server)
+    const address = localAddress({ ...config, port: this.#server.port ?? config.port })
+    const needsToken = token.current() === null && !config.readOnly
+    const out = createLogWriter(STDOUT, () => '')
+    await announce(store, { ...this.#parts, address, needsToken }, out, log)
     compileEagerly()
   }
 
@@ -214,17 +206,6 @@ class Daemon {
       timeOut: (request, seconds) => this.#server?.timeOut(request, seconds),
       stopping: this.#stop.signal,
     })
-  }
-
-  async #announce(store: Store, server: Server): Promise<void> {
-    const { config, log, token } = this.#parts
-    const facts = {
-      ...this.#parts,
-      address: localAddress({ ...config, port: server.port ?? config.port }),
-      needsToken: token.current() === null && !config.readOnly,
-    }
-    const out = createLogWriter(STDOUT, () => '')
-    await announce(store, facts, out, log)
   }
 }
 
