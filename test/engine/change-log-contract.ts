@@ -131,6 +131,15 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     }
   })
 
+  test('has creates of one commit in the order of the calls', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+
+    await Promise.all([3n, 1n, 2n].map((id) => store.createPlant({ id, name: 'Rose' })))
+
+    expect((await follow(store)).map(({ id }) => id)).toEqual([3n, 1n, 2n])
+  })
+
   test('has what a batch of puts created and replaced, and nothing unchanged', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)

@@ -1,5 +1,5 @@
 // Compares random operations with a model: `bun test/hostile/operations.ts [--operations 100000] [--seed N]`.
-// With PLANTSTORE_TEST_DATABASE=postgres://…, the daemon uses that server.
+// With PLANTSTORE_TEST_DATABASE=postgres://…, the daemon uses that server (test/slow/postgres/http.test.ts).
 
 import { parseArgs } from 'node:util'
 import { builtProgram, startDaemon } from '../harness/daemon'

@@ -10,7 +10,6 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -61,39 +60,6 @@ describeServers('the commands with %s', (startServer) => {
     expect((await runWith(server, ['check'])).out).toBe(
       `ok: ${hardPlants.length} plants, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
     )
-  })
-
-  test('move plants through a pipe, as docs/scaling.md shows', async () => {
-    using folder = temporaryFolder()
-    const server = await createDatabase('piped')
-    const file = folder.file('plants.db')
-    await importAll(file, hardPlants.join(''))
-    const pipe = (first: string, second: string) =>
-      runProgram([first, second], {
-        program: [
-          'sh',
-          '-c',
-          '"$0" export --database "$1" | "$0" import - --format ndjson --database "$2"',
-          ...PROGRAM,
-        ],
-        env: { PGPASSWORD: PASSWORD },
-      })
-    const url = server.replace(`:${PASSWORD}`, '')
-
-    expect((await pipe(file, url)).code).toBe(0)
-    expect((await pipe(url, folder.file('back.db'))).code).toBe(0)
-    expect((await runWith(folder.file('back.db'), ['export'])).out).toBe(hardPlants.join(''))
-  })
-
-  test('name an exported file only once it is complete', async () => {
-    using folder = temporaryFolder()
-    const server = await createDatabase('whole')
-    await importAll(server, hardPlants.join(''))
-
-    const { err, code } = await runWith(server, ['export', folder.file('plants.ndjson')])
-
-    expect({ err, code }).toEqual({ err: `exported ${hardPlants.length} plants\n`, code: 0 })
-    expect(await Bun.file(folder.file('plants.ndjson')).text()).toBe(hardPlants.join(''))
   })
 
   test('export one moment while others write', async () => {
@@ -151,28 +117,6 @@ describeServers('the commands with %s', (startServer) => {
       'blank',
     )
     expect(tables).toHaveLength(0)
-  })
-
-  test('refuse a newer schema', async () => {
-    const server = await createDatabase('newer')
-    await importAll(server, hardPlants[0] ?? '')
-    await (await startServer()).query('UPDATE plantstore_schema SET version = 99', 'newer')
-
-    for (const args of [
-      ['check'],
-      ['export'],
-      ['token', 'list'],
-      ['serve', '--port', '0'],
-      ['import', '-', '--format', 'ndjson'],
-    ]) {
-      const { out, err, code } = await runWith(server, args, hardPlants[1])
-      expect({ args, out: out.replace(/^created 0.*\n/, ''), code }).toEqual({
-        args,
-        out: '',
-        code: 1,
-      })
-      expect(err).toMatch(/^plantstore: .*newer plantstore \(schema 99;.*\n$/)
-    }
   })
 
   async function expectUnseen(url: string, args: readonly string[]): Promise<void> {
@@ -272,35 +216,6 @@ describeServers('the commands with %s', (startServer) => {
     expect(err).toContain(
       `the table has ${hardPlants.length + 1} plants, its index ${hardPlants.length}; run REINDEX\n`,
     )
-  })
-
-  test('report bad health while the server does not answer', async () => {
-    const server = await createDatabase('well')
-    await using daemon = await startDaemon({
-      program: PROGRAM,
-      env: { PLANTSTORE_DATABASE: server },
-    })
-    const health = () => runProgram(['health', '--port', String(daemon.port)], { program: PROGRAM })
-
-    expect((await health()).code).toBe(0)
-    await (await startServer()).stop()
-    // A write of the last second is enough.
-    await until('bad health', async () => (await health()).code !== 0)
-    expect((await health()).err).toContain(' answered 503: ')
-    await (await startServer()).start()
-    await until('health', async () => (await health()).code === 0)
-  })
-
-  test('save a token to a file', async () => {
-    using folder = temporaryFolder()
-    const database = await createDatabase('saved')
-    await importAll(database, '')
-    const path = folder.file('token')
-
-    const { out, code } = await runWith(database, ['token', 'create', 'a phone', '--output', path])
-
-    expect({ out, code }).toEqual({ out: `saved token a phone to ${path}\n`, code: 0 })
-    expect(await Bun.file(path).text()).toMatch(/^pst_\S+\n$/)
   })
 
   test('print a line for another token that works when pasted beside the same settings', async () => {

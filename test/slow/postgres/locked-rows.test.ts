@@ -106,16 +106,6 @@ const CASES: readonly [string, string, (store: Store) => Promise<unknown>][] = [
     (store) => store.replacePlant({ id: 7n, name: 'seven' }),
   ],
   [
-    'the create of a plant that is being changed',
-    `UPDATE plants SET name = 'x' WHERE id = 7`,
-    (store) => store.createPlant({ id: 7n, name: 'seven' }),
-  ],
-  [
-    'the delete of a plant that is being removed',
-    'DELETE FROM plants WHERE id = 7',
-    (store) => store.deletePlant(7n),
-  ],
-  [
     'the create of a plant that is being inserted',
     `INSERT INTO plants VALUES (77, 'x')`,
     (store) => store.createPlant({ id: 77n, name: 'seven' }),

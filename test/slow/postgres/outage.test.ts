@@ -11,7 +11,7 @@ import { type PostgresServer, startPostgres } from '../../../tools/postgres/serv
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { errorOf, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -56,25 +56,6 @@ describeServers('an outage of %s', (startServer, installation) => {
     await until('a writable store', () => fixture.store.stats().problem === null)
     await fixture.store.createPlant({ id: 12n, name: 'twelve' })
     for (const id of [9n, 10n, 11n]) expect(await fixture.store.readPlant(id)).toBeNull()
-  })
-
-  test('begins once a newer plantstore has migrated the schema, and ends once that is undone', async () => {
-    const events: Logged[] = []
-    const url = await newDatabase(await startServer())
-    using proxy = startProxy(Number(new URL(url).port))
-    const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
-    const migrate = async (by: number) =>
-      (await startServer()).query(`UPDATE plantstore_schema SET version = version + ${by}`, url)
-
-    await migrate(1)
-    proxy.cut()
-    await until('the next attempt', () => events.some(({ event }) => event === 'server-still-lost'))
-
-    expect(store.stats().problem).not.toBeNull()
-    expect(JSON.stringify(events)).toContain('was written by a newer plantstore')
-    await migrate(-1)
-    await store.createPlant({ id: 1n, name: 'one' })
-    await store.close()
   })
 
   test('prevents writes through an address that resolves to two servers', async () => {

@@ -47,20 +47,12 @@ const REFUSALS = [
     false,
   ],
   [
-    'tokens',
-    'REVOKE SELECT ON tokens FROM $role',
-    'GRANT SELECT ON tokens TO $role',
-    '42501',
-    false,
-  ],
-  [
     'a column',
     'ALTER TABLE lanes DROP COLUMN refused',
     `ALTER TABLE lanes ADD COLUMN refused text NOT NULL DEFAULT ''`,
     '42703',
     false,
   ],
-  ['a table', 'ALTER TABLE plants RENAME TO p', 'ALTER TABLE p RENAME TO plants', '42P01', false],
   [
     'its ownership',
     'ALTER TABLE plants OWNER TO admin',
@@ -74,24 +66,6 @@ const REFUSALS = [
     `${FORCED} DISABLE ROW LEVEL SECURITY`,
     '42501',
     true,
-  ],
-] as const
-
-/** The obstacle to a new session, its repair, and the reason in the log. */
-const CLOSED = [
-  ['a password', `ALTER ROLE $role PASSWORD 'x'`, `ALTER ROLE $role PASSWORD 'secret'`, 'password'],
-  [
-    'its connections',
-    'ALTER ROLE $role CONNECTION LIMIT 1',
-    'ALTER ROLE $role CONNECTION LIMIT -1',
-    'too many connections',
-  ],
-  ['its login', 'ALTER ROLE $role NOLOGIN', 'ALTER ROLE $role LOGIN', 'not permitted to log in'],
-  [
-    'the right to write',
-    'ALTER ROLE $role SET default_transaction_read_only = on',
-    'ALTER ROLE $role RESET default_transaction_read_only',
-    'read-only',
   ],
 ] as const
 
@@ -126,29 +100,6 @@ describeServers('a store in %s', (startServer) => {
     },
   )
 
-  test('stays healthy if it cannot remove old changes, and reports that', async () => {
-    const server = await startServer()
-    await using fixture = await openPlain(server, server.port, 1000)
-    await fixture.query('REVOKE DELETE ON changes FROM $role')
-    const failures = () => fixture.store.stats().server?.removalFailures ?? 0
-    await until('removal to fail twice', () => failures() > 1)
-
-    expect(await fixture.isHealthy()).toBeTrue()
-    expect(fixture.store.stats().problem).toBeNull()
-    const removalEvents = fixture.events.filter(({ event }) => event === 'changes-not-removed')
-    expect(removalEvents).toEqual([
-      { event: 'changes-not-removed', sqlstate: '42501', detail: expect.any(String) },
-    ])
-    expect(fixture.events.some(({ event }) => event === 'statement-refused')).toBeFalse()
-    expect(await fixture.check()).toEqual(['permission denied for table changes (42501)'])
-    await fixture.query('GRANT DELETE ON changes TO $role')
-    await until(
-      'entries to be removed',
-      async () => (await fixture.store.changeLog?.stats())?.entries === 0,
-    )
-    expect(await fixture.check()).toEqual([])
-  })
-
   test('can be checked by a role with one connection', async () => {
     await using fixture = await openPlain(await startServer())
     await fixture.store.close()
@@ -175,36 +126,6 @@ describeServers('a store in %s', (startServer) => {
     expect(fixture.events.at(-1)?.event).toBe('statements-accepted')
   })
 
-  test('refuses writes while the disk is full', async () => {
-    await using fixture = await openPlain(await startServer())
-    const fill = (last: number) =>
-      `CREATE INDEX fills ON plants (fill(id)) WHERE id NOT BETWEEN 1 AND ${last}`
-    await fixture.query(
-      `CREATE FUNCTION fill(id bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
-       BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$; ${fill(1)}`,
-    )
-    expect(await errorOf(fixture.store.createPlant({ id: 2n, name: 'two' }))).toBe('disk full')
-    expect(await errorOf(fixture.store.probe())).toBe('disk full')
-    await fixture.query('DROP INDEX fills')
-    await fixture.store.createPlant({ id: 2n, name: 'two' })
-    await until('health', fixture.isHealthy)
-    await fixture.query(fill(2))
-    expect(await errorOf(fixture.store.createPlant({ id: 3n, name: 'three' }))).toBe('disk full')
-    const end = performance.now() + LAGS_AT_MOST_MS + 3000
-    while (performance.now() < end) {
-      expect(await errorOf(fixture.store.probe())).toBe('disk full')
-      await Bun.sleep(100)
-    }
-    expect(fixture.store.stats().problem).not.toBeNull()
-    await fixture.query('DROP INDEX fills')
-
-    expect(await timeUntil('health', fixture.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
-    expect(await allPlants(fixture.store)).toEqual([
-      { id: 1n, name: 'one' },
-      { id: 2n, name: 'two' },
-    ])
-  })
-
   test('reports a server that became read-only', async () => {
     const server = await startServer()
     await using fixture = await openPlain(server)
@@ -222,30 +143,6 @@ describeServers('a store in %s', (startServer) => {
     await until('a writable store', () => fixture.store.stats().problem === null)
     await fixture.store.createPlant({ id: 9n, name: 'nine' })
   })
-
-  test.concurrent.each(CLOSED)(
-    'is unhealthy once its role lacks %s',
-    async (_, lose, heal, reason) => {
-      await using fixture = await openPlain(await startServer())
-      await fixture.query(lose)
-      await fixture.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'`,
-      )
-
-      const startedAt = performance.now()
-      await errorOf(fixture.store.readPlant(1n))
-      await until(`an event with ${reason}`, () =>
-        fixture.events.some((event) => `${event.detail}`.includes(reason)),
-      )
-
-      expect(performance.now() - startedAt).toBeLessThan(8000)
-      expect(await fixture.isHealthy()).toBeFalse()
-      expect(fixture.store.stats().problem).not.toBeNull()
-      await fixture.query(heal)
-      await until('health', fixture.isHealthy)
-      await fixture.store.createPlant({ id: 9n, name: 'nine' })
-    },
-  )
 
   test('fails only the writes whose rows a trigger discards', async () => {
     await using fixture = await openPlain(await startServer())
@@ -301,25 +198,6 @@ describeServers('a store in %s', (startServer) => {
       { id: 1 },
       { id: 2 },
     ])
-  })
-
-  test('fails only the plant that violates a foreign unique index', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query('CREATE UNIQUE INDEX one_name ON plants (name)')
-
-    const endings = await Promise.all([
-      errorOf(fixture.store.createPlant({ id: 2n, name: 'two' })),
-      errorOf(fixture.store.createPlant({ id: 3n, name: 'one' })),
-      errorOf(fixture.store.createPlants(range(10, 2))),
-      errorOf(fixture.store.createPlants([{ id: 20n, name: 'two' }])),
-    ])
-
-    expect(endings).toEqual([null, 'unexpected', null, 'unexpected'])
-    expect(fixture.events).toContainEqual({
-      event: 'unexpected',
-      detail: expect.stringContaining('one_name'),
-    })
-    expect(fixture.store.stats().server?.retries).toBe(0)
   })
 
   test('repeats a step of its lane only a few times', async () => {

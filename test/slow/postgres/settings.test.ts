@@ -8,8 +8,7 @@ import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { roleStatements } from '../../harness/pgbouncer'
-import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
-import { allPlants } from '../../harness/tested-store'
+import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -112,25 +111,6 @@ describeServers('a session of %s', (startServer, installation) => {
     }
   })
 
-  test('stores and reads plants exactly despite careless settings', async () => {
-    await using fixture = await databaseOf(await startServer(), CARELESS_SETTINGS)
-    const store = await openAt(fixture.url, [], 1e9)
-    const plants = [
-      { id: 1n, name: 'without a tag' },
-      { id: 2n, name: 'NULL', tag: 'NULL' },
-      { id: 3n, name: `\\'"{},🌵é`, tag: '' },
-    ]
-    await store.createPlants(plants)
-    await store.createPlant({ id: 4n, name: 'alone' })
-    await store.replacePlant({ id: 4n, name: '\\x41' })
-    expect(await errorOf(store.createPlants(plants))).toBe('stored already')
-
-    expect(await allPlants(store)).toEqual([...plants, { id: 4n, name: '\\x41' }])
-    const [entry] = (await store.changeLog?.read({ limit: 1 }))?.entries ?? []
-    expect(entry).toMatchObject({ before: null, after: { name: 'without a tag' }, token: null })
-    await store.close()
-  })
-
   test('with prepare=false accepts sufficient settings of the role, and refuses others', async () => {
     const server = await startServer()
     for (const statement of roleStatements()) await server.query(statement)
@@ -156,24 +136,5 @@ describeServers('a session of %s', (startServer, installation) => {
         )
       else expect(ending).toBeUndefined()
     }
-  })
-
-  test('may read slowly and be idle for any time', async () => {
-    await using fixture = await databaseOf(await startServer(), CARELESS_SETTINGS)
-    const events: Logged[] = []
-    const store = await openAt(fixture.url, events)
-    await store.createPlant({ id: 1n, name: 'one' })
-    await fixture.before.sql`BEGIN`
-    await fixture.before.sql`LOCK TABLE plants`
-
-    const page = store.listPlants({ limit: 10 })
-    page.catch(() => {})
-    await Bun.sleep(500)
-    await fixture.before.sql`COMMIT`
-
-    expect((await page).plants).toHaveLength(1)
-    await Bun.sleep(500)
-    expect(events).toEqual([])
-    await store.close()
   })
 })

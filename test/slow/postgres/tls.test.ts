@@ -19,16 +19,13 @@ describeServer(
     const [trusted, untrusted] = [folder.file('ca.pem'), folder.file('other.pem')]
     const ca = clientFiles(() => makeCa(folder, 'ca'))
     beforeAll(() => void makeCa(folder, 'other'))
-    const serverWith = (days: number) =>
-      ownServer(installation, () => {
-        const { cert, key } = ca.sign('DNS:localhost', days)
-        return {
-          settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
-          files: { 'server.pem': cert, 'server.key': key },
-        }
-      })
-    const valid = serverWith(30)
-    const expired = serverWith(-1)
+    const startServer = ownServer(installation, () => {
+      const { cert, key } = ca.sign('DNS:localhost')
+      return {
+        settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
+        files: { 'server.pem': cert, 'server.key': key },
+      }
+    })
 
     /** True if the session is encrypted; the reason if there is none. */
     async function tryOut(url: string): Promise<string> {
@@ -43,8 +40,8 @@ describeServer(
       }
     }
 
-    const urlOf = async (host: string, query: string, server = valid): Promise<string> =>
-      `${(await server()).url('postgres', host)}?${query}`
+    const urlOf = async (host: string, query: string): Promise<string> =>
+      `${(await startServer()).url('postgres', host)}?${query}`
 
     test.each([
       ['127.0.0.1', '', 'plain'],
@@ -59,12 +56,6 @@ describeServer(
       ['localhost', 'sslmode=verify-full&sslrootcert=/missing', 'cannot read sslrootcert /missing'],
     ])('a connection to %s?%s ends as: %s', async (host, query, reason) => {
       expect(await tryOut(await urlOf(host, query))).toContain(reason)
-    })
-
-    test('refuses an expired certificate', async () => {
-      const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${trusted}`, expired)
-
-      expect(await tryOut(url)).toEndWith('(CERT_HAS_EXPIRED)')
     })
 
     test('sends the client certificate to a server that asks for one', async () => {
@@ -96,7 +87,7 @@ describeServer(
     })
 
     test('never encrypts a unix socket', async () => {
-      const server = await valid()
+      const server = await startServer()
       const url = `postgres://admin@/postgres?host=${server.folder}/socket&port=${server.port}`
 
       expect(await tryOut(`${url}&sslmode=verify-full`)).toContain('password authentication failed')
@@ -129,21 +120,17 @@ describeServer(
       }
     })
 
-    test.each([
-      ['sslmode=verify-full', '; add the CA to the URL'],
-      [`sslmode=verify-full&sslrootcert=${untrusted}`, '; add the CA to the URL'],
-      [`sslmode=verify-ca&sslrootcert=${untrusted}`, '; add the CA to the URL'],
-    ])('ignores variables that would weaken it: %s', async (query, reason) => {
+    test('ignores variables that would weaken it', async () => {
       const { out, err, code } = await run([join(root, 'dist/plantstore'), 'check'], {
         env: {
-          PLANTSTORE_DATABASE: await urlOf('localhost', query),
+          PLANTSTORE_DATABASE: await urlOf('localhost', 'sslmode=verify-full'),
           NODE_TLS_REJECT_UNAUTHORIZED: '0',
           PGSSLMODE: 'disable',
         },
       })
 
       expect({ out, code }).toEqual({ out: '', code: 1 })
-      expect(err).toContain(reason)
+      expect(err).toContain('; add the CA to the URL')
     })
   },
   { canRun: Bun.which('openssl') !== null },
