@@ -4,21 +4,16 @@ import { idsOf, type Operation, show } from './history.ts'
 import type { LinearLoad } from './linear-load.ts'
 import { checkHistory, type Verdict } from './linearizable.ts'
 
-const isRefused = ({ outcome }: Operation) => outcome.is === 'refused'
-const duration = ({ calledMs, endedMs }: Operation) => endedMs - calledMs
+const SHOWN_OPERATIONS = 16
 
-/**
- * Those of a plant's operations that are likely to matter: the last that were answered, the slowest that were refused.
- */
+/** The last operations of a plant that were called before the end of this one. */
 function leadingTo(operation: Operation, operations: Operation[]): Operation[] {
   const ids = new Set(idsOf(operation.request))
-  const earlier = operations
+  return operations
     .filter((it) => it !== operation && it.called < operation.ended)
     .filter(({ request }) => idsOf(request).some((id) => ids.has(id)))
     .sort((a, b) => a.ended - b.ended)
-  const answered = earlier.filter((it) => !isRefused(it)).slice(-8)
-  const refused = earlier.filter(isRefused).sort((a, b) => duration(b) - duration(a))
-  return [...answered, ...refused.slice(0, 8)].sort((a, b) => a.ended - b.ended)
+    .slice(-SHOWN_OPERATIONS)
 }
 
 /** Null for a history that is linearizable, else what is wrong with it, and the operations that led there. */

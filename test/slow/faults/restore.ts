@@ -1,8 +1,8 @@
 // A restore that is killed at its system calls: the old database whole, the backup whole, or one clear line.
-import { Database } from 'bun:sqlite'
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { overwrite } from '../../harness/damage.ts'
+import { storedPlants } from '../../harness/plants.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { comesTrue, count, type Fault, type Report } from './fault.ts'
 import { random } from './files.ts'
@@ -23,74 +23,28 @@ const CALLS = [
 ]
 const MAX_KILLS = 12
 const BACKUP_PLANTS = 300
-const WRITTEN_BESIDE = 10
-
-type Run = { readonly code: number; readonly lines: string[] }
 
 async function run(database: string, command: string, words: string[], wrap: string[] = []) {
   const child = launch(database, { command, words, wrap })
-  const code = await child.exited
-  await child.finished
-  return { code, lines: child.err().trimEnd().split('\n').filter(Boolean) } satisfies Run
+  const code = await child.finished
+  return { code, lines: child.err().trimEnd().split('\n').filter(Boolean) }
 }
 
-function countPlants(database: string): number {
-  const db = new Database(database, { readonly: true })
-  try {
-    return db.query<{ n: number }, []>('SELECT count(*) AS n FROM plants').get()?.n ?? 0
-  } finally {
-    db.close(true)
-  }
-}
+const countPlants = (database: string): number => storedPlants(database).length
 
 type Case = {
   readonly name: string
   readonly about: string
-  /** The damage to the store of a killed daemon, with acknowledged plants in its log. */
-  readonly harm: (database: string) => void
-  /** True if the old database can be served. */
+  /** True if the old database can be served; false if its header is overwritten. */
   readonly isSound: boolean
-  /** Holds what is held beside the restore; returns what releases it. */
-  readonly beside: (database: string) => () => void
-}
-
-const nothing = () => () => {}
-
-/** A reader of an old state, which keeps what is written after it in the log. */
-function readBeside(database: string): () => void {
-  const db = new Database(database)
-  db.run('BEGIN')
-  db.query('SELECT count(*) FROM plants').get()
-  const writer = new Database(database)
-  for (let id = 1; id <= WRITTEN_BESIDE; id++) {
-    writer.run('INSERT INTO plants (id, name) VALUES (?, ?)', [-id, 'beside'])
-  }
-  writer.run('UPDATE change_log SET plants = plants + ?', [WRITTEN_BESIDE])
-  writer.close(true)
-  return () => db.close(true)
 }
 
 const cases: Case[] = [
-  {
-    name: 'restore-kill',
-    about: 'a restore is killed at its system calls',
-    harm: () => {},
-    isSound: true,
-    beside: nothing,
-  },
-  {
-    name: 'restore-kill-reader',
-    about: 'a restore is killed at its system calls, beside a program that reads',
-    harm: () => {},
-    isSound: true,
-    beside: readBeside,
-  },
+  { name: 'restore-kill', about: 'a restore is killed at its system calls', isSound: true },
   {
     name: 'restore-kill-damaged',
     about: 'a restore in the place of a damaged database with a log is killed at its system calls',
-    harm: (database) => overwrite(database, 0, random(100)),
     isSound: false,
-    beside: nothing,
   },
 ]
 
@@ -111,7 +65,7 @@ async function start(database: string): Promise<number | string> {
 /** Kills a restore at its nth call of a name; resolves to false if it ended before that. */
 async function killAt(
   [name, n]: readonly [name: string, n: number],
-  { isSound, beside }: Case,
+  { isSound }: Case,
   database: string,
   backup: string,
   report: Report,
@@ -119,11 +73,9 @@ async function killAt(
   const point = `killed at ${name} ${n}`
   const inject = `inject=${name}:signal=SIGKILL:when=${n}`
   const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${name}`, '-e', inject]
-  const release = beside(database)
   const old = isSound ? countPlants(database) : 0
   const killed = await run(database, 'restore', [backup], strace)
   const served = await start(database)
-  release()
   const isRight = served === BACKUP_PLANTS || (isSound && served === old)
   // A sound one is refused only while the old database has two names.
   const line = isSound
@@ -167,7 +119,7 @@ const killFaults: Fault[] = cases.map((it) => ({
   async run(folder, report) {
     await need('strace')
     const { store, backup } = await prepare(folder)
-    it.harm(join(store, 'plants.db'))
+    if (!it.isSound) overwrite(join(store, 'plants.db'), 0, random(100))
     const copy = join(folder, 'copy')
     let kills = 0
     for (const name of CALLS) {
