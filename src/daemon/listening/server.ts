@@ -65,10 +65,7 @@ export function listen(
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     holdEnd = promise
-    return () => {
-      holdEnd = undefined
-      resolve()
-    }
+    return resolve
   }
   return {
     port: server.port ?? null,
