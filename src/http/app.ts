@@ -72,7 +72,7 @@ function createObserver(deps: RouteDeps) {
     addHeaders(deps, request, response)
     requestLog?.end(exchange, response, milliseconds)
     // With any other method, the body is read before the response.
-    const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
+    const isUnread = UNREAD_METHODS.has(method) && !isShort(exchange)
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }
 
@@ -80,7 +80,7 @@ function createObserver(deps: RouteDeps) {
     const { request } = exchange
     const refusal = toRequestError(error, log)
     if (refusal.error === 'invalid token') metrics.countFailedCredentials()
-    const isRead = await discardRest(request)
+    const isRead = await discardRest(exchange)
     const isGone = refusal.error === 'busy' && request.signal.aborted
     const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)
     if (!isRead) response.headers.set('connection', 'close')
@@ -114,8 +114,8 @@ export function createApp(appDeps: AppDeps) {
       .onTransform({ as: 'global' }, function begin(context) {
         const { request, route, headers } = context
         const startedAt = performance.now()
-        const record = requestLog?.begin(request)
-        context.exchange = { request, route, startedAt, record, token: null }
+        const record = requestLog?.begin(request, headers)
+        context.exchange = { request, headers, route, startedAt, record, token: null }
         // Bun joins repeated fields by a comma and a space, which no host has (RFC 9112, section 3.2).
         if (headers.host?.includes(', ')) throw repeatedHost()
       })

@@ -5,7 +5,7 @@ import type { CreateOptions } from '../plant/plants'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import type { AppDeps } from './deps'
-import { SETTINGS } from './elysia'
+import { SETTINGS, type SentHeaders } from './elysia'
 
 /** The id of a logged request, and its client's address; null if it has none. */
 export type LogRecord = { readonly id: string; readonly client: string | null }
@@ -13,6 +13,8 @@ export type LogRecord = { readonly id: string; readonly client: string | null }
 /** A request while it is answered. */
 export type Exchange = {
   readonly request: Request
+  /** Cheaper to read than those of `request`. */
+  readonly headers: SentHeaders
   /** The pattern of its path. */
   readonly route: string
   /** From `performance.now`. */
@@ -32,8 +34,7 @@ export type App = ReturnType<typeof newApp>
 const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The request's id as sent by a client or a proxy; null if there is none, or it is malformed. */
-export function sentId({ headers }: Request): string | null {
-  const id = headers.get('x-request-id') ?? ''
+export function sentId({ 'x-request-id': id = '' }: SentHeaders): string | null {
   return SANE_ID.test(id) ? id : null
 }
 
@@ -42,9 +43,9 @@ type Deps = Pick<AppDeps, 'clientOf'> & { readonly store: Pick<Store, 'changeLog
 /** Returns the function that makes the options of a change. */
 export const createOptionsOf =
   ({ store, clientOf }: Deps) =>
-  ({ request, record, token }: Exchange): CreateOptions => {
+  ({ request, headers, record, token }: Exchange): CreateOptions => {
     const { signal } = request
     if (!store.changeLog) return { signal }
-    const { id, client } = record ?? { id: sentId(request), client: clientOf(request) }
+    const { id, client } = record ?? { id: sentId(headers), client: clientOf(request) }
     return { signal, origin: { token: token?.name ?? null, address: client, request: id } }
   }

@@ -1,6 +1,7 @@
 // The request log: one line per request, with its client and token.
 
 import type { AppDeps } from './deps'
+import type { SentHeaders } from './elysia'
 import { type Exchange, type LogRecord, sentId } from './exchange'
 
 // Not `new URL`, which throws for an invalid Host.
@@ -10,8 +11,8 @@ const pathOf = (url: string): string =>
 export function createRequestLog({ log, clientOf }: Pick<AppDeps, 'log' | 'clientOf'>) {
   return {
     /** Notes a request's id and its client's address, while the connection is open. */
-    begin(request: Request): LogRecord {
-      return { id: sentId(request) ?? crypto.randomUUID(), client: clientOf(request) }
+    begin(request: Request, headers: SentHeaders): LogRecord {
+      return { id: sentId(headers) ?? crypto.randomUUID(), client: clientOf(request) }
     },
     /** Logs a request, and adds the id to its answer. */
     end({ request, record, token }: Exchange, response: Response, milliseconds: number): void {

@@ -7,6 +7,7 @@ import { listMismatches } from '../../plant/mismatch'
 import { PlantPatch } from '../../plant/plant'
 import { type ByteBudget, SHORT_BYTES } from '../byte-budget'
 import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
+import type { Exchange } from '../exchange'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
 const MEDIA_TYPE =
@@ -61,7 +62,7 @@ function requireType(sent: SentHeaders, types: readonly string[]): void {
   throw new RequestError('unsupported type', message, { headers })
 }
 
-type Context = { readonly request: Request; readonly headers: SentHeaders }
+type Context = Pick<Exchange, 'request' | 'headers'>
 
 export type Bodies = ReturnType<typeof createBodies>
 

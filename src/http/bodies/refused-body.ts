@@ -1,6 +1,7 @@
 // Reads refused bodies to their end, and discards them.
 
 import type { ByteBudget } from '../byte-budget'
+import type { Exchange } from '../exchange'
 
 const MIN_LIMIT_BYTES = 8 * 1024 * 1024
 const MAX_MS = 5000
@@ -15,6 +16,8 @@ const COLLECTED_BYTES = 16 * 1024 * 1024
 const MIN_COLLECT_MS = 100
 // Bun hides the extension of a chunk, which has up to this many bytes.
 const EXTENSION_BYTES = 16 * 1024
+
+type Sent = Pick<Exchange, 'request' | 'headers'>
 
 /**
  * Returns a reader of the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without
@@ -36,22 +39,22 @@ export function createDiscarder(limit: number, budget: ByteBudget) {
     collectedAt = performance.now()
   }
 
-  const isChunked = ({ headers }: Request): boolean => headers.has('transfer-encoding')
+  const isChunked = ({ headers }: Sent): boolean => headers['transfer-encoding'] !== undefined
   /** True if Bun may read the rest of a request's body after the answer: its end is known and near. */
-  const isShort = (request: Request): boolean =>
-    !isChunked(request) && Number(request.headers.get('content-length') ?? 0) <= longest
+  const isShort = (sent: Sent): boolean =>
+    !isChunked(sent) && Number(sent.headers['content-length'] ?? 0) <= longest
 
   /** Reads the rest of a body. Resolves to false if the connection must be closed, because much more may follow. */
-  async function discardRest(request: Request): Promise<boolean> {
-    const { body, headers } = request
-    if (!body) return isShort(request)
-    const length = Number(headers.get('content-length') ?? BUFFERED_BYTES)
+  async function discardRest(sent: Sent): Promise<boolean> {
+    const { body } = sent.request
+    if (!body) return isShort(sent)
+    const length = Number(sent.headers['content-length'] ?? BUFFERED_BYTES)
     collectAfter(length)
     if (body.locked) return true
     const own = Math.min(length, BUFFERED_BYTES)
-    if (length > longest || !budget.hasRoomForRefused(own)) return isShort(request)
+    if (length > longest || !budget.hasRoomForRefused(own)) return isShort(sent)
     using _ = budget.hold(own)
-    return await discard(body, longest, isChunked(request) ? EXTENSION_BYTES : 0)
+    return await discard(body, longest, isChunked(sent) ? EXTENSION_BYTES : 0)
   }
 
   return { isShort, discardRest }
