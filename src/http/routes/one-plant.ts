@@ -48,9 +48,9 @@ function answerPlant(
   { answers }: RouteDeps,
   request: Request,
   plant: Plant,
-  { json = JSON.stringify(toJson(plant)), tag = entityTagOf(plant, json), status = 200 } = {},
+  { json = JSON.stringify(toJson(plant)), etag = entityTagOf(plant, json), status = 200 } = {},
 ): Response {
-  TAGGED_HEADERS.set('etag', tag)
+  TAGGED_HEADERS.set('etag', etag)
   return answers.answer(request, json, TAGGED_HEADERS, status)
 }
 
@@ -65,11 +65,11 @@ const reading = (deps: RouteDeps) => (app: App) =>
       const plant = await deps.store.readPlant(BigInt(params.id))
       if (!plant) throw new RequestError('no such plant')
       const json = JSON.stringify(toJson(plant))
-      const tag = entityTagOf(plant, json)
+      const etag = entityTagOf(plant, json)
       // RFC 9110, section 13.2.2: If-Match is checked first.
-      if (ifMatch && !isAmong(ifMatch, tag)) throw new RequestError('precondition failed')
-      if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
-      return answerPlant(deps, request, plant, { json, tag })
+      if (ifMatch && !isAmong(ifMatch, etag)) throw new RequestError('precondition failed')
+      if (ifNoneMatch && isAmong(ifNoneMatch, etag)) return notModified(etag)
+      return answerPlant(deps, request, plant, { json, etag })
     },
     {
       params: PlantPath,
