@@ -78,7 +78,6 @@ export class Followers {
   })
   /** Resolves when there may be something to send. */
   #wake = Promise.withResolvers<void>()
-  #wokenAt = 0
   #isWaking = false
   #unwatch: (() => void) | undefined
 
@@ -182,13 +181,11 @@ export class Followers {
   #wakeSoon(): void {
     if (this.#isWaking) return
     this.#isWaking = true
-    const wakeAt = this.#wokenAt + WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER
-    setTimeout(() => this.#wakeAll(), Math.max(0, wakeAt - performance.now()))
+    setTimeout(() => this.#wakeAll(), WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER)
   }
 
   #wakeAll(): void {
     this.#isWaking = false
-    this.#wokenAt = performance.now()
     this.#wake.resolve()
     this.#wake = Promise.withResolvers()
   }
