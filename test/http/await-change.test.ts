@@ -45,7 +45,7 @@ test('a read waits until the change is there, and for a second at most', async (
   })
   expect(await counting(cursorAt(last, 9))).toBe('busy')
   expect(performance.now() - started).toBeGreaterThanOrEqual(1000)
-  expect(reads).toBeLessThan(110)
+  expect(reads).toBeLessThan(15)
 
   let isAnswered = false
   const waiting = read(cursorAt(last, 2)).then((answer) => {

@@ -1,6 +1,6 @@
 // Reads on a replica that must see a change made at the primary: they wait for it.
 
-import { type ChangeLog, CURSOR, NOW } from '../../change-log/change-log'
+import { CURSOR, NOW } from '../../change-log/change-log'
 import { RequestError } from '../../errors'
 import type { Store } from '../../store'
 import type { App } from '../exchange'
@@ -12,7 +12,8 @@ export const CURSOR_HEADER = 'plantstore-cursor'
 export const isOfPlants = (route: string): boolean => /^\/(plants|tags)/.test(route)
 
 const PATIENCE_MS = 1000
-const PAUSE_MS = 10
+// The first of the pauses between reads; each is twice the last.
+const MIN_PAUSE_MS = 10
 const NOT_YET = 'busy: this replica has not received the change yet; retry shortly'
 
 function numberOf(cursor: string): number {
@@ -26,31 +27,20 @@ function numberOf(cursor: string): number {
  * `cursor expired` if the change is of another history.
  */
 export function awaitChange(store: Pick<Store, 'changeLog' | 'stats'>) {
-  let latest: Promise<number> | undefined
-
-  /** The number of the last entry; simultaneous calls share a read. */
-  function readLatest(changeLog: ChangeLog): Promise<number> {
-    latest ??= changeLog
-      .read({ after: NOW, limit: 0 })
-      .then(({ next }) => numberOf(next))
-      .finally(() => {
-        latest = undefined
-      })
-    return latest
-  }
-
   async function wait(cursor: string): Promise<void> {
     const number = numberOf(cursor)
     const end = performance.now() + PATIENCE_MS
-    for (;;) {
+    for (let pause = MIN_PAUSE_MS; ; pause *= 2) {
       const { changeLog } = store
       if (!changeLog) throw new RequestError('no change log')
-      if ((await readLatest(changeLog)) >= number) {
+      const { next } = await changeLog.read({ after: NOW, limit: 0 })
+      if (numberOf(next) >= number) {
         await changeLog.read({ after: cursor, limit: 0 })
         return
       }
-      if (performance.now() > end) throw new RequestError('busy', NOT_YET)
-      await Bun.sleep(PAUSE_MS)
+      const rest = end - performance.now()
+      if (rest <= 0) throw new RequestError('busy', NOT_YET)
+      await Bun.sleep(Math.min(pause, rest))
     }
   }
 
