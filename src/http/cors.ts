@@ -24,27 +24,19 @@ const EXPOSED = [
   'Accept-Patch',
 ].join(', ')
 
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
+
 // Exactly as browsers send it (RFC 6454, section 6.2). The form of an extension's origin is unknown.
-function isOrigin(text: string): boolean {
-  const isWeb = /^https?:/.test(text)
-  // The parser accepts * in a host name, but no browser sends it.
-  return isWeb ? URL.parse(text)?.origin === text && !text.includes('*') : EXTENSION.test(text)
-}
+const isOrigin = (text: string): boolean =>
+  ORIGIN.test(text) && [text, 'null'].includes(String(URL.parse(text)?.origin))
 
-const EXTENSION = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
-
-export type Cors = {
-  /** Allows the requesting page to read the answer, even a refusal. */
-  expose(request: Request, response: Response): void
-  /** The answer to a browser's preflight; null for any other request. */
-  answerPreflight(request: Request): Response | null
-}
+export type Cors = ReturnType<typeof createCors>
 
 /**
  * Allows the pages of the origins in `--cors-origin`. They send no cookies and no credentials of the browser, only
  * their token. Throws a {@link UsageError} for a bad list.
  */
-export function createCors(text: string): Cors {
+export function createCors(text: string) {
   const origins = text.split(',').map((origin) => origin.trim())
   const other = origins.find((origin) => !isOrigin(origin))
   if (other !== undefined)
@@ -58,7 +50,8 @@ export function createCors(text: string): Cors {
   }
 
   return {
-    expose(request, { headers }) {
+    /** Allows the requesting page to read the answer, even a refusal. */
+    expose(request: Request, { headers }: Response): void {
       // Even without an origin: a cache must not serve that answer to a page.
       headers.append('vary', 'Origin')
       const origin = allowedOf(request)
@@ -66,7 +59,8 @@ export function createCors(text: string): Cors {
       headers.set('access-control-allow-origin', origin)
       if (request.method !== 'OPTIONS') headers.set('access-control-expose-headers', EXPOSED)
     },
-    answerPreflight(request) {
+    /** The answer to a browser's preflight; null for any other request. */
+    answerPreflight(request: Request): Response | null {
       const isPreflight =
         request.method === 'OPTIONS' &&
         request.headers.has('access-control-request-method') &&
