@@ -175,6 +175,8 @@ export type PlantUpdates = typeof PlantUpdates.static
 
 // The schemas below only describe answers; they check nothing.
 
+const answer = <Fields extends t.TProperties>(title: string, description: string, fields: Fields) =>
+  t.Object(fields, { title, description })
 /** `examples`: the first choice by default. */
 const orNull = (schema: t.TSchema, description: string, options: t.SchemaOptions = {}) =>
   t.Union([schema, t.Null()], { description, ...options })
@@ -190,48 +192,39 @@ const no = (description: string) => t.Boolean({ description, examples: [false] }
 
 const NEXT = 'The `after` of the next page; null on the last one.'
 
-export const PlantPage = t.Object(
-  {
-    plants: t.Array(Plant, { description: 'Plants in the requested order of ids.' }),
-    next: orNull(Cursor, NEXT),
-  },
-  { title: 'PlantPage', description: 'A page of plants.' },
-)
+export const PlantPage = answer('PlantPage', 'A page of plants.', {
+  plants: t.Array(Plant, { description: 'Plants in the requested order of ids.' }),
+  next: orNull(Cursor, NEXT),
+})
 
-export const TagPage = t.Object(
-  {
-    tags: t.Array(
-      t.Object({ tag: Tag, plants: count('Plants with exactly this tag.', { minimum: 1 }) }),
-      { description: 'Tags in the order of their code points.' },
-    ),
-    next: orNull(t.String({ minLength: 1, examples: Tag.examples as string[] }), NEXT),
-  },
-  { title: 'TagPage', description: 'A page of tags.' },
-)
+export const TagPage = answer('TagPage', 'A page of tags.', {
+  tags: t.Array(
+    t.Object({ tag: Tag, plants: count('Plants with exactly this tag.', { minimum: 1 }) }),
+    { description: 'Tags in the order of their code points.' },
+  ),
+  next: orNull(t.String({ minLength: 1, examples: Tag.examples as string[] }), NEXT),
+})
 
-const Change = t.Object(
-  {
-    cursor: LogCursor,
-    at: time('The time at which it took effect, in UTC.'),
-    action: oneOf(ACTIONS, 'The kind of change that was requested.'),
-    id: Int64,
-    before: orNull(PlantFields, 'Null if there was none.', { examples: [null] }),
-    after: orNull(PlantFields, 'Null if it was deleted.'),
-    token: orNull(text('', 'greenhouse'), 'The name of the token; null for a command.'),
-    address: orNull(text('', '192.0.2.7'), 'The address of the client, if it has one.'),
-    request: orNull(
-      text('', 'a1b2c3'),
-      'The id of the request, as in the request log; of a command, its name.',
-    ),
-  },
-  { title: 'Change', description: 'A change that took effect.' },
-)
+const Change = answer('Change', 'A change that took effect.', {
+  cursor: LogCursor,
+  at: time('The time at which it took effect, in UTC.'),
+  action: oneOf(ACTIONS, 'The kind of change that was requested.'),
+  id: Int64,
+  before: orNull(PlantFields, 'Null if there was none.', { examples: [null] }),
+  after: orNull(PlantFields, 'Null if it was deleted.'),
+  token: orNull(text('', 'greenhouse'), 'The name of the token; null for a command.'),
+  address: orNull(text('', '192.0.2.7'), 'The address of the client, if it has one.'),
+  request: orNull(
+    text('', 'a1b2c3'),
+    'The id of the request, as in the request log; of a command, its name.',
+  ),
+})
 
 const pageOf = (title: string, order: string, next: t.TSchema) =>
-  t.Object(
-    { changes: t.Array(Change, { description: order }), next },
-    { title, description: 'Changes, each exactly once.' },
-  )
+  answer(title, 'Changes, each exactly once.', {
+    changes: t.Array(Change, { description: order }),
+    next,
+  })
 
 /** A stream of server-sent events. */
 export const ChangeEvents = t.String({
@@ -249,119 +242,98 @@ const idsOf = (description: string) =>
   t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description, examples: [[]] })
 const CONFLICTS = idsOf('Plants that are stored with other fields than these, and were left alone.')
 
-export const CreateCounts = t.Object(
-  { created: CREATED },
-  { title: 'Created', description: 'All plants are durable.' },
-)
+export const CreateCounts = answer('Created', 'All plants are durable.', { created: CREATED })
 
-export const PutCounts = t.Object(
-  {
-    created: CREATED,
-    replaced: batchCount('Plants that differed.'),
-    unchanged: UNCHANGED,
-  },
-  { title: 'PutCounts', description: 'All plants are durable.' },
-)
+export const PutCounts = answer('PutCounts', 'All plants are durable.', {
+  created: CREATED,
+  replaced: batchCount('Plants that differed.'),
+  unchanged: UNCHANGED,
+})
 
-export const PatchCounts = t.Object(
-  {
-    created: CREATED,
-    patched: batchCount('Plants that were changed.'),
-    unchanged: UNCHANGED,
-    conflicts: CONFLICTS,
-    missing: idsOf(
-      'Plants that are not stored, and were not created: without a name, or with `was`.',
-    ),
-  },
-  { title: 'Patched', description: 'All changes are durable.' },
-)
+export const PatchCounts = answer('Patched', 'All changes are durable.', {
+  created: CREATED,
+  patched: batchCount('Plants that were changed.'),
+  unchanged: UNCHANGED,
+  conflicts: CONFLICTS,
+  missing: idsOf(
+    'Plants that are not stored, and were not created: without a name, or with `was`.',
+  ),
+})
 
-export const DeleteCounts = t.Object(
-  {
-    deleted: batchCount('Plants that were deleted.'),
-    conflicts: CONFLICTS,
-    missing: idsOf('Plants that were not stored.'),
-  },
-  { title: 'Deleted', description: 'The plants that matched are gone.' },
-)
+export const DeleteCounts = answer('Deleted', 'The plants that matched are gone.', {
+  deleted: batchCount('Plants that were deleted.'),
+  conflicts: CONFLICTS,
+  missing: idsOf('Plants that were not stored.'),
+})
 
-export const OwnToken = t.Object(
-  {
-    name: text(
-      'As in the request log; the variable, if the configuration names the token.',
-      'laptop',
-    ),
-    scope: oneOf(
-      SCOPES,
-      '`read` may only read plants and the change log; `write` may do everything.',
-    ),
-    expires: t.Optional(time('In UTC. Absent: it never expires.')),
-    changeLog: t.Boolean({ description: 'True if a change log is kept.' }),
-  },
-  { title: 'OwnToken', description: 'The rights of the token of a request.' },
-)
+export const OwnToken = answer('OwnToken', 'The rights of the token of a request.', {
+  name: text(
+    'As in the request log; the variable, if the configuration names the token.',
+    'laptop',
+  ),
+  scope: oneOf(
+    SCOPES,
+    '`read` may only read plants and the change log; `write` may do everything.',
+  ),
+  expires: t.Optional(time('In UTC. Absent: it never expires.')),
+  changeLog: t.Boolean({ description: 'True if a change log is kept.' }),
+})
 
-export const Health = t.Object(
-  {
-    status: oneOf(
-      ['ok', 'damaged', 'behind'],
-      'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
-    ),
-  },
-  { title: 'Health', description: 'The store can write, or a replica be read.' },
-)
+export const Health = answer('Health', 'The store can write, or a replica be read.', {
+  status: oneOf(
+    ['ok', 'damaged', 'behind'],
+    'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
+  ),
+})
 
-export const Status = t.Object(
-  {
-    version: text('The version of the daemon.', packageJson.version),
-    commit: text(
-      'The commit that it was built from; `unknown` if it runs from source.',
-      '08899f921b79',
-    ),
-    engine: oneOf(['sqlite', 'postgresql'], 'The storage engine.'),
-    database: text('The name of the database file, or of the database on the server.', 'plants.db'),
-    plants: orNull(count(''), 'Stored plants; null if they cannot be read.'),
-    readOnly: no('True if it was started with --read-only: changes get 40302.'),
-    writable: t.Boolean({ description: 'True if changes can be stored.' }),
-    problem: orNull(
-      t.Object({ name: text('The name of the error.'), message: text('The reason.') }),
-      'The reason that changes cannot be stored, or a replica cannot be read; null if there is none.',
-      { examples: [null] },
-    ),
-    replica: orNull(
-      t.Object({
-        lagSeconds: orNull(
-          t.Number({ minimum: 0, description: '' }),
-          'Age of the last change, or 0 if it has every change; null if unknown, as of a file.',
-        ),
-        lagBytes: orNull(count(''), 'Bytes of changes received and not applied; null if unknown.'),
-        primary: orNull(t.String(), 'The address to send changes to; null if unknown.'),
-      }),
-      'Only of a read-only service: how far it lags behind its primary; otherwise null.',
-      { examples: [null] },
-    ),
-    damaged: no('True if a page of the database is known to be damaged.'),
-    uptimeSeconds: count('Seconds since the daemon started.'),
-    lastBackup: orNull(
-      t.Object({
-        at: time('The time of the backup, in UTC.'),
-        ageSeconds: count('Seconds since then.'),
-      }),
-      'The last scheduled backup; null if there is none.',
-    ),
-    changeLog: orNull(
-      t.Object({
-        entries: count('Changes that are kept.'),
-        bytes: count('Size of the change log.'),
-        oldest: orNull(time(''), 'The time of the oldest change, in UTC; null if it is empty.'),
-        keepSeconds: count('The retention period.'),
-      }),
-      'The change log; null if none is kept, or it cannot be read.',
-    ),
-    followers: count('Clients that follow the change log.'),
-  },
-  { title: 'Status', description: 'The state of the service.' },
-)
+export const Status = answer('Status', 'The state of the service.', {
+  version: text('The version of the daemon.', packageJson.version),
+  commit: text(
+    'The commit that it was built from; `unknown` if it runs from source.',
+    '08899f921b79',
+  ),
+  engine: oneOf(['sqlite', 'postgresql'], 'The storage engine.'),
+  database: text('The name of the database file, or of the database on the server.', 'plants.db'),
+  plants: orNull(count(''), 'Stored plants; null if they cannot be read.'),
+  readOnly: no('True if it was started with --read-only: changes get 40302.'),
+  writable: t.Boolean({ description: 'True if changes can be stored.' }),
+  problem: orNull(
+    t.Object({ name: text('The name of the error.'), message: text('The reason.') }),
+    'The reason that changes cannot be stored, or a replica cannot be read; null if there is none.',
+    { examples: [null] },
+  ),
+  replica: orNull(
+    t.Object({
+      lagSeconds: orNull(
+        t.Number({ minimum: 0, description: '' }),
+        'Age of the last change, or 0 if it has every change; null if unknown, as of a file.',
+      ),
+      lagBytes: orNull(count(''), 'Bytes of changes received and not applied; null if unknown.'),
+      primary: orNull(t.String(), 'The address to send changes to; null if unknown.'),
+    }),
+    'Only of a read-only service: how far it lags behind its primary; otherwise null.',
+    { examples: [null] },
+  ),
+  damaged: no('True if a page of the database is known to be damaged.'),
+  uptimeSeconds: count('Seconds since the daemon started.'),
+  lastBackup: orNull(
+    t.Object({
+      at: time('The time of the backup, in UTC.'),
+      ageSeconds: count('Seconds since then.'),
+    }),
+    'The last scheduled backup; null if there is none.',
+  ),
+  changeLog: orNull(
+    t.Object({
+      entries: count('Changes that are kept.'),
+      bytes: count('Size of the change log.'),
+      oldest: orNull(time(''), 'The time of the oldest change, in UTC; null if it is empty.'),
+      keepSeconds: count('The retention period.'),
+    }),
+    'The change log; null if none is kept, or it cannot be read.',
+  ),
+  followers: count('Clients that follow the change log.'),
+})
 
 export const MetricsText = t.String({
   contentMediaType: 'text/plain',
@@ -369,13 +341,10 @@ export const MetricsText = t.String({
   examples: ['plantstore_plants_created_total 1\n'],
 })
 
-export const ErrorBody = t.Object(
-  {
-    error: t.Integer({
-      format: 'int32',
-      description: 'The HTTP status times 100 plus a count. Its meaning never changes.',
-    }),
-    message: t.String({ description: 'The reason, and the fix.' }),
-  },
-  { title: 'Error', description: 'The reason that a request was refused.' },
-)
+export const ErrorBody = answer('Error', 'The reason that a request was refused.', {
+  error: t.Integer({
+    format: 'int32',
+    description: 'The HTTP status times 100 plus a count. Its meaning never changes.',
+  }),
+  message: t.String({ description: 'The reason, and the fix.' }),
+})
