@@ -29,8 +29,7 @@ export const health =
         detail: {
           operationId: 'health',
           summary: 'Check whether the store can write',
-          description:
-            'For supervisors and load balancers. Needs no token. A read-only service reports whether it can read.',
+          description: 'For supervisors and load balancers. Needs no token.',
           security: [],
           refusals: ['storage failed'],
           answers: () => ({ 200: Health }),
@@ -94,8 +93,7 @@ export const status =
         detail: {
           operationId: 'readStatus',
           summary: 'Read the state of the service',
-          description:
-            'Whether it can write, and if not, why; how far a replica lags behind; its version, the number of plants, the last backup and the change log. With any token.',
+          description: 'With any token.',
           answers: () => ({ 200: Status }),
         },
       },
@@ -160,7 +158,7 @@ export const ownToken =
           operationId: 'readToken',
           summary: 'Read the rights of the token',
           description:
-            'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read. A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
+            'A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
           answers: () => ({ 200: OwnToken }),
         },
       },

@@ -107,7 +107,7 @@ const creating =
           detail: {
             operationId: 'createPlants',
             summary: 'Create up to 1000 plants, all or none',
-            description: 'Answers once all plants are durable. If one is refused, none is created.',
+            description: 'Answers once all plants are durable.',
             refusals: ['stored already', 'taken'],
             answers: () => ({ 200: CreateCounts }),
           },
@@ -132,7 +132,7 @@ const changingBatches =
             operationId: 'putPlants',
             summary: 'Create or replace up to 1000 plants, all or none',
             description:
-              'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log. Answers once all are durable.',
+              'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log.',
             answers: () => ({ 200: PutCounts }),
           },
         },
@@ -169,7 +169,7 @@ const changingBatches =
             operationId: 'deletePlants',
             summary: 'Delete up to 1000 plants that are as they were sent',
             description:
-              'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost. Answers once the deletions are durable.',
+              'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost.',
             answers: () => ({ 200: DeleteCounts }),
           },
         },
@@ -200,8 +200,7 @@ const listing =
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
-          description:
-            'Page by page, in ascending or descending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
+          description: 'Page by page. A search by `name` walks a few thousand plants a page.',
           headers: ['link'],
           answers: () => ({ 200: PlantPage }),
         },

@@ -31,8 +31,7 @@ export const tags =
         detail: {
           operationId: 'listTags',
           summary: 'List tags',
-          description:
-            'Each tag with its exact number of plants, page by page, in the order of code points. Plants without a tag are not counted; the empty tag is one.',
+          description: 'Page by page. Plants without a tag are not counted; the empty tag is one.',
           headers: ['link'],
           answers: () => ({ 200: TagPage }),
         },
