@@ -19,11 +19,8 @@ export function chooseCoding<Coding extends string>(
 ): Coding | 'identity' {
   if (header === null) return 'identity'
   const weights = readWeights(header)
-  let best: Coding | 'identity' = 'identity'
-  let bestWeight = 0
-  for (const coding of codings) {
-    const weight = weights.get(coding) ?? weights.get('*') ?? 0
-    if (weight > bestWeight) [best, bestWeight] = [coding, weight]
-  }
-  return bestWeight >= (weights.get('identity') ?? 0) ? best : 'identity'
+  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0
+  const [best] = codings.toSorted((a, b) => weightOf(b) - weightOf(a))
+  const weight = best === undefined ? 0 : weightOf(best)
+  return best && weight > 0 && weight >= (weights.get('identity') ?? 0) ? best : 'identity'
 }
