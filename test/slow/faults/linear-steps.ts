@@ -97,107 +97,115 @@ function leftOf(expected: readonly [id: number, fields: Fields][], plants: Plant
 
 const withTag = (fields: string, tag: string) => joinFields(splitFields(fields)[0], tag)
 
-export function stepOf(operation: Operation, label: ReturnType<typeof createLabels>): Step | null {
+type Label = ReturnType<typeof createLabels>
+
+/** A step that only shows something. */
+const shows = (
+  operation: Operation,
+  allows: Step['allows'],
+  ids = idsOf(operation.request),
+): Step => ({
+  operation,
+  ids,
+  allows,
+  writes: () => [],
+  effect: null,
+  isOptional: operation.outcome.is === 'unknown',
+})
+
+const labelled = ({ request }: Operation, label: Label) =>
+  writtenBy(request).map(({ id, fields }): [number, Fields] => [id, label(id, fields)])
+
+/** The step of an operation, null for none: one that was refused, or a read without an answer. */
+export function stepOf(operation: Operation, label: Label): Step | null {
   const { request, outcome } = operation
-  const ids = idsOf(request)
-  const isOptional = outcome.is === 'unknown'
-  const shows = (allows: Step['allows']): Step => ({
-    operation,
-    ids,
-    allows,
-    writes: () => [],
-    effect: null,
-    isOptional,
-  })
-  const [id = 0] = ids
-  const changes = (allows: Step['allows'], effect: string, writes: Step['writes']): Step => ({
-    ...shows(allows),
-    writes,
-    effect: `${request.kind} ${id} ${effect}`,
-  })
-  const written = writtenBy(request).map(({ id, fields }): [number, Fields] => [
-    id,
-    label(id, fields),
-  ])
-  const sets = (allows: Step['allows']) => changes(allows, JSON.stringify(written), () => written)
+  const [id = 0] = idsOf(request)
   switch (outcome.is) {
     case 'refused':
       return null
     case 'absent':
-      return shows((plants) => plants.get(id) === null)
+      return shows(operation, (plants) => plants.get(id) === null)
     case 'exists': {
       const { id: taken, same } = outcome
-      const fields = written.find(([it]) => it === taken)?.[1]
+      const fields = labelled(operation, label).find(([it]) => it === taken)?.[1]
       const allows = (plants: Plants) =>
         plants.get(taken) !== null && (plants.get(taken) === fields) === same
-      return { ...shows(allows), ids: [taken] }
+      return shows(operation, allows, [taken])
     }
     case 'mismatch': {
       const expected = request.kind === 'swap' ? request.expected : null
-      return shows((plants) => ![null, expected].includes(plants.get(id) ?? null))
+      return shows(operation, (plants) => ![null, expected].includes(plants.get(id) ?? null))
     }
+    case 'unknown':
+      return request.kind === 'read' ? null : changeOf(operation, label)
+    default:
+      return changeOf(operation, label)
   }
+}
+
+/** The step of an operation that was done, or may have been. */
+function changeOf(operation: Operation, label: Label): Step {
+  const { request, outcome } = operation
+  const ids = idsOf(request)
+  const [id = 0] = ids
+  const { fields, counts, left } = outcome.is === 'done' ? outcome : {}
+  const changes = (allows: Step['allows'], effect: string, writes: Step['writes']): Step => ({
+    ...shows(operation, allows),
+    writes,
+    effect: `${request.kind} ${id} ${effect}`,
+  })
+  const written = labelled(operation, label)
+  const sets = (allows: Step['allows']) => changes(allows, JSON.stringify(written), () => written)
   switch (request.kind) {
     case 'read':
-      // Without an answer it has shown nothing.
-      return outcome.is === 'unknown'
-        ? null
-        : shows((plants) => plants.get(id) === (outcome.fields ?? null))
+      return shows(operation, (plants) => plants.get(id) === (fields ?? null))
     case 'create':
     case 'batch':
       return sets((plants) => ids.every((it) => plants.get(it) === null))
-    case 'put': {
-      const counts = outcome.is === 'done' ? outcome.counts : undefined
+    case 'put':
       return sets((plants) => !counts || Bun.deepEquals(countsOf(written, plants), counts))
-    }
+    case 'replace':
+      return sets((plants) => plants.get(id) !== null)
+    case 'swap':
+      return {
+        ...sets((plants) => plants.get(id) === request.expected),
+        effect: JSON.stringify(request),
+      }
     case 'patchAll': {
-      const left = outcome.is === 'done' ? outcome.left : undefined
       const expected = request.plants.map((it): [number, Fields] => [
         it.id,
         label(it.id, it.expected),
       ])
-      const isMet = (plants: Plants, index: number) => {
-        const [it, fields] = expected[index] ?? [0, null]
-        return plants.get(it) === fields
-      }
       return changes(
         (plants) => !left || Bun.deepEquals(leftOf(expected, plants), left),
         JSON.stringify([expected, written]),
-        (plants) => written.filter((_, index) => isMet(plants, index)),
+        (plants) => written.filter(([it], index) => plants.get(it) === expected[index]?.[1]),
       )
     }
-    case 'deleteAll': {
-      const left = outcome.is === 'done' ? outcome.left : undefined
+    case 'deleteAll':
       return changes(
         (plants) => !left || Bun.deepEquals(leftOf(written, plants), left),
         JSON.stringify(written),
         (plants) =>
-          written.flatMap(([it, fields]) => (plants.get(it) === fields ? [[it, null]] : [])),
+          written.flatMap(([it, found]) => (plants.get(it) === found ? [[it, null]] : [])),
       )
-    }
-    case 'replace':
-      return sets((plants) => plants.get(id) !== null)
     case 'delete':
       return changes(
         (plants) => plants.get(id) !== null,
         '',
         () => [[id, null]],
       )
-    case 'swap':
-      return {
-        ...sets((plants) => plants.get(id) === request.expected),
-        effect: JSON.stringify(request),
-      }
     case 'patch': {
-      const left = (plants: Plants) => {
+      const patched = (plants: Plants) => {
         const before = plants.get(id) ?? null
         return before === null ? null : withTag(before, label(id, request.tag))
       }
-      const isShown = (after: Fields) => after !== null && (isOptional || after === outcome.fields)
+      const isShown = (after: Fields) =>
+        after !== null && (outcome.is === 'unknown' || after === fields)
       return changes(
-        (plants) => isShown(left(plants)),
+        (plants) => isShown(patched(plants)),
         request.tag,
-        (plants) => [[id, left(plants)]],
+        (plants) => [[id, patched(plants)]],
       )
     }
   }
