@@ -18,14 +18,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
-import {
-  dropPageCache,
-  isMountRoot,
-  requireLibc,
-  tryLock,
-  unlock,
-  watchInode,
-} from '../../files/libc'
+import { dropPageCache, isMountRoot, requireLibc, tryLock, unlock } from '../../files/libc'
 import { kindAt } from '../../files/resolve-path'
 import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
@@ -180,6 +173,13 @@ function openPath(path: string, { makesDatabase = false, isRead = false }: Acces
   return { path: full, fd: openSync(full, isRead ? 'r' : 'r+') }
 }
 
+/** Throws an `OpenError` if an open file was replaced: before it was locked, or before SQLite opened it. */
+function requireInPlace(fd: number, path: string): void {
+  const [open, current] = [fstatSync(fd), statSync(path, { throwIfNoEntry: false })]
+  if (current?.ino !== open.ino || current.dev !== open.dev)
+    throw new OpenError(`${path} was just replaced; try again`)
+}
+
 /**
  * Opens or creates the file of a database, at its path with links resolved, where SQLite keeps the WAL. Closing any
  * descriptor of a file drops all POSIX locks of this process on it, SQLite's too (fcntl(2)): so this one is opened
@@ -193,11 +193,7 @@ export function openFile(database: string, access: Access): OpenedFile {
     file = openPath(full, access)
     const { fd, path } = file
     const isLocked = !isRead && (access.holdsLock ? waitForLock(fd, path) : tryLock(fd))
-    // The file may have been replaced between opening and locking.
-    const { ino, dev } = fstatSync(fd)
-    const pathStat = statSync(path, { throwIfNoEntry: false })
-    if (pathStat?.ino !== ino || pathStat.dev !== dev)
-      throw new OpenError(`${path} was just replaced; try again`)
+    requireInPlace(fd, path)
     if (isRead && fstatSync(fd).size === 0)
       throw new OpenError(`${path} is empty; name another file`)
     requireOneName(fd, path, isReplaced)
@@ -248,14 +244,13 @@ async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<
 export async function openDatabase(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
   const { path, fd, isLocked } = file
   try {
-    const inodeAt = watchInode(path)
-    const inode = inodeAt()
     if (isLocked) distrustPageCache(path)
     const db = await connectUnlocked(file, storeUser)
-    if (inodeAt() === inode) return db
-    // A restore may have held the lock.
-    db.close(true)
-    throw new OpenError(`${path} was replaced while it was being opened; run it again`)
+    return prepareOrClose(db, () => {
+      // A restore may have held the lock.
+      requireInPlace(fd, path)
+      return db
+    })
   } catch (error) {
     closeSync(fd)
     throw explainFailedOpen(error, path)

@@ -1,8 +1,6 @@
 // A store that is only read: a file that another process writes or replaces, such as a copy of a backup. Each read opens
 // it anew, as of that moment, and writes nothing to it.
 
-import type { ChangeLog } from '../../change-log/change-log'
-import { createChangeLogWatch } from '../../change-log/watch'
 import { CANNOT_READ, OpenError, RequestError } from '../../errors'
 import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
@@ -13,16 +11,9 @@ import { readDatabase } from './snapshot'
 
 type Read = <T>(act: (reader: Reader) => T) => Promise<T>
 
-function createFileReads(read: Read) {
-  const { readEnd, reads, ...rest } = createReads(read)
-  const { watch } = createChangeLogWatch(readEnd)
-  const changeLog: ChangeLog = { ...rest.changeLog, watch }
-  return { reads, changeLog }
-}
-
 /** Opens a file for a command that only reads. A read rejects with an `OpenError` if that fails. */
 export function openForCommand(database: string): ReadOnlyStore {
-  const { reads, changeLog } = createFileReads((act) =>
+  const { reads, changeLog } = createReads((act) =>
     readDatabase(database, (db) => act(prepareReader(db))),
   )
   return { ...reads, changeLog, close: async () => {} }
@@ -62,7 +53,7 @@ export async function openReplica(
     }
   }
   await open(() => {})
-  const { reads, changeLog } = createFileReads(read)
+  const { reads, changeLog } = createReads(read)
   const { methods } = createWrites(refuse, changeLog.read)
 
   return {

@@ -2,6 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { ChangeLog } from '../../change-log/change-log'
+import { createChangeLogWatch } from '../../change-log/watch'
 import { clientGone, RequestError } from '../../errors'
 import type { Store } from '../../store'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
@@ -64,7 +65,8 @@ type Reads = Pick<
 export function createReads(read: <T>(act: (reader: Reader) => T) => Promise<T>) {
   const inTurn = createTurns()
   const readEnd: ChangeLog['read'] = (options) => read(({ changeLog }) => changeLog.read(options))
-  const changeLog: Omit<ChangeLog, 'watch'> = {
+  const changeLog: ChangeLog = {
+    watch: createChangeLogWatch(readEnd).watch,
     read: (options) => inTurn(() => readEnd(options), options.signal),
     history: (id, options) =>
       inTurn(() => read(({ changeLog }) => changeLog.history(id, options)), options.signal),

@@ -54,15 +54,6 @@ class OpenStore {
     this.writer = new Writer({ path, inodes }, storeUser)
   }
 
-  /**
-   * Starts the committing thread early: later, clients may hold all descriptors, and it could not start. Finds a lock or
-   * an altered schema.
-   */
-  start(): void {
-    this.writer.start()
-    void this.writer.rehearse()
-  }
-
   async read<T>(act: (reader: Reader) => T): Promise<T> {
     try {
       this.#sharedReads.begin()
@@ -189,7 +180,8 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const store = await open(path, storeUser)
   const { writer, keepsChangeLog } = store
   const { path: fullPath } = store.file
-  if (storeUser.holdsLock) store.start()
+  // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could not start.
+  if (storeUser.holdsLock) void writer.rehearse()
   const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
   const { writes, watch, methods } = createWrites((batch) => store.commit(batch), readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => store.lastCursor() }

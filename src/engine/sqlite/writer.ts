@@ -61,11 +61,6 @@ export class Writer {
     return this.#problem && toError(this.#problem.failure)
   }
 
-  /** Starts the thread, which opens the database. */
-  start(): void {
-    this.#thread ??= this.#start()
-  }
-
   /**
    * Makes a batch durable. Rejects if nothing was stored: `busy`, `cannot write` or `disk full`. If the disk fails, a
    * daemon ends, and the promise never settles; a command gets an error that says so.
