@@ -28,8 +28,8 @@ const BUSY_MS = 8000
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
 // in a large store spend most of their time on checkpoints.
 const CHECKPOINT_PAGES = 2000
-// Time limit of a checkpoint for readers: those of this process end within a turn of its event loop.
-const READERS_MS = 10
+// Readers of this process end within a turn of its event loop: a checkpoint tries each millisecond.
+const READER_TRIES = 10
 
 /** The database to open: the files at its path must have these inodes. */
 export type DatabaseToOpen = {
@@ -118,7 +118,7 @@ function prepareBatch(db: Database) {
 /** Prepares the connection that commits, with its statements. */
 function prepare(db: Database) {
   // SQLite would wait in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
-  db.run(`PRAGMA busy_timeout = ${READERS_MS}`)
+  db.run('PRAGMA busy_timeout = 0')
   db.run('PRAGMA journal_size_limit = 33554432')
   // SQLite opens the WAL at the first read.
   schemaVersion(db)
@@ -194,8 +194,12 @@ export class Committer {
       const pages = Number(this.#statements.pages.get()?.log)
       if (pages < this.#checkpointAt && !isDiskFull) return null
       // A reader of an old state keeps the WAL growing: it is not waited for after each commit.
-      const isBusy = this.#statements.restart.get()?.busy !== 0n
-      this.#checkpointAt = CHECKPOINT_PAGES + (isBusy ? pages : 0)
+      for (let tries = 1; tries <= READER_TRIES; tries++) {
+        const isCopied = this.#statements.restart.get()?.busy === 0n
+        this.#checkpointAt = CHECKPOINT_PAGES + (isCopied ? 0 : pages)
+        if (isCopied) break
+        Bun.sleepSync(1)
+      }
       return null
     } catch (error) {
       const failure = toFailure(error, this.#path, true)

@@ -1,8 +1,9 @@
 // Errors of SQLite and of the system: as failures of a write, and as messages for clients and users.
 
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, messageOf, OpenError, RequestError, reasonOf } from '../../errors'
+import { openDescriptor } from '../../files/descriptor'
 
 /**
  * A failed write. `full`: the disk is full. `busy`: another program locks the database. `damaged`: a page is damaged or
@@ -55,8 +56,9 @@ const TRIAL_BYTES = 64 * 1024
 function isDiskFull(path: string): boolean {
   const trial = `${path}.${crypto.randomUUID()}`
   try {
-    const bytes = crypto.getRandomValues(new Uint8Array(TRIAL_BYTES))
-    writeFileSync(trial, bytes, { flag: 'wx', mode: 0o600 })
+    using file = openDescriptor(trial, 'wx', 0o600)
+    // At a place, as SQLite writes.
+    writeSync(file.fd, crypto.getRandomValues(new Uint8Array(TRIAL_BYTES)), 0, TRIAL_BYTES, 0)
     return false
   } catch (error) {
     return kindOf(error) === 'full'
