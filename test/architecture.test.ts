@@ -240,14 +240,14 @@ test('a start on SQLite loads no module of PostgreSQL', () => {
     }) })
     const { openStore } = await import(${JSON.stringify(source)} + '/engine/engine.ts')
     await import(${JSON.stringify(source)} + '/main.ts')
-    const { storeGuest } = await import(${JSON.stringify(source)} + '/engine/store-user.ts')
+    const { commandUser } = await import(${JSON.stringify(source)} + '/engine/store-user.ts')
     const folder = require('node:fs').mkdtempSync(require('node:os').tmpdir() + '/plantstore-')
-    const store = await openStore(folder + '/plants.db', storeGuest({ makesDatabase: true }))
+    const store = await openStore(folder + '/plants.db', commandUser({ makesDatabase: true }))
     await store.createPlant({ id: 1n, name: 'Rose' })
     await store.close()
     require('node:fs').rmSync(folder, { recursive: true })
     const before = loaded.length
-    await openStore('postgres://nobody@127.0.0.1:1/none', storeGuest({ makesDatabase: true })).catch(() => {})
+    await openStore('postgres://nobody@127.0.0.1:1/none', commandUser({ makesDatabase: true })).catch(() => {})
     console.log(JSON.stringify({ before, after: loaded.length > 0 }))`
   const { stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script], { cwd: root })
 

@@ -10,7 +10,7 @@ import { hasWritten } from './commit/kinds'
 import type { Outcome, Write } from './commit/write'
 
 /**
- * Rights and duties of the process that opens a store. Made by {@link storeOwner}, {@link storeGuest} or
+ * Rights and duties of the process that opens a store. Made by {@link storeOwner}, {@link commandUser} or
  * {@link storeReader}, once per process.
  */
 export type StoreUser = {
@@ -35,8 +35,8 @@ export type StoreUser = {
   readonly onDiskFailure: (detail: string) => void
 }
 
-/** A user without rights and duties, whose Ctrl-C ends the process at once. */
-const BYSTANDER: StoreUser = {
+/** The rights and duties of a user that has none, whose Ctrl-C ends the process at once. */
+const DEFAULTS: StoreUser = {
   refusal: null,
   holdsLock: false,
   makesDatabase: false,
@@ -54,10 +54,10 @@ export const storeOwner = (
   log: Log,
   onCommit: StoreUser['onCommit'],
   keepChanges: KeepChanges = null,
-  stopping = BYSTANDER.stopping,
-  onDiskFailure = BYSTANDER.onDiskFailure,
+  stopping = DEFAULTS.stopping,
+  onDiskFailure = DEFAULTS.onDiskFailure,
 ): StoreUser => ({
-  ...BYSTANDER,
+  ...DEFAULTS,
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
@@ -68,10 +68,11 @@ export const storeOwner = (
   onDiskFailure,
 })
 
-type Guest = Pick<StoreUser, 'makesDatabase'> & Partial<Pick<StoreUser, 'deferSuspend' | 'log'>>
+type CommandOptions = Pick<StoreUser, 'makesDatabase'> &
+  Partial<Pick<StoreUser, 'deferSuspend' | 'log'>>
 
-/** A process that uses a store briefly, and does not interfere with a daemon. */
-export const storeGuest = (guest: Guest): StoreUser => ({ ...BYSTANDER, ...guest })
+/** A command, which uses a store briefly and does not interfere with a daemon. */
+export const commandUser = (options: CommandOptions): StoreUser => ({ ...DEFAULTS, ...options })
 
 type Reader = Partial<Pick<StoreUser, 'log' | 'stopping'>> & {
   /** The address to which clients send changes; null if unknown. */
@@ -80,7 +81,7 @@ type Reader = Partial<Pick<StoreUser, 'log' | 'stopping'>> & {
 
 /** A daemon that only reads a store: of a server or a standby, or of a file or a copy that another process writes. */
 export const storeReader = ({ primaryUrl = null, ...reader }: Reader = {}): StoreUser => ({
-  ...BYSTANDER,
+  ...DEFAULTS,
   ...reader,
   outlivesOutages: true,
   refusal: new RequestError(

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { openStore } from '../../src/engine/engine'
-import { storeGuest, storeOwner } from '../../src/engine/store-user'
+import { commandUser, storeOwner } from '../../src/engine/store-user'
 import { tryLock } from '../../src/files/libc'
 import { createLog } from '../../src/log'
 import { hashToken, issueToken, type Token } from '../../src/token/token'
@@ -38,7 +38,7 @@ testStore('SQLite', async () => {
 test('sees changes of tokens by another process at once', async () => {
   using folder = temporaryFolder()
   const store = await open(folder.file('plants.db'))
-  const other = await openStore(folder.file('plants.db'), storeGuest({ makesDatabase: false }))
+  const other = await openStore(folder.file('plants.db'), commandUser({ makesDatabase: false }))
   const hash = hashToken('secret')
   const token: Token = {
     name: 'x',
@@ -93,7 +93,7 @@ test('a command that commits nothing starts no thread', async () => {
   using folder = temporaryFolder()
   const threads = spyOn(globalThis, 'Worker')
 
-  const store = await openStore(folder.file('plants.db'), storeGuest({ makesDatabase: true }))
+  const store = await openStore(folder.file('plants.db'), commandUser({ makesDatabase: true }))
   expect(await store.countPlants()).toBe(0)
   await store.close()
 
@@ -148,7 +148,7 @@ test('a probe writes nothing, however long ago the last change was', async () =>
 test('a command pauses before each commit beside a daemon, and only then', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const store = await openStore(path, storeGuest({ makesDatabase: true }))
+  const store = await openStore(path, commandUser({ makesDatabase: true }))
   const served = openSync(path, 'r')
   const pauses = spyOn(Bun, 'sleep')
 

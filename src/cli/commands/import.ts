@@ -2,7 +2,7 @@
 
 import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
-import { storeGuest } from '../../engine/store-user'
+import { commandUser } from '../../engine/store-user'
 import { messageOf } from '../../errors'
 import { openInput } from '../../files/input'
 import { COMMAND_ADVICE } from '../../formats/advice'
@@ -43,7 +43,7 @@ async function importFile(context: CommandContext, signal: AbortSignal): Promise
   // A file that cannot be read creates no database.
   const first = await groups.next()
   signal.throwIfAborted()
-  const storeUser = storeGuest({ makesDatabase: true, ...interactiveOptions(err) })
+  const storeUser = commandUser({ makesDatabase: true, ...interactiveOptions(err) })
   const store = config.dryRun ? null : await openStore(config.database, storeUser, config)
   if (store && isNew) err.write(`created database ${name}\n`)
   try {

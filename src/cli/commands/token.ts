@@ -2,7 +2,7 @@
 
 import { DATABASE_OPTIONS, OPTIONS, type OptionName, toFlag } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
-import { storeGuest } from '../../engine/store-user'
+import { commandUser } from '../../engine/store-user'
 import { cutUrls, UsageError } from '../../errors'
 import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file'
 import { EXIT_CODES } from '../../program'
@@ -177,7 +177,7 @@ the daemon prints a new first one.
     }
     await using file =
       output === null ? null : await beginFile(output, 'refuse', locate(database).files)
-    const user = storeGuest({ makesDatabase: false, ...interactiveOptions(err) })
+    const user = commandUser({ makesDatabase: false, ...interactiveOptions(err) })
     const store = await openStore(database, user, config)
     return await CHANGES[action](store, context, file).finally(() => store.close())
   },

@@ -24,7 +24,7 @@ import { basename, join } from 'node:path'
 import { openStore } from '../../../src/engine/engine'
 import { checkDatabase } from '../../../src/engine/sqlite/check'
 import { restoreDatabase } from '../../../src/engine/sqlite/restore'
-import { storeGuest } from '../../../src/engine/store-user'
+import { commandUser } from '../../../src/engine/store-user'
 import * as libc from '../../../src/files/libc'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
@@ -174,7 +174,7 @@ test.skipIf(!canTrace).each<[string, (database: string) => void, string[]]>([
 test('restores over a database that SQLite cannot open, which is kept unchanged', async () => {
   using folder = temporaryFolder()
   const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
-  await (await openStore(database, storeGuest({ makesDatabase: true }))).close()
+  await (await openStore(database, commandUser({ makesDatabase: true }))).close()
   copyFileSync(database, copy)
   overwrite(database, 100, Buffer.alloc(PAGE_BYTES - 100, 0xff))
   const damaged = readFileSync(database)

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
-import { storeGuest } from '../../../src/engine/store-user'
+import { commandUser } from '../../../src/engine/store-user'
 import { hashToken, type Token } from '../../../src/token/token'
 import { importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
@@ -22,7 +22,7 @@ async function startTokens(more: readonly Partial<Token>[] = tokens) {
   const folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
-  const store = await openStore(database, storeGuest({ makesDatabase: false }))
+  const store = await openStore(database, commandUser({ makesDatabase: false }))
   for (const [index, token] of more.entries()) {
     await store.createToken({
       name: '',

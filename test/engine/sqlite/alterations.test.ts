@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
-import { storeGuest } from '../../../src/engine/store-user'
+import { commandUser } from '../../../src/engine/store-user'
 import { check, importLines, lines } from '../../harness/commands'
 import {
   type Daemon,
@@ -106,7 +106,7 @@ test.each([
 test('a trigger on any table stops plants and tokens from being written', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
-  const store = await openStore(database, storeGuest({ makesDatabase: true }))
+  const store = await openStore(database, commandUser({ makesDatabase: true }))
   using other = new Database(database)
   const tables = other.query(`SELECT name FROM sqlite_schema WHERE type = 'table'`).values().flat()
   expect(tables).toHaveLength(4)

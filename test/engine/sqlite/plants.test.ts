@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
 import { allPlants, preparePlants } from '../../../src/engine/sqlite/plants'
-import { storeGuest } from '../../../src/engine/store-user'
+import { commandUser } from '../../../src/engine/store-user'
 import { ORDERS } from '../../../src/plant/plants'
 import { FILTERS, filtersWith } from '../../harness/filters'
 import { temporaryFolder } from '../../harness/folder'
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../harness/folder'
 test('every page is a range of an index in its order, and nothing is sorted', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  await (await openStore(path, storeGuest({ makesDatabase: true }))).close()
+  await (await openStore(path, commandUser({ makesDatabase: true }))).close()
   using db = new Database(path, { safeIntegers: true })
   const texts = new Set<string>()
   const query = db.query.bind(db)
@@ -41,7 +41,7 @@ test('every page is a range of an index in its order, and nothing is sorted', as
 test("an export is read in parts of a thousand plants, or of a page's length", async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const store = await openStore(path, storeGuest({ makesDatabase: true }))
+  const store = await openStore(path, commandUser({ makesDatabase: true }))
   const names = [...Array.from({ length: 1001 }, () => 'a'), ...Array(3).fill('b'.repeat(500_000))]
   const plants = names.map((name, index) => ({ id: BigInt(index), name }))
   await store.createPlants(plants)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync, utimesSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
-import { storeGuest, storeOwner } from '../../../src/engine/store-user'
+import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
 import { openFiles } from '../../harness/open-files'
 
@@ -25,7 +25,7 @@ test('a read of a database that a crash has left closes its files', async () => 
 test('an error of the reader ends the read at once, unless the database has changed meanwhile', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  await (await openStore(path, storeGuest({ makesDatabase: true }))).close()
+  await (await openStore(path, commandUser({ makesDatabase: true }))).close()
   let reads = 0
   const read = (changes: number) =>
     readDatabase(path, () => {

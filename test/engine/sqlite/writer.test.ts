@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, jest, spyOn, test } from 'bun:test'
 import type { Write } from '../../../src/engine/commit/write'
 import type { Reply, Request } from '../../../src/engine/sqlite/committer'
 import { Writer } from '../../../src/engine/sqlite/writer'
-import { storeGuest, storeOwner } from '../../../src/engine/store-user'
+import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import { InDoubtError } from '../../../src/errors'
 
 let requests: Request[] = []
@@ -79,7 +79,7 @@ const daemonWriter = () =>
       },
     ),
   )
-const commandWriter = () => new Writer(database, storeGuest({ makesDatabase: false }))
+const commandWriter = () => new Writer(database, commandUser({ makesDatabase: false }))
 
 const create = (id: number): Write => ({ kind: 'create', row: [id, 'Fern', null], origin: null })
 const failing = (

@@ -8,7 +8,7 @@ import { copyDatabase } from '../../../src/engine/sqlite/backup'
 import { prepareChangeLogWriter } from '../../../src/engine/sqlite/change-log'
 import { connect } from '../../../src/engine/sqlite/connection'
 import { restoreDatabase } from '../../../src/engine/sqlite/restore'
-import { storeGuest, storeOwner } from '../../../src/engine/store-user'
+import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import { testChangeLog } from '../../engine/change-log-contract'
 import { temporaryFolder } from '../../harness/folder'
@@ -24,7 +24,7 @@ testChangeLog('SQLite', async () => {
       store = await openAs(path, keep)
       return store
     },
-    openForCommand: () => openStore(path, storeGuest({ makesDatabase: false })),
+    openForCommand: () => openStore(path, commandUser({ makesDatabase: false })),
     async copy() {
       await store?.close()
       store = undefined

@@ -4,7 +4,7 @@ import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { createChangeLogReader } from '../../../src/engine/postgres/sql/change-log'
-import { storeGuest, storeOwner } from '../../../src/engine/store-user'
+import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import { follow, testChangeLog } from '../../engine/change-log-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -41,7 +41,7 @@ describeServers('the change log in %s', (startServer, installation) => {
         store = await openKeeping(url, keep)
         return store
       },
-      openForCommand: () => openStore(url, storeGuest({ makesDatabase: false })),
+      openForCommand: () => openStore(url, commandUser({ makesDatabase: false })),
       async copy() {
         await close()
         await server.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`)
@@ -230,7 +230,7 @@ describeServers('the change log in %s', (startServer, installation) => {
     await using sql = new SQL({ url, max: 1 })
     await sql`UPDATE change_log SET timeline = 'that of the server before'`
 
-    const first = await openStore(url, storeGuest({ makesDatabase: false }))
+    const first = await openStore(url, commandUser({ makesDatabase: false }))
     await first.deletePlant(1n)
 
     await expect(first.changeLog?.read({ after: next, limit: 9 })).rejects.toHaveProperty(

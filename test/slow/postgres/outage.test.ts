@@ -6,7 +6,7 @@ import { openStore } from '../../../src/engine/engine'
 import { chooseHost, connect } from '../../../src/engine/postgres/connection/hosts'
 import { Primary } from '../../../src/engine/postgres/connection/primary'
 import { ServerState } from '../../../src/engine/postgres/connection/state'
-import { storeGuest, storeOwner } from '../../../src/engine/store-user'
+import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -137,7 +137,7 @@ describeServers('an outage of %s', (startServer, installation) => {
     const url = await newDatabase(await startServer())
     using proxy = startProxy(Number(new URL(url).port))
     const proxiedUrl = url.replace(/:\d+\//, `:${proxy.port}/`)
-    const store = await openStore(proxiedUrl, storeGuest({ makesDatabase: true }))
+    const store = await openStore(proxiedUrl, commandUser({ makesDatabase: true }))
     await store.createPlant({ id: 1n, name: 'one' })
     proxy.hold('requests', 'two')
     const inDoubt = store.createPlant({ id: 2n, name: 'two' })

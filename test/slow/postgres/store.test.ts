@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
 import { connect } from '../../../src/engine/postgres/connection/hosts'
-import { storeGuest } from '../../../src/engine/store-user'
+import { commandUser } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
 import type { Plant } from '../../../src/plant/plant'
 import type { Store } from '../../../src/store'
@@ -85,7 +85,7 @@ describeServers('a store in %s', (startServer, installation) => {
     const server = await startServer()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
-    const store = await openStore(url, storeGuest({ makesDatabase: false }))
+    const store = await openStore(url, commandUser({ makesDatabase: false }))
     await server.query('UPDATE plantstore_schema SET version = version + 1', url)
 
     const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
@@ -109,7 +109,9 @@ describeServers('a store in %s', (startServer, installation) => {
   test('is not created by a command that only reads', async () => {
     const url = await newDatabase(await startServer())
 
-    expect(openStore(url, storeGuest({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
+    expect(openStore(url, commandUser({ makesDatabase: false }))).rejects.toThrow(
+      'no plantstore in',
+    )
   })
 
   test('refuses a token in one process once another has revoked it', async () => {
