@@ -8,7 +8,14 @@ import { Value } from '@sinclair/typebox/value'
 import { SQL, YAML } from 'bun'
 import { freePort } from '../../../tools/free-port'
 import { INSTALLATIONS, isInstalled, PASSWORD } from '../../../tools/postgres/server'
-import { builtProgram, PATIENCE_MS, root, startDaemon, temporaryFolder } from '../../harness/daemon'
+import {
+  builtProgram,
+  type Daemon,
+  PATIENCE_MS,
+  root,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
 import { type Process, run, startProcess } from '../../harness/process'
 import { until } from '../../harness/until'
 
@@ -25,6 +32,7 @@ const Compose = Type.Object({
 })
 
 const read = (name: string) => readFileSync(join(root, 'deploy', name), 'utf8')
+const compose = Value.Parse(Compose, YAML.parse(read('compose.scaling.yaml')))
 const [debian] = INSTALLATIONS
 const canRun = debian !== undefined && isInstalled(debian) && process.getuid?.() === 0
 const bin = debian?.bin ?? ''
@@ -50,31 +58,45 @@ async function untilReady(port: number): Promise<SQL> {
   })
 }
 
-test.skipIf(!canRun)(
-  'the compose file runs a primary and a synchronous standby, and a failover loses nothing',
-  async () => {
-    const compose = Value.Parse(Compose, YAML.parse(read('compose.scaling.yaml')))
-    using folder = temporaryFolder()
-    chmodSync(folder.path, 0o755)
-    const gosu =
-      '#!/bin/sh\nuser=$1\nshift\nexec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"\n'
-    writeFileSync(folder.file('gosu'), gosu, { mode: 0o755 })
-    writeFileSync(folder.file('password'), PASSWORD, { mode: 0o644 })
-    const sockets = folder.file('sockets')
-    mkdirSync(sockets)
-    chmodSync(sockets, 0o777)
-    const ports = { primary: freePort(), standby: freePort() }
-    const environment = (name: keyof typeof ports) => ({
+type Name = 'primary' | 'standby'
+
+/** A folder with what the images have, and the servers that run in it. */
+function openLab(folder: ReturnType<typeof temporaryFolder>) {
+  chmodSync(folder.path, 0o755)
+  const gosu =
+    '#!/bin/sh\nuser=$1\nshift\nexec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"\n'
+  writeFileSync(folder.file('gosu'), gosu, { mode: 0o755 })
+  writeFileSync(folder.file('password'), PASSWORD, { mode: 0o644 })
+  const sockets = folder.file('sockets')
+  mkdirSync(sockets)
+  chmodSync(sockets, 0o777)
+  const ports = { primary: freePort(), standby: freePort() }
+  const dataOf = (name: Name) => folder.file(`${name}/data`)
+  const optionsOf = (name: Name) => ({
+    cwd: folder.path,
+    env: {
       PATH: `${folder.path}:${bin}:${Bun.env.PATH}`,
-      PGDATA: folder.file(`${name}/data`),
+      PGDATA: dataOf(name),
       PGPORT: String(ports[name]),
-    })
-    const shell = async (name: keyof typeof ports, ...words: readonly string[]) => {
-      const { code, out, err } = await run(words, { cwd: folder.path, env: environment(name) })
+    },
+  })
+  const processes: Process[] = []
+  return {
+    folder,
+    sockets,
+    ports,
+    dataOf,
+    async shell(name: Name, ...words: readonly string[]): Promise<void> {
+      const { code, out, err } = await run(words, optionsOf(name))
       if (code !== 0) throw new Error(`${words.join(' ')}: ${out}${err}`)
-    }
-    // Service names become ports of this machine.
-    const here = (text: string) =>
+    },
+    serve(name: Name, words: readonly string[]): Process {
+      const child = startProcess(words, optionsOf(name))
+      processes.push(child)
+      return child
+    },
+    /** A text of the compose file, with ports of this machine for the names of services. */
+    here: (text: string): string =>
       text
         .replaceAll('/run/secrets/database-password', folder.file('password'))
         .replaceAll('host=postgres-1', `host=127.0.0.1 port=${ports.primary}`)
@@ -82,102 +104,106 @@ test.skipIf(!canRun)(
           '@postgres-1,postgres-2/',
           `@127.0.0.1:${ports.primary},127.0.0.1:${ports.standby}/`,
         )
-        .replace('@postgres-2/', `@127.0.0.1:${ports.standby}/`)
-    const processes: Process[] = []
+        .replace('@postgres-2/', `@127.0.0.1:${ports.standby}/`),
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const child of processes) if (child.alive()) await child.stop('SIGQUIT')
+    },
+  }
+}
 
-    try {
-      // The image creates this database at its first start.
-      await shell('primary', 'install', '-d', '-o', 'postgres', folder.file('primary'))
-      const initdb = [
-        'initdb',
-        '-U',
-        'plantstore',
-        '--pwfile',
-        folder.file('password'),
-        '-A',
-        'trust',
-      ]
-      await shell('primary', 'gosu', 'postgres', ...initdb, '--encoding=UTF8', '--data-checksums')
-      const { PGDATA } = environment('primary')
-      appendFileSync(`${PGDATA}/pg_hba.conf`, 'host all all all scram-sha-256\n')
-      appendFileSync(`${PGDATA}/postgresql.conf`, `unix_socket_directories = '${sockets}'\n`)
-      await shell('primary', 'gosu', 'postgres', 'sh', join(root, 'deploy/postgres-first-start.sh'))
-      const options = { cwd: folder.path }
-      const serve = (name: keyof typeof ports, words: readonly string[]) => {
-        const child = startProcess(words, { ...options, env: environment(name) })
-        processes.push(child)
-        return child
-      }
-      const primary = serve('primary', ['gosu', 'postgres', 'postgres'])
-      const onPrimary = await untilReady(ports.primary)
-      await onPrimary.unsafe('SET synchronous_commit = local').simple()
-      await onPrimary.unsafe('CREATE DATABASE plants').simple()
+type Lab = ReturnType<typeof openLab>
 
-      const { entrypoint } = compose.services['postgres-2']
-      serve(
-        'standby',
-        entrypoint.map((word) => here(word.replaceAll('$$', '$'))),
-      )
-      const onStandby = await untilReady(ports.standby)
-      const standbys = () => onPrimary`SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`
-      await until('a synchronous standby', async () => (await standbys()).length)
+/** Starts the primary and its synchronous standby, as the compose file does. */
+async function startServers({ folder, sockets, ports, dataOf, shell, serve, here }: Lab) {
+  // The image creates this database at its first start.
+  await shell('primary', 'install', '-d', '-o', 'postgres', folder.file('primary'))
+  const initdb = ['initdb', '-U', 'plantstore', '--pwfile', folder.file('password'), '-A', 'trust']
+  await shell('primary', 'gosu', 'postgres', ...initdb, '--encoding=UTF8', '--data-checksums')
+  const data = dataOf('primary')
+  appendFileSync(`${data}/pg_hba.conf`, 'host all all all scram-sha-256\n')
+  appendFileSync(`${data}/postgresql.conf`, `unix_socket_directories = '${sockets}'\n`)
+  await shell('primary', 'gosu', 'postgres', 'sh', join(root, 'deploy/postgres-first-start.sh'))
+  const primary = serve('primary', ['gosu', 'postgres', 'postgres'])
+  const onPrimary = await untilReady(ports.primary)
+  await onPrimary.unsafe('SET synchronous_commit = local').simple()
+  await onPrimary.unsafe('CREATE DATABASE plants').simple()
 
-      const env = {
-        PLANTSTORE_DATABASE: here(compose['x-plantstore'].environment.PLANTSTORE_DATABASE),
-        PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password'),
-      }
-      await using first = await startDaemon({ program: builtProgram(), env })
-      await using second = await startDaemon({ program: builtProgram(), env })
-      const daemons = [first, second]
-      const acknowledgedIds: number[] = []
-      let next = 1
-      let isOver = false
-      const clients = daemons.map(async (daemon) => {
-        while (!isOver) {
-          const id = next
-          next += 1
-          const answer = await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
-          if (answer.status === 200) acknowledgedIds.push(id)
-        }
-      })
-      await until('300 creates', () => acknowledgedIds.length >= 300)
-      const { environment: ofReader } = compose.services['plantstore-reader']
-      await using reader = await startDaemon({
-        program: builtProgram(),
-        env: {
-          ...env,
-          ...ofReader,
-          PLANTSTORE_DATABASE: here(ofReader.PLANTSTORE_DATABASE ?? ''),
-          PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password'),
-          PLANTSTORE_TOKEN_FILE: '',
-        },
-      })
-      expect((await reader.fetch('/plants/1')).status).toBe(200)
-      expect((await reader.create('{"id":0,"name":"x"}')).status).toBe(403)
+  const { entrypoint } = compose.services['postgres-2']
+  serve(
+    'standby',
+    entrypoint.map((word) => here(word.replaceAll('$$', '$'))),
+  )
+  const onStandby = await untilReady(ports.standby)
+  const standbys = () => onPrimary`SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`
+  await until('a synchronous standby', async () => (await standbys()).length)
+  return { primary, onStandby }
+}
 
-      await primary.stop('SIGQUIT')
-      await shell('standby', 'gosu', 'postgres', 'pg_ctl', 'promote')
-      const before = acknowledgedIds.length
-      await onStandby.unsafe('ALTER SYSTEM RESET synchronous_standby_names').simple()
-      await onStandby.unsafe('SELECT pg_reload_conf()').simple()
-      await until('300 more creates', () => acknowledgedIds.length >= before + 300)
+/** Creates plants by each daemon, until it is stopped. */
+function startClients(daemons: readonly Daemon[]) {
+  const acknowledgedIds: number[] = []
+  let next = 1
+  let isOver = false
+  const clients = daemons.map(async (daemon) => {
+    while (!isOver) {
+      const id = next
+      next += 1
+      const answer = await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+      if (answer.status === 200) acknowledgedIds.push(id)
+    }
+  })
+  return {
+    acknowledgedIds,
+    async untilMore(): Promise<void> {
+      const wanted = acknowledgedIds.length + 300
+      await until('300 more creates', () => acknowledgedIds.length >= wanted)
+    },
+    async stop(): Promise<void> {
       isOver = true
       await Promise.all(clients)
+    },
+  }
+}
 
-      const lostIds = []
-      for (const id of acknowledgedIds) {
-        const { status } = await second.fetch(`/plants/${id}`)
-        if (status !== 200) lostIds.push(id)
-      }
-      expect(lostIds).toEqual([])
-      for (const daemon of daemons) {
-        expect(daemon.events().map(({ event }) => event)).toContain('server-moved')
-        expect(await (await daemon.fetch('/metrics')).text()).toContain(
-          'plantstore_acknowledged_commits_lost_total 0\n',
-        )
-      }
-    } finally {
-      for (const child of processes) if (child.alive()) await child.stop('SIGQUIT')
+test.skipIf(!canRun)(
+  'the compose file runs a primary and a synchronous standby, and a failover loses nothing',
+  async () => {
+    using folder = temporaryFolder()
+    await using lab = openLab(folder)
+    const { primary, onStandby } = await startServers(lab)
+    const env = {
+      PLANTSTORE_DATABASE: lab.here(compose['x-plantstore'].environment.PLANTSTORE_DATABASE),
+      PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password'),
+    }
+    await using first = await startDaemon({ program: builtProgram(), env })
+    await using second = await startDaemon({ program: builtProgram(), env })
+    const daemons = [first, second]
+    const clients = startClients(daemons)
+    await clients.untilMore()
+    const { environment } = compose.services['plantstore-reader']
+    const PLANTSTORE_DATABASE = lab.here(environment.PLANTSTORE_DATABASE ?? '')
+    await using reader = await startDaemon({
+      program: builtProgram(),
+      env: { ...environment, ...env, PLANTSTORE_DATABASE, PLANTSTORE_TOKEN_FILE: '' },
+    })
+    expect((await reader.fetch('/plants/1')).status).toBe(200)
+    expect((await reader.create('{"id":0,"name":"x"}')).status).toBe(403)
+
+    await primary.stop('SIGQUIT')
+    await lab.shell('standby', 'gosu', 'postgres', 'pg_ctl', 'promote')
+    await onStandby.unsafe('ALTER SYSTEM RESET synchronous_standby_names').simple()
+    await onStandby.unsafe('SELECT pg_reload_conf()').simple()
+    await clients.untilMore()
+    await clients.stop()
+
+    const lostIds: number[] = []
+    for (const id of clients.acknowledgedIds) {
+      if ((await second.fetch(`/plants/${id}`)).status !== 200) lostIds.push(id)
+    }
+    expect(lostIds).toEqual([])
+    for (const daemon of daemons) {
+      expect(daemon.events().map(({ event }) => event)).toContain('server-moved')
+      expect(await daemon.metric('plantstore_acknowledged_commits_lost_total')).toBe(0)
     }
   },
 )
