@@ -4,7 +4,7 @@ import { effect, signal, untracked } from '@preact/signals'
 import type { Change, NewPlant } from '../../client/client.ts'
 import { keptToken } from '../kept-token.ts'
 import { extractToken, readUrlView, setUrlView } from './address.ts'
-import { createAnnouncer } from './announcer.ts'
+import { type Announcer, createAnnouncer } from './announcer.ts'
 import type { CellEditor } from './cells/cell-editor.tsx'
 import { ChangeQueue } from './change-queue.ts'
 import { BackgroundSaves } from './editor/background-saves.ts'
@@ -29,13 +29,8 @@ const WIDE = '(width >= 1280px)'
 
 export type Console = ReturnType<typeof createParts>
 
-function createParts(base: URL) {
-  const announcer = createAnnouncer()
-  const { announce } = announcer
-  const session = new Session(base)
-  const monitor = createMonitor(session)
-  const list = new PlantList(session, announce, setUrlView)
-  const scroll = new TableScroll(list)
+/** The parts that carry out changes, and undo them. */
+function createChanges(list: PlantList, announcer: Announcer) {
   const queue = new ChangeQueue()
   const undoHistory = new UndoHistory(list, announcer, queue)
   const saves = new BackgroundSaves(list, queue, (step) => {
@@ -43,6 +38,17 @@ function createParts(base: URL) {
     undoHistory.record({ what: nameOf([step]), steps: [step] })
   })
   list.withUnsaved = saves.withUnsaved
+  return { queue, undoHistory, saves }
+}
+
+function createParts(base: URL) {
+  const announcer = createAnnouncer()
+  const { announce } = announcer
+  const session = new Session(base)
+  const monitor = createMonitor(session)
+  const list = new PlantList(session, announce, setUrlView)
+  const scroll = new TableScroll(list)
+  const { queue, undoHistory, saves } = createChanges(list, announcer)
   const editor = new Editor(list, saves)
   const selection = new Selection(list)
   const onImported = (): void => {
@@ -56,7 +62,7 @@ function createParts(base: URL) {
   const exporter = new Exporter(list)
   const isHelpShown = signal(false)
   const isRecentShown = signal(false)
-  /** null until it is loaded. */
+  /** Null until it is loaded. */
   const cells = signal<CellEditor | null>(null)
   /** Forgets the token, stops everything that used it, and forgets what it has shown. */
   function forget(): void {

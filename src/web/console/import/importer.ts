@@ -22,23 +22,36 @@ function preloadReaders(session: Session): void {
 
 type OnDone = (item: UndoItem) => void
 
+/** The files chosen together, up to the current one. */
+class ImportList {
+  readonly imports = signal<readonly Import[]>([])
+  readonly current = computed(() => this.imports.value.at(-1) ?? null)
+
+  add(file: File): void {
+    this.imports.value = [...this.imports.value, new Import(file)]
+  }
+
+  readonly update = (change: (before: Import) => Partial<Import>): void => {
+    const { value: before } = this.current
+    if (before) this.imports.value = this.imports.value.with(-1, { ...before, ...change(before) })
+  }
+
+  removeCurrent(): void {
+    this.imports.value = this.imports.value.slice(0, -1)
+  }
+}
+
 export function createImporter(session: Session, onChange: () => void, onDone: OnDone) {
-  /** The files chosen together, up to the current one. */
-  const imports = signal<readonly Import[]>([])
-  const current = computed(() => imports.value.at(-1) ?? null)
+  const list = new ImportList()
+  const { imports, current, update } = list
   const firstNumbers = new Map<string, string>()
   const queue: QueuedFile[] = []
   let isBusy = false
   let abort = new AbortController()
   preloadReaders(session)
 
-  function update(change: (before: Import) => Partial<Import>): void {
-    const { value: before } = current
-    if (before) imports.value = imports.value.with(-1, { ...before, ...change(before) })
-  }
-
   async function importFile({ file, mode }: QueuedFile): Promise<void> {
-    imports.value = [...imports.value, new Import(file)]
+    list.add(file)
     const { ended } = session
     const onDoneHere: OnDone = (item) => (ended.aborted ? undefined : onDone(item))
     const { signal } = abort
@@ -47,7 +60,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: O
     if (readers) await readers.importFile(file, mode, context)
     else update(() => ({ state: 'failed', reason: NOT_LOADED }))
     if (current.value?.input) onChange()
-    if (current.value?.state === 'cancelled') imports.value = imports.value.slice(0, -1)
+    if (current.value?.state === 'cancelled') list.removeCurrent()
   }
 
   async function importQueue(): Promise<void> {
@@ -90,7 +103,7 @@ export function createImporter(session: Session, onChange: () => void, onDone: O
       const { value: failed } = current
       if (!failed || isBusy) return
       const { file, input, isFileError } = failed
-      imports.value = imports.value.slice(0, -1)
+      list.removeCurrent()
       queue.push({ file, mode: isFileError ? 'ask' : (input ?? 'ask if needed') })
       await importQueue()
     },

@@ -103,11 +103,38 @@ function TextChoice({
   )
 }
 
+/** Whether a row of a table has the names of its columns, and which. */
+function HeaderChoices({ preview: { settings, read } }: PreviewProps) {
+  const { header: hasHeader, headerRow } = settings.value
+  return (
+    <>
+      {hasHeader ? (
+        <TextChoice
+          id="import-header-row"
+          label="Header row"
+          placeholder="the first"
+          inputMode="numeric"
+          value={String(headerRow ?? '')}
+          onChoose={(text) => void read({ headerRow: toRow(text) })}
+        />
+      ) : null}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={hasHeader}
+          onChange={(event) => void read({ header: event.currentTarget.checked, headerRow: null })}
+        />
+        A row has the names of the columns
+      </label>
+    </>
+  )
+}
+
 /** The detected settings, which are nearly always right. */
 export function ReadingChoices({ preview }: PreviewProps) {
   const { settings, readable, read } = preview
   const { problem } = preview.detection
-  const { encoding, header: hasHeader, headerRow } = settings.value
+  const { encoding } = settings.value
   const table = readable.value?.table
   const format = preview.format.value
   const needsEncoding = problem !== null && encoding === null
@@ -145,28 +172,7 @@ export function ReadingChoices({ preview }: PreviewProps) {
         value={settings.value.null?.[0] ?? ''}
         onChoose={(text) => void read({ null: text === '' ? null : [text] })}
       />
-      {isTable && hasHeader ? (
-        <TextChoice
-          id="import-header-row"
-          label="Header row"
-          placeholder="the first"
-          inputMode="numeric"
-          value={String(headerRow ?? '')}
-          onChoose={(text) => void read({ headerRow: toRow(text) })}
-        />
-      ) : null}
-      {isTable ? (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={hasHeader}
-            onChange={(event) =>
-              void read({ header: event.currentTarget.checked, headerRow: null })
-            }
-          />
-          A row has the names of the columns
-        </label>
-      ) : null}
+      {isTable ? <HeaderChoices preview={preview} /> : null}
     </fieldset>
   )
 }
