@@ -8,7 +8,6 @@ import { follow } from '../../engine/change-log-contract'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { errorOf, newDatabase, openAt } from '../../harness/postgres-store'
-import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -100,44 +99,5 @@ describeServers('the change log in %s', (startServer, { bin }) => {
     await server.start()
 
     await expectOtherHistory(url, common, lostCursor)
-  })
-
-  test('works with a publication for all tables, whose subscriber gets the plants', async () => {
-    await using publisher = await startPostgres(
-      { name: '', bin },
-      { settings: { wal_level: 'logical' } },
-    )
-    await using subscriber = await startPostgres({ name: '', bin })
-    const url = await publisher.createDatabase('plants')
-    // A publication of the whole database may precede the tables.
-    await publisher.query('CREATE PUBLICATION everything FOR ALL TABLES', url)
-    const store = await openKeeping(url)
-    await store.createPlants(range(1, 3))
-    await store.replacePlant({ id: 1n, name: 'Oak', tag: 'tree' })
-    await store.deletePlant(2n)
-    expect(await errorOf(store.probe())).toBeNull()
-
-    const copy = await subscriber.createDatabase('plants')
-    await (await openAt(copy)).close()
-    const tables = 'plants, tokens, lanes, changes, change_log, change_log_start, plant_count'
-    await subscriber.query(`TRUNCATE ${tables}, plantstore_schema`, copy)
-    await subscriber.query(
-      `CREATE SUBSCRIPTION all_plants CONNECTION '${url}' PUBLICATION everything`,
-      copy,
-    )
-    await store.patchPlant(3n, { tag: 'herb' })
-    await store.deletePlant(1n)
-    const plants = await allPlants(store)
-    await store.close()
-    // A start with the publication in place.
-    await (await openAt(url)).close()
-
-    const replica = () => subscriber.query('SELECT id, name, tag FROM plants ORDER BY id', copy)
-    const expected = plants.map(({ id, name, tag = null }) => ({ id: String(id), name, tag }))
-    const end = performance.now() + 30_000
-    const text = (value: unknown) => JSON.stringify(value)
-    while (text(await replica()) !== text(expected) && performance.now() < end) await Bun.sleep(100)
-    expect(text(await replica())).toBe(text(expected))
-    await subscriber.query('ALTER SUBSCRIPTION all_plants DISABLE', copy)
   })
 })
