@@ -1,24 +1,19 @@
 // New plants in the console, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, removePlants, stored } = ownDaemon()
+const { daemon, replacePlants, stored } = ownStore()
 
-await inEachBrowser((person, browser) => {
+await inEachBrowser((person) => {
   beforeEach(async () => {
-    await removePlants()
-    await daemon.create('{"id":200,"name":"plant 200","tag":"houseplant"}')
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants([{ id: 200, name: 'plant 200', tag: 'houseplant' }])
+    await person.connect(daemon.url)
     await person.find(labels.row('200'))
     await person.focus(labels.table)
   })
 
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const { evaluate } = person
   const isProposed = (id: string) =>
     person.until('the next id', async () => (await person.textOf(labels.id)) === id)
   const marked = `document.querySelector('.row.added .id')?.textContent ?? null`
@@ -61,8 +56,7 @@ await inEachBrowser((person, browser) => {
   })
 
   test('a plant that is added below many others is in view', async () => {
-    const plants = Array.from({ length: 90 }, (_, at) => ({ id: at + 1, name: `plant ${at}` }))
-    await daemon.fetch('/plants/batch', { json: { plants } })
+    await daemon.fetch('/plants/batch', { json: { plants: numbered(90) } })
     await person.click(labels.control('Reload'))
     await person.find(labels.row('1'))
     await person.press('n')

@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { temporaryFolder } from '../../../harness/folder'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
 import { Skipped } from '../../faults/fault'
 import { need } from '../../faults/lab'
 import { startChromium } from './chromium'
@@ -66,6 +69,24 @@ async function startBrowser(name: BrowserName) {
     },
   }
 }
+
+/** A daemon for the tests of a file, whose plants are replaced before each. */
+export function ownStore(args: readonly string[] = []) {
+  ownPages()
+  const own = ownDaemon({ args })
+  return {
+    ...own,
+    plants: () => storedPlants(own.database),
+    async replacePlants(plants: readonly object[]): Promise<void> {
+      await own.removePlants()
+      await own.daemon.fetch('/plants/batch', { json: { plants } })
+    },
+  }
+}
+
+/** The plants 1 to `count`. */
+export const numbered = (count: number, tag?: string) =>
+  Array.from({ length: count }, (_, at) => ({ id: at + 1, name: `plant ${at + 1}`, tag }))
 
 /**
  * Defines tests for each browser, which runs while they do; where it is missing, a skipped test has the reason. Each

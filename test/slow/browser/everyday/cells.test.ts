@@ -1,15 +1,10 @@
 // Cells of the table that are edited in place, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, createToken } = ownDaemon()
+const { daemon, plants, createToken } = ownStore()
 
 const PLANTS = [
   { id: 1, name: 'Boston fern', tag: 'fern' },
@@ -27,7 +22,7 @@ const FERN = labels.cell('1', 'fern')
 const OPEN = labels.control('Open plant 1, as it was typed')
 const PANEL = labels.control('Duplicate')
 
-const stored = (id: number) => storedPlants(database).find((plant) => plant.id === BigInt(id))
+const stored = (id: number) => plants().find((plant) => plant.id === BigInt(id))
 const isStored = (id: number, fields: { readonly name?: string; readonly tag?: string | null }) =>
   until(`plant ${id} with ${JSON.stringify(fields)}`, () =>
     Object.entries(fields).every(
@@ -35,8 +30,8 @@ const isStored = (id: number, fields: { readonly name?: string; readonly tag?: s
     ),
   )
 
-await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+await inEachBrowser((person) => {
+  const { evaluate } = person
   /** Edits a cell by the mouse. */
   async function edit(cell: labels.Target): Promise<void> {
     await person.doubleClick(cell)
@@ -45,7 +40,7 @@ await inEachBrowser((person, browser) => {
 
   beforeEach(async () => {
     await daemon.fetch('/plants/batch', { method: 'PUT', json: { plants: PLANTS } })
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.connect(daemon.url)
     await person.find(labels.row('1'))
     await person.findEditor()
   })

@@ -1,33 +1,20 @@
 // A colleague changes plants while they are edited here, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, removePlants } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, plants, replacePlants } = ownStore(['--keep-changes', '1d'])
 
 const PLANTS = 200
-const plants = () => storedPlants(database).map(({ name, tag }) => `${name} ${tag}`)
+const texts = () => plants().map(({ name, tag }) => `${name} ${tag}`)
 const unchanged = (first: number) =>
   Array.from({ length: PLANTS - first + 1 }, (_, at) => `plant ${first + at} fern`)
 
-await inEachBrowser((person, browser) => {
-  const _evaluate = (expression: string) => browser().driver.evaluate(expression)
-
+await inEachBrowser((person) => {
   beforeEach(async () => {
-    await removePlants()
-    const all = Array.from({ length: PLANTS }, (_, at) => ({
-      id: at + 1,
-      name: `plant ${at + 1}`,
-      tag: 'fern',
-    }))
-    await daemon.fetch('/plants/batch', { json: { plants: all } })
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants(numbered(PLANTS, 'fern'))
+    await person.connect(daemon.url)
     await person.find(labels.row('4'), labels.text('Updates live'))
     await person.findEditor()
   })
@@ -52,7 +39,7 @@ await inEachBrowser((person, browser) => {
       labels.text('This plant was deleted elsewhere. Copy what you typed, if you need it.'),
     )
     expect(await person.textOf(labels.name)).toBe('Rosa canina')
-    expect(plants()).toEqual(['plant 1 fern', ...unchanged(3)])
+    expect(texts()).toEqual(['plant 1 fern', ...unchanged(3)])
   })
 
   test('a plant that leaves the search meanwhile is stored with the whole text', async () => {
@@ -64,8 +51,8 @@ await inEachBrowser((person, browser) => {
     await person.isIn('#name')
     await person.type(' canina')
     await person.press('Enter')
-    await until('the name', () => plants()[1] === 'Rosa canina rose')
-    expect(plants().slice(2)).toEqual(unchanged(3))
+    await until('the name', () => texts()[1] === 'Rosa canina rose')
+    expect(texts().slice(2)).toEqual(unchanged(3))
   })
 
   test('a row that moves away meanwhile goes on in the panel, which asks about the same text', async () => {
@@ -78,8 +65,8 @@ await inEachBrowser((person, browser) => {
     await person.type(' canina')
     await person.press('Enter')
     expect(await person.textOf(labels.tag)).toBe('Rosa canina')
-    expect(plants()).toEqual(['plant 1 fern', 'plant 2 zinnia', ...unchanged(3)])
+    expect(texts()).toEqual(['plant 1 fern', 'plant 2 zinnia', ...unchanged(3)])
     await person.click(labels.control('Save mine'))
-    await until('the tag', () => plants()[1] === 'plant 2 Rosa canina')
+    await until('the tag', () => texts()[1] === 'plant 2 Rosa canina')
   })
 })

@@ -3,15 +3,11 @@ import { beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, removePlants } = ownDaemon()
+const { daemon, stored, replacePlants } = ownStore()
 
 const PLANTS = [
   { id: -7, name: 'Boston fern', tag: 'fern' },
@@ -22,19 +18,16 @@ const PLANTS = [
 ]
 const LARGEST = '9223372036854775807'
 
-const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
-
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    await removePlants()
-    await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants(PLANTS)
+    await person.connect(daemon.url)
     await person.find(labels.table, labels.row('4'))
   })
 
   test('connects with a token, and sees every plant', async () => {
-    await browser().driver.open('about:blank')
-    await browser().driver.open(daemon.url)
+    await person.open('about:blank')
+    await person.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.click(labels.connect)
     await person.find(

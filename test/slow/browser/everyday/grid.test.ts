@@ -1,15 +1,10 @@
 // The table as a spreadsheet: typing, copying, pasting and ranges, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, plants, removePlants } = ownStore(['--keep-changes', '1d'])
 
 const LARGEST = '9223372036854775807'
 const PLANTS = `{"plants":[
@@ -19,12 +14,14 @@ const PLANTS = `{"plants":[
   {"id":${LARGEST},"name":"Last"}
 ]}`
 
-const stored = () => storedPlants(database).map(({ name, tag }) => `${name}|${tag ?? ''}`)
+const stored = () => plants().map(({ name, tag }) => `${name}|${tag ?? ''}`)
 const isStored = (...wanted: readonly string[]) =>
   until(`stored ${wanted.join()}`, () => wanted.every((text, at) => stored()[at] === text))
 
-await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+await inEachBrowser((person) => {
+  const { evaluate } = person
+  const ACTIVE = `document.querySelector('[role=grid]').getAttribute('aria-activedescendant')`
+  const isAt = (id: string) => person.until(id, async () => (await evaluate(ACTIVE)) === id)
   /** Keeps what is copied, by its type. */
   const watchCopies = () =>
     evaluate(`(() => {
@@ -38,10 +35,9 @@ await inEachBrowser((person, browser) => {
   const copied = (type: string) => evaluate(`window.copied[${JSON.stringify(type)}] ?? null`)
 
   beforeEach(async () => {
-    for (const { id } of storedPlants(database))
-      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await removePlants()
     await daemon.fetch('/plants/batch', { method: 'POST', body: PLANTS })
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.connect(daemon.url)
     await person.find(labels.row('1'))
     await person.findEditor()
     await person.focus(labels.table)
@@ -165,9 +161,6 @@ await inEachBrowser((person, browser) => {
   })
 
   test('Home and End are the first and last cell of a row, with Control of the table', async () => {
-    const active = () =>
-      evaluate(`document.querySelector('[role=grid]').getAttribute('aria-activedescendant')`)
-    const isAt = (id: string) => person.until(id, async () => (await active()) === id)
     await person.press('ArrowDown')
     await person.press('ArrowRight')
     await person.press('End')
@@ -186,9 +179,6 @@ await inEachBrowser((person, browser) => {
   })
 
   test('the left arrow goes to the left, on a page from right to left too', async () => {
-    const active = () =>
-      evaluate(`document.querySelector('[role=grid]').getAttribute('aria-activedescendant')`)
-    const isAt = (id: string) => person.until(id, async () => (await active()) === id)
     await evaluate(`document.documentElement.dir = 'rtl'`)
     await person.press('ArrowLeft')
     await isAt('plant-1-name')

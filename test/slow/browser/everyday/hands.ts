@@ -1,4 +1,5 @@
 // Uses a page as a person does: looks for things by their names, moves the mouse, types.
+import { TOKEN } from '../../../harness/daemon'
 import type { Driver } from './driver'
 import { CELL, ROW, type Target } from './labels'
 
@@ -101,6 +102,10 @@ export function handsOn(driver: () => Driver) {
 
   return {
     sees,
+    evaluate: (expression: string) => driver().evaluate(expression),
+    open: (url: string) => driver().open(url),
+    /** Opens the console of a daemon by a link with a token. */
+    connect: (url: string, token: string = TOKEN) => driver().open(`${url}/#token=${token}`),
     until: (what: string, look: () => Promise<boolean>) => until(() => what, look),
     hover,
     click,
@@ -125,15 +130,6 @@ export function handsOn(driver: () => Driver) {
         )
       }
     },
-    /** Waits until one of these is seen; resolves to it. */
-    either: (...targets: readonly Target[]): Promise<Target> =>
-      until(
-        () => `sees none of ${JSON.stringify(targets)}`,
-        async () => {
-          for (const target of targets) if (await sees(target)) return target
-          return null
-        },
-      ),
     /** Types a text in a field, in place of what is there. */
     async fill(target: Target, text: string): Promise<void> {
       await click(target)

@@ -1,34 +1,22 @@
 // The console by the keyboard alone, in each browser: `bun run test:browser`.
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, folder, removePlants } = ownDaemon()
+const { daemon, plants, folder, replacePlants } = ownStore()
 
 const PLANTS = 800
 const TABLE = '[role=grid]'
-const plants = Array.from({ length: PLANTS }, (_, at) => ({
-  id: at + 1,
-  name: `plant ${at + 1}`,
-  ...(at < 20 ? { tag: 'fern' } : {}),
-}))
 
-await inEachBrowser((person, browser) => {
+await inEachBrowser((person) => {
   beforeEach(async () => {
-    const stored = storedPlants(database)
+    const stored = plants()
     if (
       stored.length !== PLANTS ||
       stored.some(({ name, tag }) => tag === 'x' || !name.startsWith('plant'))
-    ) {
-      await removePlants()
-      await daemon.fetch('/plants/batch', { json: { plants } })
-    }
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    )
+      await replacePlants([...numbered(20, 'fern'), ...numbered(PLANTS).slice(20)])
+    await person.connect(daemon.url)
     await person.find(labels.row('1'))
     await person.focus(labels.table)
   })
@@ -69,11 +57,6 @@ await inEachBrowser((person, browser) => {
       await person.find(labels.heading('plant 1'))
     })
 
-    test('? shows the shortcuts', async () => {
-      await person.press('?')
-      await person.find(labels.heading('Keyboard shortcuts'))
-    })
-
     test('/ goes to the search, and n adds a plant', async () => {
       await person.press('/')
       await person.isIn('#search')
@@ -84,9 +67,9 @@ await inEachBrowser((person, browser) => {
   })
 
   test('a menu is not stretched', async () => {
-    await browser().driver.evaluate("(document.querySelector('.table').style.maxWidth = '30rem')")
+    await person.evaluate("(document.querySelector('.table').style.maxWidth = '30rem')")
     await person.click({ kind: 'button', name: { pattern: '^Sorted by' } })
-    const heights = await browser().driver.evaluate(
+    const heights = await person.evaluate(
       "[...document.querySelectorAll(':popover-open > button')].map((it) => it.offsetHeight)",
     )
 

@@ -1,19 +1,16 @@
 // A page that was left and is brought back, in each browser: `bun run test:browser`.
 import { expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon } = ownDaemon()
+const { daemon } = ownStore()
 
 await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const { evaluate } = person
 
   async function leaveAndReturn(): Promise<void> {
-    await browser().driver.open(`${daemon.url}/health`)
+    await person.open(`${daemon.url}/health`)
     await evaluate('history.back() ?? null')
     // Until then, the expression may still run in the other page.
     const isBack = () => evaluate(`location.pathname === '/'`).catch(() => false)
@@ -24,7 +21,7 @@ await inEachBrowser((person, browser) => {
     // WebKit's driver answers no more once it has brought this page back.
     if (browser().driver.version.startsWith('WebKit')) return
     await daemon.create('{"id":1,"name":"plant"}')
-    await browser().driver.open(daemon.url)
+    await person.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
     await person.find(labels.row('1'))
@@ -43,7 +40,7 @@ await inEachBrowser((person, browser) => {
   })
 
   test('a page that the browser keeps is forgotten as it is left', async () => {
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.connect(daemon.url)
     await person.find(labels.table)
     await evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`)
     await person.find(labels.token)

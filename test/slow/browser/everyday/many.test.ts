@@ -1,14 +1,10 @@
 // The console with 50,000 plants, in each browser: `bun run test:browser`.
 import { beforeAll, beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon } = ownDaemon()
+const { daemon } = ownStore()
 
 const PLANTS = 50_000
 const BATCH = 1000
@@ -27,11 +23,11 @@ beforeAll(async () => {
 
 await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.connect(daemon.url)
     await person.find(labels.row('0'))
   })
 
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const { evaluate } = person
 
   /** The longest time in ms in which the page did nothing else, and all of it, while something is done. */
   async function longestTask(act: () => Promise<void>): Promise<[longest: number, all: number]> {

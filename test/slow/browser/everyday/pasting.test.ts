@@ -1,25 +1,17 @@
 // Rows and texts that are pasted, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, removePlants } = ownDaemon()
+const { daemon, plants, replacePlants } = ownStore()
 
-const fields = () => storedPlants(database).map(({ name, tag }) => [name, tag])
+const fields = () => plants().map(({ name, tag }) => [name, tag])
 
-await inEachBrowser((person, browser) => {
-  const _evaluate = (expression: string) => browser().driver.evaluate(expression)
-
+await inEachBrowser((person) => {
   beforeEach(async () => {
-    await removePlants()
-    await daemon.create('{"id":1,"name":"first"}')
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants([{ id: 1, name: 'first' }])
+    await person.connect(daemon.url)
     await person.find(labels.row('1'))
   })
 
@@ -44,7 +36,7 @@ await inEachBrowser((person, browser) => {
     await person.paste('70\tAgave\tsucculent\n60\tYucca\t\n')
     await person.click(labels.control('Import 2 plants'))
     await until('both rows', () => fields().length === 6)
-    expect(storedPlants(database).slice(-2)).toMatchObject([
+    expect(plants().slice(-2)).toMatchObject([
       { id: 60n, name: 'Yucca' },
       { id: 70n, name: 'Agave', tag: 'succulent' },
     ])

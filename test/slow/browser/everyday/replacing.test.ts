@@ -1,28 +1,18 @@
 // A replacement is shown before it is made, and undone, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, folder, removePlants } = ownDaemon()
+const { daemon, plants, folder, replacePlants } = ownStore()
 
-const PLANTS = Array.from({ length: 30 }, (_, at) => ({
-  id: at + 1,
-  name: `plant ${at + 1}`,
-  tag: 'stored',
-}))
-const names = () => storedPlants(database).map(({ name, tag }) => `${name} ${tag}`)
+const PLANTS = numbered(30, 'stored')
+const names = () => plants().map(({ name, tag }) => `${name} ${tag}`)
 
-await inEachBrowser((person, browser) => {
+await inEachBrowser((person) => {
   beforeEach(async () => {
-    await removePlants()
-    await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants(PLANTS)
+    await person.connect(daemon.url)
     await person.find(labels.row('1'))
   })
 
@@ -67,7 +57,7 @@ await inEachBrowser((person, browser) => {
   test('an import that is stopped during a request is undone whole', async () => {
     const file = folder.file('stopped.csv')
     await Bun.write(file, 'id,name\n31,fresh\n32,fresh\n')
-    await browser().driver.evaluate(`(() => {
+    await person.evaluate(`(() => {
       const { fetch } = window
       window.fetch = async (url, init) => {
         const answer = await fetch(url, init)

@@ -1,16 +1,12 @@
 // What a screen reader is told, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, removePlants } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, replacePlants } = ownStore(['--keep-changes', '1d'])
 
-await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+await inEachBrowser((person) => {
+  const { evaluate } = person
   /** The sentences that were added to a live region, each time anew. */
   const spoken = async (): Promise<readonly string[]> =>
     (await evaluate('window.spoken')) as readonly string[]
@@ -22,9 +18,8 @@ await inEachBrowser((person, browser) => {
     evaluate(`document.querySelector('[role=grid]').getAttribute('aria-activedescendant')`)
 
   beforeEach(async () => {
-    await removePlants()
-    for (const id of [1, 2, 3, 4]) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants(numbered(4))
+    await person.connect(daemon.url)
     await person.find(labels.row('4'), labels.text('Updates live'))
     await evaluate(`(() => {
       window.spoken = []
@@ -130,20 +125,6 @@ await inEachBrowser((person, browser) => {
     await person.press('Delete')
     await hears('Deleted plant 2; Ctrl+Z undoes it')
     await person.find(labels.row('1'), labels.row('3'), labels.row('4'))
-  })
-
-  test('a row is its id, name and tag', async () => {
-    await daemon.fetch('/plants/4', { method: 'PATCH', json: { tag: 'fern' } })
-    await person.find(labels.tagOf('4', 'fern'))
-    const names = `[...document.querySelectorAll('.rows [role=row]')].map((it) => it.ariaLabel)`
-    expect(await evaluate(names)).toEqual([
-      '1, plant 1, no tag',
-      '2, plant 2, no tag',
-      '3, plant 3, no tag',
-      '4, plant 4, fern',
-    ])
-    const tags = `[...document.querySelectorAll('.rows .tag')].map((it) => it.ariaLabel)`
-    expect(await evaluate(tags)).toEqual(['no tag', 'no tag', 'no tag', null])
   })
 
   test('rows below a change stay the same elements', async () => {

@@ -1,38 +1,25 @@
 // Tags in the console, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
-import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, removePlants } = ownDaemon()
+const { daemon, plants, replacePlants } = ownStore()
 
 const HOUSE_PLANTS = 120
 const OTHERS = 35
 const UNTAGGED = 45
-const PLANTS = HOUSE_PLANTS + OTHERS + UNTAGGED
-const tagOf = (at: number): string | undefined => {
-  if (at < HOUSE_PLANTS) return 'houseplant'
-  return at < HOUSE_PLANTS + OTHERS ? 'house plant' : undefined
-}
-const plants = Array.from({ length: PLANTS }, (_, at) => ({
-  id: at + 1,
-  name: `plant ${at + 1}`,
-  tag: tagOf(at),
+const PLANTS = numbered(HOUSE_PLANTS + OTHERS + UNTAGGED).map((plant, at) => ({
+  ...plant,
+  ...(at < HOUSE_PLANTS + OTHERS ? { tag: at < HOUSE_PLANTS ? 'houseplant' : 'house plant' } : {}),
 }))
 
-const withTag = (tag: string | null): number =>
-  storedPlants(database).filter((plant) => plant.tag === tag).length
+const withTag = (tag: string | null): number => plants().filter((plant) => plant.tag === tag).length
 
-await inEachBrowser((person, browser) => {
+await inEachBrowser((person) => {
   beforeEach(async () => {
-    await removePlants()
-    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants(PLANTS)
+    await person.connect(daemon.url)
     await person.find(labels.row('1'))
   })
 
@@ -56,7 +43,7 @@ await inEachBrowser((person, browser) => {
   })
 
   test('a new name is sent as it was entered, and not after Escape', async () => {
-    const evaluate = (expression: string) => browser().driver.evaluate(expression)
+    const { evaluate } = person
     await person.click(labels.tagOf('1', 'houseplant'))
     await person.find(labels.text(`${HOUSE_PLANTS} plants found`))
     await evaluate(`(() => {

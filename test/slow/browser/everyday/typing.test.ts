@@ -1,18 +1,14 @@
 // What is typed goes where it was put, on a slow network and in an outage, in each browser: `bun run test:browser`.
 import { beforeEach, expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
-import { ownDaemon } from '../../../harness/own-daemon'
-import { ownPages } from '../../../harness/own-pages'
-import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { inEachBrowser } from './browsers'
+import { inEachBrowser, numbered, ownStore } from './browsers'
 import * as labels from './labels'
 
-ownPages()
-const { daemon, database, removePlants, createToken, revokeToken } = ownDaemon()
+const { daemon, plants, replacePlants, createToken, revokeToken } = ownStore()
 
 const LATENCY_MS = 300
-const names = (): readonly string[] => storedPlants(database).map(({ name }) => name)
+const names = (): readonly string[] => plants().map(({ name }) => name)
 
 /** Delays every request of a page. */
 const SLOW = `(() => {
@@ -41,13 +37,12 @@ const LOST = `(() => {
   }
 })() ?? null`
 
-await inEachBrowser((person, browser) => {
-  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+await inEachBrowser((person) => {
+  const { evaluate } = person
 
   beforeEach(async () => {
-    await removePlants()
-    for (const id of [1, 2, 3, 4]) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
-    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await replacePlants(numbered(4))
+    await person.connect(daemon.url)
     await person.find(labels.row('4'))
     await person.findEditor()
     await person.focus(labels.table)
@@ -100,7 +95,7 @@ await inEachBrowser((person, browser) => {
     await person.type('70')
     await person.press('Enter')
     await until('the plant', () => names().includes('Aloe'))
-    expect(storedPlants(database).at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
+    expect(plants().at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
   })
 
   test('a plant that opens late takes no letter from the search, nor from a cell', async () => {
@@ -178,8 +173,8 @@ await inEachBrowser((person, browser) => {
 
   test('a revoked token is asked for at once, and the text of the cell stays', async () => {
     const token = await createToken('typist')
-    await browser().driver.open('about:blank')
-    await browser().driver.open(`${daemon.url}/#token=${token}`)
+    await person.open('about:blank')
+    await person.connect(daemon.url, token)
     await person.find(labels.row('4'))
     await person.findEditor()
     await person.focus(labels.table)
