@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { OPTIONS, type OptionName, variableOf } from '../../src/config/options'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { storeFolder } from '../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -71,9 +72,9 @@ test('lists the flag, the default and the environment variable of every option o
 })
 
 test('ignores the variables of options that a command does not have', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using _ = await startDaemon({ database })
+  using folder = storeFolder()
+  const { database } = folder
+  await using _ = await folder.serve()
   const args = ['token', 'create', 'laptop', '--database', database]
 
   const env = { PLANTSTORE_PORT: 'http' }
@@ -109,10 +110,10 @@ test('no option has a variable that Kubernetes sets for a Service of any name, b
 })
 
 test('ignores what Kubernetes sets for a Service named plantstore', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const env = linkVariables('PLANTSTORE')
   const args = ['--unix', folder.file('socket')]
-  await using _daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
+  await using _daemon = await folder.serve({ args, env })
 
   expect((await runProgram(['health', ...args], { env })).code).toBe(0)
 })
@@ -134,8 +135,8 @@ const unknown = [
 ]
 
 test('serve logs each unknown variable once, with the nearest one', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), env: misspelt })
+  using folder = storeFolder()
+  await using daemon = await folder.serve({ env: misspelt })
 
   expect(daemon.events().filter(({ event }) => event === 'variable-unknown')).toEqual(
     unknown.map((detail) => ({
@@ -148,16 +149,14 @@ test('serve logs each unknown variable once, with the nearest one', async () => 
 })
 
 test('other commands warn of unknown variables before they run, but completion and help do not', async () => {
-  using folder = temporaryFolder()
-  const args = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const args = ['--database', folder.database]
   const { err } = await runProgram(['token', 'list', ...args], { env: misspelt })
 
   expect(err).toBe(
     unknown
       .map((text) => `plantstore: warning: unknown variable ${text}\n`)
-      .concat(
-        `plantstore: no database at ${folder.file('plants.db')}; name another with --database\n`,
-      )
+      .concat(`plantstore: no database at ${folder.database}; name another with --database\n`)
       .join(''),
   )
   for (const silent of [['completion', 'bash'], ['token', '--help'], ['--version']]) {
@@ -171,7 +170,7 @@ test.each([
   ['PLANTSTORE_DATABASE', `"postgres://127.0.0.1:1/plants"`],
   ['PLANTSTORE_TOKEN', `"token_0123456789abcdef"`],
 ])('refuses quotes around a value: %s=%s', async (variable, text) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const env = { [variable]: text }
   const { err, code } = await runProgram(['serve', '--port', '0'], { env, cwd: folder.path })
 
@@ -183,7 +182,7 @@ test.each([
 })
 
 test('opens a file whose name has quotes', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const create = (database: string) =>
     runProgram(['import', '--format', 'csv', '-', '--database', database], { cwd: folder.path })
 
@@ -205,38 +204,27 @@ test('offers no flag for a secret', async () => {
 })
 
 test.concurrent.each([
-  [['--frob'], 'frob'],
   [['constructor'], 'constructor'],
   [['serve', '-p', '3'], '-p'],
-  [['serve', '--constructor'], '--constructor'],
   [['serve', 'now'], 'now'],
   [['serve', '--port', 'x'], '--port'],
-  [['serve', '--port', '65536'], '--port'],
-  [['serve', '--port=80.5'], '--port'],
-  [['serve', '--host', ''], '--host'],
   [['serve', '--keep-changes', '30'], '--keep-changes'],
   [['serve', '--max-body-bytes', '0'], '--max-body-bytes'],
-  [['serve', '--max-body-bytes', '1MiB'], '--max-body-bytes'],
   [['serve', '--stop-seconds', '-1'], '--stop-seconds'],
-  [['serve', '--scope', 'read'], '--scope'],
   [['health', '--database', 'x'], '--database'],
   [['token'], 'token create NAME'],
   [['token', 'frob', 'x'], 'token create NAME'],
-  [['token', 'constructor', 'x'], 'token create NAME'],
   [['token', 'create', 'a', 'b'], 'exactly one token NAME'],
   [['token', 'create', '../x'], 'letters'],
   [['token', 'create', '.ci'], 'a letter or digit'],
   [['token', 'create', 'x'.repeat(65)], 'letters'],
   [['token', 'create', 'a', '--scope', 'all'], '--scope'],
   [['token', 'create', 'a', '--expires', '0d'], '--expires'],
-  [['token', 'revoke'], 'exactly one token NAME'],
   [['token', 'list', 'a'], 'no name'],
-  [['token', 'prune', 'a'], 'no name'],
   [['token', 'create', 'a', '--json'], 'token create has no option --json'],
   [['token', 'prune', '--older-than', '0'], '--older-than must be a duration from 1s'],
-  [['token', 'list', '--scope', 'read'], '--scope'],
 ] as const)('refuses %j in one line, and does nothing', async (args, named) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
   const { out, err, code } = await runProgram(args, { cwd: folder.path })
 
@@ -244,22 +232,16 @@ test.concurrent.each([
   expect(err).toMatch(/^plantstore: .+\n$/)
   expect(err).toContain(named)
   expect(err).toMatch(/; (see "plantstore ([a-z]+ )?--help"|did you mean "[a-z-]+"\?)\n$/)
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 test.each([
   [['halth'], 'unknown command "halth"; did you mean "health"?'],
-  [['frob'], 'unknown command "frob"; see "plantstore --help"'],
   [['serve', '--prot', '3'], 'unknown option --prot; did you mean "--port"?'],
-  [['serve', '--databse=x'], 'unknown option --databse; did you mean "--database"?'],
   [['serve', '--frob'], 'unknown option --frob; see "plantstore serve --help"'],
   [
     ['serve', '--port'],
     '--port needs a value; one that begins with a dash: --port=VALUE; see "plantstore serve --help"',
-  ],
-  [
-    ['serve', '--database', '--port'],
-    '--database needs a value; one that begins with a dash: --database=VALUE; see "plantstore serve --help"',
   ],
   [['serve', '--database', ''], '--database must not be empty; see "plantstore serve --help"'],
   [['serve', '--log-requests=1'], '--log-requests takes no value; see "plantstore serve --help"'],
@@ -272,10 +254,6 @@ test.each([
     '--log-level must be info, warn or error; see "plantstore serve --help"',
   ],
   [
-    ['export', '--format', ''],
-    '--format must be csv, ndjson, json or xlsx; see "plantstore export --help"',
-  ],
-  [
     ['export', '--format', 'json'],
     'unknown format; add --format ndjson, csv or xlsx; see "plantstore export --help"',
   ],
@@ -286,7 +264,7 @@ test.each([
     '--expires must be a duration from 1s to 1000y, such as 90d; see "plantstore token --help"',
   ],
 ] as const)('says what is wrong with %j', async (args, message) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
   expect(await runProgram(args, { cwd: folder.path })).toEqual({
     out: '',
@@ -296,7 +274,7 @@ test.each([
 })
 
 test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const args = [command, '--unix', folder.file('socket'), '--port', '3001']
 
   expect(await runProgram(args, { cwd: folder.path })).toEqual({
@@ -304,7 +282,7 @@ test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command)
     err: `plantstore: give --unix or --port, not both; see "plantstore ${command} --help"\n`,
     code: 2,
   })
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 test.each([
@@ -314,7 +292,7 @@ test.each([
     'cannot listen on 192.0.2.1:0: not an address of this machine; see --host and --port',
   ],
 ])('makes no database for a host where it cannot listen: %s', async (host, message) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const args = ['serve', '--port', '0', '--host', host]
 
   expect(await runProgram(args, { cwd: folder.path })).toEqual({
@@ -322,12 +300,12 @@ test.each([
     err: `plantstore: ${message}\n`,
     code: 1,
   })
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 test('creates no database if the port is in use', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
   expect(await runProgram(['serve', ...args])).toEqual({
     out: '',
@@ -345,12 +323,10 @@ test('treats words after "--" as arguments', async () => {
 
 test.each([
   ['PLANTSTORE_PORT', 'http'],
-  ['PLANTSTORE_MAX_BODY_BYTES', '-1'],
   ['PLANTSTORE_STOP_SECONDS', '1s'],
-  ['PLANTSTORE_LOG_REQUESTS', 'yes'],
   ['PLANTSTORE_LOG_REQUESTS', 'TRUE'],
 ])('refuses %s=%s in one line that names it', async (name, value) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
   const { err, code } = await runProgram(['serve'], { cwd: folder.path, env: { [name]: value } })
 
@@ -359,7 +335,7 @@ test.each([
 })
 
 test('reads options from the environment, and a flag wins', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const env = {
     PLANTSTORE_HOST: '0.0.0.0',
     PLANTSTORE_PORT: '1',

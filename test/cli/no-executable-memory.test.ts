@@ -1,7 +1,8 @@
 // `ulimit -v`, as MemoryDenyWriteExecute= and SELinux, keeps the runtime from making executable memory.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
+import { storeFolder } from '../harness/commands'
+import { PATIENCE_MS, runProgram } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -12,7 +13,7 @@ test.each([
   ['serve', ['serve', '--port', '0']],
   ['import', ['import', 'plants.ndjson']],
 ])('%s says why it cannot start, and leaves nothing behind', async (_, args) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   await Bun.write(folder.file('plants.ndjson'), '{"id":1,"name":"Rose"}\n')
   const { out, err, code } = await runProgram(args, { cwd: folder.path, under: LIMITED })
 
@@ -22,14 +23,11 @@ test.each([
 })
 
 test.each([
-  ['check', ['check']],
   ['export', ['export']],
-  ['backup', ['backup', 'copy.db']],
-  ['token', ['token', 'create', 'laptop']],
   ['restore', ['restore', 'plants.db', '--database', 'other.db']],
 ])('%s reports the reason in one line, and leaves nothing behind', async (_, args) => {
-  using folder = temporaryFolder()
-  const database = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const database = ['--database', folder.database]
   await runProgram(['import', '-', '--format', 'ndjson', ...database], {
     stdin: '{"id":1,"name":"Rose"}\n',
   })

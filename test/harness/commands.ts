@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { runProgram } from './daemon'
+import { type DaemonOptions, type RunOptions, runProgram, startDaemon } from './daemon'
+import { temporaryFolder } from './folder'
 
 /** NDJSON of plants with the ids from `from` on, below `end`. */
 export const lines = (from: number, end: number): string =>
@@ -15,6 +16,22 @@ export const lines = (from: number, end: number): string =>
 
 export const importLines = (database: string, stdin: string) =>
   runProgram(['import', '-', '--format', 'ndjson', '--database', database], { stdin })
+
+/** A folder with a database of a test, which commands and daemons make. */
+export function storeFolder() {
+  const folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  return {
+    ...folder,
+    database,
+    /** Imports the plants with the ids from 0 on. */
+    fill: (plants: number) => importLines(database, lines(0, plants)),
+    /** Runs a command on the database. */
+    run: (words: readonly string[], options?: RunOptions) =>
+      runProgram([...words, '--database', database], options),
+    serve: (options: DaemonOptions = {}) => startDaemon({ ...options, database }),
+  }
+}
 
 export const check = (database: string) => runProgram(['check', '--database', database])
 

@@ -1,19 +1,18 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, runProgram } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
 test('backs up a database while a daemon serves it, tokens included', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  using folder = storeFolder()
   const copy = folder.file('copy.db')
-  await using daemon = await startDaemon({ database })
-  await runProgram(['token', 'create', 'laptop', '--database', database])
+  await using daemon = await folder.serve()
+  await folder.run(['token', 'create', 'laptop'])
   await daemon.create('{"id":1,"name":"a"}')
 
-  const backup = await runProgram(['backup', copy, '--database', database])
+  const backup = await folder.run(['backup', copy])
   const check = await runProgram(['check', '--database', copy])
 
   expect(backup).toEqual({ out: `backed up 1 plant to ${copy}\n`, err: '', code: 0 })
@@ -28,22 +27,21 @@ test('backs up a database while a daemon serves it, tokens included', async () =
 })
 
 test('says that a file name is too long', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 1))
+  using folder = storeFolder()
+  await folder.fill(1)
   const long = folder.file('x'.repeat(300))
 
-  const { err, code } = await runProgram(['backup', long, '--database', database])
+  const { err, code } = await folder.run(['backup', long])
 
   expect(err).toBe(`plantstore: cannot open ${long}: the name is too long\n`)
   expect(code).toBe(1)
 })
 
 test('refuses to write a backup to standard output', async () => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 3))
+  using folder = storeFolder()
+  await folder.fill(3)
 
-  const words = ['backup', '-', '--database', folder.file('plants.db')]
+  const words = ['backup', '-', '--database', folder.database]
   const { out, err, code } = await runProgram(words, { cwd: folder.path })
 
   expect({ out, code }).toEqual({ out: '', code: 2 })
@@ -52,12 +50,12 @@ test('refuses to write a backup to standard output', async () => {
 })
 
 test('never writes over a file with a backup', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const copy = folder.file('copy.db')
-  await importLines(folder.file('plants.db'), lines(0, 3))
+  await folder.fill(3)
   writeFileSync(copy, 'precious')
 
-  const { err, code } = await runProgram(['backup', copy, '--database', folder.file('plants.db')])
+  const { err, code } = await folder.run(['backup', copy])
 
   expect(code).toBe(1)
   expect(err).toBe(`plantstore: ${copy} already exists; give a new FILE\n`)
@@ -65,10 +63,10 @@ test('never writes over a file with a backup', async () => {
 })
 
 test('says in one line that the folder of a file is missing', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
-  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(3)
+  await folder.run(['backup', folder.file('copy.db')])
 
   const none = folder.file('none')
   for (const words of [
@@ -84,16 +82,16 @@ test('says in one line that the folder of a file is missing', async () => {
 })
 
 test('finds a damaged page, and refuses to back it up or restore it', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 5000))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(5000)
   writeSync(openSync(database, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * 20)
 
-  const check = await runProgram(['check', '--database', database])
-  const backup = await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  const check = await folder.run(['check'])
+  const backup = await folder.run(['backup', folder.file('copy.db')])
   const restored = await runProgram(['restore', database, '--database', folder.file('other.db')])
-  const exported = await runProgram(['export', folder.file('a.csv'), '--database', database])
-  const printed = await runProgram(['export', '--database', database])
+  const exported = await folder.run(['export', folder.file('a.csv')])
+  const printed = await folder.run(['export'])
 
   expect(check.code).toBe(1)
   expect(check.err).not.toBe('')
@@ -108,7 +106,7 @@ test('finds a damaged page, and refuses to back it up or restore it', async () =
 })
 
 test('refuses to check or back up a missing file, or one that is no database', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   writeFileSync(folder.file('junk.db'), 'x'.repeat(5000))
 
   for (const name of ['none.db', 'junk.db']) {

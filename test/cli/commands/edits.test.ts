@@ -1,8 +1,8 @@
 // Edits by other programs are no damage: backups have them, and later entries of the change log begin with them.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { check } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { check, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -30,8 +30,8 @@ const entriesOf = async (daemon: Served): Promise<Entry[]> =>
   ((await (await daemon.fetch('/plants/changes')).json()) as { changes: Entry[] }).changes
 
 test('a backup has the edits of other programs, warns of a wrong number of plants, and is complete', async () => {
-  using folder = temporaryFolder()
-  const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
+  using folder = storeFolder()
+  const [database, copy] = [folder.database, folder.file('copy.db')]
   await using _daemon = await serve(database)
   edit(
     database,
@@ -54,8 +54,8 @@ test('a backup has the edits of other programs, warns of a wrong number of plant
 })
 
 test('the number of plants is corrected beside a daemon, with the statement that check prints', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  using folder = storeFolder()
+  const { database } = folder
   await using daemon = await serve(database)
   edit(database, 'DELETE FROM plants WHERE id = 3')
   const { err, code } = await check(database)
@@ -71,8 +71,8 @@ test('the number of plants is corrected beside a daemon, with the statement that
 })
 
 test('later entries have the edited values as the old ones', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  using folder = storeFolder()
+  const { database } = folder
   await using daemon = await serve(database)
   edit(database, `UPDATE plants SET name = 'Edited' || id WHERE id <= 4`)
 

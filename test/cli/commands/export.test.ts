@@ -1,13 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { hasScript, importLines, lines, onTerminal } from '../../harness/commands'
-import {
-  PATIENCE_MS,
-  program,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { hasScript, onTerminal, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, program, runProgram } from '../../harness/daemon'
 import { CSV_HEADER, OTHER_CELLS } from '../../harness/fields'
 import { storedPlants } from '../../harness/plants'
 
@@ -19,9 +13,9 @@ const inShell = (line: string) => ['bash', '-c', `set -o pipefail; "$0" "$@" ${l
 test.each([1, 5000])(
   'ends with 74 where the output cannot be written: %d plants',
   async (plants) => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await importLines(database, lines(0, plants))
+    using folder = storeFolder()
+    const { database } = folder
+    await folder.fill(plants)
 
     const args = ['--database', database]
     for (const words of [
@@ -43,10 +37,10 @@ test.each([
   ['standard output', '| head -n 1'],
   ['a named pipe', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
 ])('ends when its reader has gone: %s', async (_, to) => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 20_000))
+  using folder = storeFolder()
+  await folder.fill(20_000)
 
-  const { out, err, code } = await runProgram(['export', '--database', folder.file('plants.db')], {
+  const { out, err, code } = await folder.run(['export'], {
     under: inShell(to),
   })
 
@@ -60,9 +54,9 @@ test.each([
   ['a process', '>(cat > out.ndjson); wait $!'],
   ['standard output', '/dev/stdout | cat > out.ndjson'],
 ])('writes to a named pipe: %s', async (_, to) => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 2))
-  const words = ['export', '--format', 'ndjson', '--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  await folder.fill(2)
+  const words = ['export', '--format', 'ndjson', '--database', folder.database]
 
   const { err, code } = await runProgram(words, { cwd: folder.path, under: inShell(to) })
 
@@ -73,10 +67,10 @@ test.each([
 })
 
 test.skipIf(!hasScript)('draws no progress bar if the plants go to a terminal', async () => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 3000))
+  using folder = storeFolder()
+  await folder.fill(3000)
 
-  const words = ['export', '--database', folder.file('plants.db')]
+  const words = ['export', '--database', folder.database]
   const { stdout } = onTerminal([...program, ...words])
 
   const [first, ...rest] = stdout.toString().split('\r\n')
@@ -86,9 +80,9 @@ test.skipIf(!hasScript)('draws no progress bar if the plants go to a terminal', 
 })
 
 test('writes to standard output for the name "-", and creates no file', async () => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 1))
-  const args = ['--format', 'csv', '--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  await folder.fill(1)
+  const args = ['--format', 'csv', '--database', folder.database]
 
   const { out, code } = await runProgram(['export', '-', ...args], { cwd: folder.path })
 
@@ -97,9 +91,9 @@ test('writes to standard output for the name "-", and creates no file', async ()
 })
 
 test('never writes over the database', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve()
   await daemon.create('{"id":1,"name":"Rose"}')
   symlinkSync(database, folder.file('link.csv'))
 
@@ -116,10 +110,10 @@ test.each([
   ['appends to a file that the shell appends to', '/dev/stdout', '>> all', 'before\n'],
   ['continues at the position of the shell', '/dev/fd/7', '7>> all', 'before\n'],
 ])('an export %s', async (_, path, to, before) => {
-  using folder = temporaryFolder()
-  await importLines(folder.file('plants.db'), lines(0, 1))
+  using folder = storeFolder()
+  await folder.fill(1)
   await Bun.write(folder.file('all'), before)
-  const words = ['export', path, '--format', 'ndjson', '--database', folder.file('plants.db')]
+  const words = ['export', path, '--format', 'ndjson', '--database', folder.database]
 
   const { code } = await runProgram(words, {
     cwd: folder.path,
@@ -133,8 +127,8 @@ test.each([
 })
 
 test('prefixes formulas with an apostrophe if --escape-formulas is given', async () => {
-  using folder = temporaryFolder()
-  const args = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const args = ['--database', folder.database]
   const names = ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1', 'a=1', "'=1", '']
   const stdin = names
     .map((name, n) => `${JSON.stringify({ id: n - 1, name, tag: name })}\n`)
@@ -166,20 +160,19 @@ describe('a workbook', () => {
   const replaceBigInt = (_: string, value: unknown) =>
     typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
 
-  async function exportBook(folder: { file(name: string): string }, plants: readonly object[]) {
-    const database = folder.file('plants.db')
-    const imported = ['import', '-', '--format', 'ndjson', '--database', database]
-    await runProgram(imported, { stdin: stdinOf(plants) })
+  async function exportBook(folder: ReturnType<typeof storeFolder>, plants: readonly object[]) {
+    const { database } = folder
+    await folder.run(['import', '-', '--format', 'ndjson'], { stdin: stdinOf(plants) })
     const list = folder.file('list.xlsx')
-    return { database, list, ...(await runProgram(['export', list, '--database', database])) }
+    return { database, list, ...(await folder.run(['export', list])) }
   }
 
   test('has every plant as text, and changes none when it is imported with --replace', async () => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const { database, list, err, code } = await exportBook(folder, PLANTS)
     const before = storedPlants(database)
 
-    const { out } = await runProgram(['import', list, '--replace', '--database', database])
+    const { out } = await folder.run(['import', list, '--replace'])
     const other = folder.file('other.db')
     await runProgram(['import', list, '--database', other])
 
@@ -190,7 +183,7 @@ describe('a workbook', () => {
   })
 
   test('says which texts it cannot keep', async () => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const { err, code } = await exportBook(folder, [
       { id: 1, name: 'Fern' },
       { id: 2, name: 'Ivy', tag: '' },
@@ -204,7 +197,7 @@ describe('a workbook', () => {
   })
 
   test('goes to a pipe and to a device, and to no folder', async () => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const { database, list } = await exportBook(folder, PLANTS)
     const words = ['export', '--database', database]
     const run = (...more: string[]) => runProgram([...words, ...more], { cwd: folder.path })

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { realpathSync, writeFileSync } from 'node:fs'
-import { hasIpv6, hasScript, importLines, lines } from '../../harness/commands'
+import { hasIpv6, hasScript, storeFolder } from '../../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
@@ -8,7 +8,6 @@ import {
   runProgram,
   startDaemon,
   startProgram,
-  temporaryFolder,
 } from '../../harness/daemon'
 import { ownPages } from '../../harness/own-pages'
 import { expectError, storedPlants } from '../../harness/plants'
@@ -33,9 +32,9 @@ const HINT_LINE = /^(to make another token: .*)\n/m
 const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 test('prints the first token of a new store, with a curl line that works as pasted', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database, env })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve({ env })
   const line = await printed(daemon, CURL_LINE)
   const token = await printed(daemon, TOKEN_LINE)
 
@@ -52,17 +51,17 @@ test('prints the first token of a new store, with a curl line that works as past
 test.skipIf(!hasIpv6)(
   'quotes a URL with an IPv6 address, whose brackets are a pattern for a shell',
   async () => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const args = ['--host', '::1']
-    await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
+    await using daemon = await folder.serve({ env, args })
 
     expect(await printed(daemon, CURL_LINE)).toEndWith(` '${daemon.url}/plants'`)
   },
 )
 
 test('serves if standard output cannot be written, and revokes the token that was not shown', async () => {
-  using folder = temporaryFolder()
-  const args = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const args = ['--database', folder.database]
   const under = ['bash', '-c', 'exec "$0" "$@" > /dev/full']
   await using child = startProgram(['serve', '--port', '0', ...args], { under })
   expect(await child.prints(() => child.err().includes('"event":"token-not-shown"'))).toBeTrue()
@@ -73,8 +72,8 @@ test('serves if standard output cannot be written, and revokes the token that wa
 })
 
 test('creates no first token if standard output is closed', async () => {
-  using folder = temporaryFolder()
-  const args = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const args = ['--database', folder.database]
   const under = ['bash', '-c', 'exec "$0" "$@" >&-']
   await using child = startProgram(['serve', '--port', '0', ...args], { under })
 
@@ -84,13 +83,12 @@ test('creates no first token if standard output is closed', async () => {
 })
 
 test('prints no token at the second start, and still accepts the first one', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const first = await startDaemon({ database, env })
+  using folder = storeFolder()
+  const first = await folder.serve({ env })
   const token = await printed(first, TOKEN_LINE)
   expect(await first.stop()).toBe(0)
 
-  await using second = await startDaemon({ database, env })
+  await using second = await folder.serve({ env })
 
   const hint = await printed(second, HINT_LINE)
   expect(second.out()).toBe(`console: ${second.url}/\n${hint}\n`)
@@ -98,7 +96,7 @@ test('prints no token at the second start, and still accepts the first one', asy
 })
 
 test('says at every start how to make another token, by a command that works as pasted', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const database = folder.file("a gardener's plants.db")
   const first = await startDaemon({ database, env })
   const hint = await printed(first, HINT_LINE)
@@ -140,8 +138,8 @@ describe('a link that opens the console with the first token', () => {
   }
 
   test.skipIf(!hasScript)('is printed on a terminal, at the first start alone', async () => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
+    using folder = storeFolder()
+    const { database } = folder
 
     const first = await onTerminal(database)
 
@@ -153,16 +151,16 @@ describe('a link that opens the console with the first token', () => {
 })
 
 test('prints no address of the console with --no-console', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const args = ['--no-console']
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
+  await using daemon = await folder.serve({ env, args })
   await printed(daemon, HINT_LINE)
 
   expect(daemon.out()).not.toContain('console: ')
 })
 
 test('prints the absolute path of a database that it creates', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const path = `${realpathSync(folder.path)}/plants.db`
   const first = await startDaemon({ cwd: folder.path, env })
   await printed(first, HINT_LINE)
@@ -178,14 +176,13 @@ test('prints the absolute path of a database that it creates', async () => {
 })
 
 test('prints no token for a store whose only token was revoked', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const first = await startDaemon({ database, env })
+  using folder = storeFolder()
+  const first = await folder.serve({ env })
   const token = await printed(first, TOKEN_LINE)
   await first.stop()
-  await runProgram(['token', 'revoke', 'first', '--database', database])
+  await folder.run(['token', 'revoke', 'first'])
 
-  await using second = await startDaemon({ database, env })
+  await using second = await folder.serve({ env })
 
   expect(second.out()).not.toContain('pst_')
   await expectError(await second.fetch('/plants', as(token)), 40102)
@@ -194,15 +191,15 @@ test('prints no token for a store whose only token was revoked', async () => {
 test.each(['PLANTSTORE_TOKEN', 'PLANTSTORE_TOKEN_FILE'])(
   'accepts the token of %s, shows it nowhere, and creates no other',
   async (variable) => {
-    using folder = temporaryFolder()
-    const [database, file] = [folder.file('plants.db'), folder.file('token')]
+    using folder = storeFolder()
+    const file = folder.file('token')
     writeFileSync(file, 'of-the-environment\n')
     const value = variable.endsWith('FILE') ? file : 'of-the-environment'
-    await using daemon = await startDaemon({ database, env: { ...env, [variable]: value } })
+    await using daemon = await folder.serve({ env: { ...env, [variable]: value } })
 
     expect((await daemon.fetch('/plants', as('of-the-environment'))).status).toBe(200)
     expect(daemon.out() + daemon.err()).not.toMatch(/pst_|of-the-environment/)
-    const { out } = await runProgram(['token', 'list', '--database', database])
+    const { out } = await folder.run(['token', 'list'])
     expect(out.trim().split('\n')).toHaveLength(1)
   },
 )
@@ -225,14 +222,13 @@ test.each([
     { PLANTSTORE_TOKEN_FILE: '/dev/zero' },
     'cannot read PLANTSTORE_TOKEN_FILE /dev/zero: it is larger than 1 MiB;',
   ],
-  ['an empty file', { PLANTSTORE_TOKEN_FILE: '/dev/null' }, 'PLANTSTORE_TOKEN_FILE must be'],
   [
     'both',
     { PLANTSTORE_TOKEN: 'short-secret-of-16', PLANTSTORE_TOKEN_FILE: '/dev/null' },
     'PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE',
   ],
 ])('does not start with %s', async (_, given, message) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
   const { out, err, code } = await runProgram(['serve', '--port', '0'], {
     cwd: folder.path,
@@ -247,9 +243,9 @@ test.each([
 })
 
 test('says at the start that PLANTSTORE_TOKEN is a token of the store', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 1))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(1)
   const made = await runProgram([
     'token',
     'create',
@@ -262,10 +258,10 @@ test('says at the start that PLANTSTORE_TOKEN is a token of the store', async ()
   const line = (daemon: Daemon) =>
     daemon.events().find(({ event }) => event === 'token-also-stored')
 
-  await using daemon = await startDaemon({ database, env: { PLANTSTORE_TOKEN: made.out.trim() } })
+  await using daemon = await folder.serve({ env: { PLANTSTORE_TOKEN: made.out.trim() } })
   expect(line(daemon)).toMatchObject({ level: 'warn', token: 'reader', source: 'PLANTSTORE_TOKEN' })
   await daemon.stop()
 
-  await using another = await startDaemon({ database })
+  await using another = await folder.serve()
   expect(line(another)).toBeUndefined()
 })

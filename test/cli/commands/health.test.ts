@@ -1,21 +1,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasIpv6 } from '../../harness/commands'
-import {
-  PATIENCE_MS,
-  root,
-  runProgram,
-  startDaemon,
-  TOKEN,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { hasIpv6, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, root, runProgram, TOKEN } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
 test('exits with 0 if the daemon is well', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   const { port } = new URL(daemon.url)
 
   expect(await runProgram(['health', '--port', port])).toEqual({
@@ -28,8 +21,8 @@ test('exits with 0 if the daemon is well', async () => {
 })
 
 test('prints nothing with --quiet while the daemon is well, as in the line for cron', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   const env = { PLANTSTORE_PORT: String(daemon.port) }
   const page = readFileSync(join(root, 'docs/operating.md'), 'utf8')
   const [, line = ''] = /^\*\/5 .* \/usr\/bin\/plantstore (.*)$/m.exec(page) ?? []
@@ -44,8 +37,8 @@ test('prints nothing with --quiet while the daemon is well, as in the line for c
 })
 
 test('prints the state of the service with --json', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   await daemon.create('{"id":1,"name":"Rose"}')
   const env = { PLANTSTORE_PORT: String(daemon.port), PLANTSTORE_TOKEN: TOKEN }
 
@@ -62,8 +55,8 @@ test('prints the state of the service with --json', async () => {
 })
 
 test('ignores the proxy of the environment', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   await using proxy = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 502 }) })
   const { port } = new URL(daemon.url)
 
@@ -72,10 +65,9 @@ test('ignores the proxy of the environment', async () => {
 })
 
 test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   for (const host of ['[::1]', '::1']) {
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database, args: ['--host', host] })
+    await using daemon = await folder.serve({ args: ['--host', host] })
     const { port } = new URL(daemon.url)
 
     expect(daemon.url).toBe(`http://[::1]:${port}`)

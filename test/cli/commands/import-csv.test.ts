@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { quote } from '../../../src/program'
-import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
+import { storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, runProgram } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { databaseAt } from '../../harness/server-database'
 
@@ -14,11 +15,11 @@ async function importCsv(database: string, stdin: Blob | string, ...flags: strin
 }
 
 test('prints no control characters of columns that were not used', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const odd = ['\x1b[31mred', 'a\u202eb', '\u2028', '\x9b2J', '', 'x'.repeat(50), ...'abcdefg']
   const csv = `id,name,${odd.join(',')}\n1,a,${odd.map(() => '').join(',')}\n`
 
-  const { err } = await importCsv(folder.file('plants.db'), csv)
+  const { err } = await importCsv(folder.database, csv)
 
   expect(err).toBe(
     `columns not used: "\\u001b[31mred", "a\\u202eb", column 5, "\\u009b2J", column 7, "${'x'.repeat(40)}", "a", "b", "c", "d", "e", "f" and 1 more\n`,
@@ -26,12 +27,12 @@ test('prints no control characters of columns that were not used', async () => {
 })
 
 test('reads fields that --delimiter tab separates', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const content = 'id\tname\ttag\n1\ta;b\t"x\ty"\n2\tc,d\t\n'
 
-  await importCsv(folder.file('plants.db'), content, '--delimiter', 'tab')
+  await importCsv(folder.database, content, '--delimiter', 'tab')
 
-  expect(storedPlants(folder.file('plants.db'))).toEqual([
+  expect(storedPlants(folder.database)).toEqual([
     { id: 1n, name: 'a;b', tag: 'x\ty' },
     { id: 2n, name: 'c,d', tag: null },
   ])
@@ -40,8 +41,8 @@ test('reads fields that --delimiter tab separates', async () => {
 test.each([[['--no-header']], [['--header-row', '1']]])(
   'refuses %p for JSON whose rows are objects',
   async (flags) => {
-    using folder = temporaryFolder()
-    const words = ['import', '-', '--format', 'json', '--database', folder.file('plants.db')]
+    using folder = storeFolder()
+    const words = ['import', '-', '--format', 'json', '--database', folder.database]
 
     const { err, code } = await runProgram([...words, ...flags], {
       stdin: '[{"id":1,\n"name":"Fern"}]',
@@ -49,14 +50,14 @@ test.each([[['--no-header']], [['--header-row', '1']]])(
 
     expect(code).toBe(1)
     expect(err).toEndWith('the keys of its objects name the columns; it has no header row\n')
-    expect(existsSync(folder.file('plants.db'))).toBeFalse()
+    expect(existsSync(folder.database)).toBeFalse()
   },
 )
 
 test('obeys --delimiter even if the header fits another', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.file('plants.db'), 'id,name\n1,a\n', '--delimiter=;')
+  const { err, code } = await importCsv(folder.database, 'id,name\n1,a\n', '--delimiter=;')
 
   expect(code).toBe(1)
   expect(err).toStartWith(
@@ -81,9 +82,9 @@ test.each([
   [['--number-from', '1', '--id-column', 'id'], 'give --id-column or --number-from, not both'],
   [['--number-from', 'x'], '--number-from must be a whole number'],
 ])('refuses %j', async (flags, reason) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.file('plants.db'), 'id,name\n', ...flags)
+  const { err, code } = await importCsv(folder.database, 'id,name\n', ...flags)
 
   expect({ err, code }).toEqual({
     err: `plantstore: ${reason}; see "plantstore import --help"\n`,
@@ -104,18 +105,18 @@ test.each([
   ],
   ['name;Nr\na;1\n', 'no column "id"; found "name", "Nr"', ' --id-column Nr'],
 ])('proposes a command if the columns do not fit: %p', async (stdin, found, options) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.file('plants.db'), stdin)
+  const { err, code } = await importCsv(folder.database, stdin)
 
   const delimiter = stdin.includes(';') ? ';' : ','
-  const database = quote(databaseAt(folder.file('plants.db')))
+  const database = quote(databaseAt(folder.database))
   const line = `plantstore import - --format csv${options} --database ${database}`
   expect({ err, code }).toEqual({
     err: `plantstore: standard input: ${found} separated by "${delimiter}"; try: ${line}\n`,
     code: 1,
   })
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 test.each([
@@ -125,18 +126,18 @@ test.each([
   [['--id-column', 'nope', '--name-column', 'n'], 'id,n\n1,Fern\n', ' --name-column n'],
   [['--id-column', 'nope'], 'x,name\na,Fern\n', ' --id-column COLUMN'],
 ])('proposes only columns that the file has: %p of %p', async (flags, stdin, options) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.file('plants.db'), stdin, ...flags)
+  const { err, code } = await importCsv(folder.database, stdin, ...flags)
 
-  const database = quote(databaseAt(folder.file('plants.db')))
+  const database = quote(databaseAt(folder.database))
   expect(err).toEndWith(
     `; try: plantstore import - --format csv${options} --database ${database}\n`,
   )
   expect(code).toBe(1)
   if (options.includes('COLUMN')) return
   const words = options.split(' ').filter((word) => word !== '')
-  expect((await importCsv(folder.file('plants.db'), stdin, ...words)).code).toBe(0)
+  expect((await importCsv(folder.database, stdin, ...words)).code).toBe(0)
 })
 
 test("leaves the password of the database's URL out of the command that it proposes", async () => {
@@ -156,22 +157,22 @@ test.each([
   ['id,"na"me\n1,a\n', 'stray quote in column 2 of the header'],
   ['"id,name\n1,a\n', 'unterminated quote in column 1 of the header'],
 ])('refuses a header that cannot be read: %p', async (stdin, message) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.file('plants.db'), stdin)
+  const { err, code } = await importCsv(folder.database, stdin)
 
   expect({ err, code }).toEqual({ err: `plantstore: standard input: ${message}\n`, code: 1 })
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 test('says what was created if the rest of a file cannot be read', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const rows = Array.from({ length: 100_000 }, (_, id) => `${id},plant ${id}\n`).join('')
   const bytes = Buffer.from(`id,name\n${rows}100000,caf\xe9\n`, 'latin1')
 
-  const { out, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
+  const { out, code } = await importCsv(folder.database, new Blob([bytes]))
 
-  const stored = storedPlants(folder.file('plants.db')).length
+  const stored = storedPlants(folder.database).length
   expect(stored).toBeGreaterThan(0)
   expect(out).toStartWith(
     `created ${stored}, skipped 0, replaced 0, refused 0; ${stored} rows read; not read: the rest: not UTF-8 at line `,
@@ -180,7 +181,7 @@ test('says what was created if the rest of a file cannot be read', async () => {
 })
 
 test('stores nothing of a file with a bad byte late in it', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const rows = Array.from({ length: 5000 }, (_, id) => `${id},plant ${id}\n`).join('')
   const ndjson = Array.from({ length: 5000 }, (_, id) => `{"id":${id},"name":"a"}\n`).join('')
   const texts = {
@@ -191,12 +192,12 @@ test('stores nothing of a file with a bad byte late in it', async () => {
       '{\\"id\\":7000,\\"name\\":\\"Blüte\\"}',
     ],
   } as const
-  const database = folder.file('plants.db')
+  const { database } = folder
 
   for (const [name, [text, line, reads]] of Object.entries(texts)) {
     const file = folder.file(name)
     await Bun.write(file, Buffer.from(text, 'latin1'))
-    expect(await runProgram(['import', file, '--database', database])).toEqual({
+    expect(await folder.run(['import', file])).toEqual({
       out: '',
       err: `plantstore: ${file}: not UTF-8 at line ${line}: it reads "${reads}" as windows-1252; try: plantstore import ${file} --encoding windows-1252 --database ${quote(databaseAt(database))}\n`,
       code: 1,
@@ -206,18 +207,18 @@ test('stores nothing of a file with a bad byte late in it', async () => {
 })
 
 test('proposes no numbers that would replace other plants', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const csv = 'Code,Latin name\nA1,Quercus alba\nA2,Acer rubrum\n'
 
-  const { err, code } = await importCsv(folder.file('plants.db'), csv, '--replace')
+  const { err, code } = await importCsv(folder.database, csv, '--replace')
 
   expect(err).toContain(" --id-column COLUMN --name-column 'Latin name' --replace")
   expect(code).toBe(1)
 })
 
 test('proposes a heading that begins like a flag in a way that it is read', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  using folder = storeFolder()
+  const { database } = folder
   const csv = '-Nr.,Name\n5,Fern\n6,Ivy\n'
 
   const { err } = await importCsv(database, csv)
@@ -228,11 +229,11 @@ test('proposes a heading that begins like a flag in a way that it is read', asyn
 })
 
 test('proposes no encoding where several are possible', async () => {
-  using folder = temporaryFolder()
-  const [file, database] = [folder.file('a.csv'), folder.file('plants.db')]
+  using folder = storeFolder()
+  const [file, database] = [folder.file('a.csv'), folder.database]
   await Bun.write(file, Buffer.from('id,name\n1,Cr\xe8me\n', 'latin1'))
 
-  const { err } = await runProgram(['import', file, '--database', database])
+  const { err } = await folder.run(['import', file])
 
   expect(err).toBe(
     `plantstore: ${file}: not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; try: plantstore import ${file} --encoding ENCODING --database ${quote(databaseAt(database))}\n`,

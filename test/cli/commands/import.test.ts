@@ -1,16 +1,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { ChangePage } from '../../../src/client/types'
-import { hasScript, lines, onTerminal } from '../../harness/commands'
-import {
-  PATIENCE_MS,
-  program,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { hasScript, lines, onTerminal, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, program, runProgram } from '../../harness/daemon'
 import { keptNote } from '../../harness/fields'
-import type { Folder } from '../../harness/folder'
 import { storedPlants } from '../../harness/plants'
 import { unprivileged } from '../../harness/unprivileged'
 import { until } from '../../harness/until'
@@ -20,8 +13,8 @@ setDefaultTimeout(PATIENCE_MS)
 const asNobody = unprivileged()
 
 test('imports NDJSON into a new database, and skips stored plants when run again', async () => {
-  using folder = temporaryFolder()
-  const args = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const args = ['--database', folder.database]
   const file = folder.file('plants.ndjson')
   await Bun.write(file, '{"id":9223372036854775807,"name":"a","tag":""}\n\n{"id":-1,"name":"b"}')
 
@@ -30,7 +23,7 @@ test('imports NDJSON into a new database, and skips stored plants when run again
 
   expect(first).toEqual({
     out: 'created 2, skipped 0, replaced 0, refused 0; 2 rows read\n',
-    err: `created database ${folder.file('plants.db')}\n`,
+    err: `created database ${folder.database}\n`,
     code: 0,
   })
   expect(again).toEqual({
@@ -38,15 +31,15 @@ test('imports NDJSON into a new database, and skips stored plants when run again
     err: '',
     code: 0,
   })
-  expect(storedPlants(folder.file('plants.db'))).toEqual([
+  expect(storedPlants(folder.database)).toEqual([
     { id: -1n, name: 'b', tag: null },
     { id: 9223372036854775807n, name: 'a', tag: '' },
   ])
 })
 
 test('shows 20 refused lines, counts the rest, and says from where on nothing was read', async () => {
-  using folder = temporaryFolder()
-  const words = ['import', '-', '--format', 'csv', '--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const words = ['import', '-', '--format', 'csv', '--database', folder.database]
   const stdin = `id,name\n1,Fern\n${'x,bad\n'.repeat(25)}1,other\n2,Ivy\n3,"never closed\n4,lost\n`
 
   const { out, err, code } = await runProgram(words, { stdin })
@@ -61,16 +54,8 @@ test('shows 20 refused lines, counts the rest, and says from where on nothing wa
 })
 
 test('--strict ends at the first row that is refused, and a dry run where the import would', async () => {
-  using folder = temporaryFolder()
-  const words = [
-    'import',
-    '-',
-    '--format',
-    'csv',
-    '--strict',
-    '--database',
-    folder.file('plants.db'),
-  ]
+  using folder = storeFolder()
+  const words = ['import', '-', '--format', 'csv', '--strict', '--database', folder.database]
   // More than one commit.
   const rows = Array.from({ length: 2500 }, (_, id) => `${id + 2},c\n`).join('')
   const stdin = `id,name\n1,a\n1,b\n${rows}x,d\n`
@@ -82,12 +67,12 @@ test('--strict ends at the first row that is refused, and a dry run where the im
   expect(real.out).toBe(`created 1, skipped 0, replaced 0, refused${rest}`)
   expect([dry.code, real.code]).toEqual([1, 1])
   expect(real.err).toContain('\nline 3: ')
-  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+  expect(storedPlants(folder.database)).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
 test('says how a refused plant differs from the stored one, and names --replace', async () => {
-  using folder = temporaryFolder()
-  const args = ['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const args = ['import', '-', '--format', 'ndjson', '--database', folder.database]
   await runProgram(args, {
     stdin: ['{"id":1,"name":"a"}', '{"id":2,"name":"b","tag":"x"}'].join('\n'),
   })
@@ -127,8 +112,8 @@ test.each([
 ])(
   '--replace of %s keeps a tag for which there is no column: %#',
   async (format, stdin, tags, kept) => {
-    using folder = temporaryFolder()
-    const args = ['import', '-', '--database', folder.file('plants.db'), '--replace', '--format']
+    using folder = storeFolder()
+    const args = ['import', '-', '--database', folder.database, '--replace', '--format']
     await runProgram([...args, 'csv'], { stdin: 'id,name,tag\n1,old,x\n2,old,y\n' })
 
     const { out, code } = await runProgram([...args, format], { stdin })
@@ -136,7 +121,7 @@ test.each([
     expect(code).toBe(0)
     const note = kept ? keptNote() : keptNote('tag')
     expect(out).toEndWith(` read${note}\n`)
-    expect(storedPlants(folder.file('plants.db')).map(({ name, tag }) => [name, tag])).toEqual([
+    expect(storedPlants(folder.database).map(({ name, tag }) => [name, tag])).toEqual([
       ['a', tags[0] ?? null],
       ['b', tags[1] ?? null],
       ['c', tags[2] ?? null],
@@ -144,21 +129,10 @@ test.each([
   },
 )
 
-test('imports with --replace up to the first wrong row with --strict', async () => {
-  using folder = temporaryFolder()
-  const args = ['--format', 'csv', '--replace', '--strict', '--database', folder.file('plants.db')]
-  const stdin = 'id,name\n1,a\n1,b\nx,c\n2,d\n'
-
-  expect((await runProgram(['import', '-', ...args], { stdin })).out).toBe(
-    `created 1, skipped 0, replaced 1, refused 1; 3 rows read${keptNote()}; not read: what follows the first refused row (--strict)\n`,
-  )
-  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'b', tag: null }])
-})
-
 test('adds to the change log only what --replace has changed, a commit for each group', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
   const rows = (name: (id: number) => string) =>
     Array.from({ length: 2000 }, (_, id) => `{"id":${id},"name":"${name(id)}"}\n`).join('')
   const words = ['import', '-', '--format', 'ndjson', '--replace', '--database', database]
@@ -180,24 +154,21 @@ test('adds to the change log only what --replace has changed, a commit for each 
   ])
 })
 
-test.each([
-  ['one by one', []],
-  ['with --strict', ['--strict']],
-])('replaces in the order of the lines, even if they share an id: %s', async (_, flags) => {
-  using folder = temporaryFolder()
+test('replaces in the order of the lines, even if they share an id', async () => {
+  using folder = storeFolder()
   const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
-  const args = ['--format', 'ndjson', '--replace', '--database', folder.file('plants.db')]
+  const args = ['--format', 'ndjson', '--replace', '--database', folder.database]
 
-  const { code } = await runProgram(['import', '-', ...args, ...flags], { stdin })
+  const { code } = await runProgram(['import', '-', ...args], { stdin })
 
   expect(code).toBe(0)
-  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+  expect(storedPlants(folder.database)).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
 test('continues with --replace if a client deletes the plant about to be replaced', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve()
   let isOver = false
   const deleteAndCreate = async (id: number) => {
     while (!isOver) {
@@ -222,8 +193,8 @@ test('continues with --replace if a client deletes the plant about to be replace
 })
 
 test('refuses a missing file and a folder, and creates no database', async () => {
-  using folder = temporaryFolder()
-  const database = ['--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const database = ['--database', folder.database]
 
   for (const [path, word, expected] of [
     [folder.file('none.csv'), 'no such file', 1],
@@ -234,16 +205,16 @@ test('refuses a missing file and a folder, and creates no database', async () =>
     expect({ code, lines: err.split('\n').length }).toEqual({ code: expected, lines: 2 })
     expect(err).toContain(word)
   }
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 test('says that a file cannot be read', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   await Bun.write(folder.file('secret.csv'), 'id,name\n')
   chmodSync(folder.file('secret.csv'), 0)
   chmodSync(folder.path, 0o777)
 
-  const words = ['import', folder.file('secret.csv'), '--database', folder.file('plants.db')]
+  const words = ['import', folder.file('secret.csv'), '--database', folder.database]
   const { err, code } = await runProgram(words, asNobody)
 
   const reason = `cannot read ${folder.file('secret.csv')}: permission denied`
@@ -257,16 +228,16 @@ test.each([
   ['plants.psv', 'id|name\n1|Fern\n'],
   ['-', 'id;name\n1;Fern\n'],
 ])('the content tells the format of %s', async (name, text) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   if (name !== '-') await Bun.write(folder.file(name), text)
   await runProgram(['import', name], { cwd: folder.path, stdin: text })
 
-  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'Fern', tag: null }])
+  expect(storedPlants(folder.database)).toEqual([{ id: 1n, name: 'Fern', tag: null }])
 })
 
 /** An import of standard input that has stored its first 1000 plants, and waits for more. */
-async function importing(folder: Folder, under: readonly string[] = []) {
-  const [database, refused] = [folder.file('plants.db'), folder.file('refused')]
+async function importing(folder: ReturnType<typeof storeFolder>, under: readonly string[] = []) {
+  const [database, refused] = [folder.database, folder.file('refused')]
   const words = ['import', '-', '--format', 'ndjson', '--database', database, '--refused', refused]
   const child = Bun.spawn([...under, ...program, ...words], {
     stdin: 'pipe',
@@ -292,7 +263,7 @@ test.each([
 ] as const)(
   'ends with a summary and the refused rows at %s, even while its input is silent',
   async (signal, code) => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const child = await importing(folder)
 
     child.kill(signal)
@@ -308,7 +279,7 @@ test.each([
 )
 
 test('ignores SIGHUP if nohup has started it', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const child = await importing(folder, ['sh', '-c', 'trap "" HUP; exec "$0" "$@"'])
 
   child.kill('SIGHUP')
@@ -320,9 +291,9 @@ test('ignores SIGHUP if nohup has started it', async () => {
 })
 
 test.skipIf(!hasScript)('shows progress on a terminal that does not know its size', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   await Bun.write(folder.file('plants.ndjson'), lines(0, 10))
-  const words = ['import', folder.file('plants.ndjson'), '--database', folder.file('plants.db')]
+  const words = ['import', folder.file('plants.ndjson'), '--database', folder.database]
 
   const { stdout } = onTerminal([...program, ...words])
 
@@ -330,9 +301,8 @@ test.skipIf(!hasScript)('shows progress on a terminal that does not know its siz
 })
 
 test('imports and exports beside a daemon, which keeps creating', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   const stdin = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"imported"}`).join(
     '\n',
   )
@@ -346,12 +316,12 @@ test('imports and exports beside a daemon, which keeps creating', async () => {
     }
   })()
 
-  const imported = await runProgram(['import', '-', '--format', 'ndjson', '--database', database], {
+  const imported = await folder.run(['import', '-', '--format', 'ndjson'], {
     stdin,
   })
   isOver = true
   await creating
-  const { out } = await runProgram(['export', '--database', database])
+  const { out } = await folder.run(['export'])
 
   expect(imported.out).toBe('created 20000, skipped 0, replaced 0, refused 0; 20000 rows read\n')
   expect(created).toBeGreaterThan(10)

@@ -4,7 +4,6 @@ import {
   chmodSync,
   chownSync,
   closeSync,
-  copyFileSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -21,14 +20,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { openStore } from '../../../src/engine/engine'
-import { checkDatabase } from '../../../src/engine/sqlite/check'
-import { restoreDatabase } from '../../../src/engine/sqlite/restore'
-import { commandUser } from '../../../src/engine/store-user'
 import * as libc from '../../../src/files/libc'
-import { check, fingerprint, importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { overwrite, PAGE_BYTES } from '../../harness/damage'
+import { check, fingerprint, importLines, lines, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -39,19 +33,19 @@ const restore = (copy: string, database: string) =>
 
 const keptAs = (out: string) => /kept as (.+)\n/.exec(out)?.[1] ?? ''
 
-type Folder = ReturnType<typeof temporaryFolder>
+type Folder = ReturnType<typeof storeFolder>
 
 /** A database of 10 plants, and a backup of it. */
 async function makeBackup(folder: Folder) {
-  const database = folder.file('plants.db')
+  const { database } = folder
   const copy = folder.file('copy.db')
-  await importLines(database, lines(0, 10))
-  await runProgram(['backup', copy, '--database', database])
+  await folder.fill(10)
+  await folder.run(['backup', copy])
   return { database, copy }
 }
 
 test('restores a backup, and keeps what it replaces', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   await importLines(database, lines(10, 15))
 
@@ -70,7 +64,7 @@ test('restores a backup, and keeps what it replaces', async () => {
 })
 
 test('prints the absolute path, and whether the database is new', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { copy } = await makeBackup(folder)
   const options = { cwd: realpathSync(folder.path) }
   const path = join(options.cwd, 'other.db')
@@ -84,7 +78,7 @@ test('prints the absolute path, and whether the database is new', async () => {
 })
 
 test('refuses a name that SQLite uses for a file beside a database', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const log = `${database}-wal`
 
@@ -101,7 +95,7 @@ test('refuses a name that SQLite uses for a file beside a database', async () =>
 })
 
 test('restores to a name that ends like the log of a folder beside it', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { copy } = await makeBackup(folder)
   mkdirSync(folder.file('garden'))
 
@@ -131,15 +125,14 @@ function looseSteps(trace: string, folder: string): string[] {
 
 const withLog = (database: string) => writeFileSync(`${database}-wal`, 'x'.repeat(40))
 
-test.skipIf(!canTrace).each<[string, (database: string) => void, string[]]>([
-  ['a database', () => {}, []],
+test.skipIf(!canTrace).each<[string, (database: string) => void]>([
+  ['a database', () => {}],
   [
     'a damaged database and its log',
     (database) => {
       writeFileSync(database, 'no longer a database')
       withLog(database)
     },
-    [],
   ],
   [
     'a log alone',
@@ -147,67 +140,30 @@ test.skipIf(!canTrace).each<[string, (database: string) => void, string[]]>([
       rmSync(database)
       withLog(database)
     },
-    [],
   ],
-  ['nothing', (database) => rmSync(database), []],
-])(
-  'each step of a restore is on disk before the next, in the place of %s',
-  async (_, change, inject) => {
-    using folder = temporaryFolder()
-    const { database, copy } = await makeBackup(folder)
-    await token(database, 'create', 'newer')
-    change(database)
-    const log = folder.file('trace')
-    const calls = 'trace=write,pwrite64,fsync,fdatasync,rename,renameat,link,linkat,unlink'
+  ['nothing', (database) => rmSync(database)],
+])('each step of a restore is on disk before the next, in the place of %s', async (_, change) => {
+  using folder = storeFolder()
+  const { database, copy } = await makeBackup(folder)
+  await token(database, 'create', 'newer')
+  change(database)
+  const log = folder.file('trace')
+  const calls = 'trace=write,pwrite64,fsync,fdatasync,rename,renameat,link,linkat,unlink'
 
-    const { code } = await runProgram(['restore', copy, '--database', database], {
-      under: ['strace', '-f', '-y', '-qq', '-o', log, '-e', calls, ...inject],
-    })
+  const { code } = await folder.run(['restore', copy], {
+    under: ['strace', '-f', '-y', '-qq', '-o', log, '-e', calls],
+  })
 
-    const trace = readFileSync(log, 'utf8')
-    expect(code).toBe(0)
-    expect(trace).toMatch(/ (write|pwrite64)\(.* fsync\(.* (rename|link)/s)
-    expect(looseSteps(trace, realpathSync(folder.path))).toEqual([])
-  },
-)
-
-test('restores over a database that SQLite cannot open, which is kept unchanged', async () => {
-  using folder = temporaryFolder()
-  const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
-  await (await openStore(database, commandUser({ makesDatabase: true }))).close()
-  copyFileSync(database, copy)
-  overwrite(database, 100, Buffer.alloc(PAGE_BYTES - 100, 0xff))
-  const damaged = readFileSync(database)
-
-  const { keptPath } = await restoreDatabase(copy, database, 'old', () => {})
-
-  expect(keptPath).toBe(`${database}.old`)
-  expect(readFileSync(`${database}.old`)).toEqual(damaged)
-  expect((await checkDatabase(database)).problems).toEqual([])
-})
-
-test('restores where only a write-ahead log is left, which is kept and not applied', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(folder.file('other.db'), lines(0, 10))
-  await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('other.db')])
-  const daemon = await startDaemon({ database })
-  await daemon.create('{"id":1,"name":"of the log"}')
-  await daemon.stop('SIGKILL')
-  rmSync(database)
-
-  const { out, code } = await restore(folder.file('copy.db'), database)
-
+  const trace = readFileSync(log, 'utf8')
   expect(code).toBe(0)
-  const kept = keptAs(out)
-  expect(existsSync(`${kept}-wal`)).toBeTrue()
-  expect((await check(database)).out).toStartWith('ok: 10 plants')
+  expect(trace).toMatch(/ (write|pwrite64)\(.* fsync\(.* (rename|link)/s)
+  expect(looseSteps(trace, realpathSync(folder.path))).toEqual([])
 })
 
 test('refuses while another program reads the database, and changes nothing', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
-  const daemon = await startDaemon({ database })
+  const daemon = await folder.serve()
   await daemon.create('{"id":50,"name":"in the log"}')
   await daemon.stop('SIGKILL')
   const reader = new Database(database, { readwrite: true, create: false })
@@ -225,7 +181,7 @@ test('refuses while another program reads the database, and changes nothing', as
 })
 
 test('refuses to replace a damaged database while another program has it open', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const reader = new Database(database, { readwrite: true, create: false })
   reader.query('SELECT count(*) FROM plants').get()
@@ -246,7 +202,7 @@ test('refuses to replace a damaged database while another program has it open', 
 test.each([10, 0])(
   'restores the target of a link that has %d plants, and keeps the link',
   async (plants) => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const { copy } = await makeBackup(folder)
     const link = folder.file('link.db')
     mkdirSync(folder.file('data'))
@@ -262,7 +218,7 @@ test.each([10, 0])(
 )
 
 test.skipIf(!isRoot)('leaves a restored database to whom the old one belonged', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const owner = { uid: 65_534, gid: 65_533 }
   chownSync(database, owner.uid, owner.gid)
@@ -275,11 +231,11 @@ test.skipIf(!isRoot)('leaves a restored database to whom the old one belonged', 
 })
 
 test('refuses to restore while a daemon serves the database', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
-  await runProgram(['backup', folder.file('copy.db'), '--database', database])
-  await using daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(3)
+  await folder.run(['backup', folder.file('copy.db')])
+  await using daemon = await folder.serve()
 
   const { err, code } = await restore(folder.file('copy.db'), database)
 
@@ -289,9 +245,9 @@ test('refuses to restore while a daemon serves the database', async () => {
 })
 
 test('keeps a database without its header together with its log', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
-  const daemon = await startDaemon({ database })
+  const daemon = await folder.serve()
   await daemon.create('{"id":50,"name":"in the log"}')
   await daemon.stop('SIGKILL')
   truncateSync(database, 0)
@@ -305,13 +261,13 @@ test('keeps a database without its header together with its log', async () => {
 })
 
 test('refuses to serve where a restore was interrupted, and completes it when it is run again', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   const kept = `${database}.replaced-then`
   linkSync(database, kept)
 
   for (const words of [['serve', '--port', '0'], ['check'], ['export'], ['backup', `${copy}2`]]) {
-    const { out, err, code } = await runProgram([...words, '--database', database])
+    const { out, err, code } = await folder.run([...words])
     expect({ out, code }).toEqual({ out: '', code: 1 })
     expect(err).toMatch(
       /^plantstore: .+ has 2 hard links, .+; run an interrupted restore again.+\n$/,
@@ -327,7 +283,7 @@ test('refuses to serve where a restore was interrupted, and completes it when it
 })
 
 test.skipIf(!isRoot)('makes the owner of its folder the owner of a new database', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { copy } = await makeBackup(folder)
   mkdirSync(folder.file('data'))
   chownSync(folder.file('data'), 65_534, 65_534)
@@ -339,16 +295,16 @@ test.skipIf(!isRoot)('makes the owner of its folder the owner of a new database'
 })
 
 test('serve removes the leftovers of a killed command beside the database', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   mkdirSync(folder.file('.plantstore-killed'))
 
-  await using _daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using _daemon = await folder.serve()
 
   expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
 })
 
 test('removes the leftovers of a killed process, and no file in use', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy } = await makeBackup(folder)
   for (const name of ['.plantstore-killed', '.plantstore-used']) {
     mkdirSync(folder.file(name))
@@ -368,14 +324,14 @@ test.each([
   ['/tmp', 'a folder'],
   ['/dev/null', 'a device'],
 ])('refuses %s as a backup, and blames no option', async (path, kind) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
 
-  expect(await restore(path, folder.file('plants.db'))).toEqual({
+  expect(await restore(path, folder.database)).toEqual({
     out: '',
     err: `plantstore: ${path} is ${kind}; name a file; see "plantstore restore --help"\n`,
     code: 2,
   })
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  expect(existsSync(folder.database)).toBeFalse()
 })
 
 /** Runs `token` on a database; returns what it prints to standard output, without the end of its line. */
@@ -426,7 +382,7 @@ async function statuses(database: string, texts: Record<string, string>) {
 }
 
 test('keeps the tokens of the database that it replaces', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy, texts } = await makeTokens(folder)
   await token(database, 'revoke', 'pruned')
   await token(database, 'prune')
@@ -460,7 +416,7 @@ test.each([
     },
   ],
 ])('says which tokens of the backup to look at, if the old database %s', async (_, interfere) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const { database, copy, texts } = await makeTokens(folder)
   await token(database, 'revoke', 'leaked')
   await interfere(database)
