@@ -15,10 +15,12 @@ const { daemon, folder } = ownDaemon()
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
 
-// The console's own. The name of what main.js imports has a hash.
+// The pages of the console and of the reference. The name of what main.js imports has a hash.
 const FILES = [
   '/',
   ...['main.js', 'part-*.js', 'style.css', 'icon.svg'].map((name) => `/console/${name}`),
+  '/docs',
+  ...['main.js', 'style.css', 'icon.svg'].map((name) => `/docs/${name}`),
 ]
 
 let index = ''
