@@ -33,26 +33,12 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
       'manzano, peral, cerezo silvestre, ciruelo, roble común, abedul péndulo, tilo de hoja pequeña, arce real, pino albar, pícea común, rosal silvestre, tulipán',
     tags: 'árbol, hortaliza, aromática, jardín pequeño, otoño, montaña',
   },
-  portuguese: {
-    encodings: ['windows-1252'],
-    header: 'nome;família',
-    names:
-      'macieira, pereira, cerejeira-brava, ameixeira, carvalho-alvarinho, bétula-branca, tília-de-folhas-pequenas, bordo-da-noruega, pinheiro-silvestre, espruce-europeu, roseira-brava, túlipa',
-    tags: 'árvore de fruto, hortaliça, plantas aromáticas, conífera, meia-sombra, verão',
-  },
   swedish: {
     encodings: ['windows-1252', 'macintosh', 'cp850', 'cp437'],
     header: 'namn;grupp',
     names:
       'äpple, päron, sötkörsbär, plommon, skogsek, vårtbjörk, skogslind, skogslönn, tall, gran, stenros, trädgårdstulpan',
     tags: 'träd, perenn för skugga, kryddväxt, köksväxt, höstplantering, lök',
-  },
-  finnish: {
-    encodings: ['windows-1252'],
-    header: 'nimi;ryhmä',
-    names:
-      'tarhaomenapuu, tarhapäärynäpuu, imeläkirsikka, luumupuu, metsätammi, rauduskoivu, metsälehmus, metsävaahtera, metsämänty, metsäkuusi, koiranruusu, tarhatulppaani',
-    tags: 'hedelmäpuu, syötävä kasvi, yrtti, kesäkukka, kestää pakkasta, sipulikasvi kevääksi',
   },
   polish: {
     encodings: ['windows-1250', 'iso-8859-2'],
@@ -94,13 +80,6 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
     header: 'назва;родина',
     names: `яблуня домашня, груша звичайна, черешня, слива домашня, дуб звичайний, береза повисла, липа серцелиста, клен гостролистий, сосна звичайна, ялина європейська, шипшина собача, тюльпан Ґеснера`,
     tags: 'розові, букові, глухокропивові, пасльонові, цибулеві, для тіні',
-  },
-  bulgarian: {
-    encodings: ['windows-1251'],
-    header: 'име;семейство',
-    names:
-      'ябълка, круша, дива череша, синя слива, обикновен дъб, бяла бреза, дребнолистна липа, шестил, бял бор, обикновен смърч, шипка, градинско лале',
-    tags: 'овощно дърво, подправка, зеленчук, иглолистно, многогодишно, сянка',
   },
   greek: {
     encodings: ['windows-1253', 'iso-8859-7'],
