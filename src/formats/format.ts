@@ -53,12 +53,12 @@ export function findFormat(name: string, head: Uint8Array): Format {
   return namedFormat ?? (isJson ? 'json' : 'csv')
 }
 
-/** The bytes of a file's beginning in which text has no control characters. */
+/** The bytes of a file's beginning that show whether it is text. */
 const TEXT_BYTES = 96
 
-/** A character that no text begins with; ISO-2022-JP has escapes. */
+/** A character that no text has before its first separator; a cell may have any, and ISO-2022-JP has escapes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are looked for.
-const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
+const CONTROL = /^[^,;\t|]*[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
 /** Throws an `OpenError` if the first bytes of a file do not fit its format. `encoding`: of a text. */
 export function checkHead(format: Format, head: Uint8Array, encoding: string): void {

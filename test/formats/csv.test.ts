@@ -233,3 +233,10 @@ describe('in a tab-separated file', () => {
     expect(cpuTime() - from).toBeLessThan(5000)
   })
 })
+
+test('a control character in a cell is text, and one before the first separator is none', async () => {
+  const table = await open('csv', 'id,name\n1,\u0001')
+
+  expect(table.sample).toMatchObject([{ cells: ['1', '\u0001'] }])
+  await expect(open('csv', '\u0089PNG\r\n\u001a\n,')).rejects.toThrow('this is not text')
+})
