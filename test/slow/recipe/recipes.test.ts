@@ -64,9 +64,9 @@ const COMMAND = stepsOf('A new command')
 const USE_OF_ERROR: readonly Step[] = [
   {
     file: 'src/http/routes/plants.ts',
-    before: '  return { ...filter, names }\n',
+    before: '  if (tagged === undefined) return { ...filter, names }\n',
     after: `  if (filter.named !== undefined && names) throw new RequestError('contradictory')
-  return { ...filter, names }\n`,
+  if (tagged === undefined) return { ...filter, names }\n`,
   },
   {
     file: 'src/http/routes/plants.ts',
