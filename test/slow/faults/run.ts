@@ -24,6 +24,7 @@ import { postgresLinearFaults } from './postgres-linear.ts'
 import { postgresReplicaFaults } from './postgres-replica.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
+import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { soakFaults } from './soak.ts'
@@ -37,6 +38,7 @@ const faults: Fault[] = [
   ...fullDiskFaults,
   ...commandFaults,
   ...powerFaults,
+  ...replayFaults,
   ...restoreFaults,
   ...lyingCacheFaults,
   ...soakFaults,
