@@ -1,7 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
-import { startDaemon } from '../../harness/daemon'
-import { connect, head, request } from '../../harness/http'
+import { connect, request } from '../../harness/http'
 import { openNonReaders } from '../../harness/non-readers'
 import { ownDaemon } from '../../harness/own-daemon'
 import { ownPages } from '../../harness/own-pages'
@@ -9,7 +7,7 @@ import { expectError } from '../../harness/plants'
 import { until } from '../../harness/until'
 
 ownPages()
-const { daemon, folder } = ownDaemon()
+const { daemon } = ownDaemon()
 
 // Answers of 1.5 MB: JSON writes each control character with six.
 const NAME = '\u0001'.repeat(900)
@@ -89,34 +87,4 @@ test('when many clients read nothing, long lists and plants are refused, and oth
   clients.close()
   await untilUnsent((bytes) => bytes === 0)
   expect((await daemon.create(long)).status).toBe(200)
-})
-
-test('a DELETE may have a body, within the limit of all bodies', async () => {
-  const remove = (body: string) => daemon.fetch('/plants/2001', { method: 'DELETE', body })
-
-  await expectError(await remove('x'.repeat(2 ** 20 + 1)), 41301)
-  expect((await daemon.fetch('/plants/2001')).status).toBe(200)
-  expect((await remove('x'.repeat(100_000))).status).toBe(204)
-})
-
-test('counts the open files, connections among them, and how many there may be', async () => {
-  await using other = await startDaemon({ database: folder.file('other.db') })
-  const read = (name: string) => other.metric(name)
-  const before = await read('process_open_fds')
-  const connections = await Promise.all(Array.from({ length: 20 }, () => connect(other.url)))
-  // Bun accepts a connection with its first byte.
-  await Promise.all(connections.map((it) => it.send(head('GET /nope'))))
-
-  // It may open and close a file or two meanwhile.
-  await until('20 connections', async () => {
-    return Math.abs((await read('process_open_fds')) - before - 20) <= 2
-  })
-  // It may open and close a file or two between the two counts.
-  await until('as many descriptors as the kernel lists', async () => {
-    const counted = await read('process_open_fds')
-    return Math.abs(counted - readdirSync(`/proc/${other.pid}/fd`).length) <= 2
-  })
-  expect(await read('process_max_fds')).toBeGreaterThan(await read('process_open_fds'))
-  for (const connection of connections) connection.end()
-  await until('none', async () => Math.abs((await read('process_open_fds')) - before) <= 2)
 })

@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { KeepChanges } from '../../../src/change-log/change-log'
@@ -87,25 +86,6 @@ test('removes the oldest thousand entries at once', async () => {
   )
   const [[first = 0n, count] = []] = numbers.values() as [bigint, bigint][]
   expect(count).toBe(2500n - first + 1n)
-})
-
-test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
-  using folder = temporaryFolder()
-  const path = folder.file('plants.db')
-  const store = await openAs(path, 1e9)
-  await store.createPlant({ id: 1n, name: 'first' })
-  const after = (await store.changeLog?.read({ limit: 9 }))?.next ?? ''
-  await store.createPlants(range(2, 4))
-  using db = new Database(path)
-  db.run('DELETE FROM changes WHERE number = 2')
-
-  await expect(store.changeLog?.read({ after, limit: 9 })).rejects.toHaveProperty(
-    'error',
-    'cursor expired',
-  )
-  // Who asks for no place is promised none.
-  expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
-  await store.close()
 })
 
 test('a backup has the change log, and its restore begins a new one with the same entries', async () => {

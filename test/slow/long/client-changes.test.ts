@@ -130,27 +130,6 @@ test('a copy has what changed on pages that were listed before', async () => {
   await copy.end()
 })
 
-test('a copy begins again when its place in the log is gone', async () => {
-  const database = folder.file('anew.db')
-  const first = await startDaemon({ args: KEEP, database })
-  const { port } = first
-  const other = createClient({ url: first.url, token: TOKEN })
-  await other.createPlant({ id: 1n, name: 'a' })
-  const copy = keepCopy((signal) => other.follow({ signal }))
-  await until('the same plants in the copy', () => isSame(copy, other))
-
-  await first.kill()
-  await (await startDaemon({ args: ['--keep-changes', 'off'], database })).kill()
-  const again = await startDaemon({ args: [...KEEP, '--port', String(port)], database })
-  await other.createPlant({ id: 2n, name: 'b' })
-
-  await until('the same plants in the copy', () => isSame(copy, other))
-  expect(copy.sorted().map(({ id }) => id)).toEqual([1n, 2n])
-  expect(copy.resets()).toBe(2)
-  await copy.end()
-  await again.kill()
-})
-
 test('a copy begins again when an older file takes the place of the database', async () => {
   const database = folder.file('copied.db')
   const first = await startDaemon({ args: KEEP, database })
