@@ -41,20 +41,6 @@ export const methods: readonly Case[] = [
   ...['TRACE /plants', 'CONNECT /plants', 'LOCK /plants', 'MKCOL /plants/1', 'TRACE /health'].map(
     (line): Case => ({ name: `does not know ${line}`, bytes: bare(line), answers: [40501] }),
   ),
-  ...(
-    [
-      ['/plants/1', 200, {}],
-      ['/plants/2', 404, {}],
-      ['/plants/1', 401, { authorization: null }],
-    ] as const
-  ).map(
-    ([path, status, parts]): Case => ({
-      name: `answers HEAD ${path} by ${status}, without a body`,
-      bytes: bare(`HEAD ${path}`, parts),
-      method: 'HEAD',
-      answers: [status],
-    }),
-  ),
   ...ODD_HOSTS.flatMap((value) => [
     host(value, '/plants/1', fern),
     host(value, '/nowhere', 40401),

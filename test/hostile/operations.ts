@@ -136,21 +136,6 @@ function tags(): Operation {
   return { sent: { method: 'GET', path }, expected: model.tags(limit, after) }
 }
 
-/** A batch that is refused as a whole. */
-function malformed(): Operation {
-  const one = plant(id())
-  const body = pick([
-    batchOf([one, plant(id()), one]),
-    `{"plants":[${bodyOf({ ...one, was: null } as typeof one)}]}`,
-    `{"plants":[${bodyOf({ ...one, was: { name: null } } as typeof one)}]}`,
-    batchOf([one, { id: 100n, name: null }]),
-    `{"plants":[${bodyOf({ ...one, Was: {} } as typeof one)}]}`,
-    `{"plants":[${bodyOf({ ...one, was: { Name: 'x' } } as typeof one)}]}`,
-    '{"plants":[]}',
-  ])
-  return { sent: { method: 'PATCH', path: '/plants/batch', body }, expected: [400, 40002] }
-}
-
 const at = (method: string, path: string, expected: Expected, body?: string): Operation => ({
   sent: { method, path, ...optional('body', body) },
   expected,
@@ -195,7 +180,6 @@ const kinds: readonly (() => Operation)[] = [
   },
   ...Array<() => Operation>(3).fill(list),
   ...Array<() => Operation>(2).fill(tags),
-  malformed,
 ]
 
 const whole = (): Operation =>
