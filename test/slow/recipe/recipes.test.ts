@@ -12,7 +12,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Webhook } from 'standardwebhooks'
 import { INSTALLATIONS, isInstalled } from '../../../tools/postgres/server'
 import {
   builtProgram,
@@ -21,7 +20,6 @@ import {
   root,
   runProgram,
   startDaemon,
-  startProgram,
   TOKEN,
   temporaryFolder,
 } from '../../harness/daemon'
@@ -144,30 +142,7 @@ test('the program lists and completes the command', async () => {
 })
 
 const PLANT = { id: 2, name: 'Swiss cheese plant', tag: 'aroid', species: 'Monstera deliciosa' }
-const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const { id: _, ...FIELDS } = PLANT
-
-/** The webhooks that a receiver gets from a database, up to this many. */
-async function forward(options: RunOptions, count: number): Promise<unknown[]> {
-  using folder = temporaryFolder()
-  const received = Promise.withResolvers<void>()
-  const bodies: unknown[] = []
-  const server = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      const headers = Object.fromEntries(request.headers)
-      bodies.push(new Webhook(SECRET).verify(await request.text(), headers))
-      if (bodies.length === count) received.resolve()
-      return new Response(null, { status: 204 })
-    },
-  })
-  writeFileSync(folder.file('secret'), SECRET, { mode: 0o600 })
-  const files = ['--secret-file', folder.file('secret'), '--cursor-file', folder.file('cursor')]
-  await using child = startProgram(['forward', server.url.href, ...files], options)
-  await Promise.race([received.promise, child.exited])
-  await server.stop(true)
-  return bodies
-}
 
 type Page = { readonly plants: readonly object[] }
 type Changes = { readonly changes: readonly { readonly after: object | null }[] }
@@ -272,13 +247,11 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     await daemon.stop()
   })
 
-  test('webhooks have the new field', async () => {
+  test('the printed changes have the new field', async () => {
     const { out } = await command('changes')
-    const changes = out.trim().split('\n')
-    const bodies = await forward(options(), changes.length)
 
-    expect(bodies).toHaveLength(changes.length)
-    expect(bodies.at(-1)).toMatchObject({ type: 'plant.replace', data: { id: 2, after: FIELDS } })
+    const last = JSON.parse(out.trim().split('\n').at(-1) ?? '')
+    expect(last).toMatchObject({ id: 2, action: 'replace', after: FIELDS })
   })
 
   test('a list has the filter, and is refused with the error', async () => {
