@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { builtProgram, PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { builtProgram, PATIENCE_MS, startTemporary } from '../../harness/daemon'
 import { head } from '../../harness/http'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -26,9 +26,7 @@ async function abort(port: number, text: string): Promise<void> {
 }
 
 test('clients that send large bodies and disconnect take less than 300 MB', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database, program: builtProgram() })
+  await using daemon = await startTemporary({ program: builtProgram() })
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   let sent = 0

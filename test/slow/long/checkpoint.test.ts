@@ -1,7 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { PATIENCE_MS, program, startDaemon, temporaryFolder } from '../../harness/daemon'
+import {
+  PATIENCE_MS,
+  program,
+  startDaemon,
+  startTemporary,
+  temporaryFolder,
+} from '../../harness/daemon'
 import { startProcess } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -11,9 +17,8 @@ const LONG_LOG_BYTES = 40_000_000
 const BATCHES = 400
 
 test('cuts a WAL that a reader made long, with the next writes once the reader has gone', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database } = daemon
   const reader = new Database(database, { readonly: true })
   reader.run('BEGIN')
   reader.query('SELECT count(*) FROM plants').get()
@@ -33,9 +38,8 @@ test('cuts a WAL that a reader made long, with the next writes once the reader h
 })
 
 test('does not let the WAL grow under reads that never pause', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database } = daemon
   const name = 'x'.repeat(20_000)
   const batch = (from: number) =>
     JSON.stringify({ plants: Array.from({ length: 40 }, (_, at) => ({ id: from + at, name })) })

@@ -6,8 +6,8 @@ import { importLines, lines } from '../../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
-  startDaemon,
   startProgram,
+  startTemporary,
   temporaryFolder,
 } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
@@ -28,9 +28,8 @@ const lockEvents = (daemon: Daemon) =>
   daemon.events().filter(({ event }) => /^(database|storage)-/.test(event))
 
 test("reports another program's lock within 10 seconds, and recovers", async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database } = daemon
   await daemon.create('{"id":1,"name":"before"}')
   using other = new Database(database)
 
@@ -80,9 +79,8 @@ test('a daemon that waits for the lock of another program at its start stops at 
 })
 
 test('a create whose client has gone while the database was locked is not made', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database } = daemon
   await daemon.create('{"id":1,"name":"before"}')
   using other = new Database(database)
 

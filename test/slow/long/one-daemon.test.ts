@@ -17,6 +17,7 @@ import {
   PATIENCE_MS,
   runProgram,
   startDaemon,
+  startTemporary,
   temporaryFolder,
 } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
@@ -25,9 +26,8 @@ import { until } from '../../harness/until'
 setDefaultTimeout(PATIENCE_MS)
 
 test('refuses to serve a file that another daemon serves, by whatever name', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database, folder } = daemon
   linkSync(database, folder.file('hard.db'))
   symlinkSync(database, folder.file('soft.db'))
 
@@ -79,9 +79,8 @@ test.each([
   ],
   ['loses its write-ahead log', (file: string) => rmSync(`${file}-wal`)],
 ])('acknowledges nothing once its file %s', async (_, interfere) => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database } = daemon
   await daemon.create('{"id":1,"name":"Rose"}')
 
   interfere(database)
@@ -101,9 +100,8 @@ function insertByHand(database: string, id: number): void {
 test.each(['another change', 'no other change'])(
   'loses nothing if the index of its log is removed, with %s before it stops',
   async (change) => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database })
+    await using daemon = await startTemporary()
+    const { database } = daemon
     await daemon.create('{"id":1,"name":"Rose"}')
 
     rmSync(`${database}-shm`)
@@ -150,9 +148,8 @@ test.each(
 )(
   'loses nothing if its %s is removed while another program has the database open, and %s',
   async (_, end, suffixes) => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database })
+    await using daemon = await startTemporary()
+    const { database } = daemon
     await daemon.create('{"id":1,"name":"Rose"}')
     const reader = await idleReader(database)
     await daemon.create('{"id":2,"name":"Lily"}')
@@ -179,9 +176,8 @@ test.each(
 test.each(LOST_FILES)(
   'commands refuse a database in use whose %s was removed',
   async (_, suffixes) => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database })
+    await using daemon = await startTemporary()
+    const { database, folder } = daemon
     await daemon.create('{"id":1,"name":"Rose"}')
     for (const suffix of suffixes) rmSync(database + suffix)
 
@@ -241,9 +237,8 @@ function locksOf(pid: number, file: string): string[] {
     .map((line) => line.replace(/^\d+: /, ''))
 }
 test.skipIf(!existsSync('/proc/locks'))('keeps its hold on the file over a refusal', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database } = daemon
   await daemon.create('{"id":1,"name":"Rose"}')
   const held = locksOf(daemon.pid, database)
   expect(held).not.toEqual([])

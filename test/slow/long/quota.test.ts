@@ -1,6 +1,6 @@
 // A disk quota that is exceeded is an I/O error to SQLite, but the disk has not failed.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, startTemporary } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
@@ -11,9 +11,8 @@ const canTrace = Bun.which('strace') !== null
 test.skipIf(!canTrace)(
   'a daemon over its quota refuses changes with 50701, reads on, and recovers',
   async () => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database })
+    await using daemon = await startTemporary()
+    const { database } = daemon
     expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
 
     const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EDQUOT']

@@ -4,7 +4,13 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import {
+  PATIENCE_MS,
+  runProgram,
+  startDaemon,
+  startTemporary,
+  temporaryFolder,
+} from '../../harness/daemon'
 import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -117,9 +123,8 @@ test('refuses to read a log that a crash has left where nothing can be written, 
 })
 
 test('leaves the WAL as it is beside a daemon', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  await using daemon = await startTemporary()
+  const { database, folder } = daemon
   await daemon.create('{"id":1,"name":"a"}')
   const before = withoutIndex(folder.path)
 
