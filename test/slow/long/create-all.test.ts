@@ -91,18 +91,12 @@ test('reports each plant as if the plants were sent one by one', async () => {
   )
 })
 
-test('creates each plant once, if two programs create the same at the same time', async () => {
-  const plants = rowOf(-10_000n, 4000)
+test('creates each plant once, if two programs create it with different names at the same time', async () => {
   const others = rowOf(-20_000n, 4000)
   const renamed = others.map((plant) => ({ ...plant, name: 'other' }))
 
-  const same = await Promise.all([createAll(plants), createAll(plants.toReversed())])
   const [mine, theirs] = await Promise.all([createAll(others), createAll(renamed.toReversed())])
 
-  const sum = (count: (it: (typeof same)[0]) => number) => count(same[0]) + count(same[1])
-  expect([sum((it) => it.created), sum((it) => it.known), sum((it) => it.refused)]).toEqual([
-    4000, 4000, 0,
-  ])
   expect(mine.created + theirs.created).toBe(4000)
   expect([mine.refused, theirs.refused]).toEqual([theirs.created, mine.created])
   const found = storedPlants(database).filter(({ id }) => id >= -20_000n && id < -16_000n)
