@@ -342,14 +342,6 @@ test('the client creates any number of plants in batches, and says which were re
   expect(found).toEqual(plants.slice(0, -1).filter(({ id }) => id !== taken.id))
 })
 
-test("the client returns the caller's own object for a refused plant", async () => {
-  const lines = [{ id: 250_000n, name: '\0', line: 7 }]
-
-  const [outcome] = await Array.fromAsync(client.createAll(lines))
-
-  expect(outcome?.refused[0]?.plant.line).toBe(7)
-})
-
 test('the client splits batches so that no body is too large', async () => {
   const name = '\u{1F331}'.repeat(50_000)
   const plants = Array.from({ length: 12 }, (_, index) => ({ id: 200_000n + BigInt(index), name }))

@@ -98,11 +98,6 @@ test.each([
   expect(corsOf(answer)).toEqual({ vary: 'Origin' })
 })
 
-test('answers vary by origin, even without one', async () => {
-  expect(corsOf(await ask('GET /plants/1'))).toEqual({ vary: 'Origin' })
-  expect(corsOf(await ask('GET /nowhere'))).toEqual({ vary: 'Origin' })
-})
-
 test('the daemon answers 405 to an OPTIONS that is no preflight', async () => {
   const answer = await ask('OPTIONS /plants', { origin: APP })
 
