@@ -21,7 +21,7 @@ function findEcho(message: string, sent: Uint8Array): string | null {
 }
 
 /** The fault of a refusal's body, in words; null if it is exactly an Error and reveals nothing. */
-export function faultOfError(body: string, sent: Uint8Array): string | null {
+function faultOfError(body: string, sent: Uint8Array): string | null {
   let value: unknown
   try {
     value = JSON.parse(body)
@@ -41,7 +41,7 @@ export function faultOfError(body: string, sent: Uint8Array): string | null {
 }
 
 /** The fault of a refusal's head, in words; null if there is none. */
-export function faultOfHead({ status, headers }: Answer): string | null {
+function faultOfHead({ status, headers }: Answer): string | null {
   if (headers['content-type'] !== 'application/json') return `sent as ${headers['content-type']}`
   if (headers['x-content-type-options'] !== 'nosniff') return 'no X-Content-Type-Options: nosniff'
   if (headers['cache-control'] !== 'no-store') return 'no Cache-Control: no-store'

@@ -78,28 +78,6 @@ test('a daemon that waits for the lock of another program at its start stops at 
   expect(daemon.err().trimEnd()).toEndWith('"event":"stopped"}')
 })
 
-test('a create whose client has gone while the database was locked is not made', async () => {
-  await using daemon = await startTemporary()
-  const { database } = daemon
-  await daemon.create('{"id":1,"name":"before"}')
-  using other = new Database(database)
-
-  other.run('BEGIN IMMEDIATE')
-  const waiting = [daemon.create('{"id":2,"name":"in the commit"}')]
-  await Bun.sleep(100)
-  const client = new AbortController()
-  const gone = daemon.fetch('/plants', { json: { id: 3, name: 'gone' }, signal: client.signal })
-  waiting.push(daemon.create('{"id":4,"name":"still there"}'))
-  await Bun.sleep(500)
-  client.abort()
-  await expect(gone).rejects.toThrow('aborted')
-  await Bun.sleep(100)
-  other.run('ROLLBACK')
-
-  for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200)
-  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 2n, 4n])
-})
-
 test('an import that is stopped from its terminal holds no lock', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
