@@ -6,8 +6,10 @@ import type { Command, Output } from './cli/command'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { parseConfig } from './config/config'
 import { refusePasswords } from './engine/database-url'
-import { cutUrls, OpenError, RequestError, safeMessage, UsageError } from './errors'
+import { OpenError, UsageError } from './errors'
 import { COMMIT, compileEagerly, EXIT_CODES } from './program'
+import { cutUrls, safeMessage } from './redaction'
+import { RequestError } from './request-errors'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {

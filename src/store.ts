@@ -1,8 +1,8 @@
 // The contract of every engine: a store with plants, tokens, a change log, and health.
 
 import type { ChangeLog } from './change-log/change-log'
-import type { RequestError } from './errors'
 import type { Plants } from './plant/plants'
+import type { RequestError } from './request-errors'
 import type { Tokens } from './token/tokens'
 
 /**

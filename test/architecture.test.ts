@@ -79,16 +79,20 @@ test('the test finds the imports of files', () => {
 const SYSTEM = /^(node|bun):|^bun$/
 test.each([
   ['ROOT', ['ROOT', 'plant/', 'token/', 'change-log/'], /^node:fs$/],
-  ['plant', ['errors', 'plant/'], /^@sinclair\/typebox$/],
+  ['plant', ['request-errors', 'plant/'], /^@sinclair\/typebox$/],
   ['token', ['token/'], /^node:crypto$/],
-  ['change-log', ['errors', 'plant/', 'change-log/'], null],
+  ['change-log', ['request-errors', 'plant/', 'change-log/'], null],
   ['files', ['errors', 'files/'], SYSTEM],
-  ['outbound', ['errors', 'plant/json', 'client/', 'outbound/', '../package.json'], SYSTEM],
+  [
+    'outbound',
+    ['errors', 'redaction', 'plant/json', 'client/', 'outbound/', '../package.json'],
+    SYSTEM,
+  ],
   ['formats', ['errors', 'plant/', 'formats/'], /^@|^chardetng-wasm/],
   ['engine', ['ROOT', 'plant/', 'token/', 'change-log/', 'files/', 'engine/'], SYSTEM],
   [
     'engine/commit',
-    ['errors', 'store', 'plant/', 'token/', 'change-log/', 'engine/commit/'],
+    ['request-errors', 'store', 'plant/', 'token/', 'change-log/', 'engine/commit/'],
     /^node:crypto$/,
   ],
   [

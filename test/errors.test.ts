@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { OpenError, safeMessage } from '../src/errors'
+import { OpenError } from '../src/errors'
+import { safeMessage } from '../src/redaction'
 
 describe('a message of the runtime or of a server', () => {
   const messages: [message: string, shown: string][] = [

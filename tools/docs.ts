@@ -11,9 +11,9 @@ import {
   type OptionName,
   variableOf,
 } from '../src/config/options'
-import { ERRORS } from '../src/errors'
 import { loadCommands } from '../src/main'
 import { OPTIONAL_TEXTS } from '../src/plant/plant'
+import { ERRORS } from '../src/request-errors'
 
 const ROOT = join(import.meta.dir, '..')
 const DOCS = join(ROOT, 'docs')

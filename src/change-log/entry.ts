@@ -5,10 +5,10 @@
 // - read: pages of entries after a cursor, or of the history of one plant before a cursor.
 // - remove: entries older than the retention period are removed, oldest first (retention.ts). Their cursors expire.
 
-import { RequestError } from '../errors'
 import type { PlantFields } from '../plant/plant'
 import type { Origin } from '../plant/plants'
 import { fieldsOf, type PlantRow, type RowId } from '../plant/row'
+import { RequestError } from '../request-errors'
 import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
 
 /** An entry without its number. */

@@ -2,10 +2,10 @@
 // changes nothing, such as a daemon on a standby.
 
 import type { KeepChanges } from '../change-log/change-log'
-import { RequestError } from '../errors'
 import { exitAtOnce } from '../files/libc'
 import type { Log } from '../log'
 import { EXIT_CODES } from '../program'
+import { RequestError } from '../request-errors'
 import { hasWritten } from './commit/kinds'
 import type { Outcome, Write } from './commit/write'
 

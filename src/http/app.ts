@@ -1,6 +1,6 @@
 // The HTTP interface: the routes, and everything that they share.
 
-import { InDoubtError, RequestError } from '../errors'
+import { InDoubtError, RequestError } from '../request-errors'
 import { answerError, toRequestError } from './answers/errors'
 import { createDiscarder } from './bodies/refused-body'
 import { awaitChange, CURSOR_HEADER } from './conditions/await-change'

@@ -1,7 +1,7 @@
 // Limits the bytes held for clients: bodies being read, refused bodies, and unread answers. Bun keeps answers in memory,
 // beyond the buffers of the kernel.
 
-import { RequestError } from '../errors'
+import { RequestError } from '../request-errors'
 
 /** Bytes up to which a body or an answer is not counted: a connection has one (`memory-unread-short` of test:faults). */
 export const SHORT_BYTES = 4 * 1024

@@ -3,8 +3,8 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
-import { RequestError } from '../errors'
 import type { Validator } from '../plant/mismatch'
+import { RequestError } from '../request-errors'
 
 /** The settings of an app. */
 export const SETTINGS = {

@@ -3,7 +3,7 @@
 import * as t from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
-import { CANNOT_READ, ERRORS, type ErrorName } from '../errors'
+import { CANNOT_READ, ERRORS, type ErrorName } from '../request-errors'
 import { answerBlob } from './answers/answer'
 import { ERROR_HEADERS, statusOf } from './answers/errors'
 import { JSON_TYPE, mediaTypesOf } from './bodies/body'

@@ -1,7 +1,7 @@
 // Reports outages of the followed daemon; the client itself retries.
 
 import type { Fetch } from '../client/client'
-import { safeMessage } from '../errors'
+import { safeMessage } from '../redaction'
 
 /** Wraps `send`: reports the first failure that the client retries, by its own rule, then the recovery. */
 export function reportOutages(send: Fetch, origin: string, report: (line: string) => void): Fetch {

@@ -3,8 +3,9 @@
 import packageJson from '../../package.json'
 import type { Change, Failure, Result } from '../client/client'
 import { retry, retryAfterOf } from '../client/send'
-import { safeMessage, UsageError } from '../errors'
+import { UsageError } from '../errors'
 import { toJson } from '../plant/json'
+import { safeMessage } from '../redaction'
 import type { SendRequest } from './request'
 
 const PATIENCE_SECONDS = 30

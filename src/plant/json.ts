@@ -1,6 +1,6 @@
 // Plants as JSON, with exact int64 ids.
 
-import { RequestError } from '../errors'
+import { RequestError } from '../request-errors'
 import { exactNumber, INT64_MAX, INT64_MIN, type Int64, parseInt64 } from './plant'
 
 /** Maximum size of any request body in bytes. */

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog, ChangeLogEntry, KeepChanges } from '../../src/change-log/change-log'
-import { type ErrorName, RequestError } from '../../src/errors'
 import type { Plant, PlantFields } from '../../src/plant/plant'
+import { type ErrorName, RequestError } from '../../src/request-errors'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range } from '../harness/tested-store'

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { type ErrorName, RequestError } from '../../src/errors'
 import { entityTagOf, type Precondition } from '../../src/plant/entity-tag'
 import type { Plant } from '../../src/plant/plant'
+import { type ErrorName, RequestError } from '../../src/request-errors'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range, type TestedStore } from '../harness/tested-store'

@@ -1,6 +1,6 @@
 // The form of every refusal, whatever was sent.
 import { expect } from 'bun:test'
-import { ERRORS } from '../../src/errors'
+import { ERRORS } from '../../src/request-errors'
 import type { Answer, Connection } from '../harness/http'
 
 const messages: ReadonlySet<string> = new Set(Object.values(ERRORS).map(({ message }) => message))

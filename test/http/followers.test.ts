@@ -1,9 +1,9 @@
 // The streams of followers over a real store, without the network: how often the change log is read, and their limit.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog } from '../../src/change-log/change-log'
-import { RequestError } from '../../src/errors'
 import { createByteBudget } from '../../src/http/byte-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
+import { RequestError } from '../../src/request-errors'
 import type { Store } from '../../src/store'
 import { issueToken } from '../../src/token/token'
 import { PATIENCE_MS } from '../harness/daemon'

@@ -1,6 +1,6 @@
 // The service over a store that fails, waits or does not know.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { InDoubtError, RequestError } from '../../src/errors'
+import { InDoubtError, RequestError } from '../../src/request-errors'
 import { PATIENCE_MS } from '../harness/daemon'
 import { expectError } from '../harness/plants'
 import { serveFake } from '../harness/service'

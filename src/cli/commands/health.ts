@@ -3,9 +3,10 @@
 import { localAddress } from '../../address'
 import { type Config, namesProxy } from '../../config/config'
 import { readTokenText } from '../../config/configured-token'
-import { safeMessage, UsageError } from '../../errors'
+import { UsageError } from '../../errors'
 import { createSendRequest } from '../../outbound/request'
 import { EXIT_CODES } from '../../program'
+import { safeMessage } from '../../redaction'
 import type { Command } from '../command'
 
 const TIMEOUT_SECONDS = 5

@@ -1,9 +1,9 @@
 // Imports plants into a store, in groups that share a commit, and records the result of each row.
 
-import { RequestError } from '../../errors'
 import type { Entry } from '../../formats/row'
 import { applyUpdate, differingTexts, updateOf } from '../../formats/row-update'
 import { type Int64, listWords, type OptionalText, type Plant } from '../../plant/plant'
+import { RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 
 // Recorded in the change log.

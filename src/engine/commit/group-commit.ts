@@ -4,7 +4,7 @@
 //   are counted until no more writes arrive.
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
-import { clientGone, RequestError } from '../../errors'
+import { clientGone, RequestError } from '../../request-errors'
 import { isDone, type Outcome, type Report, type ReportOf } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */

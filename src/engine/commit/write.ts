@@ -1,11 +1,11 @@
 // Writes and their outcomes, shared by every engine. Nothing here knows a database.
 
 import type { Action } from '../../change-log/change-log'
-import type { ErrorName } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
 import type { Origin } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
+import type { ErrorName } from '../../request-errors'
 
 /** A row to patch: the fields to change, and those that it must still have; null for no condition. */
 export type RowPatch = readonly [id: RowId, patch: ChangedTexts, was: ChangedTexts | null]

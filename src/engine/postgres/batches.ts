@@ -1,6 +1,6 @@
 // Batches of group commit as steps of the writer.
 
-import { InDoubtError } from '../../errors'
+import { InDoubtError } from '../../request-errors'
 import type { CommitResult } from '../commit/group-commit'
 import type { Outcome, Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'

@@ -1,8 +1,8 @@
 // The reads of plants and of the change log, on the connections of a store.
 
 import type { SQL } from 'bun'
-import { clientGone, RequestError } from '../../errors'
 import type { PlantQuery, TagQuery } from '../../plant/plants'
+import { clientGone, RequestError } from '../../request-errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import type { Ask } from './connection/connection'
 import type { Primary } from './connection/primary'

@@ -1,7 +1,7 @@
 // A read-only store on a standby, or on any server of the URL that answers. It has no lane and sends no write, even after
 // its standby is promoted.
 
-import type { RequestError } from '../../errors'
+import type { RequestError } from '../../request-errors'
 import type { ReplicaStats, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'

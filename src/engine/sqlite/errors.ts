@@ -2,8 +2,9 @@
 
 import { rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, messageOf, OpenError, RequestError, reasonOf } from '../../errors'
+import { codeOf, messageOf, OpenError, reasonOf } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
+import { RequestError } from '../../request-errors'
 
 /**
  * A failed write. `full`: the disk is full. `busy`: another program locks the database. `damaged`: a page is damaged or

@@ -1,7 +1,8 @@
 // A store that is only read: a file that another process writes or replaces, such as a copy of a backup. Each read opens
 // it anew, as of that moment, and writes nothing to it.
 
-import { CANNOT_READ, OpenError, RequestError } from '../../errors'
+import { OpenError } from '../../errors'
+import { CANNOT_READ, RequestError } from '../../request-errors'
 import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'

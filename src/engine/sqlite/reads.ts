@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
-import { clientGone, RequestError } from '../../errors'
+import { clientGone, RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import { type ChangeLogReader, prepareChangeLogReader } from './change-log'

@@ -1,7 +1,7 @@
 // The serving thread's side of the committing thread: sends it batches, and knows the one reason that the storage
 // cannot be written, if there is one. Requests, /health, metrics and the log read that.
 
-import { InDoubtError, type RequestError } from '../../errors'
+import { InDoubtError, type RequestError } from '../../request-errors'
 import { isPlantWrite } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'

@@ -1,8 +1,8 @@
 // The answers to refused requests.
 
-import { ERRORS, type ErrorName, RequestError } from '../../errors'
 import type { Log } from '../../log'
 import { listMismatches } from '../../plant/mismatch'
+import { ERRORS, type ErrorName, RequestError } from '../../request-errors'
 import { mismatchOf } from '../elysia'
 import { JSON_HEADERS } from './answer'
 

@@ -1,10 +1,10 @@
 // Reads the bodies of requests as JSON.
 
 import type { TSchema } from '@sinclair/typebox'
-import { RequestError } from '../../errors'
 import { parseBody } from '../../plant/json'
 import { listMismatches } from '../../plant/mismatch'
 import { PlantPatch } from '../../plant/plant'
+import { RequestError } from '../../request-errors'
 import { type ByteBudget, SHORT_BYTES } from '../byte-budget'
 import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
 import type { Exchange } from '../exchange'

@@ -1,7 +1,7 @@
 // Reads on a replica that must see a change made at the primary: they wait for it.
 
 import { CURSOR, NOW } from '../../change-log/change-log'
-import { RequestError } from '../../errors'
+import { RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import type { App } from '../exchange'
 

@@ -1,7 +1,7 @@
 // Reads the conditions of a request: If-Match and If-None-Match (RFC 9110, section 13.1).
 
-import { RequestError } from '../../errors'
 import { type EntityTags, type Precondition, restoreTag } from '../../plant/entity-tag'
+import { RequestError } from '../../request-errors'
 import type { SentHeaders } from '../elysia'
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g

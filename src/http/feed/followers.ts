@@ -3,8 +3,8 @@
 
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { MAX_ENTRIES } from '../../change-log/entry'
-import { RequestError } from '../../errors'
 import { toJson } from '../../plant/json'
+import { RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import { isValid, type Token } from '../../token/token'
 import { JSON_HEADERS } from '../answers/answer'

@@ -1,8 +1,8 @@
 // The routes of the change log.
 
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
-import { RequestError } from '../../errors'
 import { toJson } from '../../plant/json'
+import { RequestError } from '../../request-errors'
 import { readWeights } from '../answers/accept-encoding'
 import { queryOf } from '../elysia'
 import type { App } from '../exchange'

@@ -1,7 +1,7 @@
 // The routes' descriptions of their answers, for OpenAPI.
 
 import type { TSchema } from '@sinclair/typebox'
-import type { ErrorName } from '../../errors'
+import type { ErrorName } from '../../request-errors'
 import { CONDITION_PATTERN } from '../conditions/precondition'
 
 declare module 'elysia/types' {

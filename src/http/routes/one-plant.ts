@@ -1,6 +1,5 @@
 // The routes of one plant.
 
-import { RequestError } from '../../errors'
 import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
 import { toJson } from '../../plant/json'
 import {
@@ -12,6 +11,7 @@ import {
   toNewPlant,
 } from '../../plant/plant'
 import type { ChangeOptions } from '../../plant/plants'
+import { RequestError } from '../../request-errors'
 import { JSON_HEADERS, notModified } from '../answers/answer'
 import { readPrecondition } from '../conditions/precondition'
 import type { SentHeaders } from '../elysia'

@@ -1,9 +1,9 @@
 // The routes for operators.
 
 import packageJson from '../../../package.json'
-import { RequestError } from '../../errors'
 import type { BackupStats } from '../../metrics'
 import { COMMIT } from '../../program'
+import { RequestError } from '../../request-errors'
 import type { ReplicaStats, Store } from '../../store'
 import { answerJson } from '../answers/answer'
 import type { App } from '../exchange'

@@ -1,6 +1,6 @@
 // The console and the API reference: files bundled and compressed by the build, and read on request.
 
-import { RequestError } from '../../errors'
+import { RequestError } from '../../request-errors'
 import { chooseCoding } from '../answers/accept-encoding'
 import type { PageFile } from '../deps'
 import type { App } from '../exchange'

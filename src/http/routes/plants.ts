@@ -1,6 +1,5 @@
 // The routes of the collection of plants.
 
-import { RequestError } from '../../errors'
 import { toJson } from '../../plant/json'
 import { listProblems } from '../../plant/mismatch'
 import {
@@ -11,6 +10,7 @@ import {
   sentTexts,
   toNewPlant,
 } from '../../plant/plant'
+import { RequestError } from '../../request-errors'
 import { addNextLink, answerJson } from '../answers/answer'
 import { queryOf } from '../elysia'
 import type { App } from '../exchange'

@@ -1,7 +1,7 @@
 // Authentication by bearer tokens (RFC 6750), and their scopes.
 
 import { bearer } from '@elysiajs/bearer'
-import { RequestError } from '../../errors'
+import { RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import { allows, hashToken, isValid, type Token } from '../../token/token'
 import type { AppDeps } from '../deps'

@@ -1,6 +1,6 @@
 // The rate limit: requests per second for each token.
 
-import { RequestError } from '../../errors'
+import { RequestError } from '../../request-errors'
 import type { Token } from '../../token/token'
 
 /**

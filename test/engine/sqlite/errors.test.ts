@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { toError, toFailure } from '../../../src/engine/sqlite/errors'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
-import { ERRORS } from '../../../src/errors'
+import { ERRORS } from '../../../src/request-errors'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)

@@ -4,7 +4,7 @@ import type { Write } from '../../../src/engine/commit/write'
 import type { Reply, Request } from '../../../src/engine/sqlite/committer'
 import { Writer } from '../../../src/engine/sqlite/writer'
 import { commandUser, storeOwner } from '../../../src/engine/store-user'
-import { InDoubtError } from '../../../src/errors'
+import { InDoubtError } from '../../../src/request-errors'
 
 let requests: Request[] = []
 let answer: (request: Request) => Reply | null = () => ({})

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { ERRORS } from '../../../src/errors'
+import { ERRORS } from '../../../src/request-errors'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { run as runProcess } from '../../harness/process'

@@ -1,7 +1,8 @@
 // Commits whose answer is lost: no client is answered before their fate is known.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { KeepChanges } from '../../../src/change-log/change-log'
-import { InDoubtError, messageOf } from '../../../src/errors'
+import { messageOf } from '../../../src/errors'
+import { InDoubtError } from '../../../src/request-errors'
 import type { Store } from '../../../src/store'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { follow, replay } from '../../engine/change-log-contract'

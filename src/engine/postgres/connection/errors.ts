@@ -2,7 +2,9 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
-import { codeOf, type ErrorName, isUntrusted, messageOf, safeMessage } from '../../../errors'
+import { codeOf, isUntrusted, messageOf } from '../../../errors'
+import { safeMessage } from '../../../redaction'
+import type { ErrorName } from '../../../request-errors'
 import { type Host, isSocket, type PostgresTarget } from './url'
 
 /** A missed deadline: the query may or may not have been executed. */
@@ -30,11 +32,16 @@ export function isInDoubt(error: unknown): boolean {
   return sqlStateOf(error) === '' || severity === 'FATAL' || severity === 'PANIC'
 }
 
+const hasState =
+  (states: RegExp) =>
+  (error: unknown): boolean =>
+    states.test(sqlStateOf(error))
+
 /** True if the server has become read-only, as after a failover: another host must be found. */
-export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
+export const isReadOnlyServer = hasState(/^25006/)
 
 /** True if a server is starting up or shutting down, and will answer later. */
-export const isStarting = (error: unknown): boolean => sqlStateOf(error) === '57P03'
+export const isStarting = hasState(/^57P03/)
 
 // A unique index of another program would fail every retry. REINDEX CONCURRENTLY renames the index for a while.
 const PRIMARY_KEY = /^plants_pkey(_cc(new|old)\d*)?$/
@@ -43,18 +50,14 @@ const PRIMARY_KEY = /^plants_pkey(_cc(new|old)\d*)?$/
 export function isRetried(error: unknown): boolean {
   const state = sqlStateOf(error)
   const { constraint } = error as { constraint?: unknown }
-  return (
-    state === '40P01' ||
-    state === '40001' ||
-    (state === '23505' && PRIMARY_KEY.test(`${constraint}`))
-  )
+  return /^(40P01|40001)/.test(state) || (state === '23505' && PRIMARY_KEY.test(`${constraint}`))
 }
 
 /** True if the lock of a row or table was not granted in time. */
-export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
+export const isLockTimeout = hasState(/^55P03/)
 
 /** True if the server rejects a value: one change is at fault, not the server. */
-export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
+export const isDataError = hasState(/^(22|23|54)/)
 
 /**
  * True if a refusal is the fault neither of the data nor of a single statement, such as one that took too long. A lock
@@ -80,17 +83,6 @@ export function hidePassword(error: unknown, password: string): unknown {
 }
 
 export const THROUGH_POOLER = 'connected through a pooler: add prepare=false to the URL'
-const NO_PASSWORD =
-  '; no password was given: set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)'
-
-/** The reason that nothing accepted a connection. Bun reports a name that does not resolve as a refusal. */
-async function explainRefusal(host: Host): Promise<string> {
-  if (isSocket(host)) return 'nothing listens on this unix socket'
-  return lookup(host.host).then(
-    () => 'connection refused',
-    (error) => `cannot resolve host ${host.host} (${codeOf(error)})`,
-  )
-}
 
 /** The reason that a host cannot be used, and the fix: the text after its address and a colon. */
 export async function explainFailedConnection(
@@ -105,9 +97,16 @@ export async function explainFailedConnection(
   if (isUntrusted(error)) return `${description}; add the CA to the URL: sslrootcert=FILE`
   switch (sqlStateOf(error) || codeOf(error)) {
     case 'ERR_POSTGRES_CONNECTION_REFUSED':
-      return explainRefusal(host)
+      if (isSocket(host)) return 'nothing listens on this unix socket'
+      // Bun reports a name that does not resolve as a refusal.
+      return lookup(host.host).then(
+        () => 'connection refused',
+        (error) => `cannot resolve host ${host.host} (${codeOf(error)})`,
+      )
     case '28P01':
-      return readPassword() === '' ? description + NO_PASSWORD : description
+      return readPassword() === ''
+        ? `${description}; no password was given: set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)`
+        : description
     case '08P01':
       return prepare && description.includes('startup parameter') ? THROUGH_POOLER : description
     default:

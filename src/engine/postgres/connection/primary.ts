@@ -1,7 +1,8 @@
 // The primary: the server that accepts writes; for a store that is only read, the server that it reads. All connections
 // are to one host. When one is lost, all are closed, and the hosts are asked until one can be used again.
 
-import { CANNOT_READ, codeOf, messageOf, OpenError, RequestError } from '../../../errors'
+import { codeOf, messageOf, OpenError } from '../../../errors'
+import { CANNOT_READ, RequestError } from '../../../request-errors'
 import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from './connection'
 import { describeError, isInDoubt } from './errors'

@@ -27,14 +27,14 @@ export type ConnectionPolicy = {
   hasAll(connection: Connection): Promise<boolean>
 }
 
-export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
+export const closeAll = (connections: readonly Connection[]) =>
   Promise.all(connections.map((connection) => connection.close().catch(() => {})))
 
 /** Opens the readers, to the writer's server. If one fails, none is left open. */
 export async function openReaders(
   target: PostgresTarget,
   writer: Connection,
-  { hasAll }: Pick<ConnectionPolicy, 'hasAll'>,
+  { hasAll }: ConnectionPolicy,
   stopSignal: AbortSignal,
 ): Promise<Readers> {
   const abandon = new AbortController()

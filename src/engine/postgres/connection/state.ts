@@ -1,7 +1,8 @@
 // Why a server cannot be written: it is lost, its tables are altered, or it refuses statements. Requests, /health,
 // metrics and the log read this one state.
 
-import { InDoubtError, messageOf, RequestError } from '../../../errors'
+import { messageOf } from '../../../errors'
+import { InDoubtError, RequestError } from '../../../request-errors'
 import type { StoreUser } from '../../store-user'
 import { describeError, errorNameOf, isOfServer, sqlStateOf } from './errors'
 

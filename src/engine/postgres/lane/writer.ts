@@ -1,7 +1,8 @@
 // Sends the steps of a lane one after another. If an answer is lost, the client is answered once the fate of the commit
 // is known.
 
-import { InDoubtError, messageOf, RequestError } from '../../../errors'
+import { messageOf } from '../../../errors'
+import { InDoubtError, RequestError } from '../../../request-errors'
 import type { StoreUser } from '../../store-user'
 import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connection/errors'
 import type { Primary } from '../connection/primary'

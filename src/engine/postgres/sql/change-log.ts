@@ -22,7 +22,7 @@ import {
   toCursor,
 } from '../../../change-log/entry'
 import type { EntryRange, EntryTime } from '../../../change-log/retention'
-import { RequestError } from '../../../errors'
+import { RequestError } from '../../../request-errors'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connection/connection'
 import {

@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
+import { messageOf } from '../../../errors.ts'
 import { WRITERS } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { countPlants } from '../counts.ts'
@@ -16,9 +17,6 @@ const FILES = {
   csv: ['plants.csv', 'text/csv'],
   ndjson: ['plants.ndjson', 'application/x-ndjson'],
 } as const
-
-// Not the one of errors.ts, which would add the table of errors to the first load.
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 export type ExportFormat = keyof typeof FILES
 
