@@ -195,23 +195,4 @@ describe('a workbook', () => {
       code: 0,
     })
   })
-
-  test('goes to a pipe and to a device, and to no folder', async () => {
-    using folder = storeFolder()
-    const { database, list } = await exportBook(folder, PLANTS)
-    const words = ['export', '--database', database]
-    const run = (...more: string[]) => runProgram([...words, ...more], { cwd: folder.path })
-    const toPipe = await runProgram([...words, '--format', 'xlsx'], {
-      cwd: folder.path,
-      under: inShell('| cat > piped.xlsx'),
-    })
-    const folderGiven = await run(folder.path, '--format', 'xlsx')
-    const toNull = await run('/dev/null', '--format', 'xlsx')
-
-    expect(toPipe.code).toBe(0)
-    expect(readFileSync(folder.file('piped.xlsx')).length).toBe(readFileSync(list).length)
-    expect(folderGiven.code).not.toBe(0)
-    expect(toNull.code).toBe(0)
-    expect(lstatSync('/dev/null').isCharacterDevice()).toBeTrue()
-  })
 })

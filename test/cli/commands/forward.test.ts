@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import { backOff } from '../../../src/client/send'
-import { runProgram, startDaemon, startProgram, TOKEN } from '../../harness/daemon'
+import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
 
@@ -229,14 +229,6 @@ test('refuses wrong usage in one line', async () => {
       `plantstore: ${file} has no cursor; remove it to begin with the oldest change\n`,
     ])
   }
-  expect(await run(url, ...cursor, '--secret-file', '/dev/full')).toEqual([
-    1,
-    'plantstore: cannot read /dev/full: it is larger than 1 MiB\n',
-  ])
-  expect(await run(url, ...cursor, '--secret-file', `${secretFile}/x`)).toEqual([
-    1,
-    `plantstore: cannot read ${secretFile}/x: no such file\n`,
-  ])
 })
 
 test('says at once that its source is down, and later that it is back', async () => {
@@ -267,16 +259,3 @@ test('says at once that its source is down, and later that it is back', async ()
   expect(await child.exited).toBe(0)
   expect(child.err().split('waiting for the daemon')).toHaveLength(2)
 })
-
-test.each(['a database', 'a daemon'])(
-  'refuses to forward from %s without a change log',
-  async (source) => {
-    const plain = folder.file(`plain-${files++}.db`)
-    await using other = await startDaemon({ database: plain })
-    const from = source === 'a daemon' ? ['--url', other.url] : ['--database', plain]
-    const { child } = forward('http://127.0.0.1:1/', from, null)
-
-    expect(await child.finished).toBe(1)
-    expect(child.err()).toContain('change log')
-  },
-)
