@@ -46,8 +46,7 @@ await inEachBrowser((person) => {
     await person.click(labels.control('Add and add another'))
     await isProposed('202')
     await person.isIn('#name')
-    await person.type('Agave')
-    await person.press('Enter')
+    await person.enter('Agave')
     await person.lose(labels.heading('Add a plant'))
 
     await person.find(labels.cell('201', 'Aloe'), labels.cell('202', 'Agave'))
@@ -62,8 +61,7 @@ await inEachBrowser((person) => {
     await person.press('n')
     await isProposed('201')
     await person.isIn('#name')
-    await person.type('Agave')
-    await person.press('Enter')
+    await person.enter('Agave')
     const isInView = `(() => {
       const row = document.querySelector('.row.added')?.getBoundingClientRect()
       const table = document.querySelector('.scroller').getBoundingClientRect()

@@ -100,6 +100,10 @@ export function handsOn(driver: () => Driver) {
     await driver().evaluate('(delete MouseEvent.prototype.timeStamp) && null')
   }
 
+  /** Types a text where the keyboard is. */
+  const type = (text: string): Promise<void> =>
+    driver().keys([...text].map((character) => [character]))
+
   return {
     sees,
     evaluate: (expression: string) => driver().evaluate(expression),
@@ -133,7 +137,8 @@ export function handsOn(driver: () => Driver) {
     /** Types a text in a field, in place of what is there. */
     async fill(target: Target, text: string): Promise<void> {
       await click(target)
-      await driver().keys([['Control', 'a'], ...[...text].map((character) => [character])])
+      await driver().keys([['Control', 'a']])
+      await type(text)
     },
     /** Moves the keyboard to a control, as Tab does. */
     async focus(target: Target): Promise<void> {
@@ -155,9 +160,16 @@ export function handsOn(driver: () => Driver) {
             `document.activeElement.matches(${JSON.stringify(selector)})`,
           )) === true,
       ),
-    press: (...chord: string[]): Promise<void> => driver().keys([chord]),
-    /** Types a text where the keyboard is. */
-    type: (text: string): Promise<void> => driver().keys([...text].map((character) => [character])),
+    /** Presses keys one after the other, such as 'ArrowDown' or 'Control+z'. */
+    async press(...chords: readonly string[]): Promise<void> {
+      for (const chord of chords) await driver().keys([chord.split('+')])
+    },
+    type,
+    /** Types a text and presses Enter. */
+    async enter(text: string): Promise<void> {
+      await type(text)
+      await driver().keys([['Enter']])
+    },
     /** Pastes a text where the keyboard is; false if the page has taken it. */
     paste: (text: string): Promise<unknown> =>
       driver().evaluate(`(() => {

@@ -66,29 +66,19 @@ await inEachBrowser((person) => {
     })
   })
 
-  test('a menu is not stretched', async () => {
-    await person.evaluate("(document.querySelector('.table').style.maxWidth = '30rem')")
-    await person.click({ kind: 'button', name: { pattern: '^Sorted by' } })
-    const heights = await person.evaluate(
-      "[...document.querySelectorAll(':popover-open > button')].map((it) => it.offsetHeight)",
-    )
-
-    expect(heights).toEqual([36, 36, 36])
-  })
-
   describe('a selection', () => {
     test('by Shift has every row between two, read or not', async () => {
       await person.press(' ')
       await person.find(labels.selected('1 selected'))
       await person.press('End')
       await person.find(labels.row(String(PLANTS)))
-      await person.press('Shift', ' ')
+      await person.press('Shift+ ')
 
       await person.find(labels.selected(`All ${PLANTS} selected`))
     })
 
     test('by Ctrl+A or the box in the head has all of them, and none again', async () => {
-      await person.press('Control', 'a')
+      await person.press('Control+a')
       await person.find(labels.selected(`All ${PLANTS} selected`))
       await person.click(labels.boxOfAll)
       await person.lose(labels.selected(`All ${PLANTS} selected`))

@@ -34,7 +34,7 @@ await inEachBrowser((person) => {
 
     await daemon.fetch('/plants/2', { method: 'PATCH', json: { name: 'theirs' } })
     await person.focus(labels.table)
-    await person.press('Control', 'z')
+    await person.press('Control+z')
     await person.find(
       labels.text(
         'Undid the import of renamed.csv; left out: plant 2 (someone changed it); Ctrl+Shift+Z does it again',
@@ -71,7 +71,7 @@ await inEachBrowser((person) => {
     await person.click(labels.control('Stop'))
     await person.find(labels.status('^Stopped'))
     await person.focus(labels.table)
-    await person.press('Control', 'z')
+    await person.press('Control+z')
     await until('the undo', () => names().length === 30)
   })
 })

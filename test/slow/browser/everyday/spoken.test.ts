@@ -34,7 +34,7 @@ await inEachBrowser((person) => {
   test('a deletion and its undo are spoken once, with the way to undo it', async () => {
     await person.press('Delete')
     await hears('Deleted plant 1; Ctrl+Z undoes it')
-    await person.press('Control', 'z')
+    await person.press('Control+z')
     await hears(
       'Deleted plant 1; Ctrl+Z undoes it',
       'Undid the deletion of plant 1; Ctrl+Shift+Z does it again',
@@ -54,9 +54,9 @@ await inEachBrowser((person) => {
   })
 
   test('the same sentence twice is spoken twice', async () => {
-    await person.press('Control', 'z')
+    await person.press('Control+z')
     await hears('Nothing to undo')
-    await person.press('Control', 'z')
+    await person.press('Control+z')
     await hears('Nothing to undo', 'Nothing to undo')
   })
 
@@ -73,15 +73,12 @@ await inEachBrowser((person) => {
 
   test('no change of the page itself is spoken as one by someone else', async () => {
     await person.press('ArrowRight')
-    await person.type('one')
-    await person.press('Enter')
+    await person.enter('one')
     await hears('Plant 1 was changed')
     await person.press('Enter')
-    await person.type('two')
-    await person.press('Enter')
+    await person.enter('two')
     await hears('Plant 1 was changed', 'Plant 1 was changed')
-    await person.press('Control', 'z')
-    await person.press('Control', 'z')
+    await person.press('Control+z', 'Control+z')
     const undone = 'Undid the name of plant 1; Ctrl+Shift+Z does it again'
     await hears('Plant 1 was changed', 'Plant 1 was changed', undone, undone)
     // After the echoes of its own changes.
@@ -105,8 +102,7 @@ await inEachBrowser((person) => {
     const says = (sentence: string) =>
       person.until(`hearing ${sentence}`, async () => (await found()).at(-1) === sentence)
     await person.focus(labels.search)
-    await person.type('plant 3')
-    await person.press('Enter')
+    await person.enter('plant 3')
     await says('1 plant found; accents and word order ignored')
     expect((await found()).filter((text) => text.includes('exact'))).toEqual([])
     await person.click(labels.showAll)
@@ -117,9 +113,7 @@ await inEachBrowser((person) => {
 
   test('keys on a control of the head change no plant, and go on in the table', async () => {
     await person.focus(labels.sortByName)
-    await person.press('Delete')
-    await person.press('F2')
-    await person.press('ArrowDown')
+    await person.press('Delete', 'F2', 'ArrowDown')
     await person.isIn('[role=grid]')
     expect(await active()).toBe('plant-2')
     await person.press('Delete')
@@ -139,7 +133,7 @@ await inEachBrowser((person) => {
     await person.isIn('#name')
     await person.type('Ivy')
     await person.focus(labels.id)
-    await person.press('Control', 'a')
+    await person.press('Control+a')
     await person.type('2')
     const reason = 'This id belongs to a different plant'
     const described = `document.getElementById(document.activeElement.getAttribute('aria-describedby'))`
@@ -175,7 +169,7 @@ await inEachBrowser((person) => {
     await person.type('plant 3')
     await isFound('1 plant found; accents and word order ignored')
     await evaluate(`(window.found = ${found}, null)`)
-    await person.press('Control', 'a')
+    await person.press('Control+a')
     await person.type('plant 4')
     await person.find(labels.row('4'))
     await person.until('another element', async () => {
@@ -190,8 +184,7 @@ await inEachBrowser((person) => {
     await person.click(labels.sortByName)
     await hears('Sorted by name, ascending', 'Sorted by name, descending')
     await person.focus(labels.search)
-    await person.type('plant 3')
-    await person.press('Enter')
+    await person.enter('plant 3')
     await person.click(labels.showAll)
     await hears(
       ...['Sorted by name, ascending', 'Sorted by name, descending'],
@@ -208,9 +201,7 @@ await inEachBrowser((person) => {
   })
 
   test('ticked rows are the selected ones', async () => {
-    await person.press('ArrowDown')
-    await person.press(' ')
-    await person.press('ArrowDown')
+    await person.press('ArrowDown', ' ', 'ArrowDown')
     const selected = `[...document.querySelectorAll('.rows [aria-selected=true] .id')].map((it) => it.textContent).join()`
     await person.until('one selected row', async () => (await evaluate(selected)) === '2')
   })

@@ -54,8 +54,7 @@ await inEachBrowser((person) => {
     for (const name of ['wrong', 'right']) {
       await person.click(labels.control('Rename tag…'))
       await person.isIn('#new-tag')
-      await person.type(name)
-      await person.press('Enter')
+      await person.enter(name)
       if (name === 'wrong') await person.press('Escape')
       else await person.type('er')
     }
