@@ -182,7 +182,7 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const { writer, keepsChangeLog } = store
   const { path: fullPath } = store.file
   // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could not start.
-  if (storeUser.holdsLock) void writer.rehearse()
+  const rehearsal = storeUser.holdsLock && writer.rehearse()
   const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
   const { writes, watch, methods } = createWrites((batch) => store.commit(batch), readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => store.lastCursor() }
@@ -219,6 +219,8 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
     async close() {
       endRetention?.()
       await writes.whenIdle()
+      // A thread that opened the database after this one closed it would miss its -wal and -shm.
+      await rehearsal
       await store.close()
     },
   }
