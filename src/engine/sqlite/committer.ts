@@ -25,6 +25,8 @@ import { guardSchema, schemaVersion } from './schema'
 
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
+// The same of a rehearsal: longer than this process writes a token, and short beside what a commit waits.
+const REHEARSAL_MS = 1000
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
 // in a large store spend most of their time on checkpoints.
 const CHECKPOINT_PAGES = 2000
@@ -174,7 +176,7 @@ export class Committer {
   rehearse(writes: readonly PlantWrite[]): Reply {
     try {
       this.#db.run('PRAGMA cache_size = 0')
-      this.#begin(0)
+      this.#begin(REHEARSAL_MS)
       this.#statements.apply(writes)
       return {}
     } catch (error) {
