@@ -71,6 +71,9 @@ type Shutdown = {
   readonly log: Log
 }
 
+/** How a daemon ends: its exit code, and the event that it logs. */
+type End = readonly [code: number, ...event: Parameters<Log>]
+
 /**
  * Answers requests in flight and closes the database. Resolves to the exit code, in time even if the disk hangs; the
  * process must then end, whatever is still pending.
@@ -79,26 +82,34 @@ export async function shutDown(options: Shutdown): Promise<number> {
   const { drain, close, second, milliseconds, log } = options
   const drainMs = milliseconds * DRAIN_SHARE
   const deadline = Math.max(milliseconds, drainMs + CLOSE_MS)
-  const timeOut = async () => {
-    await Bun.sleep(deadline)
-    log('error', 'stop-timed-out', { seconds: deadline / 1000, detail: IN_DOUBT })
-    return EXIT_CODES.storage
-  }
-  const stopAtOnce = async () => {
-    const signal = await second
-    log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
-    return SIGNAL_EXIT_CODES[signal]
-  }
-  const stopInOrder = async () => {
+  const stopInOrder = async (): Promise<End> => {
     try {
       await drain(drainMs)
       await close()
-      log('info', 'stopped')
-      return EXIT_CODES.ok
+      return [EXIT_CODES.ok, 'info', 'stopped']
     } catch (error) {
-      log('error', 'close-failed', { detail: messageOf(error) })
-      return EXIT_CODES.storage
+      return [EXIT_CODES.storage, 'error', 'close-failed', { detail: messageOf(error) }]
     }
   }
-  return Promise.race([stopInOrder(), stopAtOnce(), timeOut()])
+  const [code, ...event] = await Promise.race([
+    stopInOrder(),
+    second.then(
+      (signal): End => [
+        SIGNAL_EXIT_CODES[signal],
+        'warn',
+        'stopped-at-once',
+        { signal, detail: IN_DOUBT },
+      ],
+    ),
+    Bun.sleep(deadline).then(
+      (): End => [
+        EXIT_CODES.storage,
+        'error',
+        'stop-timed-out',
+        { seconds: deadline / 1000, detail: IN_DOUBT },
+      ],
+    ),
+  ])
+  log(...event)
+  return code
 }

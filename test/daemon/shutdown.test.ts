@@ -41,6 +41,15 @@ test('drains, closes the database, then exits with 0', async () => {
   expect(steps).toEqual(['drained', 'closed'])
 })
 
+test('logs one end, even if a second signal comes after it', async () => {
+  const signal = Promise.withResolvers<StopSignal>()
+  const { events } = await shutDownWith({ second: signal.promise })
+  signal.resolve('SIGINT')
+  await Bun.sleep(0)
+
+  expect(events).toEqual(['stopped'])
+})
+
 test('exits with 74 if the disk hangs while the database closes', async () => {
   const close = () => never
 
