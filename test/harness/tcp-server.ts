@@ -4,15 +4,13 @@ import { createServer, type Socket } from 'node:net'
 /** The answer to the first bytes of a client, which ends the connection; or what to do with its socket. */
 export type Behavior = string | ((socket: Socket) => void)
 
-/** Starts a TCP server. `using server = await behave('x')` stops it. */
-export async function behave(behavior: Behavior) {
+/** Starts a TCP server, on which `begin` is called with each connection. `using server = await listenTcp(…)` stops it. */
+export async function listenTcp(begin: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
-    socket.on('data', () =>
-      typeof behavior === 'string' ? void socket.end(behavior, 'latin1') : behavior(socket),
-    )
+    begin(socket)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -23,3 +21,11 @@ export async function behave(behavior: Behavior) {
     },
   }
 }
+
+/** Starts a server with a behavior; see {@link listenTcp}. */
+export const behave = (behavior: Behavior) =>
+  listenTcp((socket) =>
+    socket.on('data', () =>
+      typeof behavior === 'string' ? void socket.end(behavior, 'latin1') : behavior(socket),
+    ),
+  )

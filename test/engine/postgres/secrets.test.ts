@@ -1,7 +1,7 @@
 // No message shows the password, whatever the server answers.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createServer, type Socket } from 'node:net'
 import { PATIENCE_MS, runProgram } from '../../harness/daemon'
+import { listenTcp } from '../../harness/tcp-server'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -31,26 +31,14 @@ const errorOf = (code: string, text: string): Buffer =>
 /** The answers of a server to the messages that it receives, in turn. */
 type Script = readonly ((received: Buffer) => Buffer)[]
 
-async function serve(script: Script) {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+const serve = (script: Script) =>
+  listenTcp((socket) => {
     let step = 0
-    sockets.add(socket)
-    socket.on('error', () => {})
     socket.on('data', (received: Buffer) => {
       const answer = script[step++]
       if (answer) socket.write(answer(received))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    host: `127.0.0.1:${(server.address() as { port: number }).port}`,
-    [Symbol.dispose]() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    },
-  }
-}
 
 const answerWith =
   (answer: Buffer | string): (() => Buffer) =>
