@@ -35,7 +35,7 @@ export type StoreUser = {
   readonly onDiskFailure: (detail: string) => void
 }
 
-/** The rights and duties of a user that has none, whose Ctrl-C ends the process at once. */
+/** A user without rights or duties, whose Ctrl-C ends the process at once. */
 const DEFAULTS: StoreUser = {
   refusal: null,
   holdsLock: false,

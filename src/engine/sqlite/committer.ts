@@ -25,7 +25,7 @@ import { guardSchema, schemaVersion } from './schema'
 
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
-// The same of a rehearsal: longer than this process writes a token, and short beside what a commit waits.
+// Time limit of a rehearsal for it: this process writes a token in less, and a commit behind it still ends in time.
 const REHEARSAL_MS = 1000
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
 // in a large store spend most of their time on checkpoints.

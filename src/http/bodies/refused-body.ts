@@ -7,7 +7,7 @@ const MIN_LIMIT_BYTES = 8 * 1024 * 1024
 const MAX_MS = 5000
 const QUIET_MS = 1000
 // Meanwhile Bun buffers up to a megabyte of each body. Without room for it, refusals are answered at once: 256 clients
-// that send 900 KB each use 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
+// that send 900 KB each, then 2,000, use 75 to 86 MB (`bun test/slow/faults/run.ts --only memory-refused`).
 const BUFFERED_BYTES = 1024 * 1024
 // Bun frees what it has buffered of a body with its stream, and hides the size from the collector: 24 clients that send
 // 500 KB and disconnect, a thousand a second, would take up to 500 MB (`bun run slow
