@@ -3,7 +3,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
 const root = resolve(import.meta.dir, '..', '..')
-const SOURCES = ['build.ts', 'build-commit.ts', 'build-pages.ts', 'package.json', 'bun.lock']
+const SOURCES = [
+  'build.ts',
+  'build-commit.ts',
+  'build-pages.ts',
+  'bytecode-order.txt',
+  'package.json',
+  'bun.lock',
+]
 
 /** The executable that tests run: `TESTED_BINARY`, or `dist/plantstore`. */
 export const builtPath: string = resolve(root, Bun.env.TESTED_BINARY || 'dist/plantstore')
