@@ -3,6 +3,7 @@
 import * as t from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
+import { Int64 } from '../plant/plant'
 import { CANNOT_READ, ERRORS, type ErrorName } from '../request-errors'
 import { answerBlob } from './answers/answer'
 import { ERROR_HEADERS, statusOf } from './answers/errors'
@@ -48,18 +49,16 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
   return { $ref: `#/components/schemas/${title}` }
 }
 
-const NO_FIELDS: t.TObject = t.Object({})
+/** A parameter of a path, where it is required, or of a query. */
+const parameter = (place: 'path' | 'query', name: string, schema: t.TSchema) => ({
+  name,
+  in: place,
+  description: schema.description,
+  required: place === 'path',
+  schema,
+})
 
-function parameters(place: 'path' | 'query', schema: t.TObject | undefined) {
-  const { properties, required = [] } = schema ?? NO_FIELDS
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: place,
-    description: schema.description,
-    required: required.includes(name),
-    schema,
-  }))
-}
+const hasId = ({ path }: DescribedRoute): boolean => path.includes('/:id')
 
 const REQUEST_ID = headers(['X-Request-Id'])
 const SHARED_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
@@ -68,13 +67,14 @@ const mayAwaitChange = ({ method, path }: DescribedRoute): boolean =>
   method === 'GET' && isOfPlants(path)
 
 function refusalsOf(route: DescribedRoute): ErrorName[] {
-  const { method, detail, body, params, query } = route
+  const { method, detail, schemas } = route
+  const { body, query } = schemas
   const errors = new Set<ErrorName>(['unexpected', ...(detail.refusals ?? [])])
   const add = (condition: unknown, ...names: ErrorName[]) => {
     if (condition) for (const name of names) errors.add(name)
   }
   add(body, 'not JSON', 'invalid', 'too large', 'unsupported type')
-  add(params || query, 'invalid')
+  add(query || hasId(route), 'invalid')
   add(!detail.security, 'no credentials', 'invalid token', 'too many requests', 'storage failed')
   add(method !== 'GET', 'read-only token', 'read-only service', 'busy', 'disk full')
   add(mayAwaitChange(route), 'invalid', 'no change log', 'cursor expired', 'busy')
@@ -93,7 +93,7 @@ function messageTo({ method, detail }: DescribedRoute, error: ErrorName): string
 function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
   const names = errors.flatMap((error) => Object.keys(ERROR_HEADERS[error] ?? {})) as HeaderName[]
   if (errors.includes('unsupported type')) names.push('accept-encoding')
-  if (errors.includes('unsupported type') && mediaTypesOf(route.body).length > 1)
+  if (errors.includes('unsupported type') && mediaTypesOf(route.schemas.body).length > 1)
     names.push('accept-patch')
   const examples = errors.map((error) => {
     const { number } = ERRORS[error]
@@ -107,7 +107,8 @@ function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
   }
 }
 
-function linksOf({ query, detail: { operationId, links = [] } }: DescribedRoute): Json {
+function linksOf({ schemas: { query }, detail }: DescribedRoute): Json {
+  const { operationId, links = [] } = detail
   const link = (operationId: string | undefined, parameters: Json) => ({ operationId, parameters })
   const byId = links.map((name) => [name, link(name, { id: '$request.body#/id' })])
   const hasPages = query && 'after' in query.properties
@@ -131,10 +132,12 @@ function success(route: DescribedRoute, body: t.TSchema | readonly t.TSchema[] |
 }
 
 function responsesOf(route: DescribedRoute): Json {
-  const answers = Object.entries(route.detail.answers?.() ?? {})
+  const { query, body, ...answers } = route.schemas
   const refusals = [...Map.groupBy(refusalsOf(route), statusOf)]
   return {
-    ...Object.fromEntries(answers.map(([status, body]) => [status, success(route, body)])),
+    ...Object.fromEntries(
+      Object.entries(answers).map(([status, body]) => [status, success(route, body)]),
+    ),
     ...Object.fromEntries(refusals.map(([status, errors]) => [status, refusal(route, errors)])),
     '4XX': { description: 'Malformed HTTP is rejected by the parser, without a body.' },
   }
@@ -148,7 +151,8 @@ const AWAITED_CHANGE = requestHeader(
 )
 
 function operation(route: DescribedRoute): Json {
-  const { body, params, query, detail } = route
+  const { detail, schemas } = route
+  const { body, query } = schemas
   const { operationId, summary, description, security } = detail
   const types = mediaTypesOf(body).map((type) => [type, { schema: body }])
   return {
@@ -158,8 +162,8 @@ function operation(route: DescribedRoute): Json {
     security,
     tags: [isOfPlants(route.path) ? 'plants' : 'operations'],
     parameters: [
-      ...parameters('path', params),
-      ...parameters('query', query),
+      ...(hasId(route) ? [parameter('path', 'id', Int64)] : []),
+      ...Object.entries(query?.properties ?? {}).map((it) => parameter('query', ...it)),
       ...(detail.parameters ?? []),
       ...(mayAwaitChange(route) ? [AWAITED_CHANGE] : []),
     ],
@@ -224,7 +228,7 @@ export function openapi(app: App) {
         summary: 'Read this description',
         description: 'In OpenAPI 3.1. Needs no token.',
         security: [],
-        answers: () => ({
+        schemas: () => ({
           200: t.Object({}, { description: 'This description, in OpenAPI 3.1.' }),
         }),
       },

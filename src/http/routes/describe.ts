@@ -1,16 +1,13 @@
 // The routes' descriptions of their answers, for OpenAPI.
 
-import type { TSchema } from '@sinclair/typebox'
+import type { TObject, TSchema } from '@sinclair/typebox'
 import type { ErrorName } from '../../request-errors'
 import { CONDITION_PATTERN } from '../conditions/precondition'
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
-    /**
-     * The successes by their status: the schemas of the body, one for each media type, or a description without a body.
-     * A function: Elysia copies details several times, which slowed the start (`bun run --cwd bench start`).
-     */
-    answers?: () => Readonly<Record<number, TSchema | readonly TSchema[] | string>>
+    /** A function: Elysia copies details several times, which slowed the start (`bun run --cwd bench start`). */
+    schemas: () => Schemas
     /** The headers of a success. */
     headers?: readonly HeaderName[]
     /** The operations that take the id of the body. */
@@ -18,6 +15,16 @@ declare module 'elysia/types' {
     /** Errors besides those of every route that has a body, reads or changes something. */
     refusals?: readonly ErrorName[]
   }
+}
+
+/**
+ * The schemas of a route's query and body, and of its successes by their status: one for each media type, or a
+ * description without a body.
+ */
+export type Schemas = {
+  readonly query?: TObject
+  readonly body?: TSchema
+  readonly [status: number]: TSchema | readonly TSchema[] | string
 }
 
 /** The description and an example of each header. */

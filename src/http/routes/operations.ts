@@ -32,7 +32,7 @@ export const health =
           description: 'For supervisors and load balancers. Needs no token.',
           security: [],
           refusals: ['storage failed'],
-          answers: () => ({ 200: Health }),
+          schemas: () => ({ 200: Health }),
         },
       },
     )
@@ -94,7 +94,7 @@ export const status =
           operationId: 'readStatus',
           summary: 'Read the state of the service',
           description: 'With any token.',
-          answers: () => ({ 200: Status }),
+          schemas: () => ({ 200: Status }),
         },
       },
     )
@@ -131,7 +131,7 @@ export const metricsPage =
           summary: 'Read the metrics',
           description: 'In the Prometheus text format, version 0.0.4.',
           refusals: ['busy'],
-          answers: () => ({ 200: MetricsText }),
+          schemas: () => ({ 200: MetricsText }),
         },
       },
     )
@@ -159,7 +159,7 @@ export const ownToken =
           summary: 'Read the rights of the token',
           description:
             'A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
-          answers: () => ({ 200: OwnToken }),
+          schemas: () => ({ 200: OwnToken }),
         },
       },
     )

@@ -19,7 +19,7 @@ import { ORDERS, type Order } from '../../plant/plants'
 import { SCOPES } from '../../token/token'
 import { EVENTS } from '../feed/followers'
 
-const DEFAULT_LIMIT = 100
+export const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 // Up to 1.8 kB in a URL. Searching for a longer part in a long name would be slow.
 const MAX_PART = 200
@@ -36,12 +36,6 @@ const parameter = <Value>(description: string, check: Check, error: string, sche
 
 const isInt64Text: Check = (text) => typeof text === 'string' && parseInt64(text) !== null
 const INT64_RULE = String(Int64.error)
-
-/** The path of a plant. */
-export const PlantPath = t.Object(
-  { id: parameter<string>(String(Int64.description), isInt64Text, INT64_RULE, Int64) },
-  { error: 'expected an id' },
-)
 
 // A string, because JavaScript's numbers are exact only up to 2^53.
 const Cursor = parameter<string>(
@@ -66,15 +60,13 @@ const NameParts = parameter<string[]>(
 )
 
 const limitOf = (what: string) =>
-  parameter<string | number>(
+  parameter<string>(
     `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
-    // Elysia fills in the default as a number.
     (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
     'expected an integer from 1 to 1000',
     { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
   )
 
-// No default: Elysia would add it to every query, and so to every link.
 const IdOrder = parameter<Order>(
   'The order of ids; default: asc. With desc, `after` means ids below it.',
   (value) => ORDERS.some((order) => order === value),
