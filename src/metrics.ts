@@ -1,7 +1,6 @@
 // The metrics of the daemon, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
-import type { ChangeLogStats } from './change-log/change-log'
 import { COMMIT } from './program'
 import type { StoreStats } from './store'
 
@@ -54,9 +53,6 @@ const createMethods = () => new Map<string, Answers>()
 export type BackupStats = {
   /** The time of the last backup in milliseconds since 1970; 0 if there is none. */
   readonly lastAt: number
-  readonly lastBytes: number
-  /** Counted since the start. */
-  readonly failures: number
 }
 
 /** The number of open files and connections, and its limit. */
@@ -68,7 +64,6 @@ type LiveGauges = {
   /** Clients that follow the change log. */
   readonly followers: number
   readonly files: OpenFiles | null
-  readonly changeLog: ChangeLogStats | null
   readonly plants: number | null
 }
 
@@ -76,7 +71,6 @@ type LiveGauges = {
 type About = {
   /** The version of plantstore. */
   readonly version: string
-  readonly droppedLogLines: () => number
   /** The expiry of the TLS certificate in milliseconds since 1970; null if there is none. */
   readonly certificateExpiry: number | null
   /** null if no backups are scheduled. */
@@ -120,8 +114,6 @@ const createCounters = () => ({
   requests: new RequestCounts(),
   batches: createHistogram(BATCHES),
   commits: createHistogram(SECONDS),
-  created: 0,
-  failedCredentials: 0,
 })
 
 /** With null or undefined, unknown or nothing to count, the family is left out. */
@@ -160,16 +152,6 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     ({ commits }) => commits.samples(),
   ],
   plantstore_plants: ['gauge', 'Stored plants.', ({ plants }) => plants],
-  plantstore_plants_created_total: [
-    'counter',
-    'Plants created over HTTP.',
-    ({ created }) => created,
-  ],
-  plantstore_credentials_failed_total: [
-    'counter',
-    'Requests whose token is unknown, expired or revoked.',
-    ({ failedCredentials }) => failedCredentials,
-  ],
   plantstore_queue_changes: [
     'gauge',
     'Changes waiting for a commit.',
@@ -197,74 +179,20 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     'Age of the last change that a standby has applied; 0 if it has every change.',
     ({ stats }) => stats.replica?.lagSeconds,
   ],
-  plantstore_replica_lag_bytes: [
-    'gauge',
-    'Bytes of changes that a standby has received and not applied.',
-    ({ stats }) => stats.replica?.lagBytes,
-  ],
-  plantstore_commit_retries_total: [
-    'counter',
-    'Commits repeated because another process had written the same plants.',
-    ({ stats }) => stats.server?.retries,
-  ],
-  plantstore_lock_timeout_seconds_total: [
-    'counter',
-    'Time of commits that gave up because a lock was not granted in time.',
-    ({ stats }) => stats.server && stats.server.lockTimeoutMs / 1000,
-  ],
-  plantstore_commits_in_doubt_total: [
-    'counter',
-    'Commits whose answer was lost, by whether they had been made.',
-    ({ stats: { server } }) =>
-      server && [
-        ['{made="true"}', server.inDoubtMade],
-        ['{made="false"}', server.inDoubtNotMade],
-      ],
-  ],
   plantstore_server_reconnects_total: [
     'counter',
     'Times that the database server was reached again after an outage.',
     ({ stats }) => stats.server?.reconnects,
-  ],
-  plantstore_server_failovers_total: [
-    'counter',
-    'Times that another database server took over.',
-    ({ stats }) => stats.server?.failovers,
   ],
   plantstore_acknowledged_commits_lost_total: [
     'counter',
     'Acknowledged commits that the database server has lost.',
     ({ stats }) => stats.server?.lostCommits,
   ],
-  plantstore_changes_removal_failures_total: [
-    'counter',
-    'Failed attempts to remove old entries of the change log.',
-    ({ stats }) => stats.server?.removalFailures,
-  ],
-  plantstore_changes_kept: [
-    'gauge',
-    'Entries in the change log.',
-    ({ changeLog }) => changeLog?.entries,
-  ],
-  plantstore_changes_oldest_timestamp_seconds: [
-    'gauge',
-    'Time of the oldest entry in the change log, in seconds since 1970; 0 if it is empty.',
-    ({ changeLog }) => changeLog && (changeLog.oldestAt ?? 0) / 1000,
-  ],
-  plantstore_changes_bytes: [
-    'gauge',
-    'Size of the change log.',
-    ({ changeLog }) => changeLog?.bytes,
-  ],
   plantstore_changes_followers: [
     'gauge',
     'Clients that follow the change log.',
-    ({ changeLog, followers }) => changeLog && followers,
-  ],
-  plantstore_log_lines_dropped_total: [
-    'counter',
-    'Log lines dropped because stderr was not read or the disk was full.',
-    ({ droppedLogLines }) => droppedLogLines?.() ?? 0,
+    ({ followers }) => followers,
   ],
   plantstore_tls_certificate_expiry_timestamp_seconds: [
     'gauge',
@@ -275,16 +203,6 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     'gauge',
     'Time of the last backup, in seconds since 1970; 0 if there was none.',
     ({ backups }) => backups && backups.lastAt / 1000,
-  ],
-  plantstore_backup_bytes: [
-    'gauge',
-    'Size of the last backup.',
-    ({ backups }) => backups?.lastBytes,
-  ],
-  plantstore_backup_failures_total: [
-    'counter',
-    'Scheduled backups that failed.',
-    ({ backups }) => backups?.failures,
   ],
   plantstore_build_info: [
     'gauge',
@@ -336,13 +254,6 @@ export function createMetrics(about: Partial<About> = {}) {
     countCommit(changes: number, milliseconds: number): void {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
-    },
-    countCreated(plants: number): void {
-      counters.created += plants
-    },
-    /** Counts a token refused with `invalid token`. */
-    countFailedCredentials(): void {
-      counters.failedCredentials++
     },
     /** All metrics in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats, gauges: Partial<LiveGauges> = {}): string {

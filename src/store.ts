@@ -62,19 +62,8 @@ export type ReplicaStats = {
 
 /** Counters of the database server since the store was opened. */
 type ServerStats = {
-  /** Batches retried after conflicts with other processes. */
-  readonly retries: number
-  /** Milliseconds of attempts to commit that a lock ended, as it was not granted in time. */
-  readonly lockTimeoutMs: number
-  /** Commits whose answer was lost, by their fate. */
-  readonly inDoubtMade: number
-  readonly inDoubtNotMade: number
   /** Number of times that a lost server was found again. */
   readonly reconnects: number
-  /** Number of changes to a different host. */
-  readonly failovers: number
-  /** Attempts to remove old entries of the change log that the server refused. */
-  readonly removalFailures: number
   /** Commits that the server had confirmed and then lost: there should never be any. */
   readonly lostCommits: number
 }

@@ -101,7 +101,6 @@ async function prepare(startOptions: StartOptions) {
   const backups = await openBackups(config, log)
   const metrics = createMetrics({
     version: packageJson.version,
-    droppedLogLines: lines.droppedLines,
     backups: backups?.stats ?? null,
     certificateExpiry: tls?.expiresAt ?? null,
   })

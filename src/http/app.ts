@@ -79,7 +79,6 @@ function createObserver(deps: RouteDeps) {
   async function refuse(exchange: Exchange, error: unknown): Promise<Response> {
     const { request } = exchange
     const refusal = toRequestError(error, log)
-    if (refusal.error === 'invalid token') metrics.countFailedCredentials()
     const isRead = await discardRest(exchange)
     const isGone = refusal.error === 'busy' && request.signal.aborted
     const response = isGone ? new Response(null, { status: CLIENT_GONE }) : answerError(refusal)

@@ -53,7 +53,7 @@ test('the daemon compresses the metrics, in the text format of Prometheus', asyn
 
   expect(codingOf(answer)).toBe('gzip')
   expect(answer.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
-  expect(await unzip(answer)).toMatch(/\nplantstore_plants_created_total 2000\n/)
+  expect(await unzip(answer)).toMatch(/\nplantstore_plants 2000\n/)
 })
 
 test.each(['', 'br', 'gzip;q=0'])(

@@ -3,12 +3,12 @@ import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
 import { createMetrics } from '../../src/metrics'
 import { RequestError } from '../../src/request-errors'
-import { startDaemon, TOKEN } from '../harness/daemon'
+import { TOKEN } from '../harness/daemon'
 import { once, request } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 import { until } from '../harness/until'
 
-const { daemon, folder, database } = ownDaemon()
+const { daemon, database } = ownDaemon()
 
 type Family = { readonly type: string; readonly samples: Map<string, number> }
 
@@ -53,15 +53,13 @@ test('every family of metrics has the format of Prometheus', async () => {
     'plantstore_commit_changes histogram',
     'plantstore_commit_duration_seconds histogram',
     'plantstore_plants gauge',
-    'plantstore_plants_created_total counter',
-    'plantstore_credentials_failed_total counter',
     'plantstore_queue_changes gauge',
     'plantstore_storage_writable gauge',
     'plantstore_storage_damaged gauge',
     'plantstore_database_bytes gauge',
     'plantstore_wal_bytes gauge',
     'plantstore_disk_free_bytes gauge',
-    'plantstore_log_lines_dropped_total counter',
+    'plantstore_changes_followers gauge',
     'plantstore_build_info gauge',
     'plantstore_unsent_bytes gauge',
     'process_open_fds gauge',
@@ -131,7 +129,6 @@ test('the daemon counts the commits that changed something, and no others', asyn
   expect(more('plantstore_commit_changes_count')).toBe(1)
   expect(more('plantstore_commit_changes_sum')).toBe(1)
   expect(more('plantstore_commit_duration_seconds_count')).toBe(1)
-  expect(more('plantstore_plants_created_total')).toBe(1)
   expect(more('plantstore_plants')).toBe(1)
 })
 
@@ -153,20 +150,6 @@ test('the daemon reports a failing storage', () => {
   const stats = { queuedWrites: 0, databaseBytes: 0, walBytes: 0, problem, freeBytes: null }
 
   expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')
-})
-
-test('the daemon shows how much the change log keeps', async () => {
-  const database = folder.file('logged.db')
-  await using logged = await startDaemon({ database, args: ['--keep-changes', '1d'] })
-  await logged.create('{"id":1,"name":"Rose"}')
-  await logged.fetch('/plants/1', { method: 'DELETE' })
-
-  const families = parseMetrics(await (await logged.fetch('/metrics')).text())
-  const value = (name: string) => Number(families.get(name)?.samples.get(name))
-  expect(value('plantstore_changes_kept')).toBe(2)
-  expect(value('plantstore_changes_bytes')).toBeGreaterThan(100)
-  const oldest = value('plantstore_changes_oldest_timestamp_seconds')
-  expect(Math.abs(oldest - Date.now() / 1000)).toBeLessThan(60)
 })
 
 test('all methods that a path lacks have one label', async () => {

@@ -98,7 +98,7 @@ test('failed tokens have no limit, and are counted', async () => {
   const unknown = many(50, (index) => `pst_unknown_0123456789_${index}`)
 
   expect(new Set(await statusesOf(unknown.map((token) => send(token))))).toEqual(new Set([401]))
-  expect(metrics()).toContain('\nplantstore_credentials_failed_total 50\n')
+  expect(metrics()).toContain('{method="GET",route="/plants",status="401"} 50\n')
 })
 
 describe('buckets', () => {

@@ -27,7 +27,7 @@ type BackupOptions = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 
 /** Makes a backup whenever one is due, and removes old ones. */
 export class BackupSchedule {
   /** Times are in milliseconds since 1970; 0 if there is no backup. */
-  readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
+  readonly stats = { lastAt: 0 }
   #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | undefined
   #timer: Timer | undefined
   #isStopped = false
@@ -78,7 +78,6 @@ export class BackupSchedule {
       wait = await this.#backUpIfDue()
     } catch (error) {
       if (this.#isStopped) return
-      this.stats.failures += 1
       wait = Math.min(this.#every, RETRY_MS)
       const detail = messageOf(error)
       this.log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
@@ -93,7 +92,6 @@ export class BackupSchedule {
     // Of the backups made here, the newest may be lost, or from the future.
     const [newest] = await this.#listPast(now)
     this.stats.lastAt = newest?.time ?? 0
-    this.stats.lastBytes = newest ? (await stat(newest.path)).size : 0
     const wait = newest ? newest.time + this.#every - now : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()

@@ -1,5 +1,4 @@
-// Removes old entries of the change log. If the server refuses that, every request still works: it is an event and a
-// metric.
+// Removes old entries of the change log. If the server refuses that, every request still works: it is an event.
 
 import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
 import { messageOf } from '../../errors'
@@ -9,8 +8,8 @@ import { isInDoubt, isReadOnlyServer, sqlStateOf } from './connection/errors'
 import type { Primary } from './connection/primary'
 import { entryTimes, removeEntries, retainedLog } from './sql/change-log'
 
-export function createRetention(primary: Primary, log: Log, ask: Ask) {
-  const counts = { removalFailures: 0 }
+/** Begins the removal. Returns the function that ends it. */
+export function beginRetention(primary: Primary, log: Log, ask: Ask) {
   let isFailing = false
 
   async function remove(upTo: number): Promise<void> {
@@ -21,7 +20,6 @@ export function createRetention(primary: Primary, log: Log, ask: Ask) {
     } catch (error) {
       // A lost server is reported as such.
       if (isInDoubt(error) || isReadOnlyServer(error)) return
-      counts.removalFailures += 1
       const reason = { sqlstate: sqlStateOf(error), detail: messageOf(error) }
       if (!isFailing) log('error', 'changes-not-removed', reason)
       isFailing = true
@@ -34,8 +32,5 @@ export function createRetention(primary: Primary, log: Log, ask: Ask) {
     remove,
   }
 
-  return {
-    counts,
-    begin: () => removeOldEntries(entries, (removed) => log('info', 'changes-removed', removed)),
-  }
+  return removeOldEntries(entries, (removed) => log('info', 'changes-removed', removed))
 }

@@ -16,7 +16,7 @@ import { Writer } from './lane/writer'
 import { createPreparation } from './preparation'
 import { createReads } from './reads'
 import { openReplica } from './replica'
-import { createRetention } from './retention'
+import { beginRetention } from './retention'
 import { createStep, probeStep } from './sql/apply-writes'
 import { createTokens } from './tokens'
 import { watchServer } from './watch'
@@ -50,8 +50,9 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
   )
 
   await primary.open()
-  const retention = createRetention(primary, storeUser.log, askForPages)
-  const timers = storeUser.outlivesOutages ? [server.begin(), retention.begin()] : []
+  const timers = storeUser.outlivesOutages
+    ? [server.begin(), beginRetention(primary, storeUser.log, askForPages)]
+    : []
 
   return {
     ...methods,
@@ -70,12 +71,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
-      server: {
-        ...primary.counts,
-        ...lane.counts,
-        ...writer.counts,
-        ...retention.counts,
-      },
+      server: { reconnects: primary.reconnects, lostCommits: lane.lostCommits },
     }),
     async close() {
       for (const end of timers) end()

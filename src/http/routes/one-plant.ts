@@ -108,7 +108,6 @@ const replacing = (deps: RouteDeps) => (app: App) =>
       await deps.answers.change(plant, put).catch((error) => {
         throw putError(error, isNew)
       })
-      if (isNew) deps.metrics.countCreated(1)
       return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
     },
     {

@@ -70,7 +70,7 @@ export const plants = (deps: RouteDeps) => (app: App) =>
   app.use(creating(deps)).use(changingBatches(deps)).use(listing(deps))
 
 const creating =
-  ({ store, metrics, bodies, answers, optionsOf }: RouteDeps) =>
+  ({ store, bodies, answers, optionsOf }: RouteDeps) =>
   (app: App) =>
     app
       .post(
@@ -80,7 +80,6 @@ const creating =
           const plant = toNewPlant(body.id, body)
           const options = optionsOf(exchange)
           await answers.change(plant, () => store.createPlant(plant, options))
-          metrics.countCreated(1)
           // The answer omits the id.
           return answers.answer(request, JSON.stringify({ ...plant, id: undefined }))
         },
@@ -101,7 +100,6 @@ const creating =
           const body = await bodies.read(exchange, PlantBatch)
           const all = plantsOf(body)
           await store.createPlants(all, optionsOf(exchange))
-          metrics.countCreated(all.length)
           return answerJson({ created: all.length })
         },
         {
@@ -116,7 +114,7 @@ const creating =
       )
 
 const changingBatches =
-  ({ store, metrics, bodies, answers, optionsOf }: RouteDeps) =>
+  ({ store, bodies, answers, optionsOf }: RouteDeps) =>
   (app: App) =>
     app
       .put(
@@ -125,7 +123,6 @@ const changingBatches =
           const body = await bodies.read(exchange, PlantBatch)
           const options = optionsOf(exchange)
           const counts = await store.putPlants(plantsOf(body), options)
-          metrics.countCreated(counts.created)
           return answerJson(counts)
         },
         {
@@ -144,7 +141,6 @@ const changingBatches =
           const body = await bodies.read(exchange, PlantUpdates)
           const options = optionsOf(exchange)
           const report = await store.patchPlants(updatesOf(body), options)
-          metrics.countCreated(report.created)
           return answers.answer(request, toText(report))
         },
         {

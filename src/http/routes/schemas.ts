@@ -330,7 +330,7 @@ export const Status = answer('Status', 'The state of the service.', {
 export const MetricsText = t.String({
   contentMediaType: 'text/plain',
   description: 'The metrics.',
-  examples: ['plantstore_plants_created_total 1\n'],
+  examples: ['plantstore_plants 1\n'],
 })
 
 export const ErrorBody = answer('Error', 'The reason that a request was refused.', {

@@ -80,14 +80,15 @@ export async function record(
   await load.stop()
   report.expect(tally(ledger).unknown === 0, 'requests without an answer')
   await settle(daemon, ledger)
-  const metric = (name: string) => daemon.metric(`plantstore_${name}`)
-  const made = await metric('commits_in_doubt_total{made="true"}')
-  const notMade = await metric('commits_in_doubt_total{made="false"}')
-  const lostCommits = await metric('acknowledged_commits_lost_total')
-  const moves = await metric('server_failovers_total')
+  const lostCommits = await daemon.metric('plantstore_acknowledged_commits_lost_total')
+  const events = (name: string) => daemon.events().filter(({ event }) => event === name)
+  const settled = events('commit-settled')
+  const made = settled.filter((event) => event.made).length
+  const notMade = settled.length - made
+  const moves = events('server-moved').length
   report.expect(moves === (left === server ? 0 : 1), `it tells of ${moves} failovers`)
   report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
-  const bugs = daemon.events().filter(({ event }) => event === 'unexpected')
+  const bugs = events('unexpected')
   report.expect(bugs.length === 0, `it logs ${JSON.stringify(bugs[0])}`)
   const [lanes] = await left.query('SELECT count(*)::int AS count FROM lanes', DATABASE)
   report.expect(lanes?.count === 0, 'a lane is left')

@@ -131,7 +131,7 @@ export const prometheus: Case = {
         async () => (await samples(query))?.[0]?.value[1] === String(value),
       )
     await is('up{job="plantstore"}', 1)
-    await is('plantstore_plants_created_total', PLANTS)
+    await is('plantstore_plants', PLANTS)
     const queries = await checkDashboard(metrics)
     return `${PLANTS} plants counted; ${queries}; ${await checkAlerts(daemon.stop)}`
   },

@@ -24,7 +24,8 @@ const OTHERS_EVERY_MS = 10_000
 const OLDER = 'it accepts writes, but is not the primary; stop it, or remove it from the URL'
 
 export class Primary {
-  readonly counts = { reconnects: 0, failovers: 0 }
+  /** See `ServerStats`. */
+  reconnects = 0
   #current: Connections | null = null
   /** The time of the loss, and the reason that the server is not found. */
   #lostAt = 0
@@ -249,14 +250,11 @@ export class Primary {
       await Bun.sleep(pause)
       try {
         const connections = await this.#equip(await this.#findWriter())
-        this.counts.reconnects += 1
+        this.reconnects += 1
         const host = addressOf(connections.writer.host)
         const milliseconds = Math.round(performance.now() - this.#lostAt)
         log('info', 'server-found', { host, milliseconds })
-        if (host !== from) {
-          this.counts.failovers += 1
-          log('warn', 'server-moved', { from, to: host })
-        }
+        if (host !== from) log('warn', 'server-moved', { from, to: host })
         // Resume last: it flushes the queue and may lose the connections again.
         this.#begin(connections)
         return

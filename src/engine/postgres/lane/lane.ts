@@ -37,7 +37,8 @@ export const ROW_GONE = `this process's row in the table "lanes" is gone; earlie
 
 /** The lane of one process. At most one step is under way. */
 export class Lane {
-  readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
+  /** See `ServerStats`. */
+  lostCommits = 0
   /** See `ChangeLog`. */
   lastCursor: string | undefined
   /** True if a change log is kept: the steps add to it. */
@@ -159,14 +160,13 @@ export class Lane {
   #reportLost(commits: number): void {
     if (commits <= 0) return
     this.#hasLost = true
-    this.counts.lostCommits += commits
+    this.lostCommits += commits
     this.storeUser.log('error', 'acknowledged-lost', { commits })
   }
 
   #settle(fenced: Fence | null, top: number): Verdict {
     if (!fenced) return 'unknown'
     const isMade = fenced.lastStep >= top
-    this.counts[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
     this.storeUser.log('warn', 'commit-settled', { made: isMade })
     return isMade ? { refusedIds: fenced.refusedIds } : 'not made'
   }

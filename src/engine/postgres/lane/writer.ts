@@ -4,7 +4,7 @@
 import { messageOf } from '../../../errors'
 import { InDoubtError, RequestError } from '../../../request-errors'
 import type { StoreUser } from '../../store-user'
-import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connection/errors'
+import { isInDoubt, isReadOnlyServer, isRetried } from '../connection/errors'
 import type { Primary } from '../connection/primary'
 import type { Connections } from '../connection/readers'
 import { type Lane, ROW_GONE, type Step } from './lane'
@@ -31,7 +31,6 @@ type Run = {
 }
 
 export class Writer {
-  readonly counts = { retries: 0, lockTimeoutMs: 0 }
   #queue: Run[] = []
   #isPumping = false
 
@@ -95,7 +94,6 @@ export class Writer {
       return true
     }
     run.tries += 1
-    const sentAt = performance.now()
     try {
       const result = await this.lane.advance(connections.writer, run.send)
       if (result !== 'elsewhere') {
@@ -105,7 +103,6 @@ export class Writer {
       await this.primary.renew(connections)
       return await this.#pause(run, new RequestError('storage failed'))
     } catch (error) {
-      if (isLockTimeout(error)) this.counts.lockTimeoutMs += performance.now() - sentAt
       return this.#recover(run, connections, error)
     }
   }
@@ -125,11 +122,7 @@ export class Writer {
       this.primary.lose(connections, error)
       return false
     }
-    if (isRetried(error)) {
-      const isOver = await this.#pause(run, new RequestError('busy'))
-      if (!isOver) this.counts.retries += 1
-      return isOver
-    }
+    if (isRetried(error)) return await this.#pause(run, new RequestError('busy'))
     run.reject(error)
     return true
   }
