@@ -39,12 +39,11 @@ const HELP = ['help', '--help', '-h']
 const withHint = (message: string, command: string): string =>
   message.endsWith('?') ? message : `${message}; see "plantstore ${command}--help"`
 
-/** Loads a command. `others`: more words to suggest. */
-async function loadCommand(word: string, others: readonly string[] = []): Promise<Command> {
+async function loadCommand(word: string): Promise<Command> {
   const load = isCommand(word) ? COMMANDS[word] : undefined
   if (load) return load()
   const { suggest } = await import('./config/nearest')
-  const names = [...Object.keys(COMMANDS), ...others]
+  const names = [...Object.keys(COMMANDS), 'help', 'version']
   throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggest(word, names)}`)
 }
 
@@ -101,7 +100,7 @@ async function runProgram(argv: readonly string[], out: Output, err: Output): Pr
       out.write(await help(rest[0]))
       return argv.length === 0 ? EXIT_CODES.usage : EXIT_CODES.ok
     }
-    return await runCommand(await loadCommand(name, ['help', 'version']), rest, out, err)
+    return await runCommand(await loadCommand(name), rest, out, err)
   } catch (error) {
     const [message, code] = [safeMessage(error), exitCodeOf(error)]
     const isUsage = code === EXIT_CODES.usage

@@ -1,12 +1,14 @@
 // The metrics of the daemon, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { COMMIT } from './program'
 import type { StoreStats } from './store'
 
 // Upper bounds of the buckets, in seconds by Prometheus's convention; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+// The route of requests that no other route takes; their methods are the clients' choice.
+const UNROUTED = '/*'
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 
 /** The rest of a metric's line: the suffix of its name, such as labels, and a value. */
@@ -49,32 +51,17 @@ type Answers = { readonly statuses: Map<number, number>; readonly latency: Histo
 const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHistogram(SECONDS) })
 const createMethods = () => new Map<string, Answers>()
 
-/** The results of scheduled backups, updated after each. */
-export type BackupStats = {
-  /** The time of the last backup in milliseconds since 1970; 0 if there is none. */
-  readonly lastAt: number
-}
-
-/** The number of open files and connections, and its limit. */
-export type OpenFiles = { readonly open: number; readonly limit: number }
-
-/** Values read for each answer; null if unknown. */
+/** Values read for each answer; null if unknown, or if there is none. */
 type LiveGauges = {
+  /** The version of plantstore. */
+  readonly version: string
   readonly unsentBytes: number
   /** Clients that follow the change log. */
   readonly followers: number
-  readonly files: OpenFiles | null
   readonly plants: number | null
-}
-
-/** Facts about the process. */
-type About = {
-  /** The version of plantstore. */
-  readonly version: string
-  /** The expiry of the TLS certificate in milliseconds since 1970; null if there is none. */
+  /** Times are in milliseconds since 1970; 0 if there is no backup yet. */
+  readonly lastBackupAt: number | null
   readonly certificateExpiry: number | null
-  /** null if no backups are scheduled. */
-  readonly backups: BackupStats | null
 }
 
 /** The answers by route and method. */
@@ -82,7 +69,7 @@ class RequestCounts {
   readonly #routes = new Map<string, Map<string, Answers>>()
 
   add(method: string, route: string, status: number, milliseconds: number): void {
-    const label = status !== 405 && METHODS.has(method) ? method : 'other'
+    const label = route === UNROUTED ? 'other' : method
     const methods = this.#routes.getOrInsertComputed(route, createMethods)
     const { statuses, latency } = methods.getOrInsertComputed(label, createAnswers)
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
@@ -120,7 +107,7 @@ const createCounters = () => ({
 type Value = number | null | undefined | readonly Sample[]
 
 /** What the metrics are read from. */
-type Sources = Partial<About & LiveGauges> &
+type Sources = Partial<LiveGauges> &
   ReturnType<typeof createCounters> & { readonly stats: StoreStats }
 
 type Family = readonly [
@@ -128,6 +115,17 @@ type Family = readonly [
   help: string,
   value: (sources: Sources) => Value,
 ]
+
+const MAX_FDS = /^Max open files +(\d+)/m
+
+/** The result of `read`; null without `/proc`, as in a chroot, or if no file can be opened. */
+function unlessHidden(read: () => number): number | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}
 
 /** Every family of metrics, by its name. */
 export const FAMILIES: Readonly<Record<string, Family>> = {
@@ -165,7 +163,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   plantstore_storage_damaged: [
     'gauge',
     'Whether a page of the database is known to be damaged (1) or not (0).',
-    ({ stats: { isDamaged } }) => (isDamaged === undefined ? null : Number(isDamaged)),
+    ({ stats }) => Number(stats.isDamaged ?? false),
   ],
   plantstore_database_bytes: ['gauge', 'Size of the database.', ({ stats }) => stats.databaseBytes],
   plantstore_wal_bytes: ['gauge', 'Size of the write-ahead log.', ({ stats }) => stats.walBytes],
@@ -202,7 +200,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
   plantstore_backup_last_success_timestamp_seconds: [
     'gauge',
     'Time of the last backup, in seconds since 1970; 0 if there was none.',
-    ({ backups }) => backups && backups.lastAt / 1000,
+    ({ lastBackupAt }) => lastBackupAt && lastBackupAt / 1000,
   ],
   plantstore_build_info: [
     'gauge',
@@ -214,11 +212,15 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     'Bytes of bodies being read, and of long answers that clients have not read.',
     ({ unsentBytes }) => unsentBytes,
   ],
-  process_open_fds: ['gauge', 'Open files and connections.', ({ files }) => files?.open],
+  process_open_fds: [
+    'gauge',
+    'Open files and connections.',
+    () => unlessHidden(() => readdirSync('/proc/self/fd').length),
+  ],
   process_max_fds: [
     'gauge',
     'The limit of open files and connections.',
-    ({ files }) => files?.limit,
+    () => unlessHidden(() => Number(MAX_FDS.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])),
   ],
   process_start_time_seconds: [
     'gauge',
@@ -239,13 +241,13 @@ function familyText(name: string, [type, help, read]: Family, sources: Sources):
 /** The metrics of a daemon. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(about: Partial<About> = {}) {
+export function createMetrics() {
   const counters = createCounters()
   const { requests, batches, commits } = counters
   return {
     /**
-     * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is
-     * `other`.
+     * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, or `/*` for a path or a
+     * method that no route has.
      */
     countAnswer(method: string, route: string, status: number, milliseconds: number): void {
       requests.add(method, route, status, milliseconds)
@@ -257,7 +259,7 @@ export function createMetrics(about: Partial<About> = {}) {
     },
     /** All metrics in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats, gauges: Partial<LiveGauges> = {}): string {
-      const sources = { ...about, ...gauges, ...counters, stats }
+      const sources = { ...gauges, ...counters, stats }
       const families = Object.entries(FAMILIES)
       return `${families.flatMap(([name, it]) => familyText(name, it, sources)).join('\n')}\n`
     },

@@ -22,13 +22,11 @@ const isOwn = (error: unknown): boolean =>
 
 /**
  * The message of an error, for users and logs. The program's own errors are unchanged; those of the runtime or of a
- * server become one line, without these secrets, and with URLs reduced.
+ * server become one line, without this secret, and with URLs reduced.
  */
-export function safeMessage(error: unknown, secrets: readonly string[] = []): string {
+export function safeMessage(error: unknown, secret = ''): string {
   if (isOwn(error)) return messageOf(error)
-  const redaction = secrets
-    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
-    .sort((a, b) => b.length - a.length)
-    .reduce((text, secret) => text.replaceAll(secret, '…'), messageOf(error))
+  const message = messageOf(error)
+  const redaction = secret.length < MIN_SECRET_LENGTH ? message : message.replaceAll(secret, '…')
   return cutUrls(redaction).replace(CONTROLS, ' ')
 }

@@ -18,9 +18,8 @@ const SHOW_MS = 5000
 export type StartOptions = {
   readonly config: Config
   readonly unknownVariables: readonly string[]
-  /** True if standard error, and standard output, is a terminal; what is printed there is not logged. */
+  /** True if standard error is a terminal. */
   readonly logsToTerminal: boolean
-  readonly printsToTerminal: boolean
   /** True if standard output is discarded. */
   readonly isDiscarded: boolean
 }
@@ -77,17 +76,13 @@ export async function announce(
   out: LogWriter,
   log: Log,
 ): Promise<void> {
-  const { config, address, place, printsToTerminal, logsToTerminal } = facts
-  const { host, readOnly, logFormat } = config
+  const { config, address, place } = facts
+  const { host, readOnly } = config
   const { url, unix } = address
   const { version } = packageJson
   const listener = unix === null ? { host } : { unix }
-  // The address is shown once: in the log, or on the terminal.
-  if (printsToTerminal) out.write(`plantstore ${version} listens on ${unix ?? url}\n`)
-  if (!printsToTerminal || !logsToTerminal || logFormat !== 'auto') {
-    const database = place.name
-    log('info', 'listening', { url, ...listener, database, readOnly, version, commit: COMMIT })
-  }
+  const database = place.name
+  log('info', 'listening', { url, ...listener, database, readOnly, version, commit: COMMIT })
   // Browsers open no unix socket.
   const page = config.console && unix === null ? `${url}/` : null
   if (page !== null) out.write(`console: ${page}\n`)
@@ -95,9 +90,7 @@ export async function announce(
   if (!facts.needsToken) return
   // The token is in the fragment, which browsers never send.
   const link = (token: string) =>
-    page !== null && printsToTerminal
-      ? `Open the console with it:\n\n  ${page}#token=${token}\n\n`
-      : ''
+    page === null ? '' : `Open the console with it:\n\n  ${page}#token=${token}\n\n`
   await showFirstToken(store, facts, link, out, log)
   // From a clone, as its README runs it.
   const program = Bun.isStandaloneExecutable

@@ -1,6 +1,5 @@
 // The daemon: assembles its parts, serves until a signal, and stops in order.
 
-import packageJson from '../../package.json'
 import { localAddress, toPlainAddress } from '../address'
 import type { Config } from '../config/config'
 import { watchToken } from '../config/configured-token'
@@ -20,16 +19,12 @@ import type { Token } from '../token/token'
 import { loadPages } from '../web/built'
 import { announce, type StartOptions } from './announce'
 import { checkAddress, openClients, openServer, openTls } from './listening/listen'
-import { openFileCounter } from './listening/open-files'
 import type { Server } from './listening/server'
 import { createLogWriter } from './log-writer'
 import { shutDown, watchSignals } from './shutdown'
-import { requireWritableFolders } from './writable-folders'
 
 const STDOUT = 1
 const STDERR = 2
-// Maximum wait of a stop for a store that is still being opened. Nothing was acknowledged yet.
-const OPEN_PATIENCE_MS = 500
 // Time limit for writing the last lines of the log.
 const LAST_LINES_MS = 500
 
@@ -65,17 +60,10 @@ async function warnOfSecrets(store: Store, config: Config, token: Token | null, 
 }
 
 /** The policy of a daemon towards its store. */
-function storeUserOf(
-  { config, log, lines, metrics, logsToTerminal }: Parts,
-  stopping: AbortSignal,
-) {
+function storeUserOf({ config, log, lines, metrics }: Parts, stopping: AbortSignal) {
   const { readOnly, primaryUrl, keepChanges } = config
   if (readOnly) return storeReader({ primaryUrl, log, stopping })
-  const endAtOnce = async (detail: string) => {
-    if (logsToTerminal)
-      lines.write(
-        `plantstore: the disk failed (${detail}); check it, then start plantstore again\n`,
-      )
+  const endAtOnce = async () => {
     await lines.flush(LAST_LINES_MS)
     exitAtOnce(EXIT_CODES.storage)
   }
@@ -83,9 +71,8 @@ function storeUserOf(
 }
 
 function checkReadOnly({ readOnly, primaryUrl, keepChanges }: Config): void {
-  if (readOnly && keepChanges !== null)
-    throw new UsageError('--keep-changes belongs to the primary; --read-only changes nothing')
-  if (!readOnly && primaryUrl !== null) throw new UsageError('--primary-url needs --read-only')
+  if (readOnly ? keepChanges !== null : primaryUrl !== null)
+    throw new UsageError('--primary-url needs --read-only, which allows no --keep-changes')
 }
 
 /** Opens everything except the database, and refuses an invalid configuration. */
@@ -96,14 +83,9 @@ async function prepare(startOptions: StartOptions) {
   for (const detail of unknownVariables) log('warn', 'variable-unknown', { detail })
   const token = watchToken(config, log)
   const place = engineOf(config.database).locate(config.database)
-  requireWritableFolders(config, place.files)
   const tls = await openTls(config, log)
   const backups = await openBackups(config, log)
-  const metrics = createMetrics({
-    version: packageJson.version,
-    backups: backups?.stats ?? null,
-    certificateExpiry: tls?.expiresAt ?? null,
-  })
+  const metrics = createMetrics()
   const findClient = await openClients(config)
   const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
   // Last, so that a wrong option is reported even if the port is in use.
@@ -126,13 +108,6 @@ class Daemon {
     this.#opening = openStore(config.database, storeUser, config)
   }
 
-  /** Reads the token again. */
-  reload(): void {
-    const { config, log, token } = this.#parts
-    token.reload()
-    if (config.tokenFile === null) log('info', 'nothing-to-reread')
-  }
-
   /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */
   async start(): Promise<void> {
     const { config, log, token, tls, backups } = this.#parts
@@ -150,38 +125,24 @@ class Daemon {
 
   /** Answers the requests in flight, commits them, and closes the store. Resolves to the exit code. */
   async stop(second: Parameters<typeof shutDown>[0]['second']): Promise<number> {
-    const { config, log, lines, backups } = this.#parts
-    this.#stop.abort()
-    const backupsEnd = backups?.stop()
-    const storeInTime = Promise.race([
-      this.#opening.catch(() => null),
-      Bun.sleep(OPEN_PATIENCE_MS).then(() => null),
-    ])
-    const code = await shutDown({
-      drain: async (milliseconds) => this.#server?.drain(milliseconds),
-      close: async () => {
-        await backupsEnd
-        await (await storeInTime)?.close()
-      },
-      second,
-      milliseconds: config.stopSeconds * 1000,
-      log,
-    })
+    const { config, log, lines } = this.#parts
+    const close = (drainMs: number) => this.close(drainMs)
+    const code = await shutDown({ close, second, milliseconds: config.stopSeconds * 1000, log })
     await lines.flush(LAST_LINES_MS)
     return code
   }
 
-  /** Releases everything after a failed start, even a listening socket. */
-  async abandon(): Promise<void> {
+  /** Releases everything that was opened. Requests in flight have this many milliseconds. */
+  async close(drainMs: number): Promise<void> {
     this.#stop.abort()
-    await this.#server?.drain(0)
+    await this.#server?.drain(drainMs)
     await this.#parts.backups?.stop()
     const store = await this.#opening.catch(() => null)
     await store?.close()
   }
 
   #app(store: Store) {
-    const { config, log, token, place, backups, metrics, findClient, cors } = this.#parts
+    const { config, log, token, place, tls, backups, metrics, findClient, cors } = this.#parts
     return createApp({
       ...config,
       store,
@@ -189,13 +150,13 @@ class Daemon {
       service: {
         engine: engineOf(config.database).name,
         database: place.baseName,
-        backups: backups?.stats ?? null,
+        lastBackupAt: () => backups?.lastAt ?? null,
+        certificateExpiry: tls?.expiresAt ?? null,
         primaryUrl: config.primaryUrl,
       },
       log,
       now: Date.now,
       configuredToken: token.current,
-      countFiles: openFileCounter(),
       cors,
       loadPages: config.console ? loadPages : null,
       clientOf: (request) => {
@@ -212,7 +173,7 @@ class Daemon {
 export async function runDaemon(startOptions: StartOptions): Promise<number> {
   const parts = await prepare(startOptions)
   // Before the store is opened: a signal may arrive while the disk hangs.
-  const signals = watchSignals(() => daemon.reload())
+  const signals = watchSignals(parts.token.reload)
   const daemon = new Daemon(parts)
   try {
     const running = daemon.start()
@@ -220,7 +181,7 @@ export async function runDaemon(startOptions: StartOptions): Promise<number> {
     parts.log('info', 'stopping', { signal })
     return await daemon.stop(signals.second)
   } catch (error) {
-    await daemon.abandon()
+    await daemon.close(0)
     throw error
   }
 }

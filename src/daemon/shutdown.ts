@@ -61,9 +61,8 @@ export function watchSignals(reload: () => void) {
 }
 
 type Shutdown = {
-  /** Answers requests in flight, for at most this many milliseconds. */
-  readonly drain: (milliseconds: number) => Promise<void>
-  readonly close: () => Promise<void>
+  /** Answers requests in flight for at most this many milliseconds, then closes the database. */
+  readonly close: (drainMs: number) => Promise<void>
   /** Resolves when the daemon must end at once. */
   readonly second: Promise<StopSignal>
   /** Milliseconds for both; closing gets at least a second. */
@@ -79,13 +78,12 @@ type End = readonly [code: number, ...event: Parameters<Log>]
  * process must then end, whatever is still pending.
  */
 export async function shutDown(options: Shutdown): Promise<number> {
-  const { drain, close, second, milliseconds, log } = options
+  const { close, second, milliseconds, log } = options
   const drainMs = milliseconds * DRAIN_SHARE
   const deadline = Math.max(milliseconds, drainMs + CLOSE_MS)
   const stopInOrder = async (): Promise<End> => {
     try {
-      await drain(drainMs)
-      await close()
+      await close(drainMs)
       return [EXIT_CODES.ok, 'info', 'stopped']
     } catch (error) {
       return [EXIT_CODES.storage, 'error', 'close-failed', { detail: messageOf(error) }]

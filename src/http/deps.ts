@@ -1,7 +1,7 @@
 // What the app is made of.
 
 import type { Log } from '../log'
-import type { BackupStats, Metrics, OpenFiles } from '../metrics'
+import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token/token'
 import type { Cors } from './cors'
@@ -11,8 +11,10 @@ type Service = {
   readonly engine: 'sqlite' | 'postgresql'
   /** The name of the database, without its folder or server. */
   readonly database: string
-  /** null if no backups are scheduled. */
-  readonly backups: BackupStats | null
+  /** The time of the last backup in milliseconds since 1970, 0 if there is none; null if no backups are scheduled. */
+  readonly lastBackupAt: () => number | null
+  /** The expiry of the TLS certificate in milliseconds since 1970; null if there is none. */
+  readonly certificateExpiry: number | null
   /** The address to which clients of a read-only daemon send changes; null if unknown. */
   readonly primaryUrl: string | null
 }
@@ -45,8 +47,6 @@ export type AppDeps = {
   readonly timeOut: (request: Request, seconds: number) => void
   /** Requests per second for each token; null for no limit. */
   readonly rateLimit: number | null
-  /** Counts the open files and connections of this process; null if that is impossible. */
-  readonly countFiles: () => OpenFiles | null
   /** The other origins whose pages may call; null for none. */
   readonly cors: Cors | null
   /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null omits the header. */

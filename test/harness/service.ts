@@ -19,7 +19,13 @@ export const configuredToken = (text: string): Token =>
 export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
   store,
   metrics: createMetrics(),
-  service: { engine: 'sqlite', database: 'plants.db', backups: null, primaryUrl: null },
+  service: {
+    engine: 'sqlite',
+    database: 'plants.db',
+    lastBackupAt: () => null,
+    certificateExpiry: null,
+    primaryUrl: null,
+  },
   log: () => {},
   now: Date.now,
   configuredToken: () => null,
@@ -28,7 +34,6 @@ export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
   clientOf: () => null,
   timeOut: () => {},
   rateLimit: null,
-  countFiles: () => null,
   cors: null,
   hsts: null,
   loadPages: null,

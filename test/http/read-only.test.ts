@@ -148,9 +148,10 @@ describe('a read-only daemon on a backup', () => {
 })
 
 describe('a start with --read-only', () => {
+  const EXCLUSIVE = '--primary-url needs --read-only, which allows no --keep-changes'
   test.each([
-    [['--read-only', '--keep-changes', '1d'], '--keep-changes belongs to the primary'],
-    [['--primary-url', PRIMARY], '--primary-url needs --read-only'],
+    [['--read-only', '--keep-changes', '1d'], EXCLUSIVE],
+    [['--primary-url', PRIMARY], EXCLUSIVE],
     [['--read-only', '--database', 'none.db'], 'no database at'],
   ])('%j is refused: %s', async (args, reason) => {
     const { code, err } = await runProgram(['serve', '--port', '0', ...args], { cwd: folder.path })

@@ -22,7 +22,6 @@ PLANTSTORE_TOKEN_FILE.`,
       config,
       unknownVariables,
       logsToTerminal: err.isTTY,
-      printsToTerminal: out.isTTY && !out.isDiscarded,
       isDiscarded: out.isDiscarded,
     })
   },

@@ -5,7 +5,7 @@ import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config'
 import { BACKUPS } from '../../config/options'
-import { messageOf, OpenError, UsageError } from '../../errors'
+import { messageOf, UsageError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import { checkFolder } from '../../files/resolve-path'
 import type { Log } from '../../log'
@@ -18,16 +18,14 @@ const MAX_WAIT_MS = 60_000
 const RETRY_MS = HOUR_MS
 // Time limit of a backup.
 const LIMIT_MS = 6 * HOUR_MS
-// NAME_MAX of Linux's file systems.
-const MAX_NAME_BYTES = 255
 
 /** Options of the daemon. Times are in milliseconds, or null if not given. */
 type BackupOptions = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
 
 /** Makes a backup whenever one is due, and removes old ones. */
 export class BackupSchedule {
-  /** Times are in milliseconds since 1970; 0 if there is no backup. */
-  readonly stats = { lastAt: 0 }
+  /** The time of the last backup in milliseconds since 1970; 0 if there is none. */
+  lastAt = 0
   #child: Bun.Subprocess<'ignore', 'ignore', 'pipe'> | undefined
   #timer: Timer | undefined
   #isStopped = false
@@ -53,13 +51,6 @@ export class BackupSchedule {
     this.#folder = resolve(backupFolder)
     this.#every = backupEvery ?? BACKUPS.hours * HOUR_MS
     checkFolder(this.#folder)
-    if (Buffer.byteLength(backupName(database, now())) > MAX_NAME_BYTES)
-      throw new OpenError('the name of the database is too long for backups, which add 20 bytes')
-  }
-
-  start(): void {
-    removeLeftovers(this.#folder)
-    this.#check()
   }
 
   /** Cancels a backup in progress, and removes its files. */
@@ -72,7 +63,8 @@ export class BackupSchedule {
     await removeLeftovers(this.#folder)
   }
 
-  async #check(): Promise<void> {
+  /** Makes the backup that is due, and continues until {@link stop}. Never rejects. */
+  async start(): Promise<void> {
     let wait: number
     try {
       wait = await this.#backUpIfDue()
@@ -82,7 +74,7 @@ export class BackupSchedule {
       const detail = messageOf(error)
       this.log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
     }
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.#check(), wait)
+    if (!this.#isStopped) this.#timer = setTimeout(() => this.start(), wait)
   }
 
   /** Makes a backup if one is due; resolves to the milliseconds until the next check. */
@@ -91,7 +83,7 @@ export class BackupSchedule {
     const now = this.now()
     // Of the backups made here, the newest may be lost, or from the future.
     const [newest] = await this.#listPast(now)
-    this.stats.lastAt = newest?.time ?? 0
+    this.lastAt = newest?.time ?? 0
     const wait = newest ? newest.time + this.#every - now : 0
     if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
     if (!this.#isStopped) await this.#backUp()

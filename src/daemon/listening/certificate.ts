@@ -5,21 +5,17 @@ import { OpenError } from '../../errors'
 import { readText } from '../../files/input'
 import type { Log } from '../../log'
 
-function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
-  const text = readText(file)
-  try {
-    return [text, parseFile(text)] as const
-  } catch {
-    throw new OpenError(`${file} does not contain ${what} in PEM`)
-  }
-}
-
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** The first certificate of a chain. Throws if any certificate is damaged. */
-function parseChain(text: string): X509Certificate {
-  for (const certificate of text.match(PEM_CERTIFICATE) ?? []) new X509Certificate(certificate)
-  return new X509Certificate(text)
+/** The first certificate of a chain; null if any certificate is damaged, or the key is not its own. */
+function parsePair(cert: string, key: string): X509Certificate | null {
+  try {
+    for (const certificate of cert.match(PEM_CERTIFICATE) ?? []) new X509Certificate(certificate)
+    const leaf = new X509Certificate(cert)
+    return leaf.checkPrivateKey(createPrivateKey(key)) ? leaf : null
+  } catch {
+    return null
+  }
 }
 
 /**
@@ -27,10 +23,12 @@ function parseChain(text: string): X509Certificate {
  * {@link OpenError} if they are unusable.
  */
 export function readCertificate(certFile: string, keyFile: string, log: Log) {
-  const [cert, leaf] = parse(certFile, 'valid certificates', parseChain)
-  const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
-  if (!leaf.checkPrivateKey(privateKey)) {
-    throw new OpenError(`the key ${keyFile} does not match the certificate ${certFile}`)
+  const [cert, key] = [readText(certFile), readText(keyFile)]
+  const leaf = parsePair(cert, key)
+  if (!leaf) {
+    throw new OpenError(
+      `${certFile} and ${keyFile} must be a certificate chain and its private key, in PEM and without a passphrase`,
+    )
   }
   const expires = leaf.validToDate
   if (expires.getTime() < Date.now()) {

@@ -118,7 +118,7 @@ export function explainFailedOpen(
     return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
   if (DENIED.test(code)) {
     return new OpenError(
-      `cannot ${access} ${path}: user ${process.getuid?.()} needs access to it, to its -wal and to its folder, and may have too many open files (ulimit -n)`,
+      `cannot ${access} ${path}: user ${process.getuid?.()} needs access to it, to its -wal and to its folder; check permissions, ReadWritePaths= and "ulimit -n"`,
     )
   }
   if (kind === 'busy') return lockedByAnother(path)

@@ -1,7 +1,6 @@
 // The routes for operators.
 
 import packageJson from '../../../package.json'
-import type { BackupStats } from '../../metrics'
 import { COMMIT } from '../../program'
 import { RequestError } from '../../request-errors'
 import type { ReplicaStats, Store } from '../../store'
@@ -38,11 +37,9 @@ export const health =
     )
 
 /** The last backup at a time; null if there is none. */
-function lastBackupAt(backups: BackupStats | null, now: number) {
-  if (!backups || backups.lastAt === 0) return null
-  const { lastAt } = backups
-  const ageSeconds = Math.max(0, Math.floor((now - lastAt) / 1000))
-  return { at: new Date(lastAt).toISOString(), ageSeconds }
+function lastBackup(at: number | null, now: number) {
+  if (!at) return null
+  return { at: new Date(at).toISOString(), ageSeconds: Math.max(0, Math.floor((now - at) / 1000)) }
 }
 
 async function changeLogOf({ changeLog }: Store) {
@@ -84,7 +81,7 @@ export const status =
           replica: replica && replicaOf(replica, service.primaryUrl),
           damaged: isDamaged,
           uptimeSeconds: Math.floor(performance.now() / 1000),
-          lastBackup: lastBackupAt(service.backups, now()),
+          lastBackup: lastBackup(service.lastBackupAt(), now()),
           changeLog,
           followers: followers.count(),
         })
@@ -103,17 +100,19 @@ const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `GET /metrics`, for Prometheus. */
 export const metricsPage =
-  ({ store, metrics, countFiles, answers, budget, followers }: RouteDeps) =>
+  ({ store, service, metrics, answers, budget, followers }: RouteDeps) =>
   (app: App) =>
     app.get(
       '/metrics',
       async ({ request }) => {
         // During an outage, the other metrics matter most.
         const gauges = {
+          version: packageJson.version,
           unsentBytes: budget.bytesHeld(),
           followers: followers.count(),
-          files: countFiles(),
           plants: await store.countPlants().catch(() => null),
+          lastBackupAt: service.lastBackupAt(),
+          certificateExpiry: service.certificateExpiry,
         }
         const answer = answers.answerZipped(request, metrics.render(store.stats(), gauges))
         answer.headers.set('content-type', TEXT_FORMAT)

@@ -138,6 +138,8 @@ test.skipIf(!hasOpenssl)(
       writeFileSync(folder.file(name), text)
       return folder.file(name)
     }
+    const unusable = (cert: string, key: string) =>
+      `${cert} and ${key} must be a certificate chain and its private key, in PEM and without a passphrase`
     const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
     const [noPem, empty, missing] = [
       file('no.crt', 'no PEM'),
@@ -145,16 +147,17 @@ test.skipIf(!hasOpenssl)(
       folder.file('x'),
     ]
     const damagedChain = file('damaged.crt', `${readFileSync(one.cert, 'utf8')}${damaged}`)
-    const bad: [cert: string, key: string, message: string][] = [
-      [one.cert, two.key, `the key ${two.key} does not match the certificate ${one.cert}`],
-      [noPem, one.key, `${noPem} does not contain valid certificates in PEM`],
-      [damagedChain, one.key, `${damagedChain} does not contain valid certificates in PEM`],
-      [one.cert, empty, `${empty} does not contain a private key without a passphrase in PEM`],
-      [one.cert, missing, `cannot read ${missing}: no such file`],
-      [missing, one.key, `cannot read ${missing}: no such file`],
+    const missed = `cannot read ${missing}: no such file`
+    const bad: [cert: string, key: string, message?: string][] = [
+      [one.cert, two.key],
+      [noPem, one.key],
+      [damagedChain, one.key],
+      [one.cert, empty],
+      [one.cert, missing, missed],
+      [missing, one.key, missed],
     ]
 
-    for (const [cert, key, message] of bad) {
+    for (const [cert, key, message = unusable(cert, key)] of bad) {
       const words = ['serve', '--port', '0', '--database', folder.file('plants.db')]
       expect(await runProgram([...words, ...flagsOf({ cert, key })])).toEqual({
         out: '',

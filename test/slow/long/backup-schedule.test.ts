@@ -214,7 +214,7 @@ test('after a backup dated in the future, a failure is not hidden by its time', 
   await until('a failure', () => events.includes('backup-failed'))
   await scheduled.stop()
 
-  expect(scheduled.stats).toEqual({ lastAt: 0 })
+  expect(scheduled.lastAt).toBe(0)
 })
 
 test('sets no timer for longer than a timer can run', async () => {
@@ -378,11 +378,6 @@ test.each([
   ],
   [['--backup-folder', 'FOLDER', '--backup-keep', '0'], 2, '--backup-keep must be'],
   [['--backup-folder', 'FOLDER/none'], 1, 'none does not exist'],
-  [
-    ['--backup-folder', 'FOLDER', '--database', `FOLDER/${'x'.repeat(240)}`],
-    1,
-    'the name of the database is too long for backups, which add 20 bytes',
-  ],
   [['--backup-folder', 'FOLDER/plants.db'], 1, 'plants.db is not a folder'],
 ])('refuses %j in one line', async (args, code, message) => {
   using folder = temporaryFolder()

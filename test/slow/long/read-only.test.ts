@@ -244,6 +244,6 @@ test('says which file cannot be read, and who owns it', async () => {
 
   expect(code).toBe(1)
   expect(err).toBe(
-    `plantstore: cannot read ${database}: user ${unprivilegedUid} needs access to it, to its -wal and to its folder, and may have too many open files (ulimit -n)\n`,
+    `plantstore: cannot read ${database}: user ${unprivilegedUid} needs access to it, to its -wal and to its folder; check permissions, ReadWritePaths= and "ulimit -n"\n`,
   )
 })

@@ -76,7 +76,7 @@ export function errorNameOf(error: unknown): ErrorName | null {
 
 /** The same error without the password in its message: a server or a pooler may repeat its input. */
 export function hidePassword(error: unknown, password: string): unknown {
-  const message = safeMessage(error, [password])
+  const message = safeMessage(error, password)
   // The message of a DOMException is read-only.
   if (error instanceof Error && error.message !== message) error.message = message
   return error
