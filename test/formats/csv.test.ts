@@ -221,17 +221,12 @@ describe('the delimiter', () => {
   })
 })
 
-describe('in a tab-separated file', () => {
-  const rowsOf = (text: string, length = 1000) =>
-    cellsOf(readAll(text, length, LIMIT, '\t')) as (string | null)[][]
+test('a quote in each row of a tab-separated file costs no more than its length', () => {
+  const text = `a\tb\n${'1\t"open\n'.repeat(200_000)}`
+  const from = cpuTime()
 
-  test('a quote in each row costs no more than its length', () => {
-    const text = `a\tb\n${'1\t"open\n'.repeat(200_000)}`
-    const from = cpuTime()
-
-    expect(rowsOf(text, 65_536)).toHaveLength(200_001)
-    expect(cpuTime() - from).toBeLessThan(5000)
-  })
+  expect(readAll(text, 65_536, LIMIT, '\t')).toHaveLength(200_001)
+  expect(cpuTime() - from).toBeLessThan(5000)
 })
 
 test('a control character in a cell is text, and one before the first separator is none', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { guessColumns, guessTable } from '../../src/formats/guess'
 import { cpuTime } from '../harness/cpu-time'
 import { open, tableOf, USUAL_COLUMNS } from './reading'
@@ -142,161 +142,94 @@ const CORPUS: readonly Case[] = [
   ['Common name\n12\n13', null, null, null],
 ]
 
-describe('a guess', () => {
-  test(`names the right columns, or none, for ${CORPUS.length} headers`, async () => {
-    const wrong: unknown[] = []
-    let right = 0
-    let absent = 0
-    for (const [text, ...wanted] of CORPUS) {
-      for (const [index, found] of (await guess(text)).entries()) {
-        if (found === wanted[index]) right += found === null ? 0 : 1
-        else if (found === null) absent += 1
-        else wrong.push({ text, found, wanted: wanted[index] })
-      }
-    }
+test('a guess names the right columns, or none, for many headers', async () => {
+  for (const [text, ...columns] of CORPUS)
+    expect([text, ...(await guess(text))]).toEqual([text, ...columns])
+})
 
-    expect(wrong).toEqual([])
-    expect(CORPUS.length).toBeGreaterThanOrEqual(60)
-    // Known encodings are found: a guess that is always absent would never be wrong.
-    expect({ right, absent }).toEqual({ right: expect.any(Number), absent: 0 })
-    expect(right).toBeGreaterThan(90)
+test.each([
+  ['Seed list 2026\nNr,Name,Gruppe', 2],
+  // None of its headings is known.
+  ['Seed list 2026\nXyz,Abc,Def', 2],
+  // Groups of columns.
+  ['Plant,,Care,\nid,name,tag,water', 2],
+  ['Source,Bonn\nDate,2024-05-01\nid,name,tag', 3],
+  // These may be plants.
+  ['Fern,shade\nIvy,sun\nid,name,tag', undefined],
+  ['Fern,3.50\nIvy,4\nid,name,tag', undefined],
+  ['Fern,\nIvy,climber\nMoss,shade', undefined],
+  ['Fern\nIvy\nRose,climbing\nHosta', undefined],
+  ['Fern\nHolly, common\nIvy, dwarf', undefined],
+  ['1001,Fern\n1002,Ivy\nNr,Name,Group', undefined],
+  ['a\nb\nc\nd\ne\nf\nNr,Name', undefined],
+])('a guess finds the header below other rows, if no plant is lost: %j', (text, headerRow) => {
+  const [header = [], ...rows] = `${text}\n1,Moss,wall\n2,Oak,wood`
+    .split('\n')
+    .map((line) => line.split(','))
+
+  expect(guessTable(tableOf(header, rows)).settings.headerRow).toBe(headerRow)
+})
+
+test('a guess proposes a list within the rows of JSON only if it has plants and the rows have none', async () => {
+  const listOf = async (rows: readonly object[]) =>
+    guessTable(await open('json', JSON.stringify(rows))).settings.list
+  const plants = [{ id: 7, name: 'Fern' }]
+
+  expect(await listOf([{ type: 'header' }, { name: 'garden', data: plants }])).toBe('data')
+  expect(await listOf([{ bed: 'sun', own: { plants } }])).toBe('own.plants')
+  expect(await listOf([{ latin: 'Filix', synonyms: [{ name: 'Fern' }] }])).toBeUndefined()
+  expect(await listOf([{ nr: 1, latin: 'Filix', parts: plants }])).toBeUndefined()
+  // Pairs of a name and a value are no plants.
+  expect(await listOf([{ bed: 1, facts: [{ name: 'species', value: 'Fern' }] }])).toBeUndefined()
+})
+
+test('a guess treats a header with a number as a row of plants, but for a year', () => {
+  const years = tableOf(['Bestand', '2024', '2025'], [['Abies alba', '3', '4']])
+  const plants = tableOf(['Tomato', 'Solanaceae', '12'], [['Basil', 'Lamiaceae', '30']])
+
+  expect(guessTable(years).settings).toEqual({})
+  expect(guessTable(plants)).toEqual({
+    settings: { header: false },
+    columns: { ...USUAL_COLUMNS, numberFrom: 1n, nameColumn: ['1'], tagColumn: '2' },
   })
+})
 
-  test.each([
-    ['a title', ['Seed list 2026'], [['Nr', 'Name', 'Gruppe']], 2],
-    ['a title, and knows none of its headings', ['Seed list 2026'], [['Xyz', 'Abc', 'Def']], 2],
-    ['groups of columns', ['Plant', '', 'Care', ''], [['id', 'name', 'tag', 'water']], 2],
-    [
-      'labels and a date',
-      ['Source', 'Bonn'],
-      [
-        ['Date', '2024-05-01'],
-        ['id', 'name', 'tag'],
-      ],
-      3,
-    ],
-    [
-      'no plant and its bed',
-      ['Fern', 'shade'],
-      [
-        ['Ivy', 'sun'],
-        ['id', 'name', 'tag'],
-      ],
-      undefined,
-    ],
-    [
-      'no plant and its price',
-      ['Fern', '3.50'],
-      [
-        ['Ivy', '4'],
-        ['id', 'name', 'tag'],
-      ],
-      undefined,
-    ],
-    [
-      'no empty cell',
-      ['Fern', ''],
-      [
-        ['Ivy', 'climber'],
-        ['Moss', 'shade'],
-      ],
-      undefined,
-    ],
-    ['no names with commas', ['Fern'], [['Ivy'], ['Rose', 'climbing'], ['Hosta']], undefined],
-    [
-      'no word of headings in a name',
-      ['Fern'],
-      [
-        ['Holly', ' common'],
-        ['Ivy', ' dwarf'],
-      ],
-      undefined,
-    ],
-    [
-      'no ids above another table',
-      ['1001', 'Fern'],
-      [
-        ['1002', 'Ivy'],
-        ['Nr', 'Name', 'Group'],
-      ],
-      undefined,
-    ],
-    [
-      'not many names above a table',
-      ['a'],
-      [['b'], ['c'], ['d'], ['e'], ['f'], ['Nr', 'Name']],
-      undefined,
-    ],
-  ] as [string, string[], string[][], number | undefined][])(
-    'finds the header below %s, if no plant is lost',
-    (_, header, above, headerRow) => {
-      const rows = [...above, ['1', 'Moss', 'wall'], ['2', 'Oak', 'wood']]
+test.each([
+  ['csv', 'Ivy, common\nFern, lady\nHolly, sea\n'],
+  ['csv', 'id,1,2\nname,Fern,Ivy\ntag,shade,climber\n'],
+  ['json', '{"id":{"a":1,"b":2},"name":{"a":"Fern","b":"Ivy"}}'],
+  ['json', '{"plant":{"0":"Fern","1":"Ivy"},"height":{"0":30,"1":50}}'],
+] as const)(
+  'a guess takes no part of a name, nor a heading, for a plant: %s %j',
+  async (format, text) => {
+    const table = await open(format, text, { list: format === 'json' ? '*' : null })
 
-      expect(guessTable(tableOf(header, rows)).settings.headerRow).toBe(headerRow)
-    },
-  )
+    expect(guessTable(table).columns?.nameColumn).toBeNull()
+  },
+)
 
-  test('proposes a list within the rows of JSON only if it has plants and the rows have none', async () => {
-    const listOf = async (rows: readonly object[]) =>
-      guessTable(await open('json', JSON.stringify(rows))).settings.list
-    const plants = [{ id: 7, name: 'Fern' }]
-
-    expect(await listOf([{ type: 'header' }, { name: 'garden', data: plants }])).toBe('data')
-    expect(await listOf([{ bed: 'sun', own: { plants } }])).toBe('own.plants')
-    expect(await listOf([{ latin: 'Filix', synonyms: [{ name: 'Fern' }] }])).toBeUndefined()
-    expect(await listOf([{ nr: 1, latin: 'Filix', parts: plants }])).toBeUndefined()
-    // Pairs of a name and a value are no plants.
-    expect(await listOf([{ bed: 1, facts: [{ name: 'species', value: 'Fern' }] }])).toBeUndefined()
-  })
-
-  test('treats a header with a number as a row of plants, but for a year', () => {
-    const years = tableOf(['Bestand', '2024', '2025'], [['Abies alba', '3', '4']])
-    const plants = tableOf(['Tomato', 'Solanaceae', '12'], [['Basil', 'Lamiaceae', '30']])
-
-    expect(guessTable(years).settings).toEqual({})
-    expect(guessTable(plants)).toEqual({
+test.each([
+  ['12,Fern\n15,Ivy\n40,Moss', '1', ['2']],
+  // Prices, and two rows, say nothing of ids.
+  ['12,Fern\n9,Ivy\n40,Moss', null, ['2']],
+  ['Fern,12\nIvy,15\nMoss,40', null, ['1']],
+  ['12,Fern\n15,Ivy', null, ['2']],
+])(
+  'a guess uses rising numbers before the names as ids if there is no header: %p',
+  async (text, id, name) => {
+    expect(guessTable(await open('csv', text))).toMatchObject({
       settings: { header: false },
-      columns: { ...USUAL_COLUMNS, numberFrom: 1n, nameColumn: ['1'], tagColumn: '2' },
+      columns: { idColumn: id, numberFrom: id === null ? 1n : null, nameColumn: name },
     })
-  })
+  },
+)
 
-  test.each([
-    ['csv', 'Ivy, common\nFern, lady\nHolly, sea\n'],
-    ['csv', 'id,1,2\nname,Fern,Ivy\ntag,shade,climber\n'],
-    ['json', '{"id":{"a":1,"b":2},"name":{"a":"Fern","b":"Ivy"}}'],
-    ['json', '{"plant":{"0":"Fern","1":"Ivy"},"height":{"0":30,"1":50}}'],
-  ] as const)(
-    'takes no part of a name, nor a heading, for a plant: %s %j',
-    async (format, text) => {
-      const table = await open(format, text, { list: format === 'json' ? '*' : null })
+test('a guess costs the same at any width', () => {
+  const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
+  const table = tableOf(header, Array(1000).fill(header))
+  const from = cpuTime()
 
-      expect(guessTable(table).columns?.nameColumn).toBeNull()
-    },
-  )
+  guessTable(table)
 
-  test.each([
-    ['12,Fern\n15,Ivy\n40,Moss', '1', ['2']],
-    // Prices, and two rows, say nothing of ids.
-    ['12,Fern\n9,Ivy\n40,Moss', null, ['2']],
-    ['Fern,12\nIvy,15\nMoss,40', null, ['1']],
-    ['12,Fern\n15,Ivy', null, ['2']],
-  ])(
-    'uses rising numbers before the names as ids if there is no header: %p',
-    async (text, id, name) => {
-      expect(guessTable(await open('csv', text))).toMatchObject({
-        settings: { header: false },
-        columns: { idColumn: id, numberFrom: id === null ? 1n : null, nameColumn: name },
-      })
-    },
-  )
-
-  test('costs the same at any width', () => {
-    const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
-    const table = tableOf(header, Array(1000).fill(header))
-    const from = cpuTime()
-
-    guessTable(table)
-
-    expect(cpuTime() - from).toBeLessThan(5000)
-  })
+  expect(cpuTime() - from).toBeLessThan(5000)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { decodeText, encodingOf } from '../../src/formats/encoding/encoding'
 import type { Format } from '../../src/formats/format'
@@ -144,235 +144,231 @@ test('reads an array in a time that grows with its length, however long its part
   expect((await timeOf(160_000)) / few).toBeLessThan(20)
 })
 
-describe('in a JSON document', () => {
-  const rowsOf = async (text: string, options: Parameters<typeof open>[1] = {}) => {
-    const { list, lines } = await open(text, options)
-    const rows = (await Array.fromAsync(lines)).flat()
-    return { list, rows: rows.map((row) => ('cells' in row ? row.cells : row)) }
+const rowsOf = async (text: string, options: Parameters<typeof open>[1] = {}) => {
+  const { list, lines } = await open(text, options)
+  const rows = (await Array.fromAsync(lines)).flat()
+  return { list, rows: rows.map((row) => ('cells' in row ? row.cells : row)) }
+}
+const [fern, ivy] = [
+  { id: 1, name: 'Fern' },
+  { id: 2, name: 'Ivy' },
+]
+const both = JSON.stringify([fern, ivy], null, 1)
+
+test.each([
+  ['an array', both, null],
+  [
+    'values printed over lines',
+    `${JSON.stringify(fern, null, 1)}\n${JSON.stringify(ivy, null, 1)}`,
+    null,
+  ],
+  ['values on one line', JSON.stringify(fern) + JSON.stringify(ivy), null],
+  ['a value a line', `\n ${JSON.stringify(fern)}\r\n\r\n${JSON.stringify(ivy)}\r\n`, null],
+  [
+    'arrays one after another',
+    `${JSON.stringify([fern], null, 1)}\n[]\n${JSON.stringify([ivy])}`,
+    null,
+  ],
+  ['an object with one list', `{"count":2,"plants":${both}}`, 'plants'],
+  ['an object with one list, deep in it', `{"a":{"b":1,"c":{"d":${both}}},"e":[1,[2]]}`, 'a.c.d'],
+  ['an object with a name and a list', `{"name":"Seeds","items":${both}}`, 'items'],
+  [
+    'places on a map',
+    JSON.stringify({
+      type: 'FeatureCollection',
+      features: [
+        { type: 'Feature', id: 1, properties: { name: 'Fern' }, geometry: null },
+        { type: 'Feature', properties: ivy, geometry: { type: 'Point', coordinates: [1, 2] } },
+      ],
+    }),
+    'features',
+  ],
+])('the first value shows the shape: %s', async (_, text, list) => {
+  for (const format of ['json', 'ndjson'] as const) {
+    for (const length of [1, 3, 100_000]) {
+      // A line of NDJSON is a row, whatever is in it.
+      if (format === 'ndjson' && list !== null) continue
+      expect(await rowsOf(text, { format, length })).toEqual({ list, rows: [fern, ivy] })
+    }
   }
-  const [fern, ivy] = [
-    { id: 1, name: 'Fern' },
-    { id: 2, name: 'Ivy' },
-  ]
-  const both = JSON.stringify([fern, ivy], null, 1)
-
-  test.each([
-    ['an array', both, null],
-    [
-      'values printed over lines',
-      `${JSON.stringify(fern, null, 1)}\n${JSON.stringify(ivy, null, 1)}`,
-      null,
-    ],
-    ['values on one line', JSON.stringify(fern) + JSON.stringify(ivy), null],
-    ['a value a line', `\n ${JSON.stringify(fern)}\r\n\r\n${JSON.stringify(ivy)}\r\n`, null],
-    [
-      'arrays one after another',
-      `${JSON.stringify([fern], null, 1)}\n[]\n${JSON.stringify([ivy])}`,
-      null,
-    ],
-    ['an object with one list', `{"count":2,"plants":${both}}`, 'plants'],
-    ['an object with one list, deep in it', `{"a":{"b":1,"c":{"d":${both}}},"e":[1,[2]]}`, 'a.c.d'],
-    ['an object with a name and a list', `{"name":"Seeds","items":${both}}`, 'items'],
-    [
-      'places on a map',
-      JSON.stringify({
-        type: 'FeatureCollection',
-        features: [
-          { type: 'Feature', id: 1, properties: { name: 'Fern' }, geometry: null },
-          { type: 'Feature', properties: ivy, geometry: { type: 'Point', coordinates: [1, 2] } },
-        ],
-      }),
-      'features',
-    ],
-  ])('the first value shows the shape: %s', async (_, text, list) => {
-    for (const format of ['json', 'ndjson'] as const) {
-      for (const length of [1, 3, 100_000]) {
-        // A line of NDJSON is a row, whatever is in it.
-        if (format === 'ndjson' && list !== null) continue
-        expect(await rowsOf(text, { format, length })).toEqual({ list, rows: [fern, ivy] })
-      }
-    }
-  })
-
-  test.each([
-    ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', '*', [1, 2, 3]],
-    ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', 'shade', [2, 3]],
-    ['{"beds":{"x":{"plants":[{"a":1}]},"y":{"plants":[{"a":2}]}}}', 'beds.*.plants', [1, 2]],
-    ['{"a.b":[{"a":1}],"a":{"b":[{"a":2}]}}', 'a.b', [1, 2]],
-    ['{"fern":{"a":1},"ivy":{"a":2}}', '*', [1, 2]],
-    ['{"plants":[{"a":1}],"next":2}\n{"plants":[{"a":2}]}', 'plants', [1, 2]],
-  ])('the rows of a named list are read: %s, %s', async (text, list, values) => {
-    const { rows } = await rowsOf(text, { list, length: 2 })
-
-    expect(rows.map((row) => (row as { a: number }).a)).toEqual(values)
-  })
-
-  test.each([
-    [
-      '{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}',
-      'the plants may be in the list "sun" (1) or "shade" (2), or in all: "*"',
-    ],
-    ['{"x":[{"a":1}],"y":{"z":[{"a":2}]}}', 'the plants may be in the list "x" (1) or "y.z" (1)'],
-    ['{"fern":{"a":1},"ivy":{"a":2}}', 'the plants may be in the list "*" (2)'],
-    [
-      '{"id":1,"name":"Fern","synonyms":[{"name":"x"}]}',
-      'the plants may be in the list "synonyms" (1)',
-    ],
-    ['{"plants":[{"id":1}', 'not JSON: line 1: the object does not end'],
-    ['\n\n{"a" 1}', 'not JSON: line 3: unexpected "1"'],
-    ['\0\0', 'not JSON: line 1 begins with "\\u0000"'],
-    ['id,name\n1,a\n', 'not JSON: line 1 begins with "i"'],
-  ])('%j is refused, and nothing is read', async (text, message) => {
-    expect(await rowsOf(text, { length: 3 }).catch(String)).toContain(message)
-  })
-
-  test('a stream that can be read once is read as a file is', async () => {
-    const source = cut(Buffer.from(`{"plants":${both}}`), 5)
-    const file = { name: '-', format: null, source }
-    const { lines, list } = await openPlants(file, USUAL_SETTINGS, TOOLS)
-
-    expect(list).toBe('plants')
-    expect((await Array.fromAsync(lines)).flat()).toHaveLength(2)
-  })
-
-  test('integers stay exact in each shape', async () => {
-    const id = 9223372036854775807n
-    for (const text of [`[{"id":${id}}]`, `{"x":[{"id":${id}}]}`, `{"id":${id}}\n{\n"id":${id}}`]) {
-      expect((await rowsOf(text)).rows[0]).toEqual({ id })
-    }
-    expect((await rowsOf(`[{"taxon":{"id":${id}}}]`)).rows[0]).toEqual({ taxon: { id } })
-  })
-
-  test('many blanks, backslashes or levels cost time in proportion to their number', async () => {
-    const from = cpuTime()
-    const text = JSON.stringify([{ a: '\\"'.repeat(1_000_000), b: 1 }])
-    const blanks = ' \n'.repeat(2_000_000)
-
-    expect((await rowsOf(blanks + text, { limit: 10_000_000 })).rows).toHaveLength(1)
-    expect(await rowsOf('{"a":'.repeat(1_000_000)).catch(String)).toContain('1000 levels deep')
-    expect(cpuTime() - from).toBeLessThan(5000)
-  })
 })
 
-describe('JSON that is one level deeper', () => {
-  const tableOf = async (text: string, list: string | null = null) => {
-    const { header, lines } = await openText('json', text, { list, length: 3 })
-    const rows = (await Array.fromAsync(lines)).flat()
-    return { header, rows }
+test.each([
+  ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', '*', [1, 2, 3]],
+  ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', 'shade', [2, 3]],
+  ['{"beds":{"x":{"plants":[{"a":1}]},"y":{"plants":[{"a":2}]}}}', 'beds.*.plants', [1, 2]],
+  ['{"a.b":[{"a":1}],"a":{"b":[{"a":2}]}}', 'a.b', [1, 2]],
+  ['{"fern":{"a":1},"ivy":{"a":2}}', '*', [1, 2]],
+  ['{"plants":[{"a":1}],"next":2}\n{"plants":[{"a":2}]}', 'plants', [1, 2]],
+])('the rows of a named list are read: %s, %s', async (text, list, values) => {
+  const { rows } = await rowsOf(text, { list, length: 2 })
+
+  expect(rows.map((row) => (row as { a: number }).a)).toEqual(values)
+})
+
+test.each([
+  [
+    '{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}',
+    'the plants may be in the list "sun" (1) or "shade" (2), or in all: "*"',
+  ],
+  ['{"x":[{"a":1}],"y":{"z":[{"a":2}]}}', 'the plants may be in the list "x" (1) or "y.z" (1)'],
+  ['{"fern":{"a":1},"ivy":{"a":2}}', 'the plants may be in the list "*" (2)'],
+  [
+    '{"id":1,"name":"Fern","synonyms":[{"name":"x"}]}',
+    'the plants may be in the list "synonyms" (1)',
+  ],
+  ['{"plants":[{"id":1}', 'not JSON: line 1: the object does not end'],
+  ['\n\n{"a" 1}', 'not JSON: line 3: unexpected "1"'],
+  ['\0\0', 'not JSON: line 1 begins with "\\u0000"'],
+  ['id,name\n1,a\n', 'not JSON: line 1 begins with "i"'],
+])('%j is refused, and nothing is read', async (text, message) => {
+  expect(await rowsOf(text, { length: 3 }).catch(String)).toContain(message)
+})
+
+test('a stream that can be read once is read as a file is', async () => {
+  const source = cut(Buffer.from(`{"plants":${both}}`), 5)
+  const file = { name: '-', format: null, source }
+  const { lines, list } = await openPlants(file, USUAL_SETTINGS, TOOLS)
+
+  expect(list).toBe('plants')
+  expect((await Array.fromAsync(lines)).flat()).toHaveLength(2)
+})
+
+test('integers stay exact in each shape', async () => {
+  const id = 9223372036854775807n
+  for (const text of [`[{"id":${id}}]`, `{"x":[{"id":${id}}]}`, `{"id":${id}}\n{\n"id":${id}}`]) {
+    expect((await rowsOf(text)).rows[0]).toEqual({ id })
   }
+  expect((await rowsOf(`[{"taxon":{"id":${id}}}]`)).rows[0]).toEqual({ taxon: { id } })
+})
 
-  test('has the keys of objects within rows as columns, joined by dots', async () => {
-    const row = { 'a.b': 1, c: { d: { e: 2 }, 'f.g': 3 }, h: {}, i: [{ j: 4 }] }
-    const { header, rows } = await tableOf(JSON.stringify([row]))
+test('many blanks, backslashes or levels cost time in proportion to their number', async () => {
+  const from = cpuTime()
+  const text = JSON.stringify([{ a: '\\"'.repeat(1_000_000), b: 1 }])
+  const blanks = ' \n'.repeat(2_000_000)
 
-    expect(header).toEqual(['a.b', 'c.d.e', 'c.f.g', 'h', 'i'])
-    const [first] = rows
-    const cells = first && 'cells' in first ? first.cells : {}
-    expect(header.map((column) => valueAt(cells, column))).toEqual([1, 2, 3, {}, [{ j: 4 }]])
-    expect(valueAt(cells, 'c.toString')).toBeUndefined()
-  })
+  expect((await rowsOf(blanks + text, { limit: 10_000_000 })).rows).toHaveLength(1)
+  expect(await rowsOf('{"a":'.repeat(1_000_000)).catch(String)).toContain('1000 levels deep')
+  expect(cpuTime() - from).toBeLessThan(5000)
+})
 
-  test('may have rows as arrays below their header', async () => {
-    const { header, rows } = await tableOf(
-      '{"data":[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4}]}',
-    )
+const tableOf = async (text: string, list: string | null = null) => {
+  const { header, lines } = await openText('json', text, { list, length: 3 })
+  const rows = (await Array.fromAsync(lines)).flat()
+  return { header, rows }
+}
 
-    expect(header).toEqual(['id', 'name'])
-    expect(rows).toEqual([
-      { line: 1, cells: [9007199254740993n, 'Fern'] },
-      { line: 1, cells: [2] },
-      { line: 1, cells: [3, 'a', 'b'] },
-      { line: 1, cells: { id: 4 } },
-    ])
-  })
+test('JSON has the keys of objects within rows as columns, joined by dots', async () => {
+  const row = { 'a.b': 1, c: { d: { e: 2 }, 'f.g': 3 }, h: {}, i: [{ j: 4 }] }
+  const { header, rows } = await tableOf(JSON.stringify([row]))
 
-  test('refuses an array with more values than the header, and an array among objects', async () => {
-    const arrays = '[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4,"name":"Ivy"}]'
-    const objects = '[{"id":1,"name":"Fern"},[2,"Ivy"]]'
+  expect(header).toEqual(['a.b', 'c.d.e', 'c.f.g', 'h', 'i'])
+  const [first] = rows
+  const cells = first && 'cells' in first ? first.cells : {}
+  expect(header.map((column) => valueAt(cells, column))).toEqual([1, 2, 3, {}, [{ j: 4 }]])
+  expect(valueAt(cells, 'c.toString')).toBeUndefined()
+})
 
-    expect((await readEntries('json', arrays)).entries).toEqual([
-      { line: 1, plant: { id: 9007199254740993n, name: 'Fern' } },
-      { line: 1, problem: 'name is missing' },
-      { line: 1, problem: '3 fields; the header has 2' },
-      { line: 1, plant: { id: 4n, name: 'Ivy' } },
-    ])
-    expect((await readEntries('json', objects)).entries).toEqual([
-      { line: 1, plant: { id: 1n, name: 'Fern' } },
-      { line: 1, problem: 'expected one plant object per line, found an array' },
-    ])
-  })
+test('JSON may have rows as arrays below their header', async () => {
+  const { header, rows } = await tableOf(
+    '{"data":[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4}]}',
+  )
 
-  test.each([
-    ['[["id","name"],[1,"Fern"]]', ['id', 'name'], [[1, 'Fern']]],
-    ['{"rows":[[1,"Fern"]],"columns":["id","name"]}', ['id', 'name'], [[1, 'Fern']]],
-    [
-      '{"rows":[[1,"Fern"]],"columns":["id","name"],"facets":[{"name":"id"}]}',
-      ['id', 'name'],
-      [[1, 'Fern']],
-    ],
-    ['{"columns":["id","name"],"index":[0],"data":[[1,"Fern"]]}', ['id', 'name'], [[1, 'Fern']]],
-  ])('may have arrays as rows: %s', async (text, header, cells) => {
-    const table = await tableOf(text)
+  expect(header).toEqual(['id', 'name'])
+  expect(rows).toEqual([
+    { line: 1, cells: [9007199254740993n, 'Fern'] },
+    { line: 1, cells: [2] },
+    { line: 1, cells: [3, 'a', 'b'] },
+    { line: 1, cells: { id: 4 } },
+  ])
+})
 
-    expect(table.header).toEqual(header)
-    expect(table.rows.map((row) => 'cells' in row && row.cells)).toEqual(cells)
-  })
+test('an array is refused if it has more values than the header or is among objects', async () => {
+  const arrays = '[["id","name"],[9007199254740993,"Fern"],[2],[3,"a","b"],{"id":4,"name":"Ivy"}]'
+  const objects = '[{"id":1,"name":"Fern"},[2,"Ivy"]]'
 
-  test('reads the numbers that JSON has not as null', async () => {
-    const text = '[{"id":1,"name":"NaN","tag":NaN},\n{"id":2,"name":"Ivy","tag":-Infinity}]'
+  expect((await readEntries('json', arrays)).entries).toEqual([
+    { line: 1, plant: { id: 9007199254740993n, name: 'Fern' } },
+    { line: 1, problem: 'name is missing' },
+    { line: 1, problem: '3 fields; the header has 2' },
+    { line: 1, plant: { id: 4n, name: 'Ivy' } },
+  ])
+  expect((await readEntries('json', objects)).entries).toEqual([
+    { line: 1, plant: { id: 1n, name: 'Fern' } },
+    { line: 1, problem: 'expected one plant object per line, found an array' },
+  ])
+})
 
-    expect((await readEntries('json', text)).entries).toEqual([
-      { line: 1, plant: { id: 1n, name: 'NaN' } },
-      { line: 2, plant: { id: 2n, name: 'Ivy' } },
-    ])
-  })
+test.each([
+  ['[["id","name"],[1,"Fern"]]', ['id', 'name'], [[1, 'Fern']]],
+  ['{"rows":[[1,"Fern"]],"columns":["id","name"]}', ['id', 'name'], [[1, 'Fern']]],
+  [
+    '{"rows":[[1,"Fern"]],"columns":["id","name"],"facets":[{"name":"id"}]}',
+    ['id', 'name'],
+    [[1, 'Fern']],
+  ],
+  ['{"columns":["id","name"],"index":[0],"data":[[1,"Fern"]]}', ['id', 'name'], [[1, 'Fern']]],
+])('JSON may have arrays as rows: %s', async (text, header, cells) => {
+  const table = await tableOf(text)
 
-  test('may have a list of one text as a name', async () => {
-    const { entries } = await readEntries(
-      'json',
-      '[{"id":1,"name":["Abies alba"]},{"id":2,"name":["a","b"]}]',
-    )
+  expect(table.header).toEqual(header)
+  expect(table.rows.map((row) => 'cells' in row && row.cells)).toEqual(cells)
+})
 
-    expect(entries).toEqual([
-      { line: 1, plant: { id: 1n, name: 'Abies alba' } },
-      { line: 1, problem: 'name: expected a string, found an array' },
-    ])
-  })
+test('NaN and Infinity are read as null', async () => {
+  const text = '[{"id":1,"name":"NaN","tag":NaN},\n{"id":2,"name":"Ivy","tag":-Infinity}]'
 
-  test('may have the key of each object as its name', async () => {
-    const text = '{"x":1,"beds":{"Fern":{"light":1},"Ivy":{"key":"own"}}}'
-    const { header, rows } = await tableOf(text, 'beds.*')
+  expect((await readEntries('json', text)).entries).toEqual([
+    { line: 1, plant: { id: 1n, name: 'NaN' } },
+    { line: 2, plant: { id: 2n, name: 'Ivy' } },
+  ])
+})
 
-    expect(header).toEqual(['key', 'light'])
-    expect(rows.map((row) => 'cells' in row && row.cells)).toEqual([
-      { key: 'Fern', light: 1 },
-      { key: 'own' },
-    ])
-  })
+test('JSON may have a list of one text as a name', async () => {
+  const { entries } = await readEntries(
+    'json',
+    '[{"id":1,"name":["Abies alba"]},{"id":2,"name":["a","b"]}]',
+  )
 
-  test.each([
-    ['{"beds":{"Fern":{"a":1},"Ivy":{"a":2}}}', 'the plants may be in the list "beds.*" (2)'],
-    ['{"about":"x","flowers":["Fern","Ivy"]}', 'the plants may be in the list "flowers" (2)'],
-    [
-      '{"plants":[{"id":1}],"edges":[["a","b"]]}',
-      'the plants may be in the list "plants" (1) or "edges" (1), or in all: "*"',
-    ],
-    ['[1]', `no plant in it; line 1: expected an object with ${PLANT_WORDS}, found a number`],
-  ])('is refused in a sentence where its rows are not certain: %s', async (text, message) => {
-    expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)
-  })
+  expect(entries).toEqual([
+    { line: 1, plant: { id: 1n, name: 'Abies alba' } },
+    { line: 1, problem: 'name: expected a string, found an array' },
+  ])
+})
 
-  test('is read by the list that another one describes', async () => {
-    const text =
-      '{"fields":[{"name":"OBJECTID","type":"oid"},{"name":"Species"}],"features":[{"attributes":{"OBJECTID":1,"Species":"Acer rubrum"}}]}'
+test('JSON may have the key of each object as its name', async () => {
+  const text = '{"x":1,"beds":{"Fern":{"light":1},"Ivy":{"key":"own"}}}'
+  const { header, rows } = await tableOf(text, 'beds.*')
 
-    expect((await tableOf(text)).header).toEqual(['attributes.OBJECTID', 'attributes.Species'])
-  })
+  expect(header).toEqual(['key', 'light'])
+  expect(rows.map((row) => 'cells' in row && row.cells)).toEqual([
+    { key: 'Fern', light: 1 },
+    { key: 'own' },
+  ])
+})
 
-  test('is one plant that has a list of texts', async () => {
-    expect((await tableOf('{"latin":"Filix","synonyms":["Fern","Bracken"]}')).header).toEqual([
-      'latin',
-      'synonyms',
-    ])
-  })
+test.each([
+  ['{"beds":{"Fern":{"a":1},"Ivy":{"a":2}}}', 'the plants may be in the list "beds.*" (2)'],
+  ['{"about":"x","flowers":["Fern","Ivy"]}', 'the plants may be in the list "flowers" (2)'],
+  [
+    '{"plants":[{"id":1}],"edges":[["a","b"]]}',
+    'the plants may be in the list "plants" (1) or "edges" (1), or in all: "*"',
+  ],
+  ['[1]', `no plant in it; line 1: expected an object with ${PLANT_WORDS}, found a number`],
+])('JSON is refused in a sentence where its rows are not certain: %s', async (text, message) => {
+  expect(await tableOf(text).catch(String)).toBe(`OpenError: ${message}`)
+})
+
+test('JSON is read by the list that another one describes', async () => {
+  const text =
+    '{"fields":[{"name":"OBJECTID","type":"oid"},{"name":"Species"}],"features":[{"attributes":{"OBJECTID":1,"Species":"Acer rubrum"}}]}'
+
+  expect((await tableOf(text)).header).toEqual(['attributes.OBJECTID', 'attributes.Species'])
+})
+
+test('an object with a list of texts is one plant', async () => {
+  expect((await tableOf('{"latin":"Filix","synonyms":["Fern","Bracken"]}')).header).toEqual([
+    'latin',
+    'synonyms',
+  ])
 })

@@ -2,18 +2,26 @@
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, CFB, utils, type WorkBook, write } from '@e965/xlsx'
 import { deflateSync, strToU8, unzipSync, zipSync } from 'fflate'
+import { readInThread } from '../../src/formats/workbook/thread'
 import { readWorkbook } from '../../src/formats/workbook/workbook'
 import { open, read } from './reading'
 import { inlineText, MAIN, OFFICE, openDocument, PACKAGE, packed, rowsOf } from './workbook'
 
-/** A workbook of one sheet, with these cells below a header. */
-function workbook(rows: readonly (readonly (CellObject | string | number | null)[])[]): WorkBook {
-  const sheet = utils.aoa_to_sheet([...rows] as unknown[][], { dense: false })
-  return { SheetNames: ['Plants'], Sheets: { Plants: sheet } }
-}
-
 const bytesOf = (book: WorkBook, bookType: BookType = 'xlsx') =>
   new Uint8Array(write(book, { bookType, type: 'array' }))
+
+type Rows = readonly (readonly (CellObject | string | number | null)[])[]
+
+/** A workbook of one sheet with these cells. */
+const workbook = (rows: Rows, bookType?: BookType, more: Partial<WorkBook> = {}) =>
+  bytesOf(
+    {
+      SheetNames: ['Plants'],
+      Sheets: { Plants: utils.aoa_to_sheet([...rows] as unknown[][]) },
+      ...more,
+    },
+    bookType,
+  )
 
 /** The texts of the cells below the header. */
 async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
@@ -49,21 +57,21 @@ describe('a cell of a workbook', () => {
     ['a text with Windows line ends', 'two\r\nlines\rthree', 'two\nlines\nthree'],
     ['an error', { t: 'e', v: 42 } as CellObject, { error: '#N/A' }],
   ])('is read as it is meant: %s', async (_, cell, text) => {
-    expect(await textsOf(bytesOf(workbook([['tag'], [cell]])))).toEqual([[text]])
+    expect(await textsOf(workbook([['tag'], [cell]]))).toEqual([[text]])
   })
 
   test('is read as it is meant: a date counted from 1904', async () => {
-    const book = workbook([['tag'], [number(44681, 'yyyy-mm-dd')]])
-    book.Workbook = { WBProps: { date1904: true } }
+    const rows = [['tag'], [number(44681, 'yyyy-mm-dd')]]
+    const bytes = workbook(rows, 'xlsx', { Workbook: { WBProps: { date1904: true } } })
 
-    expect(await textsOf(bytesOf(book))).toEqual([['2026-05-01']])
+    expect(await textsOf(bytes)).toEqual([['2026-05-01']])
   })
 
   test.each(['xlsx', 'xlsm', 'xlsb', 'biff8', 'ods'] as const)(
     'is read as it is meant in every format: %s',
     async (type) => {
       const cells = [number(7), 'Fern', number(46143, 'yyyy-mm-dd')]
-      const bytes = bytesOf(workbook([['id', 'name', 'tag'], cells]), type)
+      const bytes = workbook([['id', 'name', 'tag'], cells], type)
 
       expect(await textsOf(bytes)).toEqual([['7', 'Fern', '2026-05-01']])
       expect((await read('xlsx', bytes)).entries).toEqual([
@@ -75,14 +83,12 @@ describe('a cell of a workbook', () => {
 
 test('an error cell refuses its row, and is named, only in a column that is used', async () => {
   const error: CellObject = { t: 'e', v: 42 }
-  const bytes = bytesOf(
-    workbook([
-      ['id', 'name', 'tag', 'note'],
-      [1, 'Fern', error, 'x'],
-      [error, 'Ivy', 'shade', 'x'],
-      [3, 'Moss', 'shade', error],
-    ]),
-  )
+  const bytes = workbook([
+    ['id', 'name', 'tag', 'note'],
+    [1, 'Fern', error, 'x'],
+    [error, 'Ivy', 'shade', 'x'],
+    [3, 'Moss', 'shade', error],
+  ])
 
   expect((await read('xlsx', bytes)).entries).toEqual([
     { line: 2, problem: 'tag: #N/A in cell C2' },
@@ -93,7 +99,7 @@ test('an error cell refuses its row, and is named, only in a column that is used
 
 test('an id is an exact integer, or refused', async () => {
   const ids = [1, 1.5, 2 ** 53 + 2, '9007199254740993', 2 ** 60]
-  const bytes = bytesOf(workbook([['id', 'name'], ...ids.map((id) => [id, 'Fern'])]))
+  const bytes = workbook([['id', 'name'], ...ids.map((id) => [id, 'Fern'])])
   const { entries } = await read('xlsx', bytes)
 
   expect(entries.map((entry) => ('plant' in entry ? entry.plant.id : 'refused'))).toEqual([
@@ -112,7 +118,7 @@ test('reads CDATA, and characters that are written as numbers', async () => {
 })
 
 test('skips author and title of an old workbook, however many it claims', async () => {
-  const file = CFB.read(bytesOf(workbook([['name'], ['Fern']]), 'biff8'), { type: 'array' })
+  const file = CFB.read(workbook([['name'], ['Fern']], 'biff8'), { type: 'array' })
   const summary = new DataView(new ArrayBuffer(4096))
   const kind = Buffer.from('e0859ff2f94f6810ab9108002b27b3d9', 'hex')
   summary.setUint16(0, 0xfffe, true)
@@ -142,13 +148,13 @@ test('refuses a part in an encoding that it does not declare', async () => {
 test.each<BookType>(['xlsx', 'xlsb'])(
   'rows of an .%s that a filter hides are read, and counted',
   async (bookType) => {
-    const sheet = utils.aoa_to_sheet([['name'], ['Fern'], ['Moss'], ['Rose'], []])
+    const sheet = utils.aoa_to_sheet([['id', 'name'], [1, 'Fern'], [2, 'Moss'], [3, 'Rose'], []])
     sheet['!rows'] = [{}, { hidden: true }, {}, { hidden: true }, { hidden: true }]
     const bytes = bytesOf({ SheetNames: ['A'], Sheets: { A: sheet } }, bookType)
 
-    const { hiddenRows } = await readWorkbook(bytes, null)
-    expect(hiddenRows).toBe(2)
-    expect(await rowsOf(bytes)).toHaveLength(4)
+    const { notices, entries } = await read('xlsx', bytes)
+    expect(notices).toEqual(['hidden rows are read too: 2'])
+    expect(entries).toHaveLength(3)
   },
 )
 
@@ -177,16 +183,19 @@ test('names the visible sheets, and reads the requested one', async () => {
   )
 })
 
-test.each(['xlsx', 'xlsb', 'biff8'] as const)('skips a hidden first sheet in %s', async (type) => {
-  const sheet = (text: string) => utils.aoa_to_sheet([['name'], [text]])
-  const book: WorkBook = {
-    SheetNames: ['Lists', 'Plants'],
-    Sheets: { Lists: sheet('x'), Plants: sheet('Fern') },
-    Workbook: { Sheets: [{ Hidden: 1 }, { Hidden: 0 }] },
-  }
+test.each(['xlsx', 'xlsb', 'biff8'] as const)(
+  'skips a hidden and an empty first sheet in %s',
+  async (type) => {
+    const sheet = (...rows: string[][]) => utils.aoa_to_sheet(rows)
+    const book: WorkBook = {
+      SheetNames: ['Lists', 'Empty', 'Plants'],
+      Sheets: { Lists: sheet(['name'], ['x']), Empty: sheet(), Plants: sheet(['name'], ['Fern']) },
+      Workbook: { Sheets: [{ Hidden: 1 }, { Hidden: 0 }, { Hidden: 0 }] },
+    }
 
-  expect(await textsOf(bytesOf(book, type))).toEqual([['Fern']])
-})
+    expect(await textsOf(bytesOf(book, type))).toEqual([['Fern']])
+  },
+)
 
 describe('a part with one damaged byte', () => {
   test.each([
@@ -243,6 +252,16 @@ test.each([
   )
 
   expect(await rowsOf(bytes)).toEqual([{ line: 1, cells: [{ error }, text] }])
+})
+
+test('an unknown number format of OpenDocument is ignored', async () => {
+  const format =
+    '<number:number-style style:name="N1"><style:map style:condition="value()&lt;0"/></number:number-style>'
+  const row = `<table:table-row>${odfText('id')}${odfText('name')}</table:table-row>`
+
+  expect(
+    await rowsOf(openDocument(`<table:table table:name="A">${row}</table:table>`, format)),
+  ).toEqual([{ line: 1, cells: ['id', 'name'] }])
 })
 
 describe('a cell of OpenDocument', () => {
@@ -339,20 +358,18 @@ test('a formula without a stored value refuses its row; one with an empty text d
 test('a date that Excel does not have refuses its row', async () => {
   const dates = [-3, 2_958_466].map((date) => number(date, 'yyyy-mm-dd'))
   const rows = dates.map((date, at) => [at, 'Fern', date])
-  const { entries } = await read('xlsx', bytesOf(workbook([['id', 'name', 'tag'], ...rows])))
+  const { entries } = await read('xlsx', workbook([['id', 'name', 'tag'], ...rows]))
 
   expect(entries).toEqual([2, 3].map((line) => ({ line, problem: `tag: ##### in cell C${line}` })))
 })
 
 test('a number that its format hides is an empty cell, except as an id', async () => {
   const hidden = number(0, '0;-0;;@')
-  const bytes = bytesOf(
-    workbook([
-      ['id', 'name', 'tag'],
-      [hidden, 'Fern', hidden],
-      [1, hidden, null],
-    ]),
-  )
+  const bytes = workbook([
+    ['id', 'name', 'tag'],
+    [hidden, 'Fern', hidden],
+    [1, hidden, null],
+  ])
   const { entries } = await read('xlsx', bytes)
 
   expect(entries).toEqual([
@@ -391,8 +408,25 @@ test.each([
   expect(await readWorkbook(bytes, null).catch(String)).toBe(UNREADABLE)
 })
 
+test('the thread that reads a workbook ends once it is abandoned', async () => {
+  const abandoned = new AbortController()
+  let isEnded = false
+  const thread = {
+    onmessage: null,
+    onerror: null,
+    postMessage: () => abandoned.abort(),
+    terminate: () => {
+      isEnded = true
+    },
+  }
+  const { rows } = await readInThread(thread, { bytes: intact, sheet: null }, abandoned.signal)
+
+  expect(rows).toEqual([])
+  expect(isEnded).toBeTrue()
+})
+
 test('the header may be in any row; rows above it are skipped', async () => {
-  const bytes = bytesOf(workbook([['A title'], [], ['id', 'name'], [1, 'Fern']]))
+  const bytes = workbook([['A title'], [], ['id', 'name'], [1, 'Fern']])
   const { header, sample } = await open('xlsx', bytes, { headerRow: 3 })
 
   expect(header).toEqual(['id', 'name'])
