@@ -1,5 +1,6 @@
 // One daemon for all tests of a file.
-import { createClient } from '../../src/client/client'
+import { expect } from 'bun:test'
+import { createClient, type NewPlant } from '../../src/client/client'
 import { type DaemonOptions, runProgram, startDaemon, TOKEN } from './daemon'
 import { own } from './own'
 import { ownFolder } from './own-folder'
@@ -27,6 +28,11 @@ export function ownDaemon(options: DaemonOptions = {}) {
     /** A plant of the database, read from the file. */
     stored: (id: bigint): StoredPlant | undefined =>
       storedPlants(database).find((plant) => plant.id === id),
+    /** Creates any number of plants. */
+    async createPlants(plants: readonly NewPlant[]): Promise<void> {
+      const client = createClient({ url: daemon.url, token: TOKEN })
+      for await (const { refused } of client.createAll(plants)) expect(refused).toEqual([])
+    },
     /** Deletes every plant. */
     async removePlants(): Promise<void> {
       const client = createClient({ url: daemon.url, token: TOKEN })

@@ -10,7 +10,7 @@ import { Session } from '../../../src/web/console/session'
 
 const session = new Session(new URL('http://127.0.0.1:1/'))
 
-/** The analysis of a file of which some rows are read, and then no more. */
+/** The interim results, and the last one, for a file of which some rows are read, and then no more. */
 async function analysisOf(rowsRead: number) {
   const file = new File(['id,name\n1,Fern\n2,Ivy\n'], 'a.csv')
   const opened = await openFile(file, USUAL_SETTINGS, new AbortController().signal)
@@ -19,16 +19,15 @@ async function analysisOf(rowsRead: number) {
     throw new DOMException('The file could not be read.', 'NotReadableError')
   }
   const columns = { id: 0, name: [1], numberFrom: null, ...ofOptionalTexts(() => null) }
-  const parts = analyze({ ...opened, rows }, columns, createComparison(session))
-  return (await Array.fromAsync(parts)).at(-1)
+  return Array.fromAsync(analyze({ ...opened, rows }, columns, createComparison(session)))
 }
 
 test('an aborted analysis has a reason, with what was read before', async () => {
-  const none = await analysisOf(0)
-  const some = await analysisOf(1)
-
-  expect(none).toMatchObject({ rows: 0, isWhole: true })
-  expect(none?.unreadReason).toBe('the file cannot be read')
-  expect(some).toMatchObject({ rows: 1, isWhole: true })
-  expect(some?.unreadReason).toBe('the rest: the file cannot be read')
+  expect(await analysisOf(0)).toMatchObject([
+    { rows: 0, isWhole: true, unreadReason: 'the file cannot be read' },
+  ])
+  expect(await analysisOf(1)).toMatchObject([
+    { rows: 1, isWhole: false, unreadReason: null },
+    { rows: 1, isWhole: true, unreadReason: 'the rest: the file cannot be read' },
+  ])
 })

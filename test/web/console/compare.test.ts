@@ -1,31 +1,16 @@
 // A file beside the stored plants: the counts, and the pages that they take.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { RowUpdate } from '../../../src/formats/row-update'
 import { createComparison } from '../../../src/web/console/import/compare'
-import { Session } from '../../../src/web/console/session'
-import { PATIENCE_MS, TOKEN } from '../../harness/daemon'
+import type { Session } from '../../../src/web/console/session'
 import { ownDaemon } from '../../harness/own-daemon'
+import { openList, requestsOf } from './opened-list'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const { daemon } = ownDaemon()
+const { daemon, createPlants } = ownDaemon()
 const STORED = 5000
 const GROUP = 1000
 
-const plantOf = (id: number): RowUpdate => ({ id: BigInt(id), name: `plant ${id}`, tag: null })
-
-/** A connected session that counts its calls. */
-async function start() {
-  const session = new Session(new URL(`${daemon.url}/`))
-  await session.connect(TOKEN)
-  const persist = session.persist.bind(session)
-  const counted = { session, calls: 0 }
-  session.persist = (make) => {
-    counted.calls += 1
-    return persist(make)
-  }
-  return counted
-}
+const plantOf = (id: number) => ({ id: BigInt(id), name: `plant ${id}`, tag: null })
 
 async function compareAll(session: Session, plants: readonly RowUpdate[]) {
   const compare = createComparison(session)
@@ -36,34 +21,24 @@ async function compareAll(session: Session, plants: readonly RowUpdate[]) {
 }
 
 test('reads each stored plant about once, in whatever order the file has them', async () => {
-  for (let first = 0; first < STORED; first += GROUP) {
-    const plants = Array.from({ length: GROUP }, (_, at) => plantOf(2 * (first + at)))
-    const json = { plants: plants.map(({ id, name }) => ({ id: Number(id), name })) }
-    expect((await daemon.fetch('/plants/batch', { json })).status).toBe(200)
-  }
-  const counted = await start()
+  const { session } = await openList(daemon)
   const ascending = Array.from({ length: STORED }, (_, at) => plantOf(2 * at))
+  await createPlants(ascending.map(({ id, name }) => ({ id, name })))
   // Far from each other, in an order that goes through all of them.
   const mixed = ascending.map((_, at) => ascending[(at * 3889) % STORED] ?? plantOf(1))
   const others = [plantOf(-1), plantOf(1), plantOf(3 * STORED), { id: 4n, name: 'other' }]
 
-  expect(await compareAll(counted.session, ascending)).toMatchObject({
-    created: 0,
-    differing: 0,
-    unchanged: STORED,
-  })
-  expect(counted.calls).toBeLessThanOrEqual(6)
-  counted.calls = 0
-  expect(await compareAll(counted.session, [...mixed, ...others])).toMatchObject({
-    created: 3,
-    differing: 1,
-    unchanged: STORED,
-  })
-  expect(counted.calls).toBeLessThanOrEqual(8)
+  const pagesOf = (plants: readonly RowUpdate[], counts: object) =>
+    requestsOf(daemon, async () =>
+      expect(await compareAll(session, plants)).toMatchObject({ ...counts, unchanged: STORED }),
+    )
+  expect((await pagesOf(ascending, { created: 0, differing: 0 })).length).toBeLessThanOrEqual(6)
+  const all = [...mixed, ...others]
+  expect((await pagesOf(all, { created: 3, differing: 1 })).length).toBeLessThanOrEqual(8)
 })
 
 test('counts a repeated id, however far apart', async () => {
-  const { session } = await start()
+  const { session } = await openList(daemon)
   const fresh = Array.from({ length: 2 * GROUP }, (_, at) => plantOf(100_000 + at))
   const again = [plantOf(100_000), { id: 100_001n, name: 'other' }]
 
@@ -75,7 +50,7 @@ test('counts a repeated id, however far apart', async () => {
 })
 
 test('a field without a column in the file is no difference', async () => {
-  const { session } = await start()
+  const { session } = await openList(daemon)
   await daemon.create('{"id":-5,"name":"Fern","tag":"shade"}')
   await daemon.create('{"id":-4,"name":"Ivy","tag":"shade"}')
   const plants = [
@@ -96,7 +71,7 @@ test('a field without a column in the file is no difference', async () => {
 })
 
 test('has no counts of too many pages, or if none can be read', async () => {
-  const { session } = await start()
+  const { session } = await openList(daemon)
   const pageOf = (plants: readonly { id: bigint; name: string }[]) =>
     ({ ok: true, value: { plants, next: 'more' } }) as never
   // A store with a plant at each id that is asked for, and more after it.

@@ -6,11 +6,10 @@ import { type Client, ClientError } from '../../../src/client/client'
 import { createFollower } from '../../../src/web/console/list/follower'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
-import { openList } from './opened-list'
+import { numbered, openList } from './opened-list'
 
-const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, createPlants } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const CHANGES = 3000
-const BATCH = 1000
 
 test('many changes are shown by few drawings of the table', async () => {
   const { list } = await openList(daemon)
@@ -25,10 +24,7 @@ test('many changes are shown by few drawings of the table', async () => {
     list.rows.version.value
     drawn += 1
   })
-  for (let first = 0; first < CHANGES; first += BATCH) {
-    const plants = Array.from({ length: BATCH }, (_, at) => ({ id: first + at, name: 'Rose' }))
-    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-  }
+  await createPlants(numbered(0, CHANGES, 'Rose'))
   await until('the changes', () => list.rows.readCount.value === CHANGES && told.length === CHANGES)
   follower.stop()
 

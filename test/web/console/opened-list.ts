@@ -10,9 +10,14 @@ import { type Daemon, TOKEN } from '../../harness/daemon'
 export const numbered = (first: number, count: number, name = 'Moss') =>
   Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), name: `${name} ${at}` }))
 
-/** Creates plants, one request each. */
-export async function create(of: Daemon, plants: ReturnType<typeof numbered>): Promise<void> {
-  for (const { id, name } of plants) await of.create(`{"id":${id},"name":"${name}"}`)
+/** The paths, with their queries, of the requests that an action sends to a daemon. */
+export async function requestsOf(of: Daemon, act: () => Promise<unknown>): Promise<string[]> {
+  using fetched = spyOn(globalThis, 'fetch')
+  await act()
+  return fetched.mock.calls
+    .map(([url]) => String(url))
+    .filter((url) => url.startsWith(of.url))
+    .map((url) => url.slice(of.url.length))
 }
 
 /** Holds back the answer to the next request, which the service carries out; `release` lets it arrive. */
@@ -34,8 +39,6 @@ export function holdNextAnswer() {
     [Symbol.dispose]: () => spy.mockRestore(),
   }
 }
-
-export type OpenedList = Pick<Awaited<ReturnType<typeof openList>>, 'session' | 'list'>
 
 type Options = {
   readonly token?: string

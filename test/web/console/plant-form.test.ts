@@ -1,7 +1,6 @@
 // The form of a plant in the console, with a real daemon.
 import { describe, expect, test } from 'bun:test'
 import { PlantForm } from '../../../src/web/console/editor/plant-form'
-import { PlantList } from '../../../src/web/console/list/plant-list'
 import { ownDaemon } from '../../harness/own-daemon'
 import { openList } from './opened-list'
 
@@ -14,13 +13,7 @@ async function typeLate(
 ) {
   await daemon.fetch('/plants/5', { method: 'DELETE' })
   await daemon.create('{"id":5,"name":"two\\r\\nlines","tag":"old"}')
-  const said: string[] = []
-  const { session } = await openList(daemon)
-  const list = new PlantList(
-    session,
-    (text) => said.push(text),
-    () => {},
-  )
+  const { list, said } = await openList(daemon)
   const form = new PlantForm(list, { plant: { id: 5n, name: '' }, etag: undefined })
   await form.readAgain()
   const change = theirs ? { method: 'PATCH', json: theirs } : { method: 'DELETE' }

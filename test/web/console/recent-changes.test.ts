@@ -2,31 +2,16 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { createAnnouncer } from '../../../src/web/console/announcer'
 import { ChangeQueue } from '../../../src/web/console/change-queue'
-import { PlantList } from '../../../src/web/console/list/plant-list'
 import { RecentChanges } from '../../../src/web/console/recent/recent-changes'
-import { Session } from '../../../src/web/console/session'
 import { UndoHistory } from '../../../src/web/console/undo/undo-history'
-import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { numbered, openList } from './opened-list'
 
-const { daemon, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
-
-/** Creates 1000 plants from an id on. */
-async function createMany(first: number): Promise<void> {
-  const plants = Array.from({ length: 1000 }, (_, at) => ({ id: first + at, name: 'many' }))
-  expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-}
+const { daemon, createPlants, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
 
 async function open(): Promise<RecentChanges> {
-  const session = new Session(new URL(`${daemon.url}/`))
-  await session.connect(TOKEN)
-  const list = new PlantList(
-    session,
-    () => {},
-    () => {},
-  )
-  const undoHistory = new UndoHistory(list, createAnnouncer(), new ChangeQueue())
-  return new RecentChanges(list, undoHistory)
+  const { list } = await openList(daemon)
+  return new RecentChanges(list, new UndoHistory(list, createAnnouncer(), new ChangeQueue()))
 }
 
 async function newest(recent: RecentChanges) {
@@ -48,7 +33,7 @@ beforeAll(async () => {
     headers: { ...headers, 'if-none-match': '*' },
     json: { name: 'Rosa' },
   })
-  for (let first = 1000; first < 4000; first += 1000) await createMany(first)
+  await createPlants(numbered(1000, 3000, 'many'))
 })
 
 test('finds who made a change behind a large import, and has each change once if a plant is restored meanwhile', async () => {
@@ -79,7 +64,7 @@ test('starts over after more changes than fit a page', async () => {
   const recent = await open()
   await recent.read()
   const deletion = await newest(recent)
-  await createMany(10_000)
+  await createPlants(numbered(10_000, 1000, 'many'))
 
   await recent.restore(deletion)
 

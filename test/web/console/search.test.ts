@@ -1,5 +1,5 @@
 // The searches of the console: by the page itself among what it has read, and by the service. With real daemons.
-import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { fold, matcherOf } from '../../../src/web/console/list/local-search'
 import { Selection } from '../../../src/web/console/list/selection'
 import type { Query } from '../../../src/web/console/query'
@@ -8,11 +8,11 @@ import { describeFound } from '../../../src/web/console/toolbar/describe-found'
 import { cpuTime } from '../../harness/cpu-time'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
-import { openList as openAny } from './opened-list'
+import { openList as openAny, requestsOf } from './opened-list'
 
 const MORE_THAN_HELD = 100_001
 const PLANTS = 3000
-const { daemon } = ownDaemon()
+const { daemon, createPlants } = ownDaemon()
 
 beforeAll(async () => {
   const named = [
@@ -23,28 +23,19 @@ beforeAll(async () => {
     'Red Rose',
     'rose, red',
   ]
-  for (let first = 1; first <= PLANTS; first += 1000) {
-    const plants = Array.from({ length: 1000 }, (_, at) => {
-      const id = first + at
-      return { id, name: named[PLANTS - id] ?? `plant ${id}`, ...(id % 2 ? { tag: 'odd' } : {}) }
-    })
-    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-  }
+  await createPlants(
+    Array.from({ length: PLANTS }, (_, at) => {
+      const id = at + 1
+      const name = named[PLANTS - id] ?? `plant ${id}`
+      return { id: BigInt(id), name, ...(id % 2 ? { tag: 'odd' } : {}) }
+    }),
+  )
 })
 
 /** `stored`: the number of plants that the status tells; undefined before it does. */
 async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
   const { list, names } = await openAny(daemon, { stored, query, sort })
   return { list, names, said: () => describeFound(list) }
-}
-
-/** The paths that an action asks for. */
-async function requestsOf(act: () => Promise<void>): Promise<string[]> {
-  const fetched = spyOn(globalThis, 'fetch')
-  await act()
-  const urls = fetched.mock.calls.map(([url]) => new URL(String(url)))
-  fetched.mockRestore()
-  return urls.map(({ pathname, search }) => pathname + search)
 }
 
 describe('a name', () => {
@@ -103,101 +94,99 @@ test('a search for a number in a long name takes linear time', () => {
   expect(timeOf(40_000) / few).toBeLessThan(30)
 })
 
-describe('in a list that the page can hold', () => {
-  test('typed text is searched at once among the plants read, then among all', async () => {
-    const { list, names, said } = await openList(PLANTS)
-    const typing = list.searchTyped({ name: 'rose' })
-    // Before any page can come.
-    while (!list.rows.isFiltered) await Promise.resolve()
-    expect(names()).toEqual([])
-    expect(said()).toMatch(/^0 plants found; reading [\d,]+ of 3,000…$/)
-    await typing
-    expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
-    expect(said()).toBe('3 plants found; accents and word order ignored')
+test('typed text is searched at once among the plants read, then among all', async () => {
+  const { list, names, said } = await openList(PLANTS)
+  const typing = list.searchTyped({ name: 'rose' })
+  // Before any page can come.
+  while (!list.rows.isFiltered) await Promise.resolve()
+  expect(names()).toEqual([])
+  expect(said()).toMatch(/^0 plants found; reading [\d,]+ of 3,000…$/)
+  await typing
+  expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
+  expect(said()).toBe('3 plants found; accents and word order ignored')
 
-    expect(await requestsOf(() => list.searchTyped({ name: 'red rose' }))).toEqual([])
-    expect(names()).toEqual(['rose, red', 'Red Rose'])
-    await list.searchTyped({ name: 'gunsel' })
-    expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
-    for (const nothing of [null, {}]) {
-      await list.searchTyped(nothing)
-      expect(list.rows.count.value).toBe(PLANTS)
-      expect(list.rows.isFiltered).toBeFalse()
-      expect(said()).toBe('')
-      await list.searchTyped({ name: 'gunsel' })
-    }
-  })
-
-  test('a search stays after it was typed, and reads what may have changed', async () => {
-    const { list, names, said } = await openList(PLANTS)
-    await list.searchTyped({ name: 'gunsel' })
-    const asked = await requestsOf(() => list.show({ name: 'gunsel' }))
-
-    expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
-    expect(list.typedQuery.value).toBeNull()
-    expect(asked.length).toBeGreaterThan(2)
-    expect(asked.filter((url) => url.includes('name='))).toEqual([])
-    expect(said()).toBe('2 plants found; accents and word order ignored')
-    await list.removeTerm('name')
+  expect(await requestsOf(daemon, () => list.searchTyped({ name: 'red rose' }))).toEqual([])
+  expect(names()).toEqual(['rose, red', 'Red Rose'])
+  await list.searchTyped({ name: 'gunsel' })
+  expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
+  for (const nothing of [null, {}]) {
+    await list.searchTyped(nothing)
     expect(list.rows.count.value).toBe(PLANTS)
-  })
+    expect(list.rows.isFiltered).toBeFalse()
+    expect(said()).toBe('')
+    await list.searchTyped({ name: 'gunsel' })
+  }
+})
 
-  test('a search from the address finds the same', async () => {
-    const { names } = await openList(PLANTS, { name: 'ROSE red', tag: 'odd' })
-    expect(names()).toEqual(['rose, red'])
-  })
+test('a search stays after it was typed, and reads what may have changed', async () => {
+  const { list, names, said } = await openList(PLANTS)
+  await list.searchTyped({ name: 'gunsel' })
+  const asked = await requestsOf(daemon, () => list.show({ name: 'gunsel' }))
 
-  test('the results are in the order of the table', async () => {
-    const { list, names } = await openList(PLANTS, {}, { by: 'name', isDescending: true })
-    await list.searchTyped({ name: 'rose' })
-    expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
-    await list.sortBy('name')
-    expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
-    await list.sortBy('id')
-    await list.sortBy('id')
-    expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
-    expect(list.rows.heldPlants().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
-  })
+  expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
+  expect(list.typedQuery.value).toBeNull()
+  expect(asked.length).toBeGreaterThan(2)
+  expect(asked.filter((url) => url.includes('name='))).toEqual([])
+  expect(said()).toBe('2 plants found; accents and word order ignored')
+  await list.removeTerm('name')
+  expect(list.rows.count.value).toBe(PLANTS)
+})
 
-  test('the results follow changes by others and deletions here', async () => {
-    const { list, names } = await openList(PLANTS, { name: 'rose' })
-    list.changeAll(new Map([[7n, { name: 'rósé 7' }]]))
-    list.changeAll(new Map([[BigInt(PLANTS - 4), { name: 'no longer' }]]))
-    expect(names()).toEqual(['rósé 7', 'rose, red', 'Guns’ rose'])
-    list.showPending(new Map([[7n, null]]))
-    list.put({ id: 9000n, name: 'New rose' })
-    expect(names()).toEqual(['rose, red', 'Guns’ rose', 'New rose'])
-    list.putAll([{ id: 7n, name: 'rósé 7' }])
-    expect(list.rows.row(0)?.id).toBe(7n)
-    expect(list.rows.count.value).toBe(4)
-  })
+test('a search from the address finds the same', async () => {
+  const { names } = await openList(PLANTS, { name: 'ROSE red', tag: 'odd' })
+  expect(names()).toEqual(['rose, red'])
+})
 
-  test('all results are selected, even those that are not read yet', async () => {
-    const { list } = await openList(PLANTS)
-    const selection = new Selection(list)
-    const typing = list.searchTyped({ name: 'plant' })
-    while (!list.rows.isFiltered) await Promise.resolve()
-    await selection.addAll()
+test('the results are in the order of the table', async () => {
+  const { list, names } = await openList(PLANTS, {}, { by: 'name', isDescending: true })
+  await list.searchTyped({ name: 'rose' })
+  expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
+  await list.sortBy('name')
+  expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
+  await list.sortBy('id')
+  await list.sortBy('id')
+  expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
+  expect(list.rows.heldPlants().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
+})
 
-    expect(selection.size).toBe(PLANTS - 6)
-    await typing
-    expect(selection.hasAll).toBeTrue()
-  })
+test('the results follow changes by others and deletions here', async () => {
+  const { list, names } = await openList(PLANTS, { name: 'rose' })
+  list.changeAll(new Map([[7n, { name: 'rósé 7' }]]))
+  list.changeAll(new Map([[BigInt(PLANTS - 4), { name: 'no longer' }]]))
+  expect(names()).toEqual(['rósé 7', 'rose, red', 'Guns’ rose'])
+  list.showPending(new Map([[7n, null]]))
+  list.put({ id: 9000n, name: 'New rose' })
+  expect(names()).toEqual(['rose, red', 'Guns’ rose', 'New rose'])
+  list.putAll([{ id: 7n, name: 'rósé 7' }])
+  expect(list.rows.row(0)?.id).toBe(7n)
+  expect(list.rows.count.value).toBe(4)
+})
 
-  test('the service takes over once the list has grown too long', async () => {
-    const { list } = await openList(PLANTS)
-    list.rows.isTooLong.value = true
-    const asked = await requestsOf(() => list.show({ name: 'rose' }))
+test('all results are selected, even those that are not read yet', async () => {
+  const { list } = await openList(PLANTS)
+  const selection = new Selection(list)
+  const typing = list.searchTyped({ name: 'plant' })
+  while (!list.rows.isFiltered) await Promise.resolve()
+  await selection.addAll()
 
-    expect(asked.at(-1)).toContain('name=rose')
-    expect(list.searchesLocally).toBeFalse()
-  })
+  expect(selection.size).toBe(PLANTS - 6)
+  await typing
+  expect(selection.hasAll).toBeTrue()
+})
+
+test('the service takes over once the list has grown too long', async () => {
+  const { list } = await openList(PLANTS)
+  list.rows.isTooLong.value = true
+  const asked = await requestsOf(daemon, () => list.show({ name: 'rose' }))
+
+  expect(asked.at(-1)).toContain('name=rose')
+  expect(list.searchesLocally).toBeFalse()
 })
 
 describe('in a longer list', () => {
   test('typed text is searched by the service, and stays after it was typed', async () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
-    const asked = await requestsOf(() => list.searchTyped({ name: '25 PLANT' }))
+    const asked = await requestsOf(daemon, () => list.searchTyped({ name: '25 PLANT' }))
     expect(asked).toEqual(['/plants?limit=250&name=25&name=PLANT'])
     await until('the end of the list', () => {
       list.reader.readAround(30)
@@ -206,7 +195,7 @@ describe('in a longer list', () => {
     expect(names()[0]).toBe('plant 25')
     expect(said()).toMatch(/^\d+ plants found; exact spelling only$/)
 
-    expect(await requestsOf(() => list.show({ name: '25 PLANT' }))).toEqual([])
+    expect(await requestsOf(daemon, () => list.show({ name: '25 PLANT' }))).toEqual([])
     expect(names()[0]).toBe('plant 25')
     await list.removeTerm('name')
     expect(list.rows.row(0)?.id).toBe(1n)
@@ -240,7 +229,7 @@ describe('plants without a tag', () => {
 
   test('are listed by the service in a longer list too, with words in any order', async () => {
     const { list, names } = await openList(MORE_THAN_HELD)
-    const asked = await requestsOf(() => list.show({ isUntagged: true, name: '7 plant' }))
+    const asked = await requestsOf(daemon, () => list.show({ isUntagged: true, name: '7 plant' }))
     expect(asked.every((url) => url.includes('name=7&name=plant&tagged=false'))).toBeTrue()
     expect(names()).toContain('plant 70')
     expect(names()).not.toContain('plant 7')

@@ -1,13 +1,23 @@
 // Plants of a file that replace stored ones, with a real daemon.
 import { expect, spyOn, test } from 'bun:test'
 import { sendRows } from '../../../src/web/console/import/send-rows'
+import type { Session } from '../../../src/web/console/session'
 import { ownDaemon } from '../../harness/own-daemon'
-import { openList } from './opened-list'
+import { openList, requestsOf } from './opened-list'
 
 const { daemon, stored } = ownDaemon()
 const PLANTS = 500
 const MAX_BODY = 2048
 const { daemon: narrow } = ownDaemon({ args: ['--max-body-bytes', String(MAX_BODY)] })
+
+/** Sends the plants of rows, which replace stored ones. */
+const send = (session: Session, plants: readonly { id: bigint; name: string }[]) =>
+  sendRows(
+    session,
+    plants.map((plant) => ({ ...plant, update: plant })),
+    true,
+    new AbortController().signal,
+  )
 
 test('plants whose ids come twice are sent in few requests, and the last ones stay', async () => {
   const { session } = await openList(daemon)
@@ -15,13 +25,15 @@ test('plants whose ids come twice are sent in few requests, and the last ones st
     id: BigInt(at >> 1),
     name: at % 2 ? 'second' : 'first',
   }))
-  using fetched = spyOn(globalThis, 'fetch')
-  const { signal } = new AbortController()
-  const rows = plants.map((plant) => ({ ...plant, update: plant }))
-  const outcome = await sendRows(session, rows, true, signal)
-
-  expect(outcome).toEqual({ created: PLANTS, replaced: PLANTS, known: 0, refused: [] })
-  expect(fetched.mock.calls.length).toBeLessThan(PLANTS / 50)
+  const requests = await requestsOf(daemon, async () =>
+    expect(await send(session, plants)).toEqual({
+      created: PLANTS,
+      replaced: PLANTS,
+      known: 0,
+      refused: [],
+    }),
+  )
+  expect(requests.length).toBeLessThan(PLANTS / 50)
   expect(stored(7n)?.name).toBe('second')
 })
 
@@ -31,11 +43,8 @@ test('plants beside one that is refused are stored, in requests that fit', async
     id: BigInt(at),
     name: at === 7 ? 'x'.repeat(MAX_BODY) : `plant ${at}`,
   }))
-  const { signal } = new AbortController()
-  const rows = plants.map((plant) => ({ ...plant, update: plant }))
-  const outcome = await sendRows(session, rows, true, signal)
 
-  expect(outcome).toMatchObject({
+  expect(await send(session, plants)).toMatchObject({
     created: PLANTS - 1,
     replaced: 0,
     known: 0,

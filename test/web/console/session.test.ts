@@ -6,8 +6,16 @@ import { ownDaemon } from '../../harness/own-daemon'
 
 const { daemon, database, createToken } = ownDaemon()
 
+const sessionAt = (url: string) => new Session(new URL(`${url}/`))
+
+async function connect(token = TOKEN, url = daemon.url) {
+  const session = sessionAt(url)
+  await session.connect(token)
+  return session
+}
+
 test('does not connect with a token that was forgotten before the service answered', async () => {
-  const session = new Session(new URL(`${daemon.url}/`))
+  const session = sessionAt(daemon.url)
 
   const connecting = session.connect(TOKEN)
   session.disconnect()
@@ -18,7 +26,7 @@ test('does not connect with a token that was forgotten before the service answer
 })
 
 test('ignores refusals of a replaced token', async () => {
-  const session = new Session(new URL(`${daemon.url}/`))
+  const session = sessionAt(daemon.url)
 
   await Promise.all([session.connect('wrong-but-first'), session.connect(TOKEN)])
 
@@ -31,27 +39,18 @@ test.each([
   ['quotes', `"${TOKEN}"`],
   ['both and spaces', ` 'Bearer  ${TOKEN}' `],
 ])('accepts a token that was pasted with %s', async (_, text) => {
-  const session = new Session(new URL(`${daemon.url}/`))
-
-  await session.connect(text)
-
-  expect(session.isConnected.value).toBeTrue()
+  expect((await connect(text)).isConnected.value).toBeTrue()
 })
 
 test('a read-only token or daemon is known, even once a change is refused', async () => {
-  const connect = async (url: string, token = TOKEN) => {
-    const session = new Session(new URL(`${url}/`))
-    await session.connect(token)
-    return session
-  }
   const reader = await createToken('reader', '--scope', 'read')
   await using copy = await startDaemon({ database, args: ['--read-only'] })
 
-  expect((await connect(daemon.url)).readOnlyReason.value).toBeNull()
-  expect((await connect(daemon.url, reader)).readOnlyReason.value).toBe('token')
-  expect((await connect(copy.url)).readOnlyReason.value).toBe('daemon')
-  expect((await connect(copy.url, reader)).readOnlyReason.value).toBe('daemon')
-  const session = await connect(copy.url)
+  expect((await connect()).readOnlyReason.value).toBeNull()
+  expect((await connect(reader)).readOnlyReason.value).toBe('token')
+  expect((await connect(TOKEN, copy.url)).readOnlyReason.value).toBe('daemon')
+  expect((await connect(reader, copy.url)).readOnlyReason.value).toBe('daemon')
+  const session = await connect(TOKEN, copy.url)
   session.readOnlyReason.value = null
   await session.call((client) => client.createPlant({ id: 1n, name: 'Fern' }))
   expect(session.isReadOnly.value).toBeTrue()
@@ -61,8 +60,7 @@ describe('a call that waits', () => {
   const answer = async () => ({ ok: true, status: 200, value: null }) as const
 
   test('leaves no listener on the signal that can stop it', async () => {
-    const session = new Session(new URL(`${daemon.url}/`))
-    await session.connect(TOKEN)
+    const session = await connect()
     const { signal } = new AbortController()
     const added = spyOn(signal, 'addEventListener')
     const removed = spyOn(signal, 'removeEventListener')
@@ -73,8 +71,7 @@ describe('a call that waits', () => {
   })
 
   test('ends when it is stopped, even before it waits', async () => {
-    const session = new Session(new URL(`${daemon.url}/`))
-    await session.connect(TOKEN)
+    const session = await connect()
     session.isReachable.value = false
     const abort = new AbortController()
 

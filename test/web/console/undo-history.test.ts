@@ -10,29 +10,22 @@ import { UndoHistory } from '../../../src/web/console/undo/undo-history'
 import { TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
-import { create, holdNextAnswer, numbered, type OpenedList, openList } from './opened-list'
+import { holdNextAnswer, numbered, openList, requestsOf } from './opened-list'
 
-const { daemon, database, createToken } = ownDaemon()
+const { daemon, database, createPlants, createToken } = ownDaemon()
 const narrow = ownDaemon({ args: ['--max-body-bytes', '2048'] })
 
-/** The changes of a list, with the requests that they sent. */
-function actsOn({ list }: OpenedList) {
+/** The list of a console, with its changes and their undo history. */
+async function open({ of = daemon, token = TOKEN } = {}) {
+  const opened = await openList(of, { token })
   const announcer = createAnnouncer()
   const queue = new ChangeQueue()
-  const undoHistory = new UndoHistory(list, announcer, queue)
+  const undoHistory = new UndoHistory(opened.list, announcer, queue)
   return {
+    ...opened,
     undoHistory,
     queue,
     sentence: () => announcer.sentence.value,
-    async requestsOf(act: () => Promise<unknown>): Promise<readonly string[]> {
-      const fetched = spyOn(globalThis, 'fetch')
-      await act()
-      const requests = fetched.mock.calls.map(([url, init]) =>
-        `${init?.method} ${String(url)}`.replace(/http:..[^/]+/, ''),
-      )
-      fetched.mockRestore()
-      return requests
-    },
     again: async (step: () => void) => {
       step()
       // It goes in turn.
@@ -41,18 +34,15 @@ function actsOn({ list }: OpenedList) {
   }
 }
 
-const fill = async (plants: readonly NewPlant[]): Promise<void> => {
-  for (let at = 0; at < plants.length; at += 500) await create(daemon, plants.slice(at, at + 500))
-}
 const ids = () => storedPlants(database).map(({ id }) => id)
 
 describe('a deletion', () => {
   test('takes three requests for 2500 plants, and can be undone and redone', async () => {
     const plants = numbered(10_000, 2500)
-    await fill(plants)
-    const { undoHistory, requestsOf, again } = actsOn(await openList(daemon))
-    const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
-    expect(requests).toEqual(Array(3).fill('POST /plants/batch-delete'))
+    await createPlants(plants)
+    const { undoHistory, again } = await open()
+    const requests = await requestsOf(daemon, () => undoHistory.do(plants.map(deletionOf)))
+    expect(requests).toEqual(Array(3).fill('/plants/batch-delete'))
     expect(ids()).toEqual([])
     await again(undoHistory.undo)
     expect(ids()).toEqual(plants.map(({ id }) => id))
@@ -62,9 +52,8 @@ describe('a deletion', () => {
 
   test('leaves a plant that another has changed, names it and shows it', async () => {
     const plants = numbered(1, 5)
-    await create(daemon, plants)
-    const opened = await openList(daemon)
-    const { undoHistory, sentence } = actsOn(opened)
+    await createPlants(plants)
+    const { list, undoHistory, sentence } = await open()
     await daemon.fetch('/plants/2', { method: 'PATCH', json: { tag: 'theirs' } })
     await daemon.fetch('/plants/3', { method: 'DELETE' })
     await undoHistory.do(plants.slice(0, 4).map(deletionOf))
@@ -72,7 +61,7 @@ describe('a deletion', () => {
     expect(sentence()).toBe(
       'Deleted 2 plants; left out: plant 2 (someone changed it); Ctrl+Z undoes it',
     )
-    expect(opened.list.rows.heldPlants()).toEqual([
+    expect(list.rows.heldPlants()).toEqual([
       { id: 2n, name: 'Moss 1', tag: 'theirs' },
       { id: 5n, name: 'Moss 4' },
     ])
@@ -80,11 +69,9 @@ describe('a deletion', () => {
   })
 
   test('removes the row of a plant that an earlier edit has just saved', async () => {
-    await create(daemon, numbered(70, 2))
-    const { list } = await openList(daemon)
+    await createPlants(numbered(70, 2))
+    const { list, queue, undoHistory } = await open()
     const saved = { id: 70n, name: 'edited' }
-    const queue = new ChangeQueue()
-    const undoHistory = new UndoHistory(list, createAnnouncer(), queue)
     void queue.add(async () => {
       await daemon.fetch('/plants/70', { method: 'PUT', json: { name: 'edited' } })
       list.put(saved)
@@ -98,23 +85,22 @@ describe('a deletion', () => {
   test('puts all plants back when it is refused, and sends nothing more', async () => {
     const plants = numbered(3000, 2000)
     const token = await createToken('reader', '--scope', 'read')
-    const opened = await openList(daemon, { token })
-    const { undoHistory, requestsOf, sentence } = actsOn(opened)
+    const { list, undoHistory, sentence } = await open({ token })
     const before = storedPlants(database)
-    const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
+    const requests = await requestsOf(daemon, () => undoHistory.do(plants.map(deletionOf)))
 
     expect(requests).toHaveLength(1)
     expect(sentence()).toContain('(this token is read-only; use a write token)')
-    expect(opened.list.rows.heldPlants()).toHaveLength(before.length + plants.length)
+    expect(list.rows.heldPlants()).toHaveLength(before.length + plants.length)
     expect(storedPlants(database)).toEqual(before)
     expect(undoHistory.undoItems.value).toEqual([])
   })
 
   test('is split if it exceeds one request', async () => {
     const plants = numbered(1, 90)
-    await create(narrow.daemon, plants)
-    const { undoHistory, requestsOf } = actsOn(await openList(narrow.daemon))
-    const requests = await requestsOf(() => undoHistory.do(plants.map(deletionOf)))
+    await narrow.createPlants(plants)
+    const { undoHistory } = await open({ of: narrow.daemon })
+    const requests = await requestsOf(narrow.daemon, () => undoHistory.do(plants.map(deletionOf)))
 
     expect(requests.length).toBeGreaterThan(2)
     expect(storedPlants(narrow.database)).toEqual([])
@@ -131,7 +117,7 @@ test.each([
     await daemon.fetch('/plants/650', { method: 'DELETE' })
     const before = { id: 650n, name: 'Moss', tag: 'old' }
     await daemon.create('{"id":650,"name":"Moss","tag":"old"}')
-    const { undoHistory, sentence } = actsOn(await openList(daemon))
+    const { undoHistory, sentence } = await open()
     const step = { id: 650n, before, after: { id: 650n, ...version } }
     await undoHistory.do([step])
 
@@ -145,8 +131,7 @@ test.each([
 
 test('a plant is not created again in place of one that someone else has created, which is shown', async () => {
   await daemon.fetch('/plants/651', { method: 'DELETE' })
-  const { list, ...opened } = await openList(daemon)
-  const { undoHistory, sentence } = actsOn({ list, ...opened })
+  const { list, undoHistory, sentence } = await open()
   await daemon.create('{"id":651,"name":"theirs"}')
   await undoHistory.do([creationOf({ id: 651n, name: 'Moss' })])
 
@@ -157,8 +142,8 @@ test('a plant is not created again in place of one that someone else has created
 describe('a tag of several plants', () => {
   test('is undone but for what a colleague has changed since, who is named; other fields are theirs', async () => {
     const plants = numbered(500, 4)
-    await create(daemon, plants)
-    const { undoHistory, again } = actsOn(await openList(daemon))
+    await createPlants(plants)
+    const { undoHistory, again } = await open()
     await undoHistory.do(plants.map((plant) => taggingOf(plant, 'shade')))
     const tags = () =>
       storedPlants(database)
@@ -176,12 +161,11 @@ describe('a tag of several plants', () => {
 
 test('a change of many that got no answer is sent again once the service answers', async () => {
   const plants = numbered(680, 3)
-  await create(daemon, plants)
-  const { session, list } = await openList(daemon)
+  await createPlants(plants)
+  const { session, undoHistory, sentence } = await open()
   session.isReachable.subscribe((isReachable) => {
     if (!isReachable) setTimeout(() => Object.assign(session.isReachable, { value: true }), 20)
   })
-  const { undoHistory, sentence } = actsOn({ session, list })
   using fetched = spyOn(globalThis, 'fetch').mockImplementationOnce((() =>
     Promise.reject(new TypeError('no network'))) as unknown as typeof fetch)
   await undoHistory.do(plants.map((plant) => taggingOf(plant, 'shade')))
@@ -193,9 +177,8 @@ test('a change of many that got no answer is sent again once the service answers
 
 test('a cell that is edited right after a change of many is saved after it, without a conflict', async () => {
   const plant = { id: 700n, name: 'Moss 0' }
-  await create(daemon, [plant])
-  const { list, ...opened } = await openList(daemon)
-  const { undoHistory, queue } = actsOn({ list, ...opened })
+  await createPlants([plant])
+  const { list, undoHistory, queue } = await open()
   const saves = new BackgroundSaves(list, queue, () => {})
   void undoHistory.do([{ id: 700n, before: plant, after: { ...plant, name: 'pasted' } }])
   // As a cell is edited: from the text that is shown, which is read again before it is saved.
@@ -209,9 +192,8 @@ test('a cell that is edited right after a change of many is saved after it, with
 
 test('a text that is not saved stays in its row while others change the plant', async () => {
   const plant = { id: 800n, name: 'Moss 0' }
-  await create(daemon, [plant])
-  const { list, ...opened } = await openList(daemon)
-  const { queue } = actsOn({ list, ...opened })
+  await createPlants([plant])
+  const { list, queue } = await open()
   const saves = new BackgroundSaves(list, queue, () => {})
   list.withUnsaved = saves.withUnsaved
   const form = new PlantForm(list, { plant, etag: undefined })
@@ -225,7 +207,7 @@ test('a text that is not saved stays in its row while others change the plant', 
 })
 
 test('says so if nothing is left to undo, or it cannot be undone', async () => {
-  const { undoHistory, sentence } = actsOn(await openList(daemon))
+  const { undoHistory, sentence } = await open()
   const said: string[] = []
   undoHistory.record({
     what: 'the import of x.csv',
@@ -247,10 +229,8 @@ test('says so if nothing is left to undo, or it cannot be undone', async () => {
 describe('at a disconnect in its midst', () => {
   test('a change sends nothing under the next token, which cannot undo it', async () => {
     const plants = numbered(20_000, 1500)
-    await fill(plants)
-    const { session, list } = await openList(daemon)
-    const queue = new ChangeQueue()
-    const undoHistory = new UndoHistory(list, createAnnouncer(), queue)
+    await createPlants(plants)
+    const { session, queue, undoHistory } = await open()
     const before = ids().length
     using held = holdNextAnswer()
     const acting = [
@@ -270,10 +250,10 @@ describe('at a disconnect in its midst', () => {
   })
 
   test('a save and those after it are over', async () => {
-    await create(daemon, numbered(80, 2))
-    const { session, list } = await openList(daemon)
+    await createPlants(numbered(80, 2))
+    const { session, list, queue } = await open()
     const steps: unknown[] = []
-    const saves = new BackgroundSaves(list, new ChangeQueue(), (step) => steps.push(step))
+    const saves = new BackgroundSaves(list, queue, (step) => steps.push(step))
     const formOf = (id: bigint) => {
       const form = new PlantForm(list, { plant: { id, name: 'Moss' }, etag: undefined })
       form.draft.texts.name.value = 'changed'

@@ -33,98 +33,91 @@ function operationOf(id: string): Operation {
 
 const MAX = '9223372036854775807'
 
-describe('requests', () => {
-  test('have every parameter in its place, under the prefix of the service', () => {
-    const list = operationOf('listPlants')
-    const values = { limit: '2', after: '-1', tag: 'a b&c=d' }
-    const { url } = toRequest(list, { ...firstDraft(list, schemas), values }, server)
-    const read = operationOf('readPlant')
-    const one = toRequest(read, { ...firstDraft(read, schemas), values: { id: '1/2?x' } }, server)
+test('requests have every parameter in its place, under the prefix of the service', () => {
+  const list = operationOf('listPlants')
+  const values = { limit: '2', after: '-1', tag: 'a b&c=d' }
+  const { url } = toRequest(list, { ...firstDraft(list, schemas), values }, server)
+  const read = operationOf('readPlant')
+  const one = toRequest(read, { ...firstDraft(read, schemas), values: { id: '1/2?x' } }, server)
 
-    expect(url).toBe('https://example.org/garden/plants?limit=2&after=-1&tag=a+b%26c%3Dd')
-    expect(one).toMatchObject({ method: 'GET', url: 'https://example.org/garden/plants/1%2F2%3Fx' })
-    expect(one.body).toBeNull()
-  })
+  expect(url).toBe('https://example.org/garden/plants?limit=2&after=-1&tag=a+b%26c%3Dd')
+  expect(one).toMatchObject({ method: 'GET', url: 'https://example.org/garden/plants/1%2F2%3Fx' })
+  expect(one.body).toBeNull()
+})
 
-  test('are not made while a required parameter is empty', () => {
-    const read = operationOf('readPlant')
-    const draft = firstDraft(read, schemas)
+test('requests are not made while a required parameter is empty', () => {
+  const read = operationOf('readPlant')
+  const draft = firstDraft(read, schemas)
 
-    expect(missingIn(read, draft)).toEqual(['id'])
-    expect(missingIn(read, { ...draft, values: { id: '0' } })).toEqual([])
-    expect(missingIn(operationOf('listPlants'), draft)).toEqual([])
-  })
+  expect(missingIn(read, draft)).toEqual(['id'])
+  expect(missingIn(read, { ...draft, values: { id: '0' } })).toEqual([])
+  expect(missingIn(operationOf('listPlants'), draft)).toEqual([])
+})
 
-  test('start with a body that the service accepts unchanged', async () => {
-    const send = (id: string, values: Record<string, string> = {}) => {
-      const operation = operationOf(id)
-      const draft = { ...firstDraft(operation, schemas), values }
-      const { method, url, headers, body } = toRequest(operation, draft, new URL(`${daemon.url}/`))
-      const sent = { ...Object.fromEntries(headers), Authorization: `Bearer ${TOKEN}` }
-      return fetch(url, { method, headers: sent, body })
-    }
+test('requests start with a body that the service accepts unchanged', async () => {
+  const send = (id: string, values: Record<string, string> = {}) => {
+    const operation = operationOf(id)
+    const draft = { ...firstDraft(operation, schemas), values }
+    const { method, url, headers, body } = toRequest(operation, draft, new URL(`${daemon.url}/`))
+    const sent = { ...Object.fromEntries(headers), Authorization: `Bearer ${TOKEN}` }
+    return fetch(url, { method, headers: sent, body })
+  }
 
-    expect((await send('createPlant')).status).toBe(200)
-    // The id is in the path: a body that had another would be refused.
-    await send('createPlant')
-    expect((await send('replacePlant', { id: '1' })).status).toBe(200)
-    expect((await send('replacePlant', { id: '2' })).status).toBe(404)
-    expect((await send('deletePlant', { id: '1' })).status).toBe(204)
-    expect((await send('createPlants')).status).toBe(200)
-    expect((await send('putPlants')).status).toBe(200)
-    expect((await send('deletePlants')).status).toBe(200)
-  })
+  expect((await send('createPlant')).status).toBe(200)
+  // The id is in the path: a body that had another would be refused.
+  await send('createPlant')
+  expect((await send('replacePlant', { id: '1' })).status).toBe(200)
+  expect((await send('replacePlant', { id: '2' })).status).toBe(404)
+  expect((await send('deletePlant', { id: '1' })).status).toBe(204)
+  expect((await send('createPlants')).status).toBe(200)
+  expect((await send('putPlants')).status).toBe(200)
+  expect((await send('deletePlants')).status).toBe(200)
+})
 
-  test('are calls of the client, wherever it has one', () => {
-    const withCall = operations.filter((operation) => {
-      const draft = firstDraft(operation, schemas)
-      const request = toRequest(operation, draft, server)
-      const code = LANGUAGES.TypeScript({ operation, draft, request, server })
-      return code?.includes(`await client.${operation.operationId}(`)
-    })
-    const others = operations.filter((operation) => !withCall.includes(operation))
+/** The request of an operation, for its code. */
+const filled = (operation: Operation, draft = firstDraft(operation, schemas)) => ({
+  operation,
+  draft,
+  request: toRequest(operation, draft, server),
+  server,
+})
 
-    expect(others.map(({ operationId }) => operationId)).toEqual(['openapi', 'metrics'])
-  })
+test('requests are calls of the client, wherever it has one', () => {
+  const others = operations.filter(
+    (operation) =>
+      !LANGUAGES.TypeScript(filled(operation))?.includes(`await client.${operation.operationId}(`),
+  )
 
-  test('in TypeScript say where to import the client from', () => {
-    const create = operationOf('createPlant')
-    const draft = firstDraft(create, schemas)
-    const request = toRequest(create, draft, server)
+  expect(others.map(({ operationId }) => operationId)).toEqual(['openapi', 'metrics'])
+})
 
-    expect(LANGUAGES.TypeScript({ operation: create, draft, request, server })).toContain(
-      '// Install from a release, not from the npm registry: npm install ./plantstore-client-',
-    )
-  })
+test('requests in TypeScript say where to import the client from', () => {
+  expect(LANGUAGES.TypeScript(filled(operationOf('createPlant')))).toContain(
+    '// Install from a release, not from the npm registry: npm install ./plantstore-client-',
+  )
+})
 
-  test('are commands of curl that a shell reads as they are, without the token', () => {
-    const create = operationOf('createPlant')
-    const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
-    const { curl } = LANGUAGES
-    const filled = (operation: Operation, draft = firstDraft(operation, schemas)) => ({
-      operation,
-      draft,
-      request: toRequest(operation, draft, server),
-      server,
-    })
-    const command = curl(filled(create, { ...firstDraft(create, schemas), body }))
-    const script = `curl() { printf '%s\\0' "$@"; }\n${command}`
-    const { stdout } = Bun.spawnSync(['sh', '-c', script], { env: { TOKEN: 'secret' } })
+test('requests are commands of curl that a shell reads as they are, without the token', () => {
+  const create = operationOf('createPlant')
+  const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
+  const { curl } = LANGUAGES
+  const command = curl(filled(create, { ...firstDraft(create, schemas), body }))
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`
+  const { stdout } = Bun.spawnSync(['sh', '-c', script], { env: { TOKEN: 'secret' } })
 
-    expect(stdout.toString().split('\0').slice(0, -1)).toEqual([
-      'https://example.org/garden/plants',
-      '-H',
-      'Authorization: Bearer secret',
-      '-H',
-      'Content-Type: application/json',
-      '--data-raw',
-      body,
-    ])
-    expect(curl(filled(operationOf('health')))).not.toContain('Authorization')
-    expect(curl(filled({ ...operationOf('deletePlant'), needsToken: false }))).toBe(
-      `curl 'https://example.org/garden/plants/ID' \\\n  -X DELETE`,
-    )
-  })
+  expect(stdout.toString().split('\0').slice(0, -1)).toEqual([
+    'https://example.org/garden/plants',
+    '-H',
+    'Authorization: Bearer secret',
+    '-H',
+    'Content-Type: application/json',
+    '--data-raw',
+    body,
+  ])
+  expect(curl(filled(operationOf('health')))).not.toContain('Authorization')
+  expect(curl(filled({ ...operationOf('deletePlant'), needsToken: false }))).toBe(
+    `curl 'https://example.org/garden/plants/ID' \\\n  -X DELETE`,
+  )
 })
 
 describe('JSON', () => {
