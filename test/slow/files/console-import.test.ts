@@ -2,7 +2,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { utils, write } from '@e965/xlsx'
 import { createImporter, type Importer } from '../../../src/web/console/import/importer'
 import type { Preview } from '../../../src/web/console/import/preview'
 import { Session } from '../../../src/web/console/session'
@@ -37,9 +36,18 @@ async function start() {
     () => {},
   )
   return {
-    daemon,
     session,
     importer,
+    /** Imports a file that raises a question, once `answer` has dealt with its preview. */
+    async import(file: File, answer: (preview: Preview) => unknown = () => {}): Promise<Preview> {
+      const adding = importer.add([file])
+      const preview = await previewOf(importer)
+      await answer(preview)
+      await whole(preview)
+      preview.accept()
+      await adding
+      return preview
+    },
     plants: () =>
       storedPlants(database).map(({ id, name, tag }) =>
         [id, name, tag].filter((value) => value !== null).join(),
@@ -55,27 +63,13 @@ async function start() {
 async function previewOf(importer: Importer): Promise<Preview> {
   const form = await until('the form', () => importer.current.value?.form)
   const { preview } = form.props as unknown as { preview: Preview }
-  await until('the whole preview', () => !preview.input.value || preview.analysis.value?.isWhole)
-  return preview
+  return whole(preview)
 }
 
-/** What a preview shows of a file. */
-function shown({ analysis, columns, settings, readable }: Preview) {
-  const { id, name, tag, numberFrom } = columns.value
-  const header = readable.value?.table.header ?? []
-  const nameOf = (column: number | null) =>
-    column === null ? null : header[column] || `column ${column + 1}`
-  return {
-    columns: [
-      id === null ? `from ${numberFrom}` : nameOf(id),
-      name.map(nameOf).join(' + ') || null,
-      nameOf(tag),
-    ],
-    encoding: settings.value.encoding,
-    first: analysis.value?.examples.map(({ id, name, tag }) =>
-      tag === undefined ? [id, name] : [id, name, tag],
-    ),
-  }
+/** Waits until a preview has read all that it can read. */
+async function whole(preview: Preview): Promise<Preview> {
+  await until('the whole preview', () => !preview.input.value || preview.analysis.value?.isWhole)
+  return preview
 }
 
 const counts = ({ current }: Importer): Record<string, unknown> => {
@@ -112,137 +106,94 @@ async function importShown(importer: Importer, file: File) {
 const inForm = (notice: string): string =>
   notice.replace(/use --null '?(\S+?)'? to/, 'type $1 as the text of empty cells to')
 
-describe('a real-world file such as', () => {
-  test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
-    '%s becomes what is wanted, by the proposal that is shown',
-    async (name, wanted) => {
-      const { words, plants, inConsole = plants, refused = 0, proposed, err = [] } = wanted
-      await using console = await start()
-      const { importer } = console
-
-      const { isAsked, isReady, preview } = await importShown(importer, fileOf(name))
-
-      expect(console.plants()).toEqual([...inConsole])
-      // The first rows of the form are what is stored.
-      const shownRows = preview?.analysis.value?.examples ?? []
-      if (isReady && refused === 0)
-        for (const { id, name, tag } of shownRows)
-          expect(console.plants()).toContain(
-            [id, name, tag].filter((it) => it !== undefined).join(),
-          )
-      if (!isReady) return expect(inConsole).toEqual([])
-      // Whatever the user must name or see is shown first.
-      if (words === undefined)
-        expect(isAsked).toBe(proposed !== undefined || refused > 0 || wanted.isAsked === true)
-      const notices = err?.slice(refused).filter((line) => !/^(reading|sheet) /.test(line))
-      expect(importer.current.value).toMatchObject({
-        state: 'done',
-        notices: wanted.notices ?? notices?.map(inForm),
-      })
-      if (inConsole === plants) expect(importer.current.value?.refused).toBe(refused)
-    },
-  )
-
-  test('a workbook with hidden rows is read whole, with a notice of their number', async () => {
-    await using console = await start()
-    const sheet = utils.aoa_to_sheet([
-      ['id', 'name'],
-      [1, 'Fern'],
-      [2, 'Ivy'],
-    ])
-    sheet['!rows'] = [{}, {}, { hidden: true }]
-    const bytes = write({ SheetNames: ['A'], Sheets: { A: sheet } }, { type: 'array' })
-
-    await console.importer.add([new File([bytes], 'filtered.xlsx')])
-
-    expect(console.importer.current.value?.notices).toEqual(['hidden rows are read too: 1'])
-    expect(console.plants()).toHaveLength(2)
-  })
-
-  test('workbook.xlsx is read by the sheet that the user chooses, with the cell that has no stored value', async () => {
+test.each(WANTED_FILES.map((wanted) => [wanted.file, wanted] as const))(
+  '%s becomes what is wanted, by the proposal that is shown',
+  async (name, wanted) => {
+    const { words, plants, inConsole = plants, refused = 0, proposed, err = [] } = wanted
     await using console = await start()
     const { importer } = console
 
-    const adding = importer.add([fileOf('workbook.xlsx')])
-    const preview = await previewOf(importer)
+    const { isAsked, isReady, preview } = await importShown(importer, fileOf(name))
+
+    expect(console.plants()).toEqual([...inConsole])
+    // The first rows of the form are what is stored.
+    const shownRows = preview?.analysis.value?.examples ?? []
+    if (isReady && refused === 0)
+      for (const { id, name, tag } of shownRows)
+        expect(console.plants()).toContain([id, name, tag].filter((it) => it !== undefined).join())
+    if (!isReady) return expect(inConsole).toEqual([])
+    // Whatever the user must name or see is shown first.
+    if (words === undefined)
+      expect(isAsked).toBe(proposed !== undefined || refused > 0 || wanted.isAsked === true)
+    const notices = err?.slice(refused).filter((line) => !/^(reading|sheet) /.test(line))
+    expect(importer.current.value).toMatchObject({
+      state: 'done',
+      notices: wanted.notices ?? notices?.map(inForm),
+    })
+    if (inConsole === plants) expect(importer.current.value?.refused).toBe(refused)
+  },
+)
+
+test('workbook.xlsx is read by the sheet that the user chooses, with the cell that has no stored value', async () => {
+  await using console = await start()
+  const { importer } = console
+
+  await console.import(fileOf('workbook.xlsx'), async (preview) => {
     expect(preview.readable.value?.table.sheets).toEqual(['Notes', 'Plants'])
     await preview.read({ sheet: 'Plants' })
-    expect(shown(preview).columns).toEqual(['Nr.', 'Plant', null])
+    const { id, name, tag } = preview.columns.value
+    expect([id, name, tag]).toEqual([0, [1], null])
     expect(preview.analysis.value?.problems).toMatchObject([
       { line: 4, problem: 'name: a formula without a stored value in cell B4' },
     ])
     preview.choose({ tag: 2 })
-    preview.accept()
-    await adding
-
-    expect(counts(importer)).toEqual(done(4, { refused: 1, rows: 5 }))
   })
 
-  test.each([
-    ['text-ids.csv', 2],
-    ['today.csv', 1],
-  ])('%s has ids that are texts; the rows can be numbered', async (name, created) => {
-    await using console = await start()
-    const { importer } = console
+  expect(counts(importer)).toEqual(done(4, { refused: 1, rows: 5 }))
+})
 
-    const adding = importer.add([fileOf(name)])
-    const preview = await previewOf(importer)
+test.each([
+  ['text-ids.csv', 2],
+  ['today.csv', 1],
+])('%s has ids that are texts; the rows can be numbered', async (name, created) => {
+  await using console = await start()
+  const { importer } = console
+
+  await console.import(fileOf(name), (preview) => {
     expect(preview.analysis.value?.problems[0]?.problem).toEndWith(
       '(choose "Number the rows" as the ID)',
     )
     preview.choose({ id: null })
-    await until('the whole preview', () => preview.analysis.value?.isWhole)
-    preview.accept()
-    await adding
-
-    expect(counts(importer)).toEqual(done(created))
   })
 
-  test('hidden-stop.csv is shown with its first problems, and its refused rows can be saved', async () => {
-    await using console = await start()
-    const { importer } = console
+  expect(counts(importer)).toEqual(done(created))
+})
 
-    const adding = importer.add([fileOf('hidden-stop.csv')])
-    const preview = await previewOf(importer)
-    expect(preview.analysis.value).toMatchObject({
-      rows: 28,
-      refused: 25,
-      unreadReason: 'from line 30 on: unterminated quote in "name"',
-      problems: [{ line: 5 }, { line: 6 }, { line: 7 }],
-    })
-    preview.accept()
-    await adding
+test('hidden-stop.csv is shown with its first problems, and its refused rows can be saved', async () => {
+  await using console = await start()
+  const { importer } = console
 
-    expect(counts(importer)).toMatchObject({ created: 3, refused: 25, rows: 28 })
-    expect(importer.current.value?.groups).toMatchObject([
-      {
-        cause: expect.stringMatching(/^the ID is not a whole number; ids must be whole numbers/),
-        count: 25,
-        examples: ['P-0', 'P-1', 'P-2'],
-        lines: [5, 6, 7],
-      },
-    ])
-    const saved = (await importer.current.value?.refusedRows?.().text())?.split('\n') ?? []
-    expect(saved).toHaveLength(27)
-    expect(saved[0]).toBe('id,name,tag,reason')
-    expect(saved[1]).toStartWith('P-0,plant,bed,"id: ""P-0"" is not a whole number')
+  const { analysis } = await console.import(fileOf('hidden-stop.csv'))
+  expect(analysis.value).toMatchObject({
+    rows: 28,
+    refused: 25,
+    unreadReason: 'from line 30 on: unterminated quote in "name"',
+    problems: [{ line: 5 }, { line: 6 }, { line: 7 }],
   })
 
-  test('one of JSON with two lists is read whole, or one list of it', async () => {
-    await using console = await start()
-    const { importer } = console
-    const beds = '{"sun":[{"id":1,"name":"Sage"}],"shade":[{"id":2,"name":"Fern"}]}'
-
-    const adding = importer.add([new File([beds], 'beds.json')])
-    const preview = await previewOf(importer)
-    expect(preview.detection.lists).toEqual(['*', 'sun', 'shade'])
-    expect(preview.analysis.value?.rows).toBe(2)
-    await preview.read({ list: 'shade' })
-    preview.accept()
-    await adding
-
-    expect(console.plants()).toEqual(['2,Fern'])
-  })
+  expect(counts(importer)).toMatchObject({ created: 3, refused: 25, rows: 28 })
+  expect(importer.current.value?.groups).toMatchObject([
+    {
+      cause: expect.stringMatching(/^the ID is not a whole number; ids must be whole numbers/),
+      count: 25,
+      examples: ['P-0', 'P-1', 'P-2'],
+      lines: [5, 6, 7],
+    },
+  ])
+  const saved = (await importer.current.value?.refusedRows?.().text())?.split('\n') ?? []
+  expect(saved).toHaveLength(27)
+  expect(saved[0]).toBe('id,name,tag,reason')
+  expect(saved[1]).toStartWith('P-0,plant,bed,"id: ""P-0"" is not a whole number')
 })
 
 const csv = (text: string, name = 'a.csv') => new File([text], name)
@@ -264,17 +215,12 @@ describe('an updated copy of an imported file', () => {
     ['is refused', 'x,bad', { created: 1, differing: 0, unchanged: 2500 }, 1],
   ])('raises a question even if only the last row %s', async (_, last, compared, refused) => {
     await using console = await startWithYesterday()
-    const { importer } = console
     await console.importer.add([csv('id,name\n7500,last\n')])
 
-    const adding = importer.add([csv(['id,name', '-5,new', ...rows, last].join('\n'))])
-    const preview = await previewOf(importer)
-    const analysis = preview.analysis.value
-    preview.cancel()
-    await adding
+    const file = csv(['id,name', '-5,new', ...rows, last].join('\n'))
+    const { analysis } = await console.import(file, (preview) => preview.cancel())
 
-    expect(analysis?.comparison).toMatchObject(compared)
-    expect(analysis?.refused).toBe(refused)
+    expect(analysis.value).toMatchObject({ comparison: compared, refused })
     expect(console.plants()).toHaveLength(2501)
   })
 
@@ -296,12 +242,10 @@ describe('an updated copy of an imported file', () => {
     await using console = await startWithYesterday()
     const { importer } = console
 
-    const adding = importer.add([csv(`${today}\n21,again\n`)])
-    const preview = await previewOf(importer)
-    expect(preview.analysis.value?.comparison).toMatchObject({ differing: 3 })
-    preview.replaces.value = true
-    preview.accept()
-    await adding
+    await console.import(csv(`${today}\n21,again\n`), ({ analysis, replaces }) => {
+      expect(analysis.value?.comparison).toMatchObject({ differing: 3 })
+      replaces.value = true
+    })
 
     expect(importer.current.value).toMatchObject({
       state: 'done',
@@ -318,29 +262,17 @@ describe('an updated copy of an imported file', () => {
     const { importer } = console
     await importer.add([fileOf('stored.ndjson')])
 
-    const adding = importer.add([fileOf('no-tag-column.csv')])
-    const preview = await previewOf(importer)
-    expect(preview.analysis.value?.comparison).toMatchObject({
-      created: 0,
-      differing: 1,
-      unchanged: 1,
+    await console.import(fileOf('no-tag-column.csv'), ({ analysis, replaces }) => {
+      const counts = { created: 0, differing: 1, unchanged: 1 }
+      expect(analysis.value?.comparison).toMatchObject(counts)
+      replaces.value = true
     })
-    preview.replaces.value = true
-    preview.accept()
-    await adding
-
-    expect(importer.current.value).toMatchObject({
-      state: 'done',
-      skipped: 1,
-      replaced: 1,
-      refused: 0,
-    })
+    const counts = { state: 'done', skipped: 1, replaced: 1, refused: 0 }
+    expect(importer.current.value).toMatchObject(counts)
     expect(console.plants()).toEqual(['1,Fern,shade', '2,Hedera,climber'])
     await importer.add([csv('id,name\n1,Fern\n')])
     expect(importer.current.value).toMatchObject({ state: 'done', skipped: 1, refused: 0 })
-    const again = importer.add([csv('id,name\n1,Fern\n2,Ivy\n')])
-    ;(await previewOf(importer)).accept()
-    await again
+    await console.import(csv('id,name\n1,Fern\n2,Ivy\n'))
     expect(importer.current.value).toMatchObject({ state: 'done', skipped: 1, refused: 1 })
   })
 })
@@ -357,13 +289,7 @@ describe('an import that stops early', () => {
     await using console = await start()
     const { importer } = console
 
-    const adding = importer.add([csv(text)])
-    await until(
-      'the form, or a failure',
-      () => importer.current.value?.form || importer.current.value?.state === 'failed',
-    )
-    if (importer.current.value?.form) (await previewOf(importer)).accept()
-    await adding
+    await importShown(importer, csv(text))
 
     expect(counts(importer)).toEqual({
       state: 'failed',
@@ -420,9 +346,7 @@ describe('an import that stops early', () => {
     session.persist = async () => FULL
 
     // Without a comparison, the file is shown first.
-    const adding = importer.add([csv('id,name\n1,a\n')])
-    ;(await previewOf(importer)).accept()
-    await adding
+    await console.import(csv('id,name\n1,a\n'))
 
     expect(counts(importer)).toMatchObject({
       state: 'failed',
@@ -439,21 +363,15 @@ describe('the preview', () => {
     const { importer } = console
     await importer.add([csv('id,name\n41,a\n-3,b\n')])
 
-    const adding = importer.add([csv('latin\nFern\n')])
-    const preview = await previewOf(importer)
-    expect(shown(preview).first).toEqual([[42n, 'Fern']])
-    preview.cancel()
-    await adding
+    const { analysis } = await console.import(csv('latin\nFern\n'), (preview) => preview.cancel())
+    expect(analysis.value?.examples).toEqual([{ id: 42n, name: 'Fern' }])
     expect(importer.current.value).toBeNull()
 
     await importer.add([csv('id,name\n9223372036854775807,last\n')])
-    const again = importer.add([csv('latin\nFern\n')])
-    const other = await previewOf(importer)
-    expect([other.columns.value.numberFrom, other.input.value]).toEqual(['', null])
-    other.choose({ numberFrom: '7' })
-    await until('the whole preview', () => other.analysis.value?.isWhole)
-    other.accept()
-    await again
+    await console.import(csv('latin\nFern\n'), (preview) => {
+      expect([preview.columns.value.numberFrom, preview.input.value]).toEqual(['', null])
+      preview.choose({ numberFrom: '7' })
+    })
     expect(console.plants()).toContain('7,Fern')
   })
 
@@ -463,50 +381,41 @@ describe('the preview', () => {
     const file = new File(['latin\nFern\nIvy\n'], 'a.csv', { lastModified: 5 })
 
     for (const skipped of [0, 2]) {
-      const adding = importer.add([file])
-      ;(await previewOf(importer)).accept()
-      await adding
+      await console.import(file)
       expect(counts(importer)).toMatchObject({ state: 'done', created: 2 - skipped, skipped })
     }
   })
 
   test('reads the file again as it is told: delimiter, encoding, header', async () => {
     await using console = await start()
-    const { importer } = console
 
-    const adding = importer.add([csv('latin;no|x\nHedera;10|y\n')])
-    const preview = await previewOf(importer)
-    expect(preview.readable.value?.table.delimiter).toBe(';')
-    await preview.read({ delimiter: '|' })
-    expect(preview.readable.value?.table.header).toEqual(['latin;no', 'x'])
-    await preview.read({ header: false })
-    expect(preview.analysis.value?.rows).toBe(2)
-    await preview.read({ encoding: 'utf-16be' })
-    expect(preview.error.value).toBe('not UTF-16BE at line 3 or later; choose another encoding')
-    await preview.read({ encoding: null, delimiter: ';', header: true })
-    preview.choose({ name: [0] })
-    await until('the whole preview', () => preview.analysis.value?.isWhole)
-    expect(preview.error.value).toBeNull()
-    preview.cancel()
-    await adding
+    await console.import(csv('latin;no|x\nHedera;10|y\n'), async (preview) => {
+      expect(preview.readable.value?.table.delimiter).toBe(';')
+      await preview.read({ delimiter: '|' })
+      expect(preview.readable.value?.table.header).toEqual(['latin;no', 'x'])
+      await preview.read({ header: false })
+      expect(preview.analysis.value?.rows).toBe(2)
+      await preview.read({ encoding: 'utf-16be' })
+      expect(preview.error.value).toBe('not UTF-16BE at line 3 or later; choose another encoding')
+      await preview.read({ encoding: null, delimiter: ';', header: true })
+      preview.choose({ name: [0] })
+      expect((await whole(preview)).error.value).toBeNull()
+    })
   })
 
   test('chooses no encoding where several are possible, and reads the file once one is chosen', async () => {
     await using console = await start()
-    const { importer } = console
     const bytes = Buffer.from('id,name\n1,Cr\xe8me\n', 'latin1')
 
-    const adding = importer.add([new File([bytes], 'a.csv')])
-    const preview = await previewOf(importer)
-    expect(preview.detection.problem).not.toBeNull()
-    expect([preview.settings.value.encoding, preview.input.value]).toEqual([null, null])
-    expect(preview.error.value).toBe(
-      'not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; choose another encoding',
-    )
-    await preview.read({ encoding: 'windows-1252' })
-    expect(preview.error.value).toBeNull()
-    preview.accept()
-    await adding
+    await console.import(new File([bytes], 'a.csv'), async (preview) => {
+      expect(preview.detection.problem).not.toBeNull()
+      expect([preview.settings.value.encoding, preview.input.value]).toEqual([null, null])
+      expect(preview.error.value).toBe(
+        'not UTF-8 at line 2: it reads "1,Crème" as windows-1252, "1,Crčme" as windows-1250; choose another encoding',
+      )
+      await preview.read({ encoding: 'windows-1252' })
+      expect(preview.error.value).toBeNull()
+    })
 
     expect(console.plants()).toEqual(['1,Crème'])
   })

@@ -4,7 +4,6 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { utils, write } from '@e965/xlsx'
-import { openDocument } from '../../formats/workbook'
 import { PATIENCE_MS, root, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { WANTED_FILES } from './wanted-files'
@@ -107,35 +106,6 @@ test.each([
   expect(err).toMatch(message)
 })
 
-test('ignores number formats that it does not know', async () => {
-  const cells = ['id', 'name'].map(
-    (text) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`,
-  )
-  const format =
-    '<number:number-style style:name="N1"><style:map style:condition="value()&lt;0"/></number:number-style>'
-  const table = `<table:table table:name="A"><table:table-row>${cells.join('')}</table:table-row></table:table>`
-  using folder = await start({ 'a.ods': openDocument(table, format) })
-
-  expect((await folder.import('a.ods')).err).toBe('')
-})
-
-test('an empty sheet is passed over, if there are others', async () => {
-  const book = utils.book_new()
-  utils.book_append_sheet(book, utils.aoa_to_sheet([]), 'Notes')
-  utils.book_append_sheet(
-    book,
-    utils.aoa_to_sheet([
-      ['id', 'name'],
-      [1, 'Fern'],
-    ]),
-    'Plants',
-  )
-  using folder = await start({ 'a.xlsx': write(book, { type: 'buffer', bookType: 'xlsx' }) })
-
-  expect((await folder.import('a.xlsx')).err).toBe('sheet "Plants"; use --sheet to read "Notes"\n')
-  expect(folder.plants()).toEqual(['1,Fern'])
-})
-
 describe('a dry run', () => {
   test('stores nothing, and prints what would be stored', async () => {
     using folder = await start({
@@ -172,93 +142,95 @@ describe('a dry run', () => {
   })
 })
 
-describe('--refused', () => {
-  test('writes the refused rows unchanged, ready to fix and import again', async () => {
-    using folder = await start({
-      'a.csv': 'Nr;Name;Reason\n1;"a; b";\nx2;"c, ""d""";y\n3;"e"f;z\n1;other\n',
-    })
-    const { err, out } = await folder.import('a.csv', '--id-column Nr --refused refused.csv')
-
-    expect(out).toBe('created 1, skipped 0, replaced 0, refused 3; 4 rows read\n')
-    expect(err).toContain(
-      'refused rows saved to refused.csv; fix them, then run: plantstore import refused.csv --id-column Nr\n',
-    )
-    const text = readFileSync(folder.file('refused.csv'), 'utf8')
-    expect(
-      text.split('\n').map((line) => line.replace(/,"?(id|line|stray|plant).*/, ',…')),
-    ).toEqual(['Nr,Name,Reason,reason_', 'x2,"c, ""d""",y,…', '"3;""e""f;z",,,…', '1,other,,…', ''])
-    await Bun.write(folder.file('refused.csv'), text.replace('x2', '2'))
-    const again = await folder.import('refused.csv', '--id-column Nr')
-    expect(again.out).toStartWith('created 1, skipped 0, replaced 0, refused 2; ')
-    expect(folder.plants()).toContain('2,c, "d"')
+test('--refused writes the refused rows unchanged, ready to fix and import again', async () => {
+  using folder = await start({
+    'a.csv': 'Nr;Name;Reason\n1;"a; b";\nx2;"c, ""d""";y\n3;"e"f;z\n1;other\n',
   })
+  const { err, out } = await folder.import('a.csv', '--id-column Nr --refused refused.csv')
 
-  test('keeps the numbers of rows that are numbered', async () => {
-    using folder = await start({ 'a.csv': 'name\na\n"b"c\nd\n' })
-    await folder.import('a.csv', '--number-from 7 --refused r.csv')
-
-    expect(readFileSync(folder.file('r.csv'), 'utf8')).toBe(
-      'id,name,reason\n8,"""b""c","stray quote in ""name"""\n',
-    )
-    expect(folder.plants()).toEqual(['7,a', '9,d'])
-  })
-
-  test('writes refused rows of JSON as NDJSON, with exact ids', async () => {
-    using folder = await start({
-      'a.json': '[{"id":9223372036854775807,"nam":"a"},{"id":1,"name":"b"}]',
-    })
-    await folder.import('a.json', '--refused r.ndjson')
-
-    expect(readFileSync(folder.file('r.ndjson'), 'utf8')).toBe(
-      '{"id":9223372036854775807,"nam":"a","reason":"name is missing"}\n',
-    )
-  })
-
-  test('writes the texts of a workbook as they would be stored', async () => {
-    const sheet = utils.aoa_to_sheet([
-      ['id', 'name', 'tag'],
-      ['x', { t: 'n', v: 5.5, z: '0.00' }, { t: 'n', v: 0.5, z: '0%' }],
-      [{ t: 'n', v: 1234.5, z: '#,##0' }, 'Fern', { t: 'n', v: 46143, z: 'd/m/yy' }],
-    ])
-    const book = { SheetNames: ['A'], Sheets: { A: sheet } }
-    using folder = await start({ 'a.xlsx': write(book, { bookType: 'xlsx', type: 'buffer' }) })
-    await folder.import('a.xlsx', '--refused r.csv')
-
-    const rows = readFileSync(folder.file('r.csv'), 'utf8').split('\n')
-    expect(rows.map((row) => row.split(',').slice(0, 3).join(','))).toEqual([
-      'id,name,tag',
-      'x,5.50,50%',
-      '1234.5,Fern,2026-05-01',
-      '',
-    ])
-  })
-
-  test.each([
-    ['a.csv', 'id,name\nx,Fern\n', '--replace', 'r.txt', '--replace'],
-    ['a.json', '[{"id":"x","name":"Fern"}]', '--replace', 'r.csv', '--format ndjson --replace'],
-    [
-      'a.csv',
-      'Fern,x\n"Ivy"c,y\nMoss,z,w\n',
-      '--no-header --name-column 1 --tag-column 2 --number-from 1',
-      'r.csv',
-      "--name-column 'column 1' --tag-column 'column 2'",
-    ],
-  ])(
-    'on %s proposes a command that reads the file and stores the same: %p',
-    async (name, text, options, refused, proposed) => {
-      using folder = await start({ [name]: text })
-      const { err } = await folder.import(name, `${options} --refused ${refused}`)
-
-      expect(err).toEndWith(`then run: plantstore import ${refused} ${proposed}\n`)
-    },
+  expect(out).toBe('created 1, skipped 0, replaced 0, refused 3; 4 rows read\n')
+  expect(err).toContain(
+    'refused rows saved to refused.csv; fix them, then run: plantstore import refused.csv --id-column Nr\n',
   )
+  const text = readFileSync(folder.file('refused.csv'), 'utf8')
+  expect(text.split('\n').map((line) => line.replace(/,"?(id|line|stray|plant).*/, ',…'))).toEqual([
+    'Nr,Name,Reason,reason_',
+    'x2,"c, ""d""",y,…',
+    '"3;""e""f;z",,,…',
+    '1,other,,…',
+    '',
+  ])
+  await Bun.write(folder.file('refused.csv'), text.replace('x2', '2'))
+  const again = await folder.import('refused.csv', '--id-column Nr')
+  expect(again.out).toStartWith('created 1, skipped 0, replaced 0, refused 2; ')
+  expect(folder.plants()).toContain('2,c, "d"')
+})
 
-  test('is emptied by an import that refuses no row', async () => {
-    using folder = await start({ 'a.csv': 'id,name\n1,a\n', 'r.csv': 'of yesterday' })
+test('--refused keeps the numbers of rows that are numbered', async () => {
+  using folder = await start({ 'a.csv': 'name\na\n"b"c\nd\n' })
+  await folder.import('a.csv', '--number-from 7 --refused r.csv')
 
-    expect((await folder.import('a.csv', '--refused r.csv')).code).toBe(0)
-    expect(readFileSync(folder.file('r.csv'), 'utf8')).toBe('')
+  expect(readFileSync(folder.file('r.csv'), 'utf8')).toBe(
+    'id,name,reason\n8,"""b""c","stray quote in ""name"""\n',
+  )
+  expect(folder.plants()).toEqual(['7,a', '9,d'])
+})
+
+test('--refused writes refused rows of JSON as NDJSON, with exact ids', async () => {
+  using folder = await start({
+    'a.json': '[{"id":9223372036854775807,"nam":"a"},{"id":1,"name":"b"}]',
   })
+  await folder.import('a.json', '--refused r.ndjson')
+
+  expect(readFileSync(folder.file('r.ndjson'), 'utf8')).toBe(
+    '{"id":9223372036854775807,"nam":"a","reason":"name is missing"}\n',
+  )
+})
+
+test('--refused writes the texts of a workbook as they would be stored', async () => {
+  const sheet = utils.aoa_to_sheet([
+    ['id', 'name', 'tag'],
+    ['x', { t: 'n', v: 5.5, z: '0.00' }, { t: 'n', v: 0.5, z: '0%' }],
+    [{ t: 'n', v: 1234.5, z: '#,##0' }, 'Fern', { t: 'n', v: 46143, z: 'd/m/yy' }],
+  ])
+  const book = { SheetNames: ['A'], Sheets: { A: sheet } }
+  using folder = await start({ 'a.xlsx': write(book, { bookType: 'xlsx', type: 'buffer' }) })
+  await folder.import('a.xlsx', '--refused r.csv')
+
+  const rows = readFileSync(folder.file('r.csv'), 'utf8').split('\n')
+  expect(rows.map((row) => row.split(',').slice(0, 3).join(','))).toEqual([
+    'id,name,tag',
+    'x,5.50,50%',
+    '1234.5,Fern,2026-05-01',
+    '',
+  ])
+})
+
+test.each([
+  ['a.csv', 'id,name\nx,Fern\n', '--replace', 'r.txt', '--replace'],
+  ['a.json', '[{"id":"x","name":"Fern"}]', '--replace', 'r.csv', '--format ndjson --replace'],
+  [
+    'a.csv',
+    'Fern,x\n"Ivy"c,y\nMoss,z,w\n',
+    '--no-header --name-column 1 --tag-column 2 --number-from 1',
+    'r.csv',
+    "--name-column 'column 1' --tag-column 'column 2'",
+  ],
+])(
+  '--refused on %s proposes a command that reads the file and stores the same: %p',
+  async (name, text, options, refused, proposed) => {
+    using folder = await start({ [name]: text })
+    const { err } = await folder.import(name, `${options} --refused ${refused}`)
+
+    expect(err).toEndWith(`then run: plantstore import ${refused} ${proposed}\n`)
+  },
+)
+
+test('--refused is emptied by an import that refuses no row', async () => {
+  using folder = await start({ 'a.csv': 'id,name\n1,a\n', 'r.csv': 'of yesterday' })
+
+  expect((await folder.import('a.csv', '--refused r.csv')).code).toBe(0)
+  expect(readFileSync(folder.file('r.csv'), 'utf8')).toBe('')
 })
 
 test('a proposed command stores nothing that the first would not have stored', async () => {
