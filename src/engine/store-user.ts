@@ -32,7 +32,7 @@ export type StoreUser = {
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
   /** Ends a daemon whose disk has failed, at once: only a new start reads what the disk has stored. */
-  readonly onDiskFailure: (detail: string) => void
+  readonly onDiskFailure: () => void
 }
 
 /** A user without rights or duties, whose Ctrl-C ends the process at once. */

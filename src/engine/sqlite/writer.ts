@@ -161,8 +161,10 @@ export class Writer {
     clearInterval(this.#timer)
     const { outlivesOutages, log, onDiskFailure } = this.storeUser
     if (!outlivesOutages) return
-    log('error', 'storage-failed', { detail })
-    onDiskFailure(detail)
+    log('error', 'storage-failed', {
+      detail: `${detail}; check the disk, then start plantstore again`,
+    })
+    onDiskFailure()
   }
 
   #request(request: Request): Promise<Reply> {
