@@ -17,17 +17,7 @@ import { ErrorBody } from './routes/schemas'
 type Json = { readonly [key: string]: unknown }
 
 const TAGS = [
-  {
-    name: 'plants',
-    // The rules for every script; the reference at /docs shows them too.
-    description: [
-      'Create, read, list, replace and delete plants.',
-      'Pages: send `next` as `after` until it is `null`.',
-      'Lost updates: send the `ETag` of a plant as `If-Match`; 41201 means that another client changed it meanwhile.',
-      'Retries: a change without a response may be stored, so send it again; 40901 then means that it was.',
-      'After 42901 and 50301, wait for `Retry-After`.',
-    ].join(' '),
-  },
+  { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
   { name: 'operations', description: 'For operators of the service.' },
 ]
 
@@ -42,8 +32,7 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
       Object.entries(fields).map(([key, field]) => [key, schemasToJson(field, components)]),
     )
   if (!(t.Kind in value)) return json(value)
-  const { title, error, unknown, additionalProperties, ...fields } = value as Json
-  const schema = additionalProperties === false ? { ...fields, additionalProperties } : fields
+  const { title, error, unknown, ...schema } = value as Json
   if (typeof title !== 'string') return json(schema)
   components.set(title, json(schema))
   return { $ref: `#/components/schemas/${title}` }
@@ -67,27 +56,24 @@ const mayAwaitChange = ({ method, path }: DescribedRoute): boolean =>
   method === 'GET' && isOfPlants(path)
 
 function refusalsOf(route: DescribedRoute): ErrorName[] {
-  const { method, detail, schemas } = route
-  const { body, query } = schemas
+  const { method, path, detail, schemas } = route
   const errors = new Set<ErrorName>(['unexpected', ...(detail.refusals ?? [])])
   const add = (condition: unknown, ...names: ErrorName[]) => {
     if (condition) for (const name of names) errors.add(name)
   }
-  add(body, 'not JSON', 'invalid', 'too large', 'unsupported type')
-  add(query || hasId(route), 'invalid')
+  add(isOfPlants(path), 'invalid')
+  add(schemas.body, 'not JSON', 'too large', 'unsupported type')
   add(!detail.security, 'no credentials', 'invalid token', 'too many requests', 'storage failed')
   add(method !== 'GET', 'read-only token', 'read-only service', 'busy', 'disk full')
-  add(mayAwaitChange(route), 'invalid', 'no change log', 'cursor expired', 'busy')
+  add(mayAwaitChange(route), 'no change log', 'cursor expired', 'busy')
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
-// A read stores nothing; a route that names the refusal itself tells whether writes succeed.
-function messageTo({ method, detail }: DescribedRoute, error: ErrorName): string {
-  const { message } = ERRORS[error]
-  if (method !== 'GET') return message
-  const isOfRead = error === 'storage failed' && !detail.refusals?.includes(error)
-  return isOfRead ? CANNOT_READ : message.replace('; nothing was stored', '')
-}
+// A route that names the error itself tells whether writes succeed.
+const messageTo = ({ method, detail }: DescribedRoute, error: ErrorName): string =>
+  error === 'storage failed' && method === 'GET' && !detail.refusals?.includes(error)
+    ? CANNOT_READ
+    : ERRORS[error].message
 
 /** The answer to the refusals of one status. */
 function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
@@ -146,7 +132,7 @@ function responsesOf(route: DescribedRoute): Json {
 /** The header of requests for plants. */
 const AWAITED_CHANGE = requestHeader(
   'Plantstore-Cursor',
-  'The cursor of a change that the response must include. A read-only service waits for it for a second, then fails with 50301, or with 41001 if the change is not in its history; others have every change.',
+  'The cursor of a change that the response must include: a read-only service waits for it for a second.',
   '5d1be2a07c93f648-17',
 )
 
@@ -191,7 +177,7 @@ function openapiDocument(app: AnyElysia): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to this document, so that it works behind a proxy with a path prefix.
-    servers: [{ url: '.', description: 'The service that this description comes from.' }],
+    servers: [{ url: '.' }],
     security: [{ bearer: [] }],
     tags: TAGS,
     paths,
@@ -226,7 +212,6 @@ export function openapi(app: App) {
       detail: {
         operationId: 'openapi',
         summary: 'Read this description',
-        description: 'In OpenAPI 3.1. Needs no token.',
         security: [],
         schemas: () => ({
           200: t.Object({}, { description: 'This description, in OpenAPI 3.1.' }),

@@ -68,7 +68,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
             operationId: 'listChanges',
             summary: 'List or follow changes',
             description:
-              'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+              'With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
             schemas: () => ({ query: ChangeList, 200: [ChangePage, ChangeEvents] }),
           },
         },
@@ -77,7 +77,6 @@ export function changes({ store, answers, followers }: RouteDeps) {
         detail: {
           operationId: 'listHistory',
           summary: 'List changes, newest first',
-          description: 'As far back as the change log goes.',
           schemas: () => ({ query: HistoryList, 200: HistoryPage }),
         },
       })
@@ -85,7 +84,7 @@ export function changes({ store, answers, followers }: RouteDeps) {
         detail: {
           operationId: 'history',
           summary: 'List the changes of a plant',
-          description: 'The newest first; also of a deleted plant.',
+          description: 'Even of a deleted plant.',
           schemas: () => ({ query: HistoryList, 200: HistoryPage }),
         },
       })

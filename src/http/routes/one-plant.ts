@@ -76,7 +76,6 @@ const reading = (deps: RouteDeps) => (app: App) =>
       detail: {
         operationId: 'readPlant',
         summary: 'Read a plant',
-        description: 'Sees every change that was acknowledged before.',
         ...STORED_PLANT,
         headers: ['etag'],
         schemas: () => ({ 200: Plant, 304: 'If-None-Match names the entity tag of the plant.' }),
@@ -115,7 +114,7 @@ const replacing = (deps: RouteDeps) => (app: App) =>
         operationId: 'replacePlant',
         summary: 'Replace a plant',
         description:
-          'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or fails with 41201 if there is one.',
+          'An optional text that is not sent is removed. `If-None-Match: *` creates a missing plant.',
         ...STORED_PLANT,
         headers: ['etag'],
         schemas: () => ({ body: Replacement, 200: Plant, 201: Plant }),
@@ -146,8 +145,7 @@ const changing = (deps: RouteDeps) => (app: App) =>
         detail: {
           operationId: 'patchPlant',
           summary: 'Change some fields of a plant',
-          description:
-            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
+          description: 'By a JSON Merge Patch (RFC 7396).',
           ...STORED_PLANT,
           headers: ['etag'],
           schemas: () => ({ body: PlantPatch, 200: Plant }),
@@ -167,9 +165,8 @@ const changing = (deps: RouteDeps) => (app: App) =>
         detail: {
           operationId: 'deletePlant',
           summary: 'Delete a plant',
-          description: 'Answers once the deletion is durable. The id may be used again.',
           ...STORED_PLANT,
-          schemas: () => ({ 204: 'The plant is gone.' }),
+          schemas: () => ({ 204: 'The deletion is durable.' }),
         },
       },
     )

@@ -28,7 +28,6 @@ export const health =
         detail: {
           operationId: 'health',
           summary: 'Check whether the store can write',
-          description: 'For supervisors and load balancers. Needs no token.',
           security: [],
           refusals: ['storage failed'],
           schemas: () => ({ 200: Health }),
@@ -90,7 +89,6 @@ export const status =
         detail: {
           operationId: 'readStatus',
           summary: 'Read the state of the service',
-          description: 'With any token.',
           schemas: () => ({ 200: Status }),
         },
       },
@@ -122,7 +120,6 @@ export const metricsPage =
         detail: {
           operationId: 'metrics',
           summary: 'Read the metrics',
-          description: 'In the Prometheus text format, version 0.0.4.',
           refusals: ['busy'],
           schemas: () => ({ 200: MetricsText }),
         },
@@ -150,8 +147,6 @@ export const ownToken =
         detail: {
           operationId: 'readToken',
           summary: 'Read the rights of the token',
-          description:
-            'A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
           schemas: () => ({ 200: OwnToken }),
         },
       },

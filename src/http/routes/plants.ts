@@ -87,7 +87,7 @@ const creating =
           detail: {
             operationId: 'createPlant',
             summary: 'Create a plant',
-            description: 'Answers once the plant is durable. An id identifies one plant.',
+            description: 'Answers once the plant is durable.',
             refusals: ['stored already', 'taken'],
             links: ['readPlant', 'replacePlant', 'patchPlant', 'deletePlant'],
             schemas: () => ({ body: Plant, 200: PlantFields }),
@@ -106,7 +106,6 @@ const creating =
           detail: {
             operationId: 'createPlants',
             summary: 'Create up to 1000 plants, all or none',
-            description: 'Answers once all plants are durable.',
             refusals: ['stored already', 'taken'],
             schemas: () => ({ body: PlantBatch, 200: CreateCounts }),
           },
@@ -129,8 +128,6 @@ const changingBatches =
           detail: {
             operationId: 'putPlants',
             summary: 'Create or replace up to 1000 plants, all or none',
-            description:
-              'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log.',
             schemas: () => ({ body: PlantBatch, 200: PutCounts }),
           },
         },
@@ -147,8 +144,6 @@ const changingBatches =
           detail: {
             operationId: 'patchPlants',
             summary: 'Create or change up to 1000 plants',
-            description:
-              'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left as it is, and listed in `conflicts`. Plants that stay as they are have no entry in the change log.',
             schemas: () => ({ body: PlantUpdates, 200: PatchCounts }),
           },
         },
@@ -165,8 +160,6 @@ const changingBatches =
           detail: {
             operationId: 'deletePlants',
             summary: 'Delete up to 1000 plants that are as they were sent',
-            description:
-              'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost.',
             schemas: () => ({ body: PlantBatch, 200: DeleteCounts }),
           },
         },
@@ -197,7 +190,6 @@ const listing =
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
-          description: 'Page by page. A search by `name` walks a few thousand plants a page.',
           headers: ['link'],
           schemas: () => ({ query: PlantList, 200: PlantPage }),
         },

@@ -59,13 +59,12 @@ const NameParts = parameter<string[]>(
   },
 )
 
-const limitOf = (what: string) =>
-  parameter<string>(
-    `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
-    (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
-    'expected an integer from 1 to 1000',
-    { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
-  )
+const Limit = parameter<string>(
+  'The size of a page.',
+  (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
+  'expected an integer from 1 to 1000',
+  { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
+)
 
 const IdOrder = parameter<Order>(
   'The order of ids; default: asc. With desc, `after` means ids below it.',
@@ -92,7 +91,7 @@ const tagText = (description: string) => t.Unsafe<string>({ ...Tag, description 
 
 /** The parameters of a list. */
 export const PlantList = parameters({
-  limit: t.Optional(limitOf('plants')),
+  limit: t.Optional(Limit),
   after: t.Optional(Cursor),
   tag: t.Optional(tagText('Only plants with exactly this tag.')),
   tagged: t.Optional(Tagged),
@@ -104,7 +103,7 @@ export type PlantList = typeof PlantList.static
 
 /** The parameters of a list of tags. */
 export const TagList = parameters({
-  limit: t.Optional(limitOf('tags')),
+  limit: t.Optional(Limit),
   after: t.Optional(
     tagText('The tag at which a page ended, or any text. The next page begins after it.'),
   ),
@@ -131,7 +130,7 @@ const LogCursorOrNow = logCursor(
 )
 
 const changeList = (after: typeof LogCursor) =>
-  parameters({ limit: t.Optional(limitOf('changes')), after: t.Optional(after) })
+  parameters({ limit: t.Optional(Limit), after: t.Optional(after) })
 
 /** The parameters of the feed of changes. */
 export const ChangeList = changeList(LogCursorOrNow)
@@ -153,7 +152,6 @@ const BATCH_RULE = 'expected an object with plants'
 export const PlantBatch = t.Object(itemsOf(Plant, 'Plants'), {
   title: 'PlantBatch',
   description: 'Plants to store together.',
-  additionalProperties: true,
   error: BATCH_RULE,
 })
 export type PlantBatch = typeof PlantBatch.static
@@ -274,7 +272,7 @@ export const OwnToken = answer('OwnToken', 'The rights of the token of a request
 export const Health = answer('Health', 'The store can write, or a replica be read.', {
   status: oneOf(
     ['ok', 'damaged', 'behind'],
-    'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
+    'damaged: requests that need a damaged page fail; run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
   ),
 })
 
@@ -329,7 +327,7 @@ export const Status = answer('Status', 'The state of the service.', {
 
 export const MetricsText = t.String({
   contentMediaType: 'text/plain',
-  description: 'The metrics.',
+  description: 'The metrics, in the Prometheus text format.',
   examples: ['plantstore_plants 1\n'],
 })
 
