@@ -1,7 +1,10 @@
-// Every workaround for Elysia, so that an upgrade has one place to break: its router, and the types of its routes.
+// Every workaround for Elysia, so that an upgrade has one place to break: router, bodies, queries, routes, errors.
 
-import type { AnyElysia, DocumentDecoration } from 'elysia'
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
+import type { Validator } from '../plant/mismatch'
+import { RequestError } from '../request-errors'
 
 /** The settings of an app. */
 export const SETTINGS = {
@@ -9,6 +12,8 @@ export const SETTINGS = {
   handler: { standardHostname: false },
   // Otherwise `/plants/` would be `/plants`.
   strictPath: true,
+  // Otherwise validators remove unknown fields, and copy each body.
+  normalize: false,
 } as const
 
 /** The headers of a request in Elysia's form, with lower-case names. */
@@ -57,16 +62,94 @@ function dispatch(app: AnyElysia, routes: readonly Route[], fallback: Route | un
   return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
 }
 
-/** A route with a description. */
+type BodyContext = { readonly request: Request; readonly headers: SentHeaders; body: unknown }
+
+/**
+ * The options of a route whose body `read` reads. Elysia itself would read it before the hooks that check the
+ * credentials; with `parse: 'none'` it neither reads nor validates it, and the schema only provides types and the
+ * description.
+ */
+export const bodyOf = <Schema extends TSchema>(
+  body: Schema,
+  read: (request: Request, headers: SentHeaders) => Promise<unknown>,
+) => ({
+  body,
+  parse: 'none' as const,
+  // Kept short, because Elysia parses the source of its hooks, and prints a warning if that fails.
+  transform: async (context: BodyContext): Promise<void> => {
+    context.body = await read(context.request, context.headers)
+  },
+})
+
+/** Elysia's compiled validator of a schema, made at the first use to keep the start fast. */
+export function validatorOf(schema: TSchema): () => Validator & { Check(value: unknown): boolean } {
+  let validator: ReturnType<typeof getSchemaValidator> | undefined
+  return () => {
+    validator ??= getSchemaValidator(schema, { normalize: false })
+    return validator
+  }
+}
+
+const STRAY_PERCENT = /%(?![\da-f]{2})/gi
+
+function isUtf8(query: string): boolean {
+  try {
+    decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+type QueryContext = { readonly request: Request; readonly query: Record<string, unknown> }
+
+/**
+ * The options of a route with these parameters. Elysia keeps the last of repeated ones, splits those of a list at
+ * commas, and decodes invalid UTF-8 as U+FFFD: a client would not learn that another query was answered.
+ */
+export const queryOf = <Schema extends TObject>(query: Schema) => ({
+  query,
+  transform: (context: QueryContext): void => {
+    const { url } = context.request
+    const start = url.indexOf('?') + 1
+    if (start === 0) return
+    const text = url.slice(start)
+    if (!isUtf8(text)) throw new RequestError('invalid', 'the query is not UTF-8')
+    const parameters = new URLSearchParams(text)
+    const repeatedNames: string[] = []
+    for (const [name, { type }] of Object.entries(query.properties)) {
+      const values = parameters.getAll(name)
+      if (type === 'array' && values.length > 0) context.query[name] = values
+      else if (values.length > 1) repeatedNames.push(name)
+    }
+    if (repeatedNames.length > 0)
+      throw new RequestError('invalid', `given more than once: ${repeatedNames.join(', ')}`)
+  },
+})
+
+/** A route with a description, and the schemas that check its requests. */
 export type DescribedRoute = {
   readonly method: string
   readonly path: string
   readonly detail: DocumentDecoration
-  readonly schemas: ReturnType<DocumentDecoration['schemas']>
+  readonly body?: TSchema
+  readonly params?: TObject
+  readonly query?: TObject
 }
 
-/** The routes of an app with a description. Elysia keeps it in `hooks`, which is untyped. */
+/** The routes of an app with a description. Elysia keeps their options in `hooks`, which is untyped. */
 export const describedRoutes = ({ routes }: AnyElysia): readonly DescribedRoute[] =>
-  routes.flatMap(({ method, path, hooks: { detail } }) =>
-    detail ? [{ method, path, detail, schemas: detail.schemas() }] : [],
-  )
+  routes.flatMap(({ method, path, hooks }) => {
+    const { detail, body, params, query } = hooks
+    return detail ? [{ method, path, detail, body, params, query }] : []
+  })
+
+type Mismatch = { readonly validator: Validator; readonly value: unknown }
+
+/**
+ * The validator and the value of Elysia's validation error, whose own message echoes the value; null for other errors.
+ */
+export function mismatchOf(error: unknown): Mismatch | null {
+  if (!(error instanceof Error && 'code' in error && error.code === 'VALIDATION')) return null
+  return 'validator' in error && 'value' in error ? (error as unknown as Mismatch) : null
+}

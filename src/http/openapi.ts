@@ -3,7 +3,6 @@
 import * as t from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json'
-import { Int64 } from '../plant/plant'
 import { CANNOT_READ, ERRORS, type ErrorName } from '../request-errors'
 import { answerBlob } from './answers/answer'
 import { ERROR_HEADERS, statusOf } from './answers/errors'
@@ -17,7 +16,17 @@ import { ErrorBody } from './routes/schemas'
 type Json = { readonly [key: string]: unknown }
 
 const TAGS = [
-  { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
+  {
+    name: 'plants',
+    // The rules for every script; the reference at /docs shows them too.
+    description: [
+      'Create, read, list, replace and delete plants.',
+      'Pages: send `next` as `after` until it is `null`.',
+      'Lost updates: send the `ETag` of a plant as `If-Match`; 41201 means that another client changed it meanwhile.',
+      'Retries: a change without a response may be stored, so send it again; 40901 then means that it was.',
+      'After 42901 and 50301, wait for `Retry-After`.',
+    ].join(' '),
+  },
   { name: 'operations', description: 'For operators of the service.' },
 ]
 
@@ -32,22 +41,25 @@ function schemasToJson(value: unknown, components: Map<string, unknown>): unknow
       Object.entries(fields).map(([key, field]) => [key, schemasToJson(field, components)]),
     )
   if (!(t.Kind in value)) return json(value)
-  const { title, error, unknown, ...schema } = value as Json
+  const { title, error, unknown, additionalProperties, ...fields } = value as Json
+  const schema = additionalProperties === false ? { ...fields, additionalProperties } : fields
   if (typeof title !== 'string') return json(schema)
   components.set(title, json(schema))
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** A parameter of a path, where it is required, or of a query. */
-const parameter = (place: 'path' | 'query', name: string, schema: t.TSchema) => ({
-  name,
-  in: place,
-  description: schema.description,
-  required: place === 'path',
-  schema,
-})
+const NO_FIELDS: t.TObject = t.Object({})
 
-const hasId = ({ path }: DescribedRoute): boolean => path.includes('/:id')
+function parameters(place: 'path' | 'query', schema: t.TObject | undefined) {
+  const { properties, required = [] } = schema ?? NO_FIELDS
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: place,
+    description: schema.description,
+    required: required.includes(name),
+    schema,
+  }))
+}
 
 const REQUEST_ID = headers(['X-Request-Id'])
 const SHARED_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
@@ -56,30 +68,32 @@ const mayAwaitChange = ({ method, path }: DescribedRoute): boolean =>
   method === 'GET' && isOfPlants(path)
 
 function refusalsOf(route: DescribedRoute): ErrorName[] {
-  const { method, path, detail, schemas } = route
+  const { method, detail, body, params, query } = route
   const errors = new Set<ErrorName>(['unexpected', ...(detail.refusals ?? [])])
   const add = (condition: unknown, ...names: ErrorName[]) => {
     if (condition) for (const name of names) errors.add(name)
   }
-  add(isOfPlants(path), 'invalid')
-  add(schemas.body, 'not JSON', 'too large', 'unsupported type')
+  add(body, 'not JSON', 'invalid', 'too large', 'unsupported type')
+  add(params || query, 'invalid')
   add(!detail.security, 'no credentials', 'invalid token', 'too many requests', 'storage failed')
   add(method !== 'GET', 'read-only token', 'read-only service', 'busy', 'disk full')
-  add(mayAwaitChange(route), 'no change log', 'cursor expired', 'busy')
+  add(mayAwaitChange(route), 'invalid', 'no change log', 'cursor expired', 'busy')
   return [...errors].sort((a, b) => ERRORS[a].number - ERRORS[b].number)
 }
 
-// A route that names the error itself tells whether writes succeed.
-const messageTo = ({ method, detail }: DescribedRoute, error: ErrorName): string =>
-  error === 'storage failed' && method === 'GET' && !detail.refusals?.includes(error)
-    ? CANNOT_READ
-    : ERRORS[error].message
+// A read stores nothing; a route that names the refusal itself tells whether writes succeed.
+function messageTo({ method, detail }: DescribedRoute, error: ErrorName): string {
+  const { message } = ERRORS[error]
+  if (method !== 'GET') return message
+  const isOfRead = error === 'storage failed' && !detail.refusals?.includes(error)
+  return isOfRead ? CANNOT_READ : message.replace('; nothing was stored', '')
+}
 
 /** The answer to the refusals of one status. */
 function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
   const names = errors.flatMap((error) => Object.keys(ERROR_HEADERS[error] ?? {})) as HeaderName[]
   if (errors.includes('unsupported type')) names.push('accept-encoding')
-  if (errors.includes('unsupported type') && mediaTypesOf(route.schemas.body).length > 1)
+  if (errors.includes('unsupported type') && mediaTypesOf(route.body).length > 1)
     names.push('accept-patch')
   const examples = errors.map((error) => {
     const { number } = ERRORS[error]
@@ -93,8 +107,7 @@ function refusal(route: DescribedRoute, errors: readonly ErrorName[]): Json {
   }
 }
 
-function linksOf({ schemas: { query }, detail }: DescribedRoute): Json {
-  const { operationId, links = [] } = detail
+function linksOf({ query, detail: { operationId, links = [] } }: DescribedRoute): Json {
   const link = (operationId: string | undefined, parameters: Json) => ({ operationId, parameters })
   const byId = links.map((name) => [name, link(name, { id: '$request.body#/id' })])
   const hasPages = query && 'after' in query.properties
@@ -118,12 +131,10 @@ function success(route: DescribedRoute, body: t.TSchema | readonly t.TSchema[] |
 }
 
 function responsesOf(route: DescribedRoute): Json {
-  const { query, body, ...answers } = route.schemas
+  const answers = Object.entries(route.detail.answers?.() ?? {})
   const refusals = [...Map.groupBy(refusalsOf(route), statusOf)]
   return {
-    ...Object.fromEntries(
-      Object.entries(answers).map(([status, body]) => [status, success(route, body)]),
-    ),
+    ...Object.fromEntries(answers.map(([status, body]) => [status, success(route, body)])),
     ...Object.fromEntries(refusals.map(([status, errors]) => [status, refusal(route, errors)])),
     '4XX': { description: 'Malformed HTTP is rejected by the parser, without a body.' },
   }
@@ -132,13 +143,12 @@ function responsesOf(route: DescribedRoute): Json {
 /** The header of requests for plants. */
 const AWAITED_CHANGE = requestHeader(
   'Plantstore-Cursor',
-  'The cursor of a change that the response must include: a read-only service waits for it for a second.',
+  'The cursor of a change that the response must include. A read-only service waits for it for a second, then fails with 50301, or with 41001 if the change is not in its history; others have every change.',
   '5d1be2a07c93f648-17',
 )
 
 function operation(route: DescribedRoute): Json {
-  const { detail, schemas } = route
-  const { body, query } = schemas
+  const { body, params, query, detail } = route
   const { operationId, summary, description, security } = detail
   const types = mediaTypesOf(body).map((type) => [type, { schema: body }])
   return {
@@ -148,8 +158,8 @@ function operation(route: DescribedRoute): Json {
     security,
     tags: [isOfPlants(route.path) ? 'plants' : 'operations'],
     parameters: [
-      ...(hasId(route) ? [parameter('path', 'id', Int64)] : []),
-      ...Object.entries(query?.properties ?? {}).map((it) => parameter('query', ...it)),
+      ...parameters('path', params),
+      ...parameters('query', query),
       ...(detail.parameters ?? []),
       ...(mayAwaitChange(route) ? [AWAITED_CHANGE] : []),
     ],
@@ -177,7 +187,7 @@ function openapiDocument(app: AnyElysia): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to this document, so that it works behind a proxy with a path prefix.
-    servers: [{ url: '.' }],
+    servers: [{ url: '.', description: 'The service that this description comes from.' }],
     security: [{ bearer: [] }],
     tags: TAGS,
     paths,
@@ -212,8 +222,9 @@ export function openapi(app: App) {
       detail: {
         operationId: 'openapi',
         summary: 'Read this description',
+        description: 'In OpenAPI 3.1. Needs no token.',
         security: [],
-        schemas: () => ({
+        answers: () => ({
           200: t.Object({}, { description: 'This description, in OpenAPI 3.1.' }),
         }),
       },

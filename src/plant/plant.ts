@@ -24,8 +24,8 @@ export function exactNumber(value: bigint): number | null {
 
 t.TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
-// `error` is the message for a mismatch, without the value.
-// `additionalProperties: false`: unknown fields are refused, with the message `unknown`; otherwise, they are ignored.
+// `error` is the message for a mismatch: Elysia would echo the value, and throw if it contains a bigint.
+// `additionalProperties: true`: unknown fields are ignored; `false`: they are refused, with the message `unknown`.
 // `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
@@ -104,6 +104,7 @@ export const Plant = t.Object(
   {
     title: 'NewPlant',
     description: 'A plant with its id.',
+    additionalProperties: true,
     error: `expected an object with ${listWords(['id', 'name', ...OPTIONAL_WORDS])}`,
   },
 )
@@ -115,6 +116,7 @@ export const Replacement = t.Object(
   {
     title: 'Replacement',
     description: 'All fields of a plant. The id, if sent, must be the one in the path.',
+    additionalProperties: true,
     error: PLANT_RULE,
   },
 )

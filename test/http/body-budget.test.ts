@@ -24,32 +24,32 @@ function pending(bytes: number, headers: Record<string, string> = {}) {
 const sent = (request: Request) => ({ request, headers: request.headers.toJSON() })
 
 test('the daemon reads 24 MiB of bodies at once, and refuses more', async () => {
-  const bodies = createBodies(MIB, createByteBudget(MIB))
+  const { none } = createBodies(MIB, createByteBudget(MIB))
   const reading = Array.from({ length: 24 }, () => pending(MIB))
-  const ends = reading.map(({ request }) => bodies.discard({ request, headers: {} }))
+  const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
   await turns(20)
 
   // Before anything has come of it.
   const { request } = pending(0)
-  await expect(bodies.discard({ request, headers: {} })).rejects.toHaveProperty('error', 'busy')
+  await expect(none.transform({ request, headers: {} })).rejects.toHaveProperty('error', 'busy')
   for (const { end } of reading) end()
   await Promise.all(ends)
 
   const later = pending(MIB)
   later.end()
-  await bodies.discard({ request: later.request, headers: {} })
+  await none.transform({ request: later.request, headers: {} })
 })
 
 test('the daemon refuses a body while it is read if all bodies exceed their limit', async () => {
-  const bodies = createBodies(MIB, createByteBudget(MIB))
+  const { none } = createBodies(MIB, createByteBudget(MIB))
   const reading = Array.from({ length: 23 }, () => pending(MIB))
-  const ends = reading.map(({ request }) => bodies.discard({ request, headers: {} }))
+  const ends = reading.map(({ request }) => none.transform({ request, headers: {} }))
   const half = pending(MIB / 2 + 1)
-  ends.push(bodies.discard({ request: half.request, headers: {} }))
+  ends.push(none.transform({ request: half.request, headers: {} }))
   await turns(20)
 
   const { request } = pending(MIB / 2)
-  await expect(bodies.discard({ request, headers: {} })).rejects.toHaveProperty('error', 'busy')
+  await expect(none.transform({ request, headers: {} })).rejects.toHaveProperty('error', 'busy')
   for (const { end } of [...reading, half]) end()
   await Promise.all(ends)
 })
@@ -127,7 +127,7 @@ test('the daemon reads the refused body of a disconnected client to its end', as
 })
 
 test('a body whose client has gone is not JSON', async () => {
-  const read = createBodies(MIB, createByteBudget(MIB)).discard({
+  const read = createBodies(MIB, createByteBudget(MIB)).none.transform({
     request: cutOff(),
     headers: {},
   })

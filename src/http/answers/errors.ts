@@ -1,7 +1,9 @@
 // The answers to refused requests.
 
 import type { Log } from '../../log'
+import { listMismatches } from '../../plant/mismatch'
 import { ERRORS, type ErrorName, RequestError } from '../../request-errors'
+import { mismatchOf } from '../elysia'
 import { JSON_HEADERS } from './answer'
 
 const RETRY_AFTER_SECONDS = '1'
@@ -38,6 +40,9 @@ export function answerError({ error, message, headers }: RequestError): Response
 /** The error shown to a client for a thrown value. An unexpected one is logged, and the client gets no detail. */
 export function toRequestError(error: unknown, log: Log): RequestError {
   if (error instanceof RequestError) return error
+  const mismatch = mismatchOf(error)
+  if (mismatch)
+    return new RequestError('invalid', listMismatches(mismatch.validator, mismatch.value))
   log('error', 'unexpected', {
     detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })

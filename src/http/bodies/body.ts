@@ -1,12 +1,12 @@
 // Reads the bodies of requests as JSON.
 
-import type { Static, TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { parseBody } from '../../plant/json'
+import { listMismatches } from '../../plant/mismatch'
 import { PlantPatch } from '../../plant/plant'
 import { RequestError } from '../../request-errors'
 import { type ByteBudget, SHORT_BYTES } from '../byte-budget'
-import { check } from '../check'
-import type { SentHeaders } from '../elysia'
+import { bodyOf, type SentHeaders, validatorOf } from '../elysia'
 import type { Exchange } from '../exchange'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
@@ -110,19 +110,28 @@ export function createBodies(limit: number, budget: ByteBudget) {
 
   return {
     /**
-     * Reads and discards the body of a route that has none: Bun buffers an unread one until the answer, except with GET
-     * and HEAD.
+     * For routes without a body. The body is still read, and discarded: Bun buffers an unread one until the answer,
+     * except with GET and HEAD.
      */
-    async discard(sent: Context): Promise<void> {
-      if (sent.request.body) await readBytes(sent)
+    none: {
+      async transform({ request, headers }: Context): Promise<void> {
+        if (request.body) await readBytes({ request, headers })
+      },
     },
     /**
-     * Reads a JSON body that matches a schema. Elysia would read it before the credentials are checked. Refuses with
+     * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with
      * `unsupported type`, `too large`, `busy`, `not JSON` and `invalid`.
      */
-    async read<Schema extends TSchema>(sent: Context, schema: Schema): Promise<Static<Schema>> {
-      requireType(sent.headers, mediaTypesOf(schema))
-      return check(schema, parse(await readBytes(sent), schema))
+    json<Schema extends TSchema>(schema: Schema) {
+      const validator = validatorOf(schema)
+      const types = mediaTypesOf(schema)
+      return bodyOf(schema, async (request, headers) => {
+        requireType(headers, types)
+        const value = parse(await readBytes({ request, headers }), schema)
+        const checked = validator()
+        if (!checked.Check(value)) throw new RequestError('invalid', listMismatches(checked, value))
+        return value
+      })
     },
   }
 }

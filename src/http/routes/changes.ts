@@ -1,12 +1,10 @@
 // The routes of the change log.
 
-import type { Static } from '@sinclair/typebox'
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { toJson } from '../../plant/json'
-import type { Int64 } from '../../plant/plant'
 import { RequestError } from '../../request-errors'
 import { readWeights } from '../answers/accept-encoding'
-import { readId, readQuery } from '../check'
+import { queryOf } from '../elysia'
 import type { App } from '../exchange'
 import { EVENTS } from '../feed/followers'
 import type { RouteDeps } from '../route-deps'
@@ -14,9 +12,9 @@ import {
   ChangeEvents,
   ChangeList,
   ChangePage,
-  DEFAULT_LIMIT,
   HistoryList,
   HistoryPage,
+  PlantPath,
 } from './schemas'
 
 // `Accept: */*` selects JSON (RFC 9110, section 12.5.1).
@@ -26,11 +24,11 @@ function prefersEvents(accept: string): boolean {
   return events > 0 && events >= (weights.get('application/json') ?? 0)
 }
 
-type Query = Static<typeof ChangeList>
+type Query = { readonly limit?: string | number | undefined; readonly after?: string | undefined }
 type Page = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string | null }
 
 const optionsOf = ({ limit, after }: Query, { signal }: Request) => ({
-  limit: Number(limit ?? DEFAULT_LIMIT),
+  limit: Number(limit),
   after,
   signal,
 })
@@ -46,17 +44,11 @@ export function changes({ store, answers, followers }: RouteDeps) {
     return answers.answerZipped(request, text)
   }
 
-  async function answerHistory(request: Request, id: Int64 | null): Promise<Response> {
-    const options = optionsOf(readQuery(request, HistoryList), request)
-    return answerPage(request, await changeLogOf().history(id, options))
-  }
-
   return (app: App) =>
     app
       .get(
         '/plants/changes',
-        async ({ request, headers, exchange: { token } }) => {
-          const query = readQuery(request, ChangeList)
+        async ({ request, headers, query, exchange: { token } }) => {
           const changeLog = changeLogOf()
           if (!token || !prefersEvents(headers.accept ?? ''))
             return answerPage(request, await changeLog.read(optionsOf(query, request)))
@@ -64,28 +56,43 @@ export function changes({ store, answers, followers }: RouteDeps) {
           return await followers.follow(changeLog, after, request, token)
         },
         {
+          ...queryOf(ChangeList),
           detail: {
             operationId: 'listChanges',
             summary: 'List or follow changes',
             description:
-              'With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
-            schemas: () => ({ query: ChangeList, 200: [ChangePage, ChangeEvents] }),
+              'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+            answers: () => ({ 200: [ChangePage, ChangeEvents] }),
           },
         },
       )
-      .get('/plants/history', ({ request }) => answerHistory(request, null), {
-        detail: {
-          operationId: 'listHistory',
-          summary: 'List changes, newest first',
-          schemas: () => ({ query: HistoryList, 200: HistoryPage }),
+      .get(
+        '/plants/history',
+        async ({ request, query }) =>
+          answerPage(request, await changeLogOf().history(null, optionsOf(query, request))),
+        {
+          ...queryOf(HistoryList),
+          detail: {
+            operationId: 'listHistory',
+            summary: 'List changes, newest first',
+            description: 'As far back as the change log goes.',
+            answers: () => ({ 200: HistoryPage }),
+          },
         },
-      })
-      .get('/plants/:id/history', ({ request, params }) => answerHistory(request, readId(params)), {
-        detail: {
-          operationId: 'history',
-          summary: 'List the changes of a plant',
-          description: 'Even of a deleted plant.',
-          schemas: () => ({ query: HistoryList, 200: HistoryPage }),
+      )
+      .get(
+        '/plants/:id/history',
+        async ({ request, params: { id }, query }) =>
+          answerPage(request, await changeLogOf().history(BigInt(id), optionsOf(query, request))),
+        {
+          params: PlantPath,
+          ...queryOf(HistoryList),
+          detail: {
+            operationId: 'history',
+            summary: 'List the changes of a plant',
+            description: 'The newest first; also of a deleted plant.',
+            answers: () => ({ 200: HistoryPage }),
+          },
         },
-      })
+      )
 }

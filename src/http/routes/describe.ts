@@ -1,13 +1,16 @@
 // The routes' descriptions of their answers, for OpenAPI.
 
-import type { TObject, TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import type { ErrorName } from '../../request-errors'
 import { CONDITION_PATTERN } from '../conditions/precondition'
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
-    /** A function: Elysia copies details several times, which slowed the start (`bun run --cwd bench start`). */
-    schemas: () => Schemas
+    /**
+     * The successes by their status: the schemas of the body, one for each media type, or a description without a body.
+     * A function: Elysia copies details several times, which slowed the start (`bun run --cwd bench start`).
+     */
+    answers?: () => Readonly<Record<number, TSchema | readonly TSchema[] | string>>
     /** The headers of a success. */
     headers?: readonly HeaderName[]
     /** The operations that take the id of the body. */
@@ -17,26 +20,28 @@ declare module 'elysia/types' {
   }
 }
 
-/**
- * The schemas of a route's query and body, and of its successes by their status: one for each media type, or a
- * description without a body.
- */
-export type Schemas = {
-  readonly query?: TObject
-  readonly body?: TSchema
-  readonly [status: number]: TSchema | readonly TSchema[] | string
-}
-
-/** The description of each header. */
+/** The description and an example of each header. */
 const HEADERS = {
-  'accept-encoding': 'Sent if the body was encoded: it must not be (RFC 9110).',
-  'accept-patch': 'The media types of a patch (RFC 5789).',
-  etag: 'The entity tag of the plant, which changes with its fields (RFC 9110, section 8.8.3).',
-  link: 'The next page, relative to this one (RFC 8288). Absent on the last page, and if it is too long for a URL.',
-  'Plantstore-Cursor': 'The cursor of the change, or of a later one. Only with a change log.',
-  'retry-after': 'Seconds to wait before the next attempt.',
-  'www-authenticate': 'The challenge (RFC 6750).',
-  'X-Request-Id': 'The id of the request in the request log. Only with --log-requests.',
+  'accept-encoding': ['Sent if the body was encoded: it must not be (RFC 9110).', 'identity'],
+  'accept-patch': [
+    'The media types of a patch (RFC 5789).',
+    'application/merge-patch+json, application/json',
+  ],
+  etag: [
+    'The entity tag of the plant, which changes with its fields (RFC 9110, section 8.8.3).',
+    '"xyzzy"',
+  ],
+  link: [
+    'The next page, relative to this one (RFC 8288). Absent on the last page, and if it is too long for a URL.',
+    '<?limit=1&after=1>; rel="next"',
+  ],
+  'Plantstore-Cursor': [
+    'The cursor of the change, or of a later one. Only with a change log.',
+    '5d1be2a07c93f648-17',
+  ],
+  'retry-after': ['Seconds to wait before the next attempt.', '1'],
+  'www-authenticate': ['The challenge (RFC 6750).', 'Bearer realm="plantstore"'],
+  'X-Request-Id': ['The id of the request in the request log. Only with --log-requests.', 'a1b2c3'],
 } as const
 
 export type HeaderName = keyof typeof HEADERS
@@ -44,7 +49,10 @@ export type HeaderName = keyof typeof HEADERS
 /** The headers of an answer. */
 export const headers = (names: readonly HeaderName[] = []) =>
   Object.fromEntries(
-    names.map((name) => [name, { description: HEADERS[name], schema: { type: 'string' } }]),
+    names.map((name) => {
+      const [description, example] = HEADERS[name]
+      return [name, { description, schema: { type: 'string' }, example }]
+    }),
   )
 
 /** A header of a request. */

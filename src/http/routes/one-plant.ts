@@ -13,12 +13,12 @@ import {
 import type { ChangeOptions } from '../../plant/plants'
 import { RequestError } from '../../request-errors'
 import { JSON_HEADERS, notModified } from '../answers/answer'
-import { readId } from '../check'
 import { readPrecondition } from '../conditions/precondition'
 import type { SentHeaders } from '../elysia'
 import type { App, Exchange } from '../exchange'
 import type { RouteDeps } from '../route-deps'
 import { STORED_PLANT } from './describe'
+import { PlantPath } from './schemas'
 
 function requireSameId(bodyId: Int64 | undefined, id: Int64): void {
   if (bodyId !== undefined && bodyId !== id)
@@ -61,9 +61,8 @@ const reading = (deps: RouteDeps) => (app: App) =>
   app.get(
     '/plants/:id',
     async ({ params, headers, request }) => {
-      const id = readId(params)
       const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
-      const plant = await deps.store.readPlant(id)
+      const plant = await deps.store.readPlant(BigInt(params.id))
       if (!plant) throw new RequestError('no such plant')
       const json = JSON.stringify(toJson(plant))
       const etag = entityTagOf(plant, json)
@@ -73,12 +72,14 @@ const reading = (deps: RouteDeps) => (app: App) =>
       return answerPlant(deps, request, plant, { json, etag })
     },
     {
+      params: PlantPath,
       detail: {
         operationId: 'readPlant',
         summary: 'Read a plant',
+        description: 'Sees every change that was acknowledged before.',
         ...STORED_PLANT,
         headers: ['etag'],
-        schemas: () => ({ 200: Plant, 304: 'If-None-Match names the entity tag of the plant.' }),
+        answers: () => ({ 200: Plant, 304: 'If-None-Match names the entity tag of the plant.' }),
       },
     },
   )
@@ -95,9 +96,8 @@ function conditionally(
 const replacing = (deps: RouteDeps) => (app: App) =>
   app.put(
     '/plants/:id',
-    async ({ params, headers, request, exchange }) => {
-      const body = await deps.bodies.read(exchange, Replacement)
-      const id = readId(params)
+    async ({ params, headers, body, request, exchange }) => {
+      const id = BigInt(params.id)
       requireSameId(body.id, id)
       const plant = toNewPlant(id, body)
       const options = conditionally(deps, headers, exchange)
@@ -110,14 +110,16 @@ const replacing = (deps: RouteDeps) => (app: App) =>
       return answerPlant(deps, request, plant, { status: isNew ? 201 : 200 })
     },
     {
+      ...deps.bodies.json(Replacement),
+      params: PlantPath,
       detail: {
         operationId: 'replacePlant',
         summary: 'Replace a plant',
         description:
-          'An optional text that is not sent is removed. `If-None-Match: *` creates a missing plant.',
+          'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant (201), or fails with 41201 if there is one.',
         ...STORED_PLANT,
         headers: ['etag'],
-        schemas: () => ({ body: Replacement, 200: Plant, 201: Plant }),
+        answers: () => ({ 200: Plant, 201: Plant }),
       },
     },
   )
@@ -129,9 +131,8 @@ const changing = (deps: RouteDeps) => (app: App) =>
   app
     .patch(
       '/plants/:id',
-      async ({ params, headers, request, exchange }) => {
-        const body = await deps.bodies.read(exchange, PlantPatch)
-        const id = readId(params)
+      async ({ params, headers, body, request, exchange }) => {
+        const id = BigInt(params.id)
         requireSameId(body.id, id)
         const texts = sentTexts(body)
         const options = conditionally(deps, headers, exchange)
@@ -142,31 +143,35 @@ const changing = (deps: RouteDeps) => (app: App) =>
         return answerPlant(deps, request, plant)
       },
       {
+        ...deps.bodies.json(PlantPatch),
+        params: PlantPath,
         detail: {
           operationId: 'patchPlant',
           summary: 'Change some fields of a plant',
-          description: 'By a JSON Merge Patch (RFC 7396).',
+          description:
+            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
           ...STORED_PLANT,
           headers: ['etag'],
-          schemas: () => ({ body: PlantPatch, 200: Plant }),
+          answers: () => ({ 200: Plant }),
         },
       },
     )
     .delete(
       '/plants/:id',
       async ({ params, headers, exchange }) => {
-        await deps.bodies.discard(exchange)
-        const id = readId(params)
         const options = conditionally(deps, headers, exchange)
-        await deps.store.deletePlant(id, options)
+        await deps.store.deletePlant(BigInt(params.id), options)
         return new Response(null, { status: 204, headers: JSON_HEADERS })
       },
       {
+        ...deps.bodies.none,
+        params: PlantPath,
         detail: {
           operationId: 'deletePlant',
           summary: 'Delete a plant',
+          description: 'Answers once the deletion is durable. The id may be used again.',
           ...STORED_PLANT,
-          schemas: () => ({ 204: 'The deletion is durable.' }),
+          answers: () => ({ 204: 'The plant is gone.' }),
         },
       },
     )

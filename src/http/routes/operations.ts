@@ -28,9 +28,10 @@ export const health =
         detail: {
           operationId: 'health',
           summary: 'Check whether the store can write',
+          description: 'For supervisors and load balancers. Needs no token.',
           security: [],
           refusals: ['storage failed'],
-          schemas: () => ({ 200: Health }),
+          answers: () => ({ 200: Health }),
         },
       },
     )
@@ -89,7 +90,8 @@ export const status =
         detail: {
           operationId: 'readStatus',
           summary: 'Read the state of the service',
-          schemas: () => ({ 200: Status }),
+          description: 'With any token.',
+          answers: () => ({ 200: Status }),
         },
       },
     )
@@ -120,8 +122,9 @@ export const metricsPage =
         detail: {
           operationId: 'metrics',
           summary: 'Read the metrics',
+          description: 'In the Prometheus text format, version 0.0.4.',
           refusals: ['busy'],
-          schemas: () => ({ 200: MetricsText }),
+          answers: () => ({ 200: MetricsText }),
         },
       },
     )
@@ -147,7 +150,9 @@ export const ownToken =
         detail: {
           operationId: 'readToken',
           summary: 'Read the rights of the token',
-          schemas: () => ({ 200: OwnToken }),
+          description:
+            'A read-only service returns the scope of the token too: `readOnly` in GET /status says that it takes no changes.',
+          answers: () => ({ 200: OwnToken }),
         },
       },
     )

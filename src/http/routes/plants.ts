@@ -12,12 +12,11 @@ import {
 } from '../../plant/plant'
 import { RequestError } from '../../request-errors'
 import { addNextLink, answerJson } from '../answers/answer'
-import { readQuery } from '../check'
+import { queryOf } from '../elysia'
 import type { App } from '../exchange'
 import type { RouteDeps } from '../route-deps'
 import {
   CreateCounts,
-  DEFAULT_LIMIT,
   DeleteCounts,
   PatchCounts,
   PlantBatch,
@@ -75,8 +74,7 @@ const creating =
     app
       .post(
         '/plants',
-        async ({ request, exchange }) => {
-          const body = await bodies.read(exchange, Plant)
+        async ({ body, request, exchange }) => {
           const plant = toNewPlant(body.id, body)
           const options = optionsOf(exchange)
           await answers.change(plant, () => store.createPlant(plant, options))
@@ -84,30 +82,32 @@ const creating =
           return answers.answer(request, JSON.stringify({ ...plant, id: undefined }))
         },
         {
+          ...bodies.json(Plant),
           detail: {
             operationId: 'createPlant',
             summary: 'Create a plant',
-            description: 'Answers once the plant is durable.',
+            description: 'Answers once the plant is durable. An id identifies one plant.',
             refusals: ['stored already', 'taken'],
             links: ['readPlant', 'replacePlant', 'patchPlant', 'deletePlant'],
-            schemas: () => ({ body: Plant, 200: PlantFields }),
+            answers: () => ({ 200: PlantFields }),
           },
         },
       )
       .post(
         '/plants/batch',
-        async ({ exchange }) => {
-          const body = await bodies.read(exchange, PlantBatch)
+        async ({ body, exchange }) => {
           const all = plantsOf(body)
           await store.createPlants(all, optionsOf(exchange))
           return answerJson({ created: all.length })
         },
         {
+          ...bodies.json(PlantBatch),
           detail: {
             operationId: 'createPlants',
             summary: 'Create up to 1000 plants, all or none',
+            description: 'Answers once all plants are durable.',
             refusals: ['stored already', 'taken'],
-            schemas: () => ({ body: PlantBatch, 200: CreateCounts }),
+            answers: () => ({ 200: CreateCounts }),
           },
         },
       )
@@ -118,49 +118,55 @@ const changingBatches =
     app
       .put(
         '/plants/batch',
-        async ({ exchange }) => {
-          const body = await bodies.read(exchange, PlantBatch)
+        async ({ body, exchange }) => {
           const options = optionsOf(exchange)
           const counts = await store.putPlants(plantsOf(body), options)
           return answerJson(counts)
         },
         {
+          ...bodies.json(PlantBatch),
           detail: {
             operationId: 'putPlants',
             summary: 'Create or replace up to 1000 plants, all or none',
-            schemas: () => ({ body: PlantBatch, 200: PutCounts }),
+            description:
+              'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log.',
+            answers: () => ({ 200: PutCounts }),
           },
         },
       )
       .patch(
         '/plants/batch',
-        async ({ request, exchange }) => {
-          const body = await bodies.read(exchange, PlantUpdates)
+        async ({ body, request, exchange }) => {
           const options = optionsOf(exchange)
           const report = await store.patchPlants(updatesOf(body), options)
           return answers.answer(request, toText(report))
         },
         {
+          ...bodies.json(PlantUpdates),
           detail: {
             operationId: 'patchPlants',
             summary: 'Create or change up to 1000 plants',
-            schemas: () => ({ body: PlantUpdates, 200: PatchCounts }),
+            description:
+              'Changes the fields that are sent, in one commit; null removes one. A plant that is not stored is created if it has a name and no `was`. One whose stored fields differ from those in `was` is left as it is, and listed in `conflicts`. Plants that stay as they are have no entry in the change log.',
+            answers: () => ({ 200: PatchCounts }),
           },
         },
       )
       .post(
         '/plants/batch-delete',
-        async ({ request, exchange }) => {
-          const body = await bodies.read(exchange, PlantBatch)
+        async ({ body, request, exchange }) => {
           const options = optionsOf(exchange)
           const report = await store.deletePlants(plantsOf(body), options)
           return answers.answer(request, toText(report))
         },
         {
+          ...bodies.json(PlantBatch),
           detail: {
             operationId: 'deletePlants',
             summary: 'Delete up to 1000 plants that are as they were sent',
-            schemas: () => ({ body: PlantBatch, 200: DeleteCounts }),
+            description:
+              'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ as they are, listed in `conflicts`: no change by another client is lost.',
+            answers: () => ({ 200: DeleteCounts }),
           },
         },
       )
@@ -170,12 +176,11 @@ const listing =
   (app: App) =>
     app.get(
       '/plants',
-      async ({ request }) => {
-        const { limit, after, ...filter } = readQuery(request, PlantList)
+      async ({ request, query: { limit, after, ...filter } }) => {
         const page = await store.listPlants(
           {
             ...filterOf(filter),
-            limit: Number(limit ?? DEFAULT_LIMIT),
+            limit: Number(limit),
             after: after === undefined ? undefined : BigInt(after),
           },
           request.signal,
@@ -183,15 +188,17 @@ const listing =
         const next = page.next === null ? null : String(page.next)
         const text = JSON.stringify({ plants: page.plants.map(toJson), next })
         const answer = answers.answerZipped(request, text)
-        if (next !== null) addNextLink(answer, request, next)
+        if (next !== null) addNextLink(answer, { limit: String(limit), after: next, ...filter })
         return answer
       },
       {
+        ...queryOf(PlantList),
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
+          description: 'Page by page. A search by `name` walks a few thousand plants a page.',
           headers: ['link'],
-          schemas: () => ({ query: PlantList, 200: PlantPage }),
+          answers: () => ({ 200: PlantPage }),
         },
       },
     )

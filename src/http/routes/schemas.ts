@@ -19,7 +19,7 @@ import { ORDERS, type Order } from '../../plant/plants'
 import { SCOPES } from '../../token/token'
 import { EVENTS } from '../feed/followers'
 
-export const DEFAULT_LIMIT = 100
+const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 // Up to 1.8 kB in a URL. Searching for a longer part in a long name would be slow.
 const MAX_PART = 200
@@ -36,6 +36,12 @@ const parameter = <Value>(description: string, check: Check, error: string, sche
 
 const isInt64Text: Check = (text) => typeof text === 'string' && parseInt64(text) !== null
 const INT64_RULE = String(Int64.error)
+
+/** The path of a plant. */
+export const PlantPath = t.Object(
+  { id: parameter<string>(String(Int64.description), isInt64Text, INT64_RULE, Int64) },
+  { error: 'expected an id' },
+)
 
 // A string, because JavaScript's numbers are exact only up to 2^53.
 const Cursor = parameter<string>(
@@ -59,13 +65,16 @@ const NameParts = parameter<string[]>(
   },
 )
 
-const Limit = parameter<string>(
-  'The size of a page.',
-  (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
-  'expected an integer from 1 to 1000',
-  { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
-)
+const limitOf = (what: string) =>
+  parameter<string | number>(
+    `The most ${what} on a page; default: ${DEFAULT_LIMIT}.`,
+    // Elysia fills in the default as a number.
+    (value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)),
+    'expected an integer from 1 to 1000',
+    { type: 'integer', minimum: 1, maximum: 1000, default: DEFAULT_LIMIT },
+  )
 
+// No default: Elysia would add it to every query, and so to every link.
 const IdOrder = parameter<Order>(
   'The order of ids; default: asc. With desc, `after` means ids below it.',
   (value) => ORDERS.some((order) => order === value),
@@ -91,7 +100,7 @@ const tagText = (description: string) => t.Unsafe<string>({ ...Tag, description 
 
 /** The parameters of a list. */
 export const PlantList = parameters({
-  limit: t.Optional(Limit),
+  limit: t.Optional(limitOf('plants')),
   after: t.Optional(Cursor),
   tag: t.Optional(tagText('Only plants with exactly this tag.')),
   tagged: t.Optional(Tagged),
@@ -103,7 +112,7 @@ export type PlantList = typeof PlantList.static
 
 /** The parameters of a list of tags. */
 export const TagList = parameters({
-  limit: t.Optional(Limit),
+  limit: t.Optional(limitOf('tags')),
   after: t.Optional(
     tagText('The tag at which a page ended, or any text. The next page begins after it.'),
   ),
@@ -130,7 +139,7 @@ const LogCursorOrNow = logCursor(
 )
 
 const changeList = (after: typeof LogCursor) =>
-  parameters({ limit: t.Optional(Limit), after: t.Optional(after) })
+  parameters({ limit: t.Optional(limitOf('changes')), after: t.Optional(after) })
 
 /** The parameters of the feed of changes. */
 export const ChangeList = changeList(LogCursorOrNow)
@@ -152,6 +161,7 @@ const BATCH_RULE = 'expected an object with plants'
 export const PlantBatch = t.Object(itemsOf(Plant, 'Plants'), {
   title: 'PlantBatch',
   description: 'Plants to store together.',
+  additionalProperties: true,
   error: BATCH_RULE,
 })
 export type PlantBatch = typeof PlantBatch.static
@@ -272,7 +282,7 @@ export const OwnToken = answer('OwnToken', 'The rights of the token of a request
 export const Health = answer('Health', 'The store can write, or a replica be read.', {
   status: oneOf(
     ['ok', 'damaged', 'behind'],
-    'damaged: requests that need a damaged page fail; run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
+    'damaged: a page of the database is damaged; requests that need it fail. Run "plantstore check". behind: a standby may lack changes of more than 10 seconds.',
   ),
 })
 
@@ -327,7 +337,7 @@ export const Status = answer('Status', 'The state of the service.', {
 
 export const MetricsText = t.String({
   contentMediaType: 'text/plain',
-  description: 'The metrics, in the Prometheus text format.',
+  description: 'The metrics.',
   examples: ['plantstore_plants 1\n'],
 })
 

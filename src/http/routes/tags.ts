@@ -3,10 +3,10 @@
 import type { TagQuery } from '../../plant/plants'
 import type { Store } from '../../store'
 import { addNextLink } from '../answers/answer'
-import { readQuery } from '../check'
+import { queryOf } from '../elysia'
 import type { App } from '../exchange'
 import type { RouteDeps } from '../route-deps'
-import { DEFAULT_LIMIT, TagList, TagPage } from './schemas'
+import { TagList, TagPage } from './schemas'
 
 /** A page of tags whose `next` is never empty: a loop that tests for a value would end early. */
 async function readPage(store: Store, query: TagQuery, signal: AbortSignal) {
@@ -20,24 +20,20 @@ export const tags =
   (app: App) =>
     app.get(
       '/tags',
-      async ({ request }) => {
-        const { limit, after } = readQuery(request, TagList)
-        const page = await readPage(
-          store,
-          { limit: Number(limit ?? DEFAULT_LIMIT), after },
-          request.signal,
-        )
+      async ({ request, query: { limit, after } }) => {
+        const page = await readPage(store, { limit: Number(limit), after }, request.signal)
         const answer = answers.answerZipped(request, JSON.stringify(page))
-        if (page.next !== null) addNextLink(answer, request, page.next)
+        if (page.next !== null) addNextLink(answer, { limit: String(limit), after: page.next })
         return answer
       },
       {
+        ...queryOf(TagList),
         detail: {
           operationId: 'listTags',
           summary: 'List tags',
-          description: 'Plants without a tag are not counted; the empty tag is one.',
+          description: 'Page by page. Plants without a tag are not counted; the empty tag is one.',
           headers: ['link'],
-          schemas: () => ({ query: TagList, 200: TagPage }),
+          answers: () => ({ 200: TagPage }),
         },
       },
     )
