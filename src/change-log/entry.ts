@@ -78,9 +78,10 @@ export type ChangeLogState = {
   readonly mark: bigint | null
 }
 
-/** The name of the change log, null if none is kept, and its places. */
+/** The name of the change log and its retention period in milliseconds, null if none is kept; and its places. */
 export type ChangeLogRow = {
   readonly log: string | null
+  readonly keep_ms: bigint | null
   /** The number of the oldest entry, or null if there is none. */
   readonly first: bigint | null
   readonly last: bigint

@@ -33,7 +33,7 @@ const cursorOf = (number: bigint, mark?: bigint, name = NAME): string =>
 
 /** A change log with the entries 4 to 6; `mark`: that of the entry that was asked for. */
 const row = (mark: bigint | null): ChangeLogRow => {
-  return { log: NAME, first: 4n, last: 6n, start_mark: 30n, last_mark: 60n, mark }
+  return { log: NAME, keep_ms: 1n, first: 4n, last: 6n, start_mark: 30n, last_mark: 60n, mark }
 }
 const state = (mark: bigint | null = null) => toChangeLogState(row(mark))
 

@@ -3,10 +3,11 @@
 import type { SQL } from 'bun'
 import type { PlantQuery, TagQuery } from '../../plant/plants'
 import { clientGone, RequestError } from '../../request-errors'
+import { createChangeLogReader } from '../change-log-reader'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import type { Ask } from './connection/connection'
 import type { Primary } from './connection/primary'
-import { createChangeLogReader } from './sql/change-log'
+import { changeLogQueries } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import { listTags } from './sql/tags'
 
@@ -37,7 +38,7 @@ export function createReads(primary: Primary) {
   const askForPages = limitWaiting(primary.reader('pages'))
   return {
     askForPages,
-    changeLogReader: createChangeLogReader(askForPages),
+    changeLogReader: createChangeLogReader(changeLogQueries(askForPages)),
     reads: {
       readPlant: shareReads(primary.reader('points')),
       listPlants: (query: PlantQuery, signal?: AbortSignal) =>

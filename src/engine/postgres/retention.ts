@@ -6,10 +6,10 @@ import type { Log } from '../../log'
 import type { Ask } from './connection/connection'
 import { isInDoubt, isReadOnlyServer, sqlStateOf } from './connection/errors'
 import type { Primary } from './connection/primary'
-import { entryTimes, removeEntries, retainedLog } from './sql/change-log'
+import { entryTimes, removeEntries } from './sql/change-log'
 
 /** Begins the removal. Returns the function that ends it. */
-export function beginRetention(primary: Primary, log: Log, ask: Ask) {
+export function beginRetention(primary: Primary, log: Log, state: RetainedLog['state'], ask: Ask) {
   let isFailing = false
 
   async function remove(upTo: number): Promise<void> {
@@ -27,7 +27,7 @@ export function beginRetention(primary: Primary, log: Log, ask: Ask) {
   }
 
   const entries: RetainedLog = {
-    state: () => ask(retainedLog),
+    state,
     times: (after, limit) => ask((sql) => entryTimes(sql, after, limit)),
     remove,
   }

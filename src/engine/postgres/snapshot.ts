@@ -6,12 +6,13 @@ import type { Log } from '../../log'
 import { type Plant, TEXT_FIELDS } from '../../plant/plant'
 import { COLUMNS, type PlantRecord, plantOf } from '../../plant/row'
 import type { ReadOnlyStore } from '../../store'
+import { createChangeLogReader } from '../change-log-reader'
 import type { Ask, Connection } from './connection/connection'
 import { describeError, sqlStateOf } from './connection/errors'
 import { chooseForCommand, connect, NEW_CONTEXT } from './connection/hosts'
 import { addressOf, type PostgresTarget } from './connection/url'
 import { requireSchema } from './schema'
-import { createChangeLogReader } from './sql/change-log'
+import { changeLogQueries } from './sql/change-log'
 import { octetsOf } from './sql/plants'
 import { listTokens } from './sql/tokens'
 
@@ -72,7 +73,7 @@ export async function openReadOnly(target: PostgresTarget, log: Log): Promise<Re
   await using session = new AsyncDisposableStack()
   const { ask } = session.use(await openSession(target, log))
   await requireSchema(ask, target)
-  const { read } = createChangeLogReader(ask)
+  const { read } = createChangeLogReader(changeLogQueries(ask))
   const opened = session.move()
   return {
     listTokens: () => ask(listTokens),

@@ -51,7 +51,7 @@ export async function openPostgres(target: PostgresTarget, storeUser: StoreUser)
 
   await primary.open()
   const timers = storeUser.outlivesOutages
-    ? [server.begin(), beginRetention(primary, storeUser.log, askForPages)]
+    ? [server.begin(), beginRetention(primary, storeUser.log, changeLogReader.range, askForPages)]
     : []
 
   return {

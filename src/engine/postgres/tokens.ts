@@ -2,15 +2,10 @@
 // step of the lane.
 
 import type { Token } from '../../token/token'
+import { createToken, pruneTokens, revokeToken, type TokenStatement } from '../token-sql'
 import type { Ask } from './connection/connection'
 import type { Step } from './lane/lane'
-import {
-  createTokenStep,
-  findToken,
-  listTokens,
-  pruneTokensStep,
-  revokeTokenStep,
-} from './sql/tokens'
+import { findToken, listTokens, tokensStep } from './sql/tokens'
 
 /** Time for which a token is cached. A revocation takes as long to reach every process. */
 export const LEASE_MS = 1000
@@ -62,9 +57,9 @@ export function createTokens(ask: Ask, run: (step: Step<number>) => Promise<numb
     () => performance.now(),
   )
 
-  /** Commits a step that changes tokens. The next look-up sees it. */
-  async function change(step: Step<number>): Promise<number> {
-    const result = await run(step)
+  /** Commits statements that change tokens. The next look-up sees it. */
+  async function change(...statements: readonly TokenStatement[]): Promise<number> {
+    const result = await run(tokensStep(...statements))
     leases.forgetAll()
     return result
   }
@@ -72,13 +67,13 @@ export function createTokens(ask: Ask, run: (step: Step<number>) => Promise<numb
   return {
     forget: leases.forget,
     findToken: leases.find,
-    createToken: async (token: Token) => (await change(createTokenStep(token))) > 0,
+    createToken: async (token: Token) => (await change(...createToken(token))) > 0,
     listTokens: () => ask(listTokens),
     async revokeToken(name: string, now: number) {
-      const count = await change(revokeTokenStep(name, now))
+      const count = await change(revokeToken(name, now))
       if (count > 0) await Bun.sleep(LEASE_MS)
       return count > 0
     },
-    pruneTokens: (endedBy: number) => change(pruneTokensStep(endedBy)),
+    pruneTokens: (endedBy: number) => change(pruneTokens(endedBy)),
   }
 }

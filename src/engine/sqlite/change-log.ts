@@ -2,36 +2,22 @@
 // advances.
 
 import type { Database } from 'bun:sqlite'
-import type {
-  ChangeLogPage,
-  ChangeLogStats,
-  HistoryPage,
-  KeepChanges,
-  ReadOptions,
-} from '../../change-log/change-log'
+import type { KeepChanges } from '../../change-log/change-log'
 import {
   type ChangeLogRow,
   ENTRY_COLUMNS,
   type EntryRow,
   type EntryTexts,
-  endOf,
   entryLength,
   entryTexts,
-  MAX_ENTRIES,
   type NewEntry,
   newChangeLogName,
   newMark,
-  numberAfter,
-  numberBefore,
-  pageAfter,
-  placeOf,
-  toChangeLogEntry,
-  toChangeLogState,
   toCursor,
 } from '../../change-log/entry'
-import type { EntryRange, EntryTime } from '../../change-log/retention'
-import type { Int64 } from '../../plant/plant'
-import { PAGE_LENGTH } from '../page'
+import type { EntryTime } from '../../change-log/retention'
+import type { ChangeLogQueries, LogSize } from '../change-log-reader'
+import { takeRows } from './plants'
 import { guardSchema } from './schema'
 
 const TEXTS = ['before', 'after', 'token', 'address', 'request']
@@ -41,34 +27,16 @@ const ENTRY_BYTES = `48 + octet_length(action) + ${TEXTS.map(
   (name) => `ifnull(octet_length(${name}), 0)`,
 ).join(' + ')}`
 
-/** The row of the change log; `at`: the time of its oldest entry. */
-type StateRow = ChangeLogRow & {
-  readonly keep_ms: bigint | null
-  readonly bytes: bigint
-  readonly at: bigint | null
-}
-
-/** The rows of a page; `isFull`: there are more. */
-function takeRows(all: Iterable<EntryRow>, limit: number) {
-  const rows: EntryRow[] = []
-  let length = 0
-  for (const row of all) {
-    if (rows.length === limit || length > PAGE_LENGTH) return { rows, isFull: true }
-    rows.push(row)
-    length += entryLength(row)
-  }
-  return { rows, isFull: false }
-}
-
-export type ChangeLogReader = ReturnType<typeof prepareChangeLogReader>
-
-/** Prepares the statements that read the change log; see `ChangeLog` and `RetainedLog`. */
-export function prepareChangeLogReader(db: Database) {
-  const select = db.query<StateRow, [entry: number | null]>(
-    `SELECT log, keep_ms, last, bytes, number AS first, at, start_mark,
+/** Prepares the statements that read the change log. */
+export function prepareChangeLogQueries(db: Database) {
+  const row = db.query<ChangeLogRow, [entry: number | null]>(
+    `SELECT log, keep_ms, last, start_mark, (SELECT min(number) FROM changes) AS first,
        (SELECT mark FROM changes WHERE number = last) AS last_mark,
        (SELECT mark FROM changes WHERE number = ?) AS mark
-     FROM change_log LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
+     FROM change_log`,
+  )
+  const size = db.query<LogSize, []>(
+    'SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at, bytes FROM change_log',
   )
   const selectWhere = (condition: string) =>
     db.query<EntryRow, [number, number, ...bigint[]]>(
@@ -80,51 +48,24 @@ export function prepareChangeLogReader(db: Database) {
   const times = db.query<EntryTime, [number, number]>(
     'SELECT number, at FROM changes WHERE number > ? ORDER BY number LIMIT ?',
   )
-  const last = db.query<{ log: string; number: bigint; mark: bigint }, []>(
-    'SELECT log, number, mark FROM change_log JOIN changes ON number = last WHERE log IS NOT NULL',
-  )
-
+  const queries: ChangeLogQueries = {
+    row: (entry) => row.get(entry),
+    after: (number, limit) => takeRows(selectAfter.iterate(number, limit), limit, entryLength).rows,
+    before(number, limit, plant) {
+      // One extra row shows whether there is a next page.
+      const range = [number, limit + 1] as const
+      const all =
+        plant === null ? selectBefore.iterate(...range) : selectOfPlant.iterate(...range, plant)
+      const { rows, following } = takeRows(all, limit, entryLength)
+      return { rows, isFull: following !== undefined }
+    },
+    size: () => size.get(),
+  }
   return {
+    queries,
     /** Reads no entry: a daemon also starts if a page of entries is damaged. */
     isKept: () => db.query('SELECT 1 FROM change_log WHERE log IS NOT NULL').get() !== null,
-    read({ after: cursor, limit }: ReadOptions): ChangeLogPage {
-      const state = toChangeLogState(select.get(numberAfter(cursor)))
-      const place = placeOf(cursor, state)
-      const maxEntries = Math.min(limit, MAX_ENTRIES)
-      const { rows } = takeRows(selectAfter.iterate(place.number, maxEntries), maxEntries)
-      return pageAfter(place, rows, state, cursor)
-    },
-    history(id: Int64 | null, { after: cursor, limit }: ReadOptions): HistoryPage {
-      const state = toChangeLogState(select.get(numberBefore(cursor)))
-      const maxEntries = Math.min(limit, MAX_ENTRIES)
-      // One extra row shows whether there is a next page.
-      const range = [endOf(cursor, state), maxEntries + 1] as const
-      const { rows, isFull } = takeRows(
-        id === null ? selectBefore.iterate(...range) : selectOfPlant.iterate(...range, id),
-        maxEntries,
-      )
-      const entries = rows.map((row) => toChangeLogEntry(state.name, row))
-      const last = entries.at(-1)
-      return isFull && last ? { entries, next: last.cursor } : { entries }
-    },
-    stats(): ChangeLogStats {
-      const row = select.get(null)
-      const { start, last } = toChangeLogState(row)
-      const oldestAt = row?.at == null ? null : Number(row.at)
-      const keepMs = Number(row?.keep_ms)
-      return { entries: last.number - start.number, keepMs, oldestAt, bytes: Number(row?.bytes) }
-    },
-    retainedRange(): EntryRange | null {
-      const { keep_ms, first, last } = select.get(null) ?? {}
-      if (keep_ms == null || last === undefined) return null
-      return { keepMs: Number(keep_ms), first: Number(first ?? last + 1n), last: Number(last) }
-    },
     times: (after: number, limit: number) => times.all(after, limit),
-    /** The cursor of the last entry; undefined if there is none. Cheaper than a read. */
-    lastCursor() {
-      const row = last.get()
-      return row ? toCursor(row.log, row) : undefined
-    },
   }
 }
 
@@ -133,8 +74,8 @@ const MAX_REMOVAL = 1000
 
 /** Prepares the statements that write the change log, within an open transaction. */
 export function prepareChangeLogWriter(db: Database) {
-  const select = db.query<{ last: bigint; keep_ms: bigint }, []>(
-    'SELECT last, keep_ms FROM change_log WHERE log IS NOT NULL',
+  const select = db.query<{ log: string; last: bigint }, []>(
+    'SELECT log, last FROM change_log WHERE log IS NOT NULL',
   )
   const insert = db.query<
     never,
@@ -145,8 +86,15 @@ export function prepareChangeLogWriter(db: Database) {
     `UPDATE change_log SET last = ?1,
        bytes = bytes + (SELECT total(${ENTRY_BYTES}) FROM changes WHERE number > ?2)`,
   )
-  const oldest = db.query<{ number: bigint; at: bigint; mark: bigint; bytes: bigint }, [number]>(
-    `SELECT number, at, mark, ${ENTRY_BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
+  // The mark is that of the newest of them (https://sqlite.org/lang_select.html#bareagg).
+  const old = db.query<{ newest: bigint | null; mark: bigint; bytes: bigint }, [number, number]>(
+    `WITH oldest AS (
+       SELECT number, at, mark, ${ENTRY_BYTES} AS bytes FROM changes ORDER BY number LIMIT ${MAX_REMOVAL}
+     ), kept AS (
+       SELECT min(number) AS first FROM oldest, change_log WHERE number > ?1 OR at BETWEEN ?2 - keep_ms AND ?2
+     )
+     SELECT max(number) AS newest, mark, sum(bytes) AS bytes FROM oldest, kept
+     WHERE first IS NULL OR number < first`,
   )
   const removeUpTo = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
   const shrink = db.query<never, [bigint, bigint]>(
@@ -154,10 +102,10 @@ export function prepareChangeLogWriter(db: Database) {
   )
 
   return {
-    /** Adds entries, if a change log is kept. */
-    add(entries: readonly NewEntry[]) {
+    /** Adds entries, if a change log is kept. Returns the cursor of the last; undefined if none was added. */
+    add(entries: readonly NewEntry[]): string | undefined {
       const state = entries.length > 0 ? select.get() : null
-      if (!state) return
+      if (!state) return undefined
       const lastNumber = Number(state.last)
       const at = Date.now()
       const mark = newMark()
@@ -169,23 +117,14 @@ export function prepareChangeLogWriter(db: Database) {
         insert.run(number, at, mark, plant, ...entryTexts(entry))
       }
       advance.run(number, lastNumber)
+      return toCursor(state.log, { number, mark })
     },
     /** Removes some of the entries up to a number: see `RetainedLog`. */
     remove(upTo: number) {
-      const state = select.get()
-      if (!state) return
-      const now = Date.now()
-      const isYoung = (at: number) => at >= now - Number(state.keep_ms) && at <= now
-      let newest: { number: bigint; mark: bigint } | undefined
-      let bytes = 0n
-      for (const entry of oldest.all(MAX_REMOVAL)) {
-        if (Number(entry.number) > upTo || isYoung(Number(entry.at))) break
-        newest = entry
-        bytes += entry.bytes
-      }
-      if (!newest) return
-      removeUpTo.run(newest.number)
-      shrink.run(newest.mark, bytes)
+      const { newest = null, mark = 0n, bytes = 0n } = old.get(upTo, Date.now()) ?? {}
+      if (newest === null) return
+      removeUpTo.run(newest)
+      shrink.run(mark, bytes)
     },
   }
 }

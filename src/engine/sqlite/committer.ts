@@ -51,10 +51,14 @@ export type Request =
   | { readonly close: true; readonly keepsLog: boolean }
 
 /**
- * `outcomes`: those of a committed batch, unless each write was done completely. `failure`: nothing of it was stored; if
- * it is fatal, it may also come unrequested, and nothing is known.
+ * `outcomes`: those of a committed batch, unless each write was done completely. `cursor`: that of its last entry in the
+ * change log. `failure`: nothing of it was stored; if it is fatal, it may also come unrequested, and nothing is known.
  */
-export type Reply = { readonly outcomes?: readonly Outcome[]; readonly failure?: Failure }
+export type Reply = {
+  readonly outcomes?: readonly Outcome[]
+  readonly cursor?: string | undefined
+  readonly failure?: Failure
+}
 
 /** The plants of a database, for {@link decide}. */
 export function prepareState(db: Database): State {
@@ -101,7 +105,7 @@ function prepareBatch(db: Database) {
     'UPDATE tokens SET last_used_at = ? WHERE hash = ?',
   )
 
-  return (batch: readonly Write[]): Outcome[] => {
+  return (batch: readonly Write[]): Reply => {
     const entries: NewEntry[] = []
     let growth = 0
     const outcomes = batch.map((write) => {
@@ -112,8 +116,8 @@ function prepareBatch(db: Database) {
       return outcome
     })
     if (growth !== 0) count.run(growth)
-    changeLog.add(entries)
-    return outcomes
+    const cursor = changeLog.add(entries)
+    return outcomes.every((outcome) => outcome === DONE) ? { cursor } : { outcomes, cursor }
   }
 }
 
@@ -161,12 +165,14 @@ export class Committer {
     if (batch.length === 1) return { outcomes: [refusalOf(reply.failure)] }
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
     const outcomes: Outcome[] = []
+    let last: string | undefined
     for (const write of batch) {
-      const { failure, outcomes: [outcome = DONE] = [] } = this.commit([write])
+      const { failure, cursor, outcomes: [outcome = DONE] = [] } = this.commit([write])
       if (failure?.kind === 'fatal' || failure?.kind === 'in doubt') return { failure }
       outcomes.push(failure ? refusalOf(failure) : outcome)
+      last = cursor ?? last
     }
-    return { outcomes }
+    return { outcomes, cursor: last }
   }
 
   /**
@@ -215,14 +221,14 @@ export class Committer {
   }
 
   #commit(batch: readonly Write[]): Reply {
-    let outcomes: readonly Outcome[] | undefined
+    let reply: Reply | undefined
     try {
       this.#begin(BUSY_MS)
-      outcomes = this.#statements.apply(batch)
+      reply = this.#statements.apply(batch)
       this.#statements.commit.run()
     } catch (error) {
       this.#rollback()
-      return { failure: toFailure(error, this.#path, outcomes !== undefined) }
+      return { failure: toFailure(error, this.#path, reply !== undefined) }
     }
     try {
       const lost = this.#lost()
@@ -234,7 +240,7 @@ export class Committer {
       // The commit was made, and cannot be refused any more.
       return { failure: { kind: 'fatal', detail: messageOf(error) } }
     }
-    return outcomes.every((outcome) => outcome === DONE) ? {} : { outcomes }
+    return reply
   }
 
   /** Begins a transaction; throws unless it can write. */

@@ -2,8 +2,8 @@
 
 import type { Database } from 'bun:sqlite'
 import { charactersOf, FIELDS, type Int64, type Plant } from '../../plant/plant'
-import type { Page, PlantQuery, TagCount, TagPage, TagQuery } from '../../plant/plants'
-import { COLUMNS, type PlantRecord, plantOf } from '../../plant/row'
+import type { Page, PlantQuery, TagPage, TagQuery } from '../../plant/plants'
+import { type PlantRecord, plantOf } from '../../plant/row'
 import {
   compileFilter,
   type FilterDialect,
@@ -12,44 +12,26 @@ import {
   placeAfter,
   SQL_ORDERS,
 } from '../page'
-import { SCHEMA_VERSION, schemaVersion } from './schema'
 
 // The maximum size of a part of an export.
 const PART_PLANTS = 1000
 
+/** The first rows of a page: at most `limit`, fewer if they are long. `following`: the next row, if there is one. */
+export function takeRows<Row>(all: Iterable<Row>, limit: number, lengthOf: (row: Row) => number) {
+  const rows: Row[] = []
+  let length = 0
+  for (const row of all) {
+    if (rows.length === limit || length > PAGE_LENGTH) return { rows, following: row }
+    rows.push(row)
+    length += lengthOf(row)
+  }
+  return { rows }
+}
+
 /** A plant read by a query; `hit` is 0 if it does not match the search. */
 type ScannedRow = PlantRecord & { readonly hit?: bigint }
 
-function takePage(rows: Iterable<ScannedRow>, limit: number, maxRows: number): Page {
-  const plants: Plant[] = []
-  let next: Int64 | null = null
-  let [rowsRead, length] = [0, 0]
-  for (const row of rows) {
-    const isFull = plants.length === limit || rowsRead === maxRows || length > PAGE_LENGTH
-    if (isFull) return { plants, next }
-    const plant = plantOf(row)
-    if (row.hit !== 0n) plants.push(plant)
-    length += charactersOf(plant)
-    rowsRead += 1
-    next = plant.id
-  }
-  return { plants, next: null }
-}
-
 type TagRow = { readonly tag: string; readonly plants: bigint }
-
-function takeTags(rows: Iterable<TagRow>, limit: number): TagPage {
-  const tags: TagCount[] = []
-  let length = 0
-  for (const { tag, plants } of rows) {
-    const last = tags.at(-1)
-    if (last && (tags.length === limit || length > PAGE_LENGTH))
-      return { tags, next: placeAfter(last.tag, tag) }
-    tags.push({ tag, plants: Number(plants) })
-    length += tag.length
-  }
-  return { tags, next: null }
-}
 
 const DIALECT: FilterDialect = {
   placeholder: (place) => `?${place}`,
@@ -60,13 +42,10 @@ const DIALECT: FilterDialect = {
 
 /** The columns of a plant; NULL is a field that an older schema lacks. */
 function columnsOf(db: Database): string {
-  if (schemaVersion(db) === SCHEMA_VERSION) return COLUMNS
-  const columns = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('plants')`)
+  const columns = db.query<{ name: string }, []>('PRAGMA table_info(plants)')
   const names = columns.all().map(({ name }) => name)
   return FIELDS.map((field) => (names.includes(field) ? field : `NULL AS ${field}`)).join(', ')
 }
-
-export type PlantReader = ReturnType<typeof preparePlants>
 
 /**
  * Prepares the queries of a database's plants. Each query is a range scan, so a page costs the same at any table size.
@@ -91,16 +70,27 @@ export function preparePlants(db: Database) {
       const page = db.query<ScannedRow, [bigint, number, ...string[]]>(
         `SELECT ${columns} FROM plants WHERE id ${from} ?1${range} ORDER BY ${by} LIMIT ?2`,
       )
+      let hits = 0
+      // The last hit fills the page.
+      const lengthOf = (row: ScannedRow) =>
+        row.hit !== 0n && ++hits === limit ? PAGE_LENGTH + 1 : charactersOf(row)
       // One extra row shows whether there is a next page.
-      return takePage(page.iterate(first, maxWalked + 1, ...values), limit, maxWalked)
+      const scanned = page.iterate(first, maxWalked + 1, ...values)
+      const { rows, following } = takeRows(scanned, maxWalked, lengthOf)
+      const plants = rows.filter((row) => row.hit !== 0n).map(plantOf)
+      return { plants, next: (following && rows.at(-1)?.id) ?? null }
     },
     /** Counts a page of tags by their index, in one step: a page of the only tags reads the index of all plants. */
-    tags({ after = null, limit }: TagQuery) {
-      const rows = db.query<TagRow, [string, number]>(
+    tags({ after = null, limit }: TagQuery): TagPage {
+      const page = db.query<TagRow, [string, number]>(
         `SELECT tag, count(*) AS plants FROM plants WHERE tag ${after === null ? '>=' : '>'} ?1
          GROUP BY tag ORDER BY tag LIMIT ?2`,
       )
-      return takeTags(rows.iterate(after ?? '', limit + 1), limit)
+      const counted = page.iterate(after ?? '', limit + 1)
+      const { rows, following } = takeRows(counted, limit, ({ tag }) => tag.length)
+      const tags = rows.map(({ tag, plants }) => ({ tag, plants: Number(plants) }))
+      const last = tags.at(-1)
+      return { tags, next: last && following ? placeAfter(last.tag, following.tag) : null }
     },
   }
 }

@@ -7,10 +7,8 @@ import type { ReadOnlyStore, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
 import type { StoreUser } from '../store-user'
 import { fileSize, freeBytes } from './files'
-import { createReads, prepareReader, type Reader } from './reads'
+import { createReads, prepareReader, type Read } from './reads'
 import { readDatabase } from './snapshot'
-
-type Read = <T>(act: (reader: Reader) => T) => Promise<T>
 
 /** Opens a file for a command that only reads. A read rejects with an `OpenError` if that fails. */
 export function openForCommand(database: string): ReadOnlyStore {

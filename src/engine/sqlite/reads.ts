@@ -5,25 +5,27 @@ import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
 import { clientGone, RequestError } from '../../request-errors'
 import type { Store } from '../../store'
+import { createChangeLogReader } from '../change-log-reader'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
-import { type ChangeLogReader, prepareChangeLogReader } from './change-log'
-import { countPlants, type PlantReader, preparePlants } from './plants'
-import { prepareTokenReader, type TokenReader } from './tokens'
+import { prepareChangeLogQueries } from './change-log'
+import { countPlants, preparePlants } from './plants'
+import { prepareTokens } from './tokens'
 
-/** A connection, and its prepared queries. */
-export type Reader = {
-  readonly db: Database
-  readonly plants: PlantReader
-  readonly tokens: TokenReader
-  readonly changeLog: ChangeLogReader
+/** Prepares the queries of a connection. */
+export function prepareReader(db: Database) {
+  const { queries, ...log } = prepareChangeLogQueries(db)
+  return {
+    plants: preparePlants(db),
+    tokens: prepareTokens(db),
+    changeLog: { ...createChangeLogReader(queries), ...log },
+    countPlants: () => countPlants(db),
+  }
 }
 
-export const prepareReader = (db: Database): Reader => ({
-  db,
-  plants: preparePlants(db),
-  tokens: prepareTokenReader(db),
-  changeLog: prepareChangeLogReader(db),
-})
+type Reader = ReturnType<typeof prepareReader>
+
+/** Reads with the queries of a connection. */
+export type Read = <T>(query: (reader: Reader) => T | Promise<T>) => Promise<T>
 
 /**
  * Returns the function that runs long reads, such as lists, one in each turn of the event loop; the first at once. It
@@ -62,7 +64,7 @@ type Reads = Pick<
 >
 
 /** Returns the reads; `readEnd` reads the change log at once, for a poll. Lists and pages take turns. */
-export function createReads(read: <T>(act: (reader: Reader) => T) => Promise<T>) {
+export function createReads(read: Read) {
   const inTurn = createTurns()
   const readEnd: ChangeLog['read'] = (options) => read(({ changeLog }) => changeLog.read(options))
   const changeLog: ChangeLog = {
@@ -76,7 +78,7 @@ export function createReads(read: <T>(act: (reader: Reader) => T) => Promise<T>)
     readPlant: (id) => read(({ plants }) => plants.read(id)),
     listPlants: (query, signal) => inTurn(() => read(({ plants }) => plants.list(query)), signal),
     listTags: (query, signal) => inTurn(() => read(({ plants }) => plants.tags(query)), signal),
-    countPlants: () => read(({ db }) => countPlants(db)),
+    countPlants: () => read(({ countPlants }) => countPlants()),
     findToken: (hash) => read(({ tokens }) => tokens.find(hash)),
     listTokens: () => read(({ tokens }) => tokens.list()),
   }

@@ -14,14 +14,15 @@ import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import type { Outcome, Write } from '../commit/write'
 import type { StoreUser } from '../store-user'
+import { createToken, pruneTokens, revokeToken, type TokenStatement } from '../token-sql'
 import { closeDatabase, shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure, WriteRefusal } from './errors'
 import { fileSize, freeBytes, keepLog, MOVED, saveLog, watchFiles } from './files'
 import { type OpenedFile, openDatabase, openFile } from './open'
 import { openReplica } from './reader'
-import { createReads, prepareReader, type Reader } from './reads'
+import { createReads, prepareReader, type Read } from './reads'
 import { guardSchema } from './schema'
-import { insertToken, pruneTokens, revokeToken } from './tokens'
+import { changeTokens } from './tokens'
 import { Writer } from './writer'
 
 // Long enough for a daemon that polls for the lock each millisecond.
@@ -31,13 +32,11 @@ const COMMIT_YIELD_MS = 4
 class OpenStore {
   readonly writer: Writer
   readonly keepsChangeLog: boolean
-  readonly #reader: Reader
+  readonly #reader: ReturnType<typeof prepareReader>
   readonly #guard: () => void
   readonly #lost: ReturnType<typeof watchFiles>['lost']
   readonly #sharedReads: ReturnType<typeof shareReads>
   #isClosed = false
-  /** The end of the change log since the last commit; undefined until it is read. */
-  #lastCursor: string | undefined
 
   constructor(
     readonly file: OpenedFile,
@@ -55,10 +54,11 @@ class OpenStore {
     this.writer = new Writer({ path, inodes }, storeUser)
   }
 
-  async read<T>(act: (reader: Reader) => T): Promise<T> {
+  readonly read: Read = async (query) => {
     try {
       this.#sharedReads.begin()
-      return act(this.#reader)
+      const result = query(this.#reader)
+      return result instanceof Promise ? await result : result
     } catch (error) {
       throw error instanceof RequestError ? error : this.#failRead(error)
     }
@@ -72,12 +72,11 @@ class OpenStore {
     } finally {
       // Later reads must see this commit.
       this.#sharedReads.end()
-      this.#lastCursor = undefined
     }
   }
 
   /** Writes with the connection of this thread, in one transaction. */
-  async write<T>(act: (db: Database) => T): Promise<T> {
+  async write(statements: readonly TokenStatement[]): Promise<number> {
     if (this.writer.isMoved) throw this.writer.problem()
     if (this.#isClosed || this.writer.isDead) throw new RequestError('storage failed')
     // It would block the write.
@@ -86,7 +85,7 @@ class OpenStore {
     const run = this.db.transaction(() => {
       if (this.#lost()) throw new WriteRefusal('moved', MOVED)
       this.#guard()
-      const result = act(this.db)
+      const result = changeTokens(this.db, statements)
       isCommit = true
       return result
     })
@@ -97,16 +96,6 @@ class OpenStore {
       throw await this.writer.fail(toFailure(error, this.file.path, isCommit))
     }
     throw await this.writer.fail({ kind: 'in doubt', detail: MOVED })
-  }
-
-  /** See `ChangeLog`: read once for all changes of a commit. */
-  lastCursor(): string | undefined {
-    try {
-      this.#lastCursor ??= this.#reader.changeLog.lastCursor()
-    } catch {
-      // The change is durable; its client can do without the cursor.
-    }
-    return this.#lastCursor
   }
 
   /** See `Store`. Writes nothing. */
@@ -185,9 +174,9 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
   const rehearsal = storeUser.holdsLock && writer.rehearse()
   const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
   const { writes, watch, methods } = createWrites((batch) => store.commit(batch), readEnd)
-  const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => store.lastCursor() }
+  const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => writer.lastCursor }
   const retainedLog: RetainedLog = {
-    state: () => store.read((reader) => reader.changeLog.retainedRange()),
+    state: () => store.read((reader) => reader.changeLog.range()),
     times: (after, limit) => store.read((reader) => reader.changeLog.times(after, limit)),
     remove: async (upTo) => {
       await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)
@@ -204,9 +193,9 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
     ...methods,
     ...(keepsChangeLog ? { changeLog } : {}),
     ...reads,
-    createToken: (token) => store.write((db) => insertToken(db, token)),
-    revokeToken: (name, now) => store.write((db) => revokeToken(db, name, now)),
-    pruneTokens: (time) => store.write((db) => pruneTokens(db, time)),
+    createToken: async (token) => (await store.write(createToken(token))) > 0,
+    revokeToken: async (name, now) => (await store.write([revokeToken(name, now)])) > 0,
+    pruneTokens: (time) => store.write([pruneTokens(time)]),
     probe: () => store.probe(),
     stats: () => ({
       problem: writer.problem(),

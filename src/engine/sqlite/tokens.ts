@@ -1,60 +1,32 @@
-// The SQL of tokens.
+// The tokens of a database: reads, changes, and their stay through a restore.
 
 import type { Database } from 'bun:sqlite'
-import { TOKEN_COLUMNS, type TokenRow, toToken } from '../../token/row'
-import type { Token } from '../../token/token'
-
-export type TokenReader = ReturnType<typeof prepareTokenReader>
+import { type TokenRow, toToken } from '../../token/row'
+import { isValid, type Token } from '../../token/token'
+import { addToken, FIND_TOKEN, LIST_TOKENS, type TokenStatement } from '../token-sql'
 
 /** Prepares the queries of a database's tokens; see `Tokens`. */
-export function prepareTokenReader(db: Database) {
-  const one = db.query<TokenRow, [string]>(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = ?`)
+export function prepareTokens(db: Database) {
+  const one = db.query<TokenRow, [string]>(FIND_TOKEN)
   return {
     find(hash: string): Token | null {
       const row = one.get(hash)
       return row && toToken(row)
     },
-    list: (): Token[] =>
-      db
-        .query<TokenRow, []>(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`)
-        .all()
-        .map(toToken),
+    list: (): Token[] => db.query<TokenRow, []>(LIST_TOKENS).all().map(toToken),
   }
 }
 
-/** Adds a token within a transaction; false if that fails. See `Tokens.createToken`. */
-export function insertToken(db: Database, token: Token): boolean {
-  const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
-  // Not for a token with a taken hash: it cannot be added.
-  db.run(
-    `UPDATE tokens SET revoked_at = expires_at
-     WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?
-       AND NOT EXISTS (SELECT 1 FROM tokens WHERE hash = ?)`,
-    [name, createdAt, hash],
-  )
-  const { changes } = db.run(
-    `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    [name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt],
-  )
-  return changes === 1
+/** Changes tokens by statements, within a transaction. Returns the number of tokens that the last one has changed. */
+export function changeTokens(db: Database, statements: readonly TokenStatement[]): number {
+  const run = ([sql, ...values]: TokenStatement) => db.query(sql).all(...values).length
+  return statements.map(run).at(-1) ?? 0
 }
-
-/** Revokes a token within a transaction; see `Tokens.revokeToken`. */
-export const revokeToken = (db: Database, name: string, now: number): boolean =>
-  db.run('UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL', [now, name])
-    .changes === 1
-
-/** Removes tokens within a transaction; see `Tokens.pruneTokens`. */
-export const pruneTokens = (db: Database, time: number): number =>
-  db.run(
-    'DELETE FROM tokens WHERE min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) <= ?',
-    [time],
-  ).changes
 
 /** The tokens of a database; none if it cannot be read. */
 function readTokens(db: Database): Token[] {
   try {
-    return prepareTokenReader(db).list()
+    return prepareTokens(db).list()
   } catch {
     return []
   }
@@ -70,7 +42,7 @@ export function keepTokens(oldDb: Database, newDb: Database): boolean {
   if (!tokens.some(({ hash }) => hashes.has(hash))) return false
   const replaceAll = newDb.transaction(() => {
     newDb.run('DELETE FROM tokens')
-    for (const token of tokens) insertToken(newDb, token)
+    changeTokens(newDb, tokens.map(addToken))
   })
   replaceAll.immediate()
   return true
@@ -79,6 +51,6 @@ export function keepTokens(oldDb: Database, newDb: Database): boolean {
 /** The names of a restored database's valid tokens. */
 export const validTokens = (newDb: Database, now: number): string[] =>
   readTokens(newDb)
-    .filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now)
+    .filter((token) => isValid(token, now))
     .map(({ name }) => name)
     .sort()

@@ -36,6 +36,8 @@ export class Writer {
   isDamaged = false
   /** True once the disk has failed: this process must end, and close nothing. */
   isDead = false
+  /** The cursor of the last entry of the change log that a commit has added. */
+  lastCursor: string | undefined
   #thread: Worker | undefined
   /** Pending requests; they are answered in order. */
   #pending: { readonly since: number; readonly answer: (reply: Reply) => void }[] = []
@@ -71,10 +73,13 @@ export class Writer {
     if (this.isDead && this.storeUser.outlivesOutages) return new Promise(() => {})
     const startedAt = performance.now()
     this.#watch()
-    const { outcomes: all, failure } = await this.storeUser.deferSuspend(() =>
-      this.#request({ commit: batch }),
-    )
+    const {
+      outcomes: all,
+      cursor,
+      failure,
+    } = await this.storeUser.deferSuspend(() => this.#request({ commit: batch }))
     if (failure) throw await this.fail(failure, batch)
+    this.lastCursor = cursor ?? this.lastCursor
     const outcomes = all ?? batch.map(() => DONE)
     if (outcomes.some((outcome) => !isDone(outcome) && outcome.error === 'storage failed'))
       this.noteDamage(DAMAGED_PAGE)

@@ -2,8 +2,9 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/change-log/change-log'
+import { createChangeLogReader } from '../../../src/engine/change-log-reader'
 import { engineOf, openStore } from '../../../src/engine/engine'
-import { createChangeLogReader } from '../../../src/engine/postgres/sql/change-log'
+import { changeLogQueries } from '../../../src/engine/postgres/sql/change-log'
 import { commandUser, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import { follow, testChangeLog } from '../../engine/change-log-contract'
@@ -127,10 +128,11 @@ describeServers('the change log in %s', (startServer, installation) => {
     // Runs between the two reads of one page.
     let between = async (): Promise<unknown> => null
     let reads = 0
-    const changeLog = createChangeLogReader(async (ask) => {
+    const queries = changeLogQueries(async (ask) => {
       if (reads++ === 1) await between()
       return ask(sql)
     })
+    const changeLog = createChangeLogReader(queries)
     const read = async (after: string | undefined) => {
       reads = 0
       return changeLog.read({ limit: 9, ...(after === undefined ? {} : { after }) })

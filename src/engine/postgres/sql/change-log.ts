@@ -2,27 +2,17 @@
 // so the numbers follow the order of commits of all processes, without gaps. A sequence would not.
 
 import type { SQL } from 'bun'
-import type { ChangeLog, ChangeLogStats } from '../../../change-log/change-log'
 import {
   type ChangeLogRow,
-  type ChangeLogState,
   ENTRY_COLUMNS,
   type EntryRow,
-  endOf,
   entryTexts,
-  MAX_ENTRIES,
   type NewEntry,
   newMark,
-  numberAfter,
-  numberBefore,
-  pageAfter,
-  placeOf,
-  toChangeLogEntry,
-  toChangeLogState,
   toCursor,
 } from '../../../change-log/entry'
-import type { EntryRange, EntryTime } from '../../../change-log/retention'
-import { RequestError } from '../../../request-errors'
+import type { EntryTime } from '../../../change-log/retention'
+import type { ChangeLogQueries, LogSize } from '../../change-log-reader'
 import { PAGE_LENGTH } from '../../page'
 import type { Ask } from '../connection/connection'
 import {
@@ -108,6 +98,9 @@ const PAGE_AFTER = pageStatement(
 const HISTORY = pageStatement('$1::bigint IS NULL AND number < $3::bigint', 'number DESC')
 const HISTORY_OF_PLANT = pageStatement('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
+const SIZE = `SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
+  pg_total_relation_size('changes') AS bytes`
+
 /** `found`: the number of entries within the limit, including those beyond the page length. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
@@ -117,52 +110,26 @@ const STATE = `
     (SELECT mark FROM changes WHERE number = $1::bigint) AS mark
   FROM ${NEWEST}, change_log_start AS start`
 
-/** The state of the change log, with the mark of an entry. */
-async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
-  const [row] = await sql.unsafe<ChangeLogRow[]>(STATE, [entry])
-  return toChangeLogState(row)
-}
-
-/** Reads of the change log; see {@link ChangeLog}. */
-export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
-  return {
-    async read({ after, limit }) {
-      const entry = numberAfter(after)
-      const state = await ask((sql) => stateOf(sql, entry))
-      const place = placeOf(after, state)
-      const maxEntries = Math.min(limit, MAX_ENTRIES)
-      const find = (sql: SQL) =>
-        sql.unsafe<FoundRow[]>(PAGE_AFTER, [place.number, maxEntries, state.name])
-      return pageAfter(place, maxEntries > 0 ? await ask(find) : [], state, after)
-    },
-    async history(id, { after, limit }) {
-      const entry = numberBefore(after)
-      const state = await ask((sql) => stateOf(sql, entry))
-      const maxEntries = Math.min(limit, MAX_ENTRIES)
-      const end = endOf(after, state)
-      // One extra row shows whether there is a next page.
-      const statement = id === null ? HISTORY : HISTORY_OF_PLANT
-      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(statement, [id, maxEntries + 1, end]))
-      const entries = rows.slice(0, maxEntries).map((row) => toChangeLogEntry(state.name, row))
-      const last = entries.at(-1)
-      const hasMore = last !== undefined && Number(rows[0]?.found) > entries.length
-      return hasMore ? { entries, next: last.cursor } : { entries }
-    },
-    async stats(): Promise<ChangeLogStats> {
-      const log = await ask(retainedLog)
-      if (!log) throw new RequestError('no change log')
-      const [row] = await ask((sql) =>
-        sql.unsafe<{ at: bigint | null; bytes: bigint }[]>(
-          `SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
-              pg_total_relation_size('changes') AS bytes`,
-        ),
-      )
-      const oldestAt = row?.at == null ? null : Number(row.at)
-      const entries = log.last + 1 - log.first
-      return { entries, keepMs: log.keepMs, oldestAt, bytes: Number(row?.bytes) }
-    },
-  }
-}
+/** The queries of the change log. */
+export const changeLogQueries = (ask: Ask): ChangeLogQueries => ({
+  async row(entry) {
+    const [row] = await ask((sql) => sql.unsafe<ChangeLogRow[]>(STATE, [entry]))
+    return row
+  },
+  after: (number, limit, changeLog) =>
+    ask((sql) => sql.unsafe<FoundRow[]>(PAGE_AFTER, [number, limit, changeLog])),
+  async before(number, limit, plant) {
+    const statement = plant === null ? HISTORY : HISTORY_OF_PLANT
+    // One extra row shows whether there is a next page.
+    const found = await ask((sql) => sql.unsafe<FoundRow[]>(statement, [plant, limit + 1, number]))
+    const rows = found.slice(0, limit)
+    return { rows, isFull: Number(found[0]?.found) > rows.length }
+  },
+  async size() {
+    const [row] = await ask((sql) => sql.unsafe<LogSize[]>(SIZE))
+    return row
+  },
+})
 
 // A transaction that waits for neither the disk nor a standby: an entry restored by a crash is removed again. It takes
 // no lock that commits need.
@@ -184,14 +151,6 @@ const REMOVE = `
 
 /** Removes a few entries up to a number: see `RetainedLog`. */
 export const removeEntries = (sql: SQL, upTo: number) => sql.unsafe(REMOVE, [REMOVED_AT_ONCE, upTo])
-
-/** See `RetainedLog`. */
-export async function retainedLog(sql: SQL): Promise<EntryRange | null> {
-  const [row] = await sql.unsafe<(ChangeLogRow & { keep_ms: bigint })[]>(STATE, [null])
-  if (!row || row.log === null) return null
-  const { start, last } = toChangeLogState(row)
-  return { keepMs: Number(row.keep_ms), first: start.number + 1, last: last.number }
-}
 
 /** See `RetainedLog`. */
 export const entryTimes = (sql: SQL, after: number, limit: number) =>
