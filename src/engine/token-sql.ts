@@ -2,9 +2,7 @@
 
 import { TOKEN_COLUMNS } from '../token/row'
 import type { Token } from '../token/token'
-
-/** A statement, and the values of its parameters, which it names in their order. */
-export type TokenStatement = readonly [sql: string, ...values: (string | number | null)[]]
+import type { TokenStatement } from './commit/write'
 
 /** Finds a token by its hash. */
 export const FIND_TOKEN = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`

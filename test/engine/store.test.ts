@@ -89,18 +89,6 @@ test('a store that is closed refuses changes and reads', async () => {
   })
 })
 
-test('a command that commits nothing starts no thread', async () => {
-  using folder = temporaryFolder()
-  const threads = spyOn(globalThis, 'Worker')
-
-  const store = await openStore(folder.file('plants.db'), commandUser({ makesDatabase: true }))
-  expect(await store.countPlants()).toBe(0)
-  await store.close()
-
-  expect(threads).not.toHaveBeenCalled()
-  threads.mockRestore()
-})
-
 test('a daemon that starts while another program writes says so, and writes later', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')

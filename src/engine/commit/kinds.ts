@@ -234,7 +234,7 @@ function effectOf(write: Write, outcome: Outcome | undefined) {
   if (!isPlantWrite(write) || !isDone(outcome)) return null
   // Each write is answered with the report of its own kind.
   const kind: Kind<KindName> = KINDS[write.kind]
-  return { kind, write, report: outcome }
+  return { kind, write, report: outcome as Reports[KindName] }
 }
 
 /** The change in the number of plants made by a write with this outcome. */

@@ -37,12 +37,16 @@ export type WriteOf<K extends KindName> = {
 /** A change of plants, requested by a user. */
 export type PlantWrite = WriteOf<KindName>
 
-/** A write by the store itself, which changes no plant. */
+/** A statement that changes tokens, and the values of its parameters, which it names in their order. */
+export type TokenStatement = readonly [sql: string, ...values: (string | number | null)[]]
+
+/** A write that changes no plant. */
 type Maintenance =
   /** Records when a token was last used. */
   | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
   /** Removes some entries of the change log up to a number: see `RetainedLog`. */
   | { readonly kind: 'removeEntries'; readonly upTo: number }
+  | { readonly kind: 'changeTokens'; readonly statements: readonly TokenStatement[] }
 
 /** An entry of the write queue. */
 export type Write = PlantWrite | Maintenance
@@ -78,13 +82,15 @@ export type Reports = {
   deleteAll: DeleteReport
   change: { readonly row: PlantRow }
   delete: typeof DONE
+  /** `changed`: the number of tokens that the last statement has changed. */
+  changeTokens: { readonly changed: number }
 }
 
 /** The report of any durable write. */
-export type Report = Reports[KindName]
+export type Report = Reports[keyof Reports]
 
 /** The report of a write of this type. */
-export type ReportOf<W> = W extends { readonly kind: infer K extends KindName }
+export type ReportOf<W> = W extends { readonly kind: infer K extends keyof Reports }
   ? Reports[K]
   : typeof DONE
 

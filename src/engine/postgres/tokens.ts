@@ -2,7 +2,8 @@
 // step of the lane.
 
 import type { Token } from '../../token/token'
-import { createToken, pruneTokens, revokeToken, type TokenStatement } from '../token-sql'
+import type { TokenStatement } from '../commit/write'
+import { createToken, pruneTokens, revokeToken } from '../token-sql'
 import type { Ask } from './connection/connection'
 import type { Step } from './lane/lane'
 import { findToken, listTokens, tokensStep } from './sql/tokens'

@@ -3,29 +3,24 @@
 // Entry point of a Worker: loading it starts it.
 
 import type { Database } from 'bun:sqlite'
+import { dirname } from 'node:path'
 import type { NewEntry } from '../../change-log/entry'
 import { messageOf } from '../../errors'
+import { syncFolder } from '../../files/sync'
 import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../plant/row'
 import { countDelta, decide, isPlantWrite, type State } from '../commit/kinds'
-import {
-  DONE,
-  isDone,
-  type Outcome,
-  type PlantWrite,
-  type Refusal,
-  type Report,
-  type Write,
-} from '../commit/write'
+import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
-import { CACHE, closeDatabase, connect, prepareOrClose } from './connection'
+import { CACHE, connect, prepareOrClose } from './connection'
 import { type Failure, toError, toFailure, WriteRefusal } from './errors'
 import { type CheckpointRow, keepLog, MOVED, saveLog, watchFiles } from './files'
 import { guardSchema, schemaVersion } from './schema'
+import { changeTokens } from './tokens'
 
 // Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
-// Time limit of a rehearsal for it: this process writes a token in less, and a commit behind it still ends in time.
+// Time limit of a rehearsal for it: a commit behind it still ends in time.
 const REHEARSAL_MS = 1000
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
 // in a large store spend most of their time on checkpoints.
@@ -41,14 +36,8 @@ export type DatabaseToOpen = {
 
 declare const self: Worker
 
-/** Messages are JSON in one string, the cheapest message in Bun. Requests are answered in order, `open` first. */
-export type Request =
-  | { readonly open: DatabaseToOpen }
-  | { readonly commit: readonly Write[] }
-  /** Writes that were refused, to try them again without storing them. */
-  | { readonly rehearse: readonly PlantWrite[] }
-  /** `keepsLog`: leaves the write-ahead log in its place. */
-  | { readonly close: true; readonly keepsLog: boolean }
+/** Writes to commit, or those that a full disk has refused to rehearse. Messages are JSON, the cheapest in Bun. */
+export type Request = readonly Write[] | 'rehearse' | 'close'
 
 /**
  * `outcomes`: those of a committed batch, unless each write was done completely. `cursor`: that of its last entry in the
@@ -105,13 +94,19 @@ function prepareBatch(db: Database) {
     'UPDATE tokens SET last_used_at = ? WHERE hash = ?',
   )
 
+  function apply(write: Write, entries: NewEntry[]): Outcome {
+    if (isPlantWrite(write)) return decide(write, state, entries)
+    if (write.kind === 'changeTokens') return { changed: changeTokens(db, write.statements) }
+    if (write.kind === 'recordUse') recordUse.run(write.hour, write.hash)
+    else changeLog.remove(write.upTo)
+    return DONE
+  }
+
   return (batch: readonly Write[]): Reply => {
     const entries: NewEntry[] = []
     let growth = 0
     const outcomes = batch.map((write) => {
-      const outcome = isPlantWrite(write) ? decide(write, state, entries) : DONE
-      if (write.kind === 'recordUse') recordUse.run(write.hour, write.hash)
-      if (write.kind === 'removeEntries') changeLog.remove(write.upTo)
+      const outcome = apply(write, entries)
       growth += countDelta(write, outcome)
       return outcome
     })
@@ -144,6 +139,8 @@ export class Committer {
   readonly #statements: ReturnType<typeof prepare>
   readonly #lost: ReturnType<typeof watchFiles>['lost']
   readonly #path: string
+  /** The writes that a full disk has refused last. */
+  #refused: readonly Write[] = []
   #checkpointAt = CHECKPOINT_PAGES
 
   /** Throws if the database cannot be opened, or its files are others than the serving thread's. */
@@ -160,7 +157,8 @@ export class Committer {
 
   /** Makes a batch durable, in order. */
   commit(batch: readonly Write[]): Reply {
-    const reply = this.#commit(batch)
+    const reply = this.#write(batch, BUSY_MS, () => this.#statements.commit.run())
+    if (reply.failure?.kind === 'full') this.#refused = batch
     if (reply.failure?.kind !== 'damaged') return reply
     if (batch.length === 1) return { outcomes: [refusalOf(reply.failure)] }
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
@@ -176,21 +174,15 @@ export class Committer {
   }
 
   /**
-   * Writes as these writes do, and rolls back. Without a cache, SQLite writes pages to the WAL before the end of a
-   * transaction; the next one overwrites them (https://sqlite.org/fileformat2.html#walindexformat).
+   * Writes what a full disk has refused, and rolls back. Without a cache, SQLite writes pages to the WAL before the end
+   * of a transaction; the next one overwrites them (https://sqlite.org/fileformat2.html#walindexformat).
    */
-  rehearse(writes: readonly PlantWrite[]): Reply {
-    try {
-      this.#db.run('PRAGMA cache_size = 0')
-      this.#begin(REHEARSAL_MS)
-      this.#statements.apply(writes)
-      return {}
-    } catch (error) {
-      return { failure: toFailure(error, this.#path) }
-    } finally {
-      this.#rollback()
-      this.#db.run(CACHE)
-    }
+  rehearse(): Reply {
+    this.#db.run('PRAGMA cache_size = 0')
+    const reply = this.#write(this.#refused, REHEARSAL_MS, () => this.#rollback())
+    this.#db.run(CACHE)
+    if (!reply.failure) this.#refused = []
+    return reply
   }
 
   /**
@@ -215,32 +207,28 @@ export class Committer {
     }
   }
 
-  close(keepsLog: boolean): void {
-    if (keepsLog) keepLog(this.#db)
-    closeDatabase(this.#db)
+  close(): void {
+    if (this.#lost()) keepLog(this.#db)
+    this.#db.close(true)
   }
 
-  #commit(batch: readonly Write[]): Reply {
+  #write(batch: readonly Write[], patience: number, end: () => void): Reply {
     let reply: Reply | undefined
     try {
-      this.#begin(BUSY_MS)
+      this.#begin(patience)
       reply = this.#statements.apply(batch)
-      this.#statements.commit.run()
+      end()
     } catch (error) {
       this.#rollback()
       return { failure: toFailure(error, this.#path, reply !== undefined) }
     }
     try {
-      const lost = this.#lost()
-      if (lost) {
-        saveLog(this.#db, lost)
-        return { failure: { kind: 'in doubt', detail: MOVED } }
-      }
+      if (!this.#saveLost()) return reply
+      return { failure: { kind: 'in doubt', detail: MOVED } }
     } catch (error) {
       // The commit was made, and cannot be refused any more.
       return { failure: { kind: 'fatal', detail: messageOf(error) } }
     }
-    return reply
   }
 
   /** Begins a transaction; throws unless it can write. */
@@ -261,10 +249,14 @@ export class Committer {
   }
 
   #requireFiles(): void {
+    if (this.#saveLost()) throw new WriteRefusal('moved', MOVED)
+  }
+
+  /** True if a file was moved. What its log still holds is then copied into the database. */
+  #saveLost(): boolean {
     const lost = this.#lost()
-    if (!lost) return
-    saveLog(this.#db, lost)
-    throw new WriteRefusal('moved', MOVED)
+    if (lost) saveLog(this.#db, lost)
+    return lost !== null
   }
 
   #rollback(): void {
@@ -281,18 +273,21 @@ function refusalOf(failure: Failure): Outcome {
   return { error, message }
 }
 
-let database: DatabaseToOpen | undefined
 let committer: Committer | undefined
 
 const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
 
+const databaseToOpen = (): DatabaseToOpen => JSON.parse(Bun.argv.at(-1) ?? '')
+
 function answer(request: Request): Reply {
-  if ('open' in request) database = request.open
-  if ('close' in request) committer?.close(request.keepsLog)
-  else if (!database) throw new Error('the database is not open')
-  else committer ??= new Committer(database)
-  if ('commit' in request) return committer?.commit(request.commit) ?? {}
-  return ('rehearse' in request && committer?.rehearse(request.rehearse)) || {}
+  if (request === 'close') {
+    committer?.close()
+    syncFolder(dirname(databaseToOpen().path))
+    return {}
+  }
+  // Each request opens the database, unless that has succeeded.
+  committer ??= new Committer(databaseToOpen())
+  return request === 'rehearse' ? committer.rehearse() : committer.commit(request)
 }
 
 self.onmessage = ({ data }: MessageEvent<string>) => {
@@ -300,10 +295,10 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
   try {
     const reply = answer(request)
     send(reply)
-    if ('close' in request) return
+    if (request === 'close') return
     const failure = committer?.checkpoint(reply.failure?.kind === 'full')
     if (failure) send({ failure })
   } catch (error) {
-    send({ failure: toFailure(error, database?.path ?? '') })
+    send({ failure: toFailure(error, databaseToOpen().path) })
   }
 }

@@ -1,8 +1,6 @@
 // A connection to an existing database: its pragmas, and the transaction that reads share.
 
 import { Database } from 'bun:sqlite'
-import { dirname } from 'node:path'
-import { syncFolder } from '../../files/sync'
 
 /** Prepares a connection. Closes it on failure: SQLite would keep the file open, and leave a WAL beside it. */
 export function prepareOrClose<T>(db: Database, prepare: () => T): T {
@@ -44,12 +42,6 @@ export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
     db.run(CACHE)
     return db
   })
-}
-
-/** Closes a connection; the last one removes the WAL, durably. */
-export function closeDatabase(db: Database): void {
-  db.close(true)
-  syncFolder(dirname(db.filename))
 }
 
 /**

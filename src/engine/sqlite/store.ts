@@ -5,35 +5,32 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../change-log/change-log'
-import { type RetainedLog, removeOldEntries } from '../../change-log/retention'
+import { removeOldEntries } from '../../change-log/retention'
 import { OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import { removeLeftovers } from '../../files/private-folder'
 import { CANNOT_READ, RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
-import type { Outcome, Write } from '../commit/write'
+import type { Outcome, TokenStatement, Write } from '../commit/write'
 import type { StoreUser } from '../store-user'
-import { createToken, pruneTokens, revokeToken, type TokenStatement } from '../token-sql'
-import { closeDatabase, shareReads } from './connection'
-import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure, WriteRefusal } from './errors'
+import { createToken, pruneTokens, revokeToken } from '../token-sql'
+import { shareReads } from './connection'
+import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
 import { fileSize, freeBytes, keepLog, MOVED, saveLog, watchFiles } from './files'
 import { type OpenedFile, openDatabase, openFile } from './open'
 import { openReplica } from './reader'
 import { createReads, prepareReader, type Read } from './reads'
-import { guardSchema } from './schema'
-import { changeTokens } from './tokens'
 import { Writer } from './writer'
 
 // Long enough for a daemon that polls for the lock each millisecond.
 const COMMIT_YIELD_MS = 4
 
-/** One open database: the connection of this thread, which reads and writes tokens, and the thread that commits. */
+/** One open database: the connection of this thread, which reads, and the thread that commits. */
 class OpenStore {
   readonly writer: Writer
   readonly keepsChangeLog: boolean
   readonly #reader: ReturnType<typeof prepareReader>
-  readonly #guard: () => void
   readonly #lost: ReturnType<typeof watchFiles>['lost']
   readonly #sharedReads: ReturnType<typeof shareReads>
   #isClosed = false
@@ -45,7 +42,6 @@ class OpenStore {
   ) {
     const { path } = file
     this.#reader = prepareReader(db)
-    this.#guard = guardSchema(db)
     const { inodes, lost } = watchFiles(path)
     this.#lost = lost
     this.keepsChangeLog = this.#reader.changeLog.isKept()
@@ -75,33 +71,10 @@ class OpenStore {
     }
   }
 
-  /** Writes with the connection of this thread, in one transaction. */
-  async write(statements: readonly TokenStatement[]): Promise<number> {
-    if (this.writer.isMoved) throw this.writer.problem()
-    if (this.#isClosed || this.writer.isDead) throw new RequestError('storage failed')
-    // It would block the write.
-    this.#sharedReads.end()
-    let isCommit = false
-    const run = this.db.transaction(() => {
-      if (this.#lost()) throw new WriteRefusal('moved', MOVED)
-      this.#guard()
-      const result = changeTokens(this.db, statements)
-      isCommit = true
-      return result
-    })
-    try {
-      const result = run.immediate()
-      if (!this.#lost()) return result
-    } catch (error) {
-      throw await this.writer.fail(toFailure(error, this.file.path, isCommit))
-    }
-    throw await this.writer.fail({ kind: 'in doubt', detail: MOVED })
-  }
-
   /** See `Store`. Writes nothing. */
   async probe(): Promise<'ok' | 'damaged'> {
     const { writer } = this
-    if (this.#lost()) await writer.fail({ kind: 'moved', detail: MOVED })
+    if (this.#lost()) writer.note({ kind: 'moved', detail: MOVED })
     const reason = writer.problem()
     if (reason) throw reason
     return writer.isDamaged ? 'damaged' : 'ok'
@@ -123,9 +96,8 @@ class OpenStore {
       }
       if (lost) keepLog(db)
       // This connection first: the last one to close waits for the disk.
-      if (writer.isStarted) db.close(true)
-      else closeDatabase(db)
-      const failure = await writer.close(lost !== null)
+      db.close(true)
+      const failure = await writer.close()
       if (failure) throw new OpenError(`cannot close ${file.path}: ${failure.detail}`, true)
     } catch (error) {
       throw writeError(error, file.path)
@@ -167,35 +139,35 @@ async function open(path: string, storeUser: StoreUser): Promise<OpenStore> {
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, storeUser: StoreUser): Promise<Store> {
   if (storeUser.refusal) return openReplica(path, storeUser, storeUser.refusal)
+  const { log, holdsLock } = storeUser
   const store = await open(path, storeUser)
-  const { writer, keepsChangeLog } = store
+  const { writer, keepsChangeLog, read } = store
   const { path: fullPath } = store.file
-  // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could not start.
-  const rehearsal = storeUser.holdsLock && writer.rehearse()
-  const { readEnd, reads, ...rest } = createReads((act) => store.read(act))
+  // Finds a lock or an altered schema. Later, clients may hold all descriptors, and the thread could open no file.
+  const rehearsal = holdsLock && writer.rehearse()
+  const { readEnd, reads, ...rest } = createReads(read)
   const { writes, watch, methods } = createWrites((batch) => store.commit(batch), readEnd)
   const changeLog: ChangeLog = { ...rest.changeLog, watch, lastCursor: () => writer.lastCursor }
-  const retainedLog: RetainedLog = {
-    state: () => store.read((reader) => reader.changeLog.range()),
-    times: (after, limit) => store.read((reader) => reader.changeLog.times(after, limit)),
-    remove: async (upTo) => {
-      await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)
-    },
+  const retainedLog = {
+    state: () => read((reader) => reader.changeLog.range()),
+    times: (after: number, limit: number) => read((reader) => reader.changeLog.times(after, limit)),
+    remove: async (upTo: number) =>
+      void (await writes.submit({ kind: 'removeEntries', upTo }, WRITE_BYTES)),
   }
   const endRetention =
-    storeUser.holdsLock && keepsChangeLog
-      ? removeOldEntries(retainedLog, (removal) =>
-          storeUser.log('info', 'changes-removed', removal),
-        )
+    holdsLock && keepsChangeLog
+      ? removeOldEntries(retainedLog, (removal) => log('info', 'changes-removed', removal))
       : undefined
+  const changeTokens = async (...statements: readonly TokenStatement[]) =>
+    (await writes.submit({ kind: 'changeTokens', statements }, WRITE_BYTES)).changed
 
   return {
     ...methods,
     ...(keepsChangeLog ? { changeLog } : {}),
     ...reads,
-    createToken: async (token) => (await store.write(createToken(token))) > 0,
-    revokeToken: async (name, now) => (await store.write([revokeToken(name, now)])) > 0,
-    pruneTokens: (time) => store.write([pruneTokens(time)]),
+    createToken: async (token) => (await changeTokens(...createToken(token))) > 0,
+    revokeToken: async (name, now) => (await changeTokens(revokeToken(name, now))) > 0,
+    pruneTokens: (time) => changeTokens(pruneTokens(time)),
     probe: () => store.probe(),
     stats: () => ({
       problem: writer.problem(),

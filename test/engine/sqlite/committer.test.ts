@@ -70,7 +70,7 @@ test.each([
     beforeCommit = () => {}
     expect(committer.commit(creates(2n))).toEqual({})
     expect(ids()).toEqual([2])
-    committer.close(false)
+    committer.close()
     db.close()
   },
 )
@@ -88,7 +88,7 @@ test.each([
   expect(committer.commit(creates(1n))).toMatchObject({
     failure: { kind: 'in doubt' },
   })
-  committer.close(true)
+  committer.close()
   db.close()
 })
 
@@ -101,7 +101,7 @@ test('a commit whose log is removed meanwhile is in the database file', () => {
 
   using other = new Database(`file:${path}?immutable=1`, 0x1 | 0x40)
   expect(other.query('SELECT id FROM plants').values()).toEqual([[1]])
-  committer.close(true)
+  committer.close()
   db.close()
 })
 
@@ -116,24 +116,29 @@ test.each([
   expect(committer.commit(creates(1n))).toEqual({})
   lose(path)
 
-  for (const reply of [committer.commit(creates(2n)), committer.rehearse([])])
+  for (const reply of [committer.commit(creates(2n)), committer.rehearse()])
     expect(reply).toMatchObject({ failure: { kind: 'moved' } })
-  committer.close(true)
+  committer.close()
   db.close()
 })
 
 test('a rehearsal stores nothing, and finds what refuses it', () => {
   using folder = temporaryFolder()
   const { committer, db, ids } = openCommitter(folder.file('plants.db'))
-  expect(committer.rehearse([...creates(1n)])).toEqual({})
+  beforeCommit = () => {
+    throw sqliteError('SQLITE_FULL', 'database or disk is full')
+  }
+  expect(committer.commit(creates(1n))).toMatchObject({ failure: { kind: 'full' } })
+  expect(committer.rehearse()).toEqual({})
   expect(ids()).toEqual([])
+  beforeCommit = () => {}
 
   db.run('BEGIN IMMEDIATE')
-  expect(committer.rehearse([])).toMatchObject({ failure: { kind: 'busy' } })
+  expect(committer.rehearse()).toMatchObject({ failure: { kind: 'busy' } })
   db.run('ROLLBACK')
   expect(committer.commit(creates(2n))).toEqual({})
   expect(ids()).toEqual([2])
-  committer.close(false)
+  committer.close()
   db.close()
 })
 
@@ -142,7 +147,7 @@ test('a connection that opens another file than the serving thread is refused', 
   const path = folder.file('plants.db')
   const { committer, db } = openCommitter(path)
   const { inodes } = watchFiles(path)
-  committer.close(false)
+  committer.close()
   db.close()
   renameSync(path, `${path}.moved`)
   using other = new Database(path)
