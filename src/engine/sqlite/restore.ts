@@ -1,12 +1,12 @@
 // Replaces a database with a backup. Phases:
-// - copy: the backup is copied to a private folder beside the database, checked and synced.
+// - copy: the backup is copied to a private folder beside the database, and checked.
 // - fold: the write-ahead log (WAL) of the old database is merged into its file, which is then locked against everyone.
-//   Its tokens become those of the copy.
+//   Its tokens become those of the copy, which is synced.
 // - link: the old database gets its kept name, too. With two names, every command refuses it. If it is too damaged to be
-//   folded, a file that every command refuses takes the path, and what is left beside it gets the kept name, too.
+//   folded, what is left beside it gets the kept name, too.
 // - rename: the copy takes the path.
 //
-// Whenever it is killed, the path has the complete old database, a file that is refused, or the complete backup: never a
+// Whenever it is killed, the path has the complete old database, one that is refused, or the complete backup: never a
 // database beside the WAL of another. Run again, it begins anew. Each step is on disk before the next.
 
 import { Database } from 'bun:sqlite'
@@ -22,7 +22,6 @@ import {
   renameSync,
   type Stats,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf, OpenError, UsageError, writeError } from '../../errors'
@@ -80,7 +79,7 @@ function openLocked(path: string): OpenedFile | null {
  * Merges the WAL of the old database into its file, and removes it; no other process can open the database until the
  * returned connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
  */
-function foldLog(path: string, fd: number): Database | null {
+function foldLog({ path, fd }: OpenedFile): Database | null {
   try {
     // SQLite would remove the WAL of a file without a header.
     checkHeader(fd, path)
@@ -102,45 +101,26 @@ function foldLog(path: string, fd: number): Database | null {
   }
 }
 
-/** Puts the copy in the place of the old database; true if it has that one's tokens. */
-async function replace(
-  newPath: string,
-  { path, fd }: OpenedFile,
-  keptPath: string,
-): Promise<boolean> {
-  const old = foldLog(path, fd)
-  if (!old && isOpenElsewhere(path)) throw lockedByAnother(path)
-  try {
-    const keepsTokens = old !== null && changeCopy(newPath, (db) => keepTokens(old, db))
-    await syncFile(newPath)
-    // The WAL must not reappear after a loss of power.
-    syncFolder(dirname(path))
-    linkSync(path, keptPath)
-    syncFolder(dirname(path))
-    if (!old) await moveDamaged(path, keptPath, `${newPath}.refused`)
-    renameSync(newPath, path)
-    syncFolder(dirname(path))
-    return keepsTokens
-  } finally {
-    old?.close(true)
-  }
-}
-
-/** Moves the files beside a database that has two names, once its path has a file that every command refuses. */
-async function moveDamaged(path: string, keptPath: string, refused: string): Promise<void> {
-  writeFileSync(refused, 'A restore was interrupted: run it again.\n')
-  await syncFile(refused)
-  renameSync(refused, path)
-  syncFolder(dirname(path))
-  for (const suffix of sidecarsOf(path)) renameSync(path + suffix, keptPath + suffix)
-  syncFolder(dirname(path))
-}
-
-// Neither synced nor in use.
-function changeCopy<T>(newPath: string, change: (db: Database) => T): T {
+/**
+ * Gives the copy a new change log, and the tokens of the old database. Returns the names of valid tokens if those are the
+ * backup's. The copy is neither synced nor in use.
+ */
+function changeCopy(newPath: string, old: Database | null): readonly string[] | null {
   using db = new Database(newPath, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
-  return change(db)
+  renameChangeLog(db)
+  return old && keepTokens(old, db) ? null : validTokens(db, Date.now())
+}
+
+/** Gives the old database and what is left beside it their kept names, and the copy the path. */
+function moveNames(path: string, keptPath: string, newPath: string): void {
+  linkSync(path, keptPath)
+  syncFolder(dirname(path))
+  for (const suffix of sidecarsOf(path)) {
+    renameSync(path + suffix, keptPath + suffix)
+    syncFolder(dirname(path))
+  }
+  renameSync(newPath, path)
 }
 
 /** Checks that a path can be restored to, before anything is copied; resolves links. */
@@ -167,29 +147,29 @@ export async function restoreDatabase(
 ): Promise<RestoreResult> {
   const path = checkPaths(backup, database)
   const folder = dirname(path)
-  const oldFile = openLocked(path)
+  const file = openLocked(path)
+  let old: Database | null = null
   try {
     await using own = await makePrivateFolder(folder)
     const newPath = join(own.path, 'restored.db')
     const { plants } = await copyDatabase(backup, newPath, onBytes)
-    const tokensOfBackup = changeCopy(newPath, (db) => {
-      renameChangeLog(db)
-      return validTokens(db, Date.now())
-    })
-    if (oldFile) takeOwner(newPath, fstatSync(oldFile.fd))
+    if (file) takeOwner(newPath, fstatSync(file.fd))
     else if (process.getuid?.() === 0) takeOwner(newPath, { ...statSync(folder), mode: 0o600 })
+    old = file && foldLog(file)
+    if (file && !old && isOpenElsewhere(path)) throw lockedByAnother(path)
+    const tokensOfBackup = changeCopy(newPath, old)
     await syncFile(newPath)
-    if (oldFile) {
-      const keptPath = `${path}.${suffix}`
-      const keepsTokens = await replace(newPath, oldFile, keptPath)
-      return { plants, keptPath, tokensOfBackup: keepsTokens ? null : tokensOfBackup }
-    }
-    placeNew(newPath, path)
+    // The WAL must not reappear after a loss of power.
     syncFolder(folder)
-    return { plants, keptPath: null, tokensOfBackup }
+    const keptPath = file && `${path}.${suffix}`
+    if (keptPath) moveNames(path, keptPath, newPath)
+    else placeNew(newPath, path)
+    syncFolder(folder)
+    return { plants, keptPath, tokensOfBackup }
   } catch (error) {
     throw writeError(error, path)
   } finally {
-    if (oldFile) closeSync(oldFile.fd)
+    old?.close(true)
+    if (file) closeSync(file.fd)
   }
 }
