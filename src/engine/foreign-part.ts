@@ -8,6 +8,15 @@ export const describeForeignPart = (kind: string, name: string, table: string): 
 export const describeColumn = (column: string, actual: string, expected: string): string =>
   `column ${column} is ${actual}; expected ${expected}`
 
-/** The message for a wrong number of plants; `fix` is the SQL that corrects it. */
-export const describeMiscount = (recorded: number, stored: number, fix: string): string =>
-  `the recorded number of plants is ${recorded}, but ${stored} are stored; to correct it, run ${fix}`
+/** The messages for a wrong number of plants; `recount` and `renew`: the fixes of a wrong record, and of none or several. */
+export function describeMiscount(
+  recorded: number | null,
+  stored: number,
+  { recount, renew }: { readonly recount: string; readonly renew: string },
+): string[] {
+  if (recorded === null) return [renew]
+  if (recorded === stored) return []
+  return [
+    `the recorded number of plants is ${recorded}, but ${stored} are stored; to correct it, run ${recount}`,
+  ]
+}

@@ -53,16 +53,11 @@ async function checkUse(ask: Ask, connection: Connection): Promise<string[]> {
   return [...new Set(refusals.map(describeError))]
 }
 
-const ONE_COUNT =
-  'table plant_count must have one row; run DELETE FROM plant_count; INSERT INTO plant_count (plants) VALUES (0)'
-
-const RECOUNT =
-  'UPDATE plant_count SET plants = (SELECT count(*) FROM plants) - (SELECT coalesce(sum(added), 0) FROM lanes)'
-
-async function wrongRecords(ask: Ask, plants: number): Promise<string[]> {
-  const recorded = await ask(countPlants)
-  if (recorded === null) return [ONE_COUNT]
-  return recorded === plants ? [] : [describeMiscount(recorded, plants, RECOUNT)]
+const FIXES = {
+  recount:
+    'UPDATE plant_count SET plants = (SELECT count(*) FROM plants) - (SELECT coalesce(sum(added), 0) FROM lanes)',
+  renew:
+    'table plant_count must have one row; run DELETE FROM plant_count; INSERT INTO plant_count (plants) VALUES (0)',
 }
 
 /**
@@ -81,5 +76,6 @@ export async function checkServer(target: PostgresTarget, log: Log = () => {}): 
   const { plants, problems } = await readAll(ask)
   if (problems.length > 0) return { ...findings, problems }
   const tokens = (await ask(listTokens)).length
-  return { ...findings, plants, tokens, problems, wrongRecords: await wrongRecords(ask, plants) }
+  const wrongRecords = describeMiscount(await ask(countPlants), plants, FIXES)
+  return { ...findings, plants, tokens, problems, wrongRecords }
 }

@@ -2,13 +2,13 @@
 
 import { rmSync } from 'node:fs'
 import { codeOf, messageOf, OpenError } from '../../errors'
-import type { BackupReply, BackupRequest } from './backup'
+import type { BackupReply } from './backup'
 import { checkDatabase } from './check'
 import { copyInto, readDatabase } from './snapshot'
 
 declare const self: Worker
 
-async function answer({ source, target }: BackupRequest): Promise<BackupReply> {
+async function copy(source: string, target: string): Promise<BackupReply> {
   try {
     await readDatabase(source, (db) => {
       rmSync(target, { force: true })
@@ -21,5 +21,5 @@ async function answer({ source, target }: BackupRequest): Promise<BackupReply> {
   }
 }
 
-self.onmessage = async ({ data }: MessageEvent<string>) =>
-  self.postMessage(JSON.stringify(await answer(JSON.parse(data))))
+const [source = '', target = ''] = Bun.argv.slice(-2)
+self.postMessage(JSON.stringify(await copy(source, target)))

@@ -7,8 +7,6 @@ import { fileSize } from './files'
 
 const POLL_MS = 100
 
-export type BackupRequest = { readonly source: string; readonly target: string }
-
 export type BackupReply =
   | { readonly findings: Findings }
   | { readonly message: string; readonly code: string; readonly isStorage: boolean }
@@ -26,7 +24,8 @@ export async function copyDatabase(
   onBytes: OnBytes = () => {},
 ): Promise<Findings> {
   const { promise, resolve, reject } = Promise.withResolvers<BackupReply>()
-  const thread = new Worker(new URL('./backup-thread.ts', import.meta.url).href, { smol: true })
+  const file = new URL('./backup-thread.ts', import.meta.url).href
+  const thread = new Worker(file, { smol: true, argv: [source, target] })
   thread.onmessage = ({ data }: MessageEvent<string>) => resolve(JSON.parse(data))
   thread.onerror = ({ message }) => reject(new Error(`the copying thread died: ${message}`))
   const timer = setInterval(() => {
@@ -38,7 +37,6 @@ export async function copyDatabase(
     }
   }, POLL_MS)
   try {
-    thread.postMessage(JSON.stringify({ source, target } satisfies BackupRequest))
     const reply = await promise
     if ('message' in reply) {
       const { message, code, isStorage } = reply

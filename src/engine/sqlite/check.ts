@@ -11,15 +11,10 @@ import { readDatabase } from './snapshot'
 
 const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0, wrongRecords: [] }
 
-const ONE_ROW =
-  'table change_log must have one row; to begin a new change log, run DELETE FROM changes; DELETE FROM change_log; INSERT INTO change_log (last, bytes) VALUES (0, 0)'
-
-const RECOUNT = 'UPDATE change_log SET plants = (SELECT count(*) FROM plants)'
-
-function wrongRecords(db: Database, plants: number): string[] {
-  const recorded = countPlants(db)
-  if (recorded === null) return [ONE_ROW]
-  return recorded === plants ? [] : [describeMiscount(recorded, plants, RECOUNT)]
+const FIXES = {
+  recount: 'UPDATE change_log SET plants = (SELECT count(*) FROM plants)',
+  renew:
+    'table change_log must have one row; to begin a new change log, run DELETE FROM changes; DELETE FROM change_log; INSERT INTO change_log (last, bytes) VALUES (0, 0)',
 }
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
@@ -34,19 +29,11 @@ function check(db: Database): Findings {
   const version = schemaVersion(db)
   const problems = [...damageOf(db), ...schemaProblems(db, version)]
   if (problems.length > 0) return { ...NOTHING, problems }
-  const [counts] = db
-    .query<{ plants: bigint; tokens: bigint }, []>(
-      'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM tokens) AS tokens',
-    )
-    .all()
-  const [plants, tokens] = [Number(counts?.plants), Number(counts?.tokens)]
-  return {
-    schemaVersion: version,
-    plants,
-    tokens,
-    problems,
-    wrongRecords: wrongRecords(db, plants),
-  }
+  const countOf = (table: string) =>
+    Number(db.query<{ rows: bigint }, []>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows)
+  const plants = countOf('plants')
+  const wrongRecords = describeMiscount(countPlants(db), plants, FIXES)
+  return { schemaVersion: version, plants, tokens: countOf('tokens'), problems, wrongRecords }
 }
 
 /** Reads a whole database. Throws an `OpenError` if it cannot be opened. */
