@@ -25,8 +25,6 @@ const REHEARSAL_MS = 1000
 // Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
 // in a large store spend most of their time on checkpoints.
 const CHECKPOINT_PAGES = 2000
-// Readers of this process end within a turn of its event loop: a checkpoint tries each millisecond.
-const READER_TRIES = 10
 
 /** The database to open: the files at its path must have these inodes. */
 export type DatabaseToOpen = {
@@ -118,8 +116,6 @@ function prepareBatch(db: Database) {
 
 /** Prepares the connection that commits, with its statements. */
 function prepare(db: Database) {
-  // SQLite would wait in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
-  db.run('PRAGMA busy_timeout = 0')
   db.run('PRAGMA journal_size_limit = 33554432')
   // SQLite opens the WAL at the first read.
   schemaVersion(db)
@@ -129,7 +125,7 @@ function prepare(db: Database) {
     commit: db.query('COMMIT'),
     apply: prepareBatch(db),
     pages: db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)'),
-    restart: db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(RESTART)'),
+    checkpoint: db.query('PRAGMA wal_checkpoint(PASSIVE)'),
   }
 }
 
@@ -141,7 +137,6 @@ export class Committer {
   readonly #path: string
   /** The writes that a full disk has refused last. */
   #refused: readonly Write[] = []
-  #checkpointAt = CHECKPOINT_PAGES
 
   /** Throws if the database cannot be opened, or its files are others than the serving thread's. */
   constructor({ path, inodes }: DatabaseToOpen) {
@@ -187,19 +182,13 @@ export class Committer {
 
   /**
    * Copies a long WAL into the database (https://sqlite.org/c3ref/wal_checkpoint_v2.html), or any if the disk is full:
-   * then it can be written from its beginning. Called once the request has been answered. Returns the failure of the disk.
+   * the next commit begins at its start, unless a reader needs it. Called once the request has been answered. Returns
+   * the failure of the disk.
    */
   checkpoint(isDiskFull: boolean): Failure | null {
     try {
       const pages = Number(this.#statements.pages.get()?.log)
-      if (pages < this.#checkpointAt && !isDiskFull) return null
-      // A reader of an old state keeps the WAL growing: it is not waited for after each commit.
-      for (let tries = 1; tries <= READER_TRIES; tries++) {
-        const isCopied = this.#statements.restart.get()?.busy === 0n
-        this.#checkpointAt = CHECKPOINT_PAGES + (isCopied ? 0 : pages)
-        if (isCopied) break
-        Bun.sleepSync(1)
-      }
+      if (pages >= CHECKPOINT_PAGES || isDiskFull) this.#statements.checkpoint.run()
       return null
     } catch (error) {
       const failure = toFailure(error, this.#path, true)
@@ -231,7 +220,10 @@ export class Committer {
     }
   }
 
-  /** Begins a transaction; throws unless it can write. */
+  /**
+   * Begins a transaction; throws unless it can write. SQLite would wait in steps of up to 100 ms: too coarse beside an
+   * import, which yields for some milliseconds.
+   */
   #begin(patience: number): void {
     this.#requireFiles()
     const deadline = performance.now() + patience

@@ -12,15 +12,15 @@ export function prepareOrClose<T>(db: Database, prepare: () => T): T {
   }
 }
 
-/** Time limit of a connection for the lock of another writing process; 0 by default in Bun. */
+/** Time limit for the lock of another writing process; 0 by default in Bun. */
 export const LOCK_PATIENCE_MS = 10_000
+export const LOCK_PATIENCE = `PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`
 
 /** The cache of a connection that may write. */
 export const CACHE = 'PRAGMA cache_size = -8000'
 
 /** Sets the pragmas of every connection, read-only ones too. */
-export function setPragmas(db: Database, patience = LOCK_PATIENCE_MS): void {
-  db.run(`PRAGMA busy_timeout = ${patience}`)
+export function setPragmas(db: Database): void {
   db.run('PRAGMA temp_store = MEMORY')
   // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
   db.run('PRAGMA trusted_schema = OFF')
@@ -28,13 +28,13 @@ export function setPragmas(db: Database, patience = LOCK_PATIENCE_MS): void {
 }
 
 /**
- * Opens a connection that may write. Prepare its statements with `query`, which caches them, so that `close(true)` can
- * finalize them: with one left, SQLite keeps the file and its locks. `patience`: time limit for a lock in milliseconds.
+ * Opens a connection that may write, and waits for no lock. Prepare its statements with `query`, which caches them, so
+ * that `close(true)` can finalize them: with one left, SQLite keeps the file and its locks.
  */
-export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
+export function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
   return prepareOrClose(db, () => {
-    setPragmas(db, patience)
+    setPragmas(db)
     // A commit is on disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')
     // An automatic checkpoint hides its errors.

@@ -133,11 +133,7 @@ export function explainFailedOpen(
       true,
     )
   }
-  const isStorage = code !== 'ELOOP' && code !== 'ENAMETOOLONG'
-  return new OpenError(
-    `cannot ${access === 'read' ? access : 'open'} ${path}: ${reasonOf(error)}`,
-    isStorage,
-  )
+  return new OpenError(`cannot open ${path}: ${reasonOf(error)}`, true)
 }
 
 /** True also for a stored value that cannot be decoded, such as the JSON of an entry of the change log. */

@@ -2,20 +2,19 @@
 
 import type { Database } from 'bun:sqlite'
 import {
-  accessSync,
   closeSync,
-  constants,
   existsSync,
   fchownSync,
   fstatSync,
   fsyncSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   realpathSync,
   statSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import { dropPageCache, isMountRoot, requireLibc, tryLock, unlock } from '../../files/libc'
@@ -23,27 +22,21 @@ import { kindAt } from '../../files/resolve-path'
 import { syncFolder } from '../../files/sync'
 import type { StoreUser } from '../store-user'
 import { keepChanges } from './change-log'
-import { connect, LOCK_PATIENCE_MS, prepareOrClose } from './connection'
+import { connect, LOCK_PATIENCE, LOCK_PATIENCE_MS, prepareOrClose } from './connection'
 import { explainFailedOpen, lockedByAnother } from './errors'
 import { fileSize, filesOf, lacksSidecar, SIDECAR_SUFFIXES } from './files'
-import { APPLICATION_ID, createSchema, requireKnown, schemaVersion } from './schema'
+import { APPLICATION_ID, createSchema, notOurs, requireKnown, schemaVersion } from './schema'
 
 // The header of a WAL, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
 const WAL_HEADER_BYTES = 32
 const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
 
-/** The first bytes of a file; zeros where it has none. */
-function readStart(fd: number, bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes)
-  readSync(fd, buffer, 0, bytes, 0)
-  return buffer
-}
-
 // True if a process or the power was lost within a transaction, such as that of the first start, which SQLite undoes.
 function hasRollback(path: string): boolean {
-  if (!existsSync(`${path}-journal`)) return false
-  using file = openDescriptor(`${path}-journal`, 'r')
-  return readStart(file.fd, 8).toString('hex') === ROLLBACK_JOURNAL_MAGIC
+  const journal = `${path}-journal`
+  return (
+    existsSync(journal) && readFileSync(journal).toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC
+  )
 }
 
 /** Reads the header (SQLite file format, section 1.3) before SQLite may write anything. */
@@ -57,10 +50,9 @@ export function checkHeader(fd: number, path: string): void {
     )
   }
   if (size === 0 || hasRollback(path)) return
-  const header = readStart(fd, 100)
-  if (header.readUInt32BE(68) !== APPLICATION_ID) {
-    throw new OpenError(`${path} is not a plantstore database; name another file with --database`)
-  }
+  const header = Buffer.alloc(100)
+  readSync(fd, header, 0, header.length, 0)
+  if (header.readUInt32BE(68) !== APPLICATION_ID) throw notOurs(path)
   requireKnown(header.readUInt32BE(60), path)
 }
 
@@ -73,10 +65,11 @@ export function requireDatabaseName(path: string): void {
     throw new OpenError(`${JSON.stringify(path)} cannot be the name of a database; choose another`)
 }
 
-// The names under which restores keep the file; an interrupted one leaves it at its path, too.
-function keptNames(path: string, ino: number): string[] {
-  const names = readdirSync(dirname(path)).map((name) => join(dirname(path), name))
-  return names.filter((name) => name.startsWith(`${path}.replaced-`) && statSync(name).ino === ino)
+// The number of names under which restores keep the file; an interrupted one leaves it at its path, too.
+function countKeptNames(path: string, ino: number): number {
+  const prefix = `${basename(path)}.replaced-`
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix))
+  return names.filter((name) => statSync(join(dirname(path), name)).ino === ino).length
 }
 
 // SQLite finds the write-ahead log by the name of the file: with two names, each has a log that the other lacks.
@@ -84,13 +77,13 @@ function requireOneName(fd: number, path: string, isReplaced: boolean): void {
   const mounted = filesOf(path).find(isMountRoot)
   if (mounted !== undefined) {
     throw new OpenError(
-      `${mounted} is mounted as a single file, but a database and its write-ahead log, which has the newest plants, belong together; mount the folder that it is in`,
+      `${mounted} is mounted as a single file, but a database and its write-ahead log belong together; mount the folder that it is in`,
     )
   }
   const { nlink, ino } = fstatSync(fd)
-  if (nlink > 1 && !(isReplaced && keptNames(path, ino).length === nlink - 1)) {
+  if (nlink > 1 && !(isReplaced && countKeptNames(path, ino) === nlink - 1)) {
     throw new OpenError(
-      `${path} has ${nlink} hard links, and only one of them has the write-ahead log with the newest plants; run an interrupted restore again, or remove the others: find DIR -samefile ${path}`,
+      `${path} has ${nlink} hard links, and only one of them has the write-ahead log; run an interrupted restore again, or remove the others: find DIR -samefile ${path}`,
     )
   }
 }
@@ -134,7 +127,6 @@ function waitForLock(fd: number, path: string): boolean {
 
 // Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
 function makeFile(path: string): void {
-  const isNew = fileSize(path) === 0
   try {
     using file = openDescriptor(path, 'ax', 0o600)
     const { uid, gid } = statSync(dirname(path))
@@ -145,32 +137,15 @@ function makeFile(path: string): void {
     // A link may lead to a file that does not exist yet.
     closeSync(openSync(path, 'a+', 0o600))
   }
-  if (isNew) syncFolder(dirname(realpathSync(path)))
+  syncFolder(dirname(realpathSync(path)))
 }
 
 /** What a process may do with the file that it opens. */
-type Access = {
-  /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
-  readonly holdsLock?: boolean
-  readonly makesDatabase?: boolean
+type Access = Partial<Pick<StoreUser, 'holdsLock' | 'makesDatabase'>> & {
   /** True for a file that a restore is about to replace, whatever its content. */
   readonly isReplaced?: boolean
   /** True for a reader, which needs no lock. */
   readonly isRead?: boolean
-}
-
-function openPath(path: string, { makesDatabase = false, isRead = false }: Access) {
-  requireDatabaseName(path)
-  // With a slash, a file in its place is no folder (path_resolution(7)).
-  accessSync(`${dirname(path)}/`, constants.X_OK)
-  // Checked before opening: opening a pipe would wait for a writer.
-  const kind = kindAt(path)
-  if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
-  requireLibc()
-  if (makesDatabase) makeFile(path)
-  const full = realpathSync(path)
-  requireDatabaseName(full)
-  return { path: full, fd: openSync(full, isRead ? 'r' : 'r+') }
 }
 
 /** Throws an `OpenError` if an open file was replaced: before it was locked, or before SQLite opened it. */
@@ -186,30 +161,36 @@ function requireInPlace(fd: number, path: string): void {
  * before SQLite opens the file, and closed after.
  */
 export function openFile(database: string, access: Access): OpenedFile {
-  const { isReplaced = false, isRead = false } = access
-  const full = resolve(database)
-  let file: Omit<OpenedFile, 'isLocked'> | undefined
+  const { holdsLock = false, makesDatabase = false, isReplaced = false, isRead = false } = access
+  let path = resolve(database)
+  let fd: number | undefined
   try {
-    file = openPath(full, access)
-    const { fd, path } = file
-    const isLocked = !isRead && (access.holdsLock ? waitForLock(fd, path) : tryLock(fd))
+    requireDatabaseName(path)
+    // Checked before opening: opening a pipe would wait for a writer.
+    const kind = kindAt(path)
+    if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
+    requireLibc()
+    if (makesDatabase) makeFile(path)
+    path = realpathSync(path)
+    requireDatabaseName(path)
+    fd = openSync(path, isRead ? 'r' : 'r+')
+    const isLocked = !isRead && (holdsLock ? waitForLock(fd, path) : tryLock(fd))
     requireInPlace(fd, path)
-    if (isRead && fstatSync(fd).size === 0)
-      throw new OpenError(`${path} is empty; name another file`)
+    if (isRead && fstatSync(fd).size === 0) throw notOurs(path)
     requireOneName(fd, path, isReplaced)
     if (!isReplaced) checkHeader(fd, path)
-    return { ...file, isLocked }
+    return { path, fd, isLocked }
   } catch (error) {
-    if (file) closeSync(file.fd)
-    if (codeOf(error) === 'ENOENT' && !access.makesDatabase)
-      throw new OpenError(`no database at ${full}; name another with --database`)
-    throw explainFailedOpen(error, file?.path ?? full, isRead ? 'read' : 'write')
+    if (fd !== undefined) closeSync(fd)
+    if (codeOf(error) === 'ENOENT' && !makesDatabase)
+      throw new OpenError(`no database at ${path}; name another with --database`)
+    throw explainFailedOpen(error, path, isRead ? 'read' : 'write')
   }
 }
 
 /** Creates or upgrades the schema, and begins or ends the change log. Throws SQLITE_BUSY if the database is locked. */
-function connectAtOnce({ path }: OpenedFile, storeUser: StoreUser): Database {
-  const db = connect(path, 0)
+function connectAtOnce({ path, fd }: OpenedFile, storeUser: StoreUser): Database {
+  const db = connect(path)
   return prepareOrClose(db, () => {
     createSchema(db, storeUser.holdsLock)
     db.run('PRAGMA journal_mode = WAL')
@@ -217,45 +198,34 @@ function connectAtOnce({ path }: OpenedFile, storeUser: StoreUser): Database {
     if (entries !== null) storeUser.log('warn', 'changes-ended', { entries })
     // SQLite creates the WAL at the next read. It must exist to be watched.
     schemaVersion(db)
-    db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+    // A restore may have held the lock until now.
+    requireInPlace(fd, path)
+    db.run(LOCK_PATIENCE)
     return db
   })
 }
 
-// Waits for locks as long as SQLite would, but without blocking the thread, so that signals are handled.
-async function connectUnlocked(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
-  const end = performance.now() + LOCK_PATIENCE_MS
-  for (;;) {
-    try {
-      if (!lacksSidecar(file.path)) return connectAtOnce(file, storeUser)
-    } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error
-    }
-    if (performance.now() > end) throw lockedByAnother(file.path)
-    await Bun.sleep(PAUSE_MS)
-    storeUser.stopping.throwIfAborted()
-  }
-}
-
 /**
  * Opens the first connection to a file. First drops the page cache of the file, unless another process serves it, and
- * has already done so. Rejects with an `OpenError` if that fails, and closes the file.
+ * has already done so. Waits for locks as long as SQLite would, but without blocking the thread, so that signals are
+ * handled.
  */
 export async function openDatabase(file: OpenedFile, storeUser: StoreUser): Promise<Database> {
   const { path, fd, isLocked } = file
+  const end = performance.now() + LOCK_PATIENCE_MS
   try {
     if (isLocked) distrustPageCache(path)
-    const db = await connectUnlocked(file, storeUser)
-    return prepareOrClose(db, () => {
-      // A restore may have held the lock.
-      requireInPlace(fd, path)
-      return db
-    })
-  } catch (error) {
-    closeSync(fd)
-    throw explainFailedOpen(error, path)
+    while (performance.now() <= end) {
+      try {
+        if (!lacksSidecar(path)) return connectAtOnce(file, storeUser)
+      } catch (error) {
+        if (!codeOf(error).startsWith('SQLITE_BUSY')) throw error
+      }
+      await Bun.sleep(PAUSE_MS)
+      storeUser.stopping.throwIfAborted()
+    }
+    throw lockedByAnother(path)
   } finally {
-    // A closed file is already unlocked.
     if (isLocked && !storeUser.holdsLock) unlock(fd)
   }
 }

@@ -21,6 +21,9 @@ export const SCHEMA_VERSION = FIRST_VERSION + UPGRADES.length
 // The last build that reads the schemas before 1.0.0.
 const OLDER_BUILD = '1d95bd2cfb87'
 
+export const notOurs = (path: string): OpenError =>
+  new OpenError(`${path} is not a plantstore database; name another file with --database`)
+
 /** Throws an `OpenError` for a schema that this program cannot read. */
 export function requireKnown(version: number, path: string): void {
   if (version > SCHEMA_VERSION) {
@@ -61,11 +64,7 @@ export function createSchema(db: Database, mayUpgrade = false): void {
     const version = schemaVersion(db)
     requireKnown(version, db.filename)
     if (version === SCHEMA_VERSION) return
-    if (version === 0 && !isEmpty(db)) {
-      throw new OpenError(
-        `${db.filename} is not a plantstore database; name another file with --database`,
-      )
-    }
+    if (version === 0 && !isEmpty(db)) throw notOurs(db.filename)
     if (version > 0 && !mayUpgrade) {
       throw new OpenError(
         `${db.filename} has an older schema (${version}; this one writes ${SCHEMA_VERSION}); start this plantstore on it once`,
@@ -79,21 +78,20 @@ export function createSchema(db: Database, mayUpgrade = false): void {
 type Part = {
   readonly type: string
   readonly name: string
-  /** The table that it belongs to, in lower case: SQLite keeps the name of a trigger's table as typed. */
   readonly table: string
-  readonly sql: string
+  readonly sql: string | null
+  readonly interferes: bigint | number | null
 }
 
+// A trigger or a unique index changes or rejects writes; other indexes, tables and views are harmless. The name of a
+// trigger's table is as typed.
 const readParts = (db: Database): Part[] =>
   db
     .query<Part, []>(
-      `SELECT type, name, lower(tbl_name) AS "table", ifnull(sql, '') AS sql FROM sqlite_schema`,
+      `SELECT type, name, lower(tbl_name) AS "table", sql,
+         type = 'trigger' OR sql LIKE 'CREATE UNIQUE INDEX%' AS interferes FROM sqlite_schema`,
     )
     .all()
-
-// A trigger or a unique index changes or rejects writes; other indexes, tables and views are harmless.
-const interferes = ({ type, sql }: Part): boolean =>
-  type === 'trigger' || (type === 'index' && /^CREATE\s+UNIQUE/i.test(sql))
 
 /** Differences from plantstore's schema of a version, one line each. */
 export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[] {
@@ -102,14 +100,15 @@ export function schemaProblems(db: Database, version = SCHEMA_VERSION): string[]
   const [parts, expectedParts] = [readParts(db), readParts(newDb)]
   const find = (all: readonly Part[], { type, name }: Part) =>
     all.find((other) => other.type === type && other.name === name)
-  const altered = expectedParts
-    .filter((part) => find(parts, part)?.sql !== part.sql)
-    .map(({ type, name }) => `${type} ${name} was changed or removed`)
   const isOurs = ({ table }: Part) => expectedParts.some((expected) => expected.table === table)
-  const foreign = parts
-    .filter((part) => interferes(part) && isOurs(part) && !find(expectedParts, part))
-    .map(({ type, name, table }) => describeForeignPart(type, name, table))
-  return [...foreign, ...altered]
+  return [
+    ...parts
+      .filter((part) => part.interferes && isOurs(part) && !find(expectedParts, part))
+      .map(({ type, name, table }) => describeForeignPart(type, name, table)),
+    ...expectedParts
+      .filter((part) => find(parts, part)?.sql !== part.sql)
+      .map(({ type, name }) => `${type} ${name} was changed or removed`),
+  ]
 }
 
 /**

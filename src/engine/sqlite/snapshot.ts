@@ -2,11 +2,11 @@
 // - Beside a write-ahead log, through SQLite's locks, which touch the log's index (-shm) alone.
 // - Without a log, as `immutable`, and again if another process has written to the file meanwhile.
 
-import { Database, type SQLQueryBindings, constants as sqlite } from 'bun:sqlite'
+import { Database, constants as sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
-import { prepareOrClose, setPragmas } from './connection'
+import { LOCK_PATIENCE, prepareOrClose, setPragmas } from './connection'
 import { explainFailedRead } from './errors'
 import { fileSize, lacksSidecar } from './files'
 import { openFile } from './open'
@@ -21,24 +21,17 @@ function fingerprint(path: string): string {
   return stat ? [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join() : ''
 }
 
-/** A connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options lack. */
-class UriDatabase extends Database {
-  constructor(path: string, parameters: string) {
-    const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
-    super(`${pathToFileURL(path).href}?${parameters}`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
-  }
-
-  // Flags cannot ask for exact integers.
-  override query<Row, Parameters extends SQLQueryBindings | SQLQueryBindings[]>(sql: string) {
-    return super.query<Row, Parameters>(sql).safeIntegers(true)
-  }
-}
-
-/** Opens a connection that begins to read. */
+/** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which begins to read. */
 function openUri(path: string, parameters: string): Database {
-  const db = new UriDatabase(path, parameters)
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
+  const url = `${pathToFileURL(path).href}?${parameters}`
+  const db = new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+  const query = db.query.bind(db)
+  // Flags cannot ask for exact integers.
+  db.query = ((sql: string) => query(sql).safeIntegers(true)) as typeof query
   return prepareOrClose(db, () => {
     setPragmas(db)
+    db.run(LOCK_PATIENCE)
     db.run('BEGIN')
     // SQLite opens the file at the first read. Its header may be older than its WAL.
     requireKnown(schemaVersion(db), path)
@@ -91,10 +84,10 @@ export async function readDatabase<T>(
       } finally {
         db?.close(true)
       }
-      if (isOnce && db) throw new OpenError(`${path} changed while it was read; run it again`)
+      if (isOnce && db) break
     }
     throw new OpenError(
-      `${path} keeps changing, or is in use without its -wal or -shm; try again, or end its user: fuser ${path}`,
+      `${path} changed while it was read, or is in use without its -wal or -shm; run it again, or end its user: fuser ${path}`,
     )
   } finally {
     // This drops SQLite's locks on the file.

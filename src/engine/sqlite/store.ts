@@ -124,14 +124,17 @@ class OpenStore {
 }
 
 async function open(path: string, storeUser: StoreUser): Promise<OpenStore> {
+  using opened = new DisposableStack()
   const file = openFile(path, storeUser)
-  if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
-  const db = await openDatabase(file, storeUser)
+  opened.defer(() => closeSync(file.fd))
   try {
-    return new OpenStore(file, db, storeUser)
+    if (storeUser.holdsLock) await removeLeftovers(dirname(file.path))
+    const db = await openDatabase(file, storeUser)
+    opened.defer(() => db.close(true))
+    const store = new OpenStore(file, db, storeUser)
+    opened.move()
+    return store
   } catch (error) {
-    db.close(true)
-    closeSync(file.fd)
     throw explainFailedOpen(error, file.path)
   }
 }

@@ -459,19 +459,19 @@ async function runOutside(folder: ReturnType<typeof temporaryFolder>, args: read
 }
 
 test.each([
-  [['check'], 'cannot read '],
-  [['token', 'list'], 'cannot read '],
-  [['export', '-'], 'cannot read '],
-  [['backup', 'copy.db'], 'cannot open '],
-  [['serve', '--port', '0'], 'cannot write '],
-])('%j in a folder of another user says what cannot be done', async (words, refusal) => {
+  [['check']],
+  [['token', 'list']],
+  [['export', '-']],
+  [['backup', 'copy.db']],
+  [['serve', '--port', '0']],
+])('%j in a folder of another user says what cannot be done', async (words) => {
   using folder = temporaryFolder()
   mkdirSync(folder.file('secret'))
   const database = folder.file('secret/plants.db')
   await makeDatabase(database)
 
   const result = await runOutside(folder, [...words, '--database', database])
-  expectLine(result, 1, `plantstore: ${refusal}${folder.file('secret')}`)
+  expectLine(result, 1, `plantstore: cannot open ${folder.file('secret')}`)
 })
 
 test('an export into a folder of another user does not say that it reads it', async () => {
