@@ -44,8 +44,6 @@ type Kind<K extends KindName> = {
   ids(write: WriteOf<K>): readonly RowId[]
   /** Applies it to the state. Entries of what takes effect are added to `entries`. */
   decide(write: WriteOf<K>, state: State, entries?: NewEntry[]): Refusal | Reports[K]
-  /** The change in the number of plants. */
-  growth(write: WriteOf<K>, report: Reports[K]): number
   /** True if it wrote something. */
   hasWritten(report: Reports[K]): boolean
 }
@@ -86,7 +84,6 @@ const create: Kind<'create'> = {
     entries?.push(creation(row, origin))
     return DONE
   },
-  growth: () => 1,
   hasWritten: () => true,
 }
 
@@ -109,7 +106,6 @@ const createAll: Kind<'createAll'> = {
       }
       return DONE
     }),
-  growth: ({ rows }) => rows.length,
   hasWritten: () => true,
 }
 
@@ -140,7 +136,6 @@ const changeAll: Kind<'changeAll'> = {
       }
       return { created, writtenRows, conflicts, missing }
     }),
-  growth: (_, { created }) => created,
   hasWritten: ({ writtenRows }) => writtenRows.length > 0,
 }
 
@@ -162,7 +157,6 @@ const deleteAll: Kind<'deleteAll'> = {
       }
       return deletions
     }),
-  growth: (_, { deleted }) => -deleted.length,
   hasWritten: ({ deleted }) => deleted.length > 0,
 }
 
@@ -188,7 +182,6 @@ const change: Kind<'change'> = {
     entries?.push({ action, plant: id, before, after: row, origin })
     return { row }
   },
-  growth: () => 0,
   hasWritten: () => true,
 }
 
@@ -202,7 +195,6 @@ const deletion: Kind<'delete'> = {
     entries?.push({ action: 'delete', plant: id, before, after: null, origin })
     return DONE
   },
-  growth: () => -1,
   hasWritten: () => true,
 }
 
@@ -229,22 +221,10 @@ export const decide = <K extends KindName>(
 export const idsOf = <K extends KindName>(write: WriteOf<K>): readonly RowId[] =>
   KINDS[write.kind].ids(write)
 
-/** A write that was made, with its kind and report; null unless it is a change of plants. */
-function effectOf(write: Write, outcome: Outcome | undefined) {
-  if (!isPlantWrite(write) || !isDone(outcome)) return null
-  // Each write is answered with the report of its own kind.
-  const kind: Kind<KindName> = KINDS[write.kind]
-  return { kind, write, report: outcome as Reports[KindName] }
-}
-
-/** The change in the number of plants made by a write with this outcome. */
-export function countDelta(write: Write, outcome: Outcome): number {
-  const effect = effectOf(write, outcome)
-  return effect ? effect.kind.growth(effect.write, effect.report) : 0
-}
-
 /** True if a write changed plants. */
 export function hasWritten(write: Write, outcome: Outcome | undefined): boolean {
-  const effect = effectOf(write, outcome)
-  return effect?.kind.hasWritten(effect.report) ?? false
+  if (!isPlantWrite(write) || !isDone(outcome)) return false
+  const kind: Kind<KindName> = KINDS[write.kind]
+  // Each write is answered with the report of its own kind.
+  return kind.hasWritten(outcome as Reports[KindName])
 }

@@ -9,7 +9,7 @@ import { messageOf } from '../../errors'
 import { syncFolder } from '../../files/sync'
 import { FIELDS, TEXT_FIELDS } from '../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../plant/row'
-import { countDelta, decide, isPlantWrite, type State } from '../commit/kinds'
+import { decide, isPlantWrite, type State } from '../commit/kinds'
 import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } from '../commit/write'
 import { prepareChangeLogWriter } from './change-log'
 import { CACHE, connect, prepareOrClose } from './connection'
@@ -102,65 +102,106 @@ function prepareBatch(db: Database) {
 
   return (batch: readonly Write[]): Reply => {
     const entries: NewEntry[] = []
-    let growth = 0
-    const outcomes = batch.map((write) => {
-      const outcome = apply(write, entries)
-      growth += countDelta(write, outcome)
-      return outcome
-    })
-    if (growth !== 0) count.run(growth)
+    const outcomes = batch.map((write) => apply(write, entries))
+    const created = entries.filter(({ before }) => before === null).length
+    const deleted = entries.filter(({ after }) => after === null).length
+    if (created !== deleted) count.run(created - deleted)
     const cursor = changeLog.add(entries)
     return outcomes.every((outcome) => outcome === DONE) ? { cursor } : { outcomes, cursor }
   }
 }
 
-/** Prepares the connection that commits, with its statements. */
-function prepare(db: Database) {
-  db.run('PRAGMA journal_size_limit = 33554432')
-  // SQLite opens the WAL at the first read.
-  schemaVersion(db)
-  return {
-    guard: guardSchema(db),
-    begin: db.query('BEGIN IMMEDIATE'),
-    commit: db.query('COMMIT'),
-    apply: prepareBatch(db),
-    pages: db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)'),
-    checkpoint: db.query('PRAGMA wal_checkpoint(PASSIVE)'),
+/**
+ * Returns the function that writes a batch in one transaction, which `end` commits or rolls back. `lost`: the file that
+ * was moved or removed.
+ */
+function prepareTransaction(db: Database, lost: ReturnType<typeof watchFiles>['lost']) {
+  const { filename: path } = db
+  const guard = guardSchema(db)
+  const begin = db.query('BEGIN IMMEDIATE')
+  const apply = prepareBatch(db)
+
+  /** True if a file was moved. What its log still holds is then copied into the database. */
+  function saveLost(): boolean {
+    const file = lost()
+    if (file) saveLog(db, file)
+    return file !== null
+  }
+
+  // SQLite would wait in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
+  function waitForLock(patience: number): void {
+    for (const deadline = performance.now() + patience; ; Bun.sleepSync(1)) {
+      try {
+        begin.run()
+        return
+      } catch (error) {
+        if (toFailure(error, path).kind !== 'busy' || performance.now() >= deadline) throw error
+      }
+    }
+  }
+
+  return (batch: readonly Write[], patience: number, end: () => void): Reply => {
+    let reply: Reply | undefined
+    try {
+      if (saveLost()) throw new WriteRefusal('moved', MOVED)
+      waitForLock(patience)
+      guard()
+      reply = apply(batch)
+      end()
+    } catch (error) {
+      rollBack(db)
+      return { failure: toFailure(error, path, reply !== undefined) }
+    }
+    try {
+      return saveLost() ? { failure: { kind: 'in doubt', detail: MOVED } } : reply
+    } catch (error) {
+      // The commit was made, and cannot be refused any more.
+      return { failure: { kind: 'fatal', detail: messageOf(error) } }
+    }
   }
 }
 
-/** The connection that commits the batches of one database, one at a time. Its calls block until the disk confirms. */
-export class Committer {
-  readonly #db: Database
-  readonly #statements: ReturnType<typeof prepare>
-  readonly #lost: ReturnType<typeof watchFiles>['lost']
-  readonly #path: string
-  /** The writes that a full disk has refused last. */
-  #refused: readonly Write[] = []
-
-  /** Throws if the database cannot be opened, or its files are others than the serving thread's. */
-  constructor({ path, inodes }: DatabaseToOpen) {
-    this.#path = path
-    this.#lost = watchFiles(path, inodes).lost
-    this.#db = connect(path)
-    this.#statements = prepareOrClose(this.#db, () => {
-      const statements = prepare(this.#db)
-      this.#requireFiles()
-      return statements
-    })
+function rollBack(db: Database): void {
+  try {
+    if (db.inTransaction) db.run('ROLLBACK')
+  } catch {
+    // SQLite has already rolled back, or does so when the connection closes.
   }
+}
+
+/** Opens the connection that commits. Throws if the files of the database are others than the serving thread's. */
+function connectTo({ path, inodes }: DatabaseToOpen) {
+  const { lost } = watchFiles(path, inodes)
+  const db = connect(path)
+  return prepareOrClose(db, () => {
+    db.run('PRAGMA journal_size_limit = 33554432')
+    // SQLite opens the WAL at the first read.
+    schemaVersion(db)
+    if (lost()) throw new WriteRefusal('moved', MOVED)
+    return { db, lost, write: prepareTransaction(db, lost) }
+  })
+}
+
+/** Opens what commits the batches of one database, one at a time. Its calls block until the disk confirms. */
+export function openCommitter(database: DatabaseToOpen) {
+  const { db, lost, write } = connectTo(database)
+  const end = db.query('COMMIT')
+  const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
+  const copyWal = db.query('PRAGMA wal_checkpoint(PASSIVE)')
+  /** The writes that a full disk has refused last. */
+  let refused: readonly Write[] = []
 
   /** Makes a batch durable, in order. */
-  commit(batch: readonly Write[]): Reply {
-    const reply = this.#write(batch, BUSY_MS, () => this.#statements.commit.run())
-    if (reply.failure?.kind === 'full') this.#refused = batch
+  function commit(batch: readonly Write[]): Reply {
+    const reply = write(batch, BUSY_MS, () => end.run())
+    if (reply.failure?.kind === 'full') refused = batch
     if (reply.failure?.kind !== 'damaged') return reply
     if (batch.length === 1) return { outcomes: [refusalOf(reply.failure)] }
     // SQLite ends a transaction that has met a damaged page: each write is tried for itself.
     const outcomes: Outcome[] = []
     let last: string | undefined
-    for (const write of batch) {
-      const { failure, cursor, outcomes: [outcome = DONE] = [] } = this.commit([write])
+    for (const each of batch) {
+      const { failure, cursor, outcomes: [outcome = DONE] = [] } = commit([each])
       if (failure?.kind === 'fatal' || failure?.kind === 'in doubt') return { failure }
       outcomes.push(failure ? refusalOf(failure) : outcome)
       last = cursor ?? last
@@ -168,95 +209,37 @@ export class Committer {
     return { outcomes, cursor: last }
   }
 
-  /**
-   * Writes what a full disk has refused, and rolls back. Without a cache, SQLite writes pages to the WAL before the end
-   * of a transaction; the next one overwrites them (https://sqlite.org/fileformat2.html#walindexformat).
-   */
-  rehearse(): Reply {
-    this.#db.run('PRAGMA cache_size = 0')
-    const reply = this.#write(this.#refused, REHEARSAL_MS, () => this.#rollback())
-    this.#db.run(CACHE)
-    if (!reply.failure) this.#refused = []
-    return reply
-  }
-
-  /**
-   * Copies a long WAL into the database (https://sqlite.org/c3ref/wal_checkpoint_v2.html), or any if the disk is full:
-   * the next commit begins at its start, unless a reader needs it. Called once the request has been answered. Returns
-   * the failure of the disk.
-   */
-  checkpoint(isDiskFull: boolean): Failure | null {
-    try {
-      const pages = Number(this.#statements.pages.get()?.log)
-      if (pages >= CHECKPOINT_PAGES || isDiskFull) this.#statements.checkpoint.run()
-      return null
-    } catch (error) {
-      const failure = toFailure(error, this.#path, true)
-      return failure.kind === 'fatal' ? failure : null
-    }
-  }
-
-  close(): void {
-    if (this.#lost()) keepLog(this.#db)
-    this.#db.close(true)
-  }
-
-  #write(batch: readonly Write[], patience: number, end: () => void): Reply {
-    let reply: Reply | undefined
-    try {
-      this.#begin(patience)
-      reply = this.#statements.apply(batch)
-      end()
-    } catch (error) {
-      this.#rollback()
-      return { failure: toFailure(error, this.#path, reply !== undefined) }
-    }
-    try {
-      if (!this.#saveLost()) return reply
-      return { failure: { kind: 'in doubt', detail: MOVED } }
-    } catch (error) {
-      // The commit was made, and cannot be refused any more.
-      return { failure: { kind: 'fatal', detail: messageOf(error) } }
-    }
-  }
-
-  /**
-   * Begins a transaction; throws unless it can write. SQLite would wait in steps of up to 100 ms: too coarse beside an
-   * import, which yields for some milliseconds.
-   */
-  #begin(patience: number): void {
-    this.#requireFiles()
-    const deadline = performance.now() + patience
-    for (;;) {
+  return {
+    commit,
+    /**
+     * Writes what a full disk has refused, and rolls back. Without a cache, SQLite writes pages to the WAL before the
+     * end of a transaction; the next one overwrites them (https://sqlite.org/fileformat2.html#walindexformat).
+     */
+    rehearse(): Reply {
+      db.run('PRAGMA cache_size = 0')
+      const reply = write(refused, REHEARSAL_MS, () => rollBack(db))
+      db.run(CACHE)
+      if (!reply.failure) refused = []
+      return reply
+    },
+    /**
+     * Copies a long WAL into the database (https://sqlite.org/c3ref/wal_checkpoint_v2.html), or any if the disk is full:
+     * the next commit begins at its start, unless a reader needs it. Called once the request has been answered. Returns
+     * the failure of the disk.
+     */
+    checkpoint(isDiskFull: boolean): Failure | null {
       try {
-        this.#statements.begin.run()
-        break
+        if (isDiskFull || Number(walPages.get()?.log) >= CHECKPOINT_PAGES) copyWal.run()
+        return null
       } catch (error) {
-        if (toFailure(error, this.#path).kind !== 'busy' || performance.now() >= deadline)
-          throw error
-        Bun.sleepSync(1)
+        const failure = toFailure(error, db.filename, true)
+        return failure.kind === 'fatal' ? failure : null
       }
-    }
-    this.#statements.guard()
-  }
-
-  #requireFiles(): void {
-    if (this.#saveLost()) throw new WriteRefusal('moved', MOVED)
-  }
-
-  /** True if a file was moved. What its log still holds is then copied into the database. */
-  #saveLost(): boolean {
-    const lost = this.#lost()
-    if (lost) saveLog(this.#db, lost)
-    return lost !== null
-  }
-
-  #rollback(): void {
-    try {
-      if (this.#db.inTransaction) this.#db.run('ROLLBACK')
-    } catch {
-      // SQLite has already rolled back, or does so when the connection closes.
-    }
+    },
+    close(): void {
+      if (lost()) keepLog(db)
+      db.close(true)
+    },
   }
 }
 
@@ -265,7 +248,7 @@ function refusalOf(failure: Failure): Outcome {
   return { error, message }
 }
 
-let committer: Committer | undefined
+let committer: ReturnType<typeof openCommitter> | undefined
 
 const send = (reply: Reply) => self.postMessage(JSON.stringify(reply))
 
@@ -278,7 +261,7 @@ function answer(request: Request): Reply {
     return {}
   }
   // Each request opens the database, unless that has succeeded.
-  committer ??= new Committer(databaseToOpen())
+  committer ??= openCommitter(databaseToOpen())
   return request === 'rehearse' ? committer.rehearse() : committer.commit(request)
 }
 

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, spyOn, test } from 'bun:test'
 import { renameSync, rmSync } from 'node:fs'
-import { Committer } from '../../../src/engine/sqlite/committer'
+import { openCommitter } from '../../../src/engine/sqlite/committer'
 import { connect } from '../../../src/engine/sqlite/connection'
 import { watchFiles } from '../../../src/engine/sqlite/files'
 import { createSchema } from '../../../src/engine/sqlite/schema'
@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 /** A committer of a new database, whose COMMITs call `beforeCommit` and `afterCommit`; and a reader beside it. */
-function openCommitter(path: string) {
+function openTested(path: string) {
   const db = new Database(path, { safeIntegers: true })
   createSchema(db)
   db.run('PRAGMA journal_mode = WAL')
@@ -39,7 +39,7 @@ function openCommitter(path: string) {
     })
   })
   const { inodes } = watchFiles(path)
-  const committer = new Committer({ path, inodes })
+  const committer = openCommitter({ path, inodes })
   queries.mockRestore()
   const ids = () => db.query('SELECT id FROM plants').values().flat().map(Number)
   return { db, committer, ids }
@@ -59,7 +59,7 @@ test.each([
   'a COMMIT that ends with %s is undone in this process: %s, %s',
   (code, message, kind) => {
     using folder = temporaryFolder()
-    const { db, committer, ids } = openCommitter(folder.file('plants.db'))
+    const { db, committer, ids } = openTested(folder.file('plants.db'))
     beforeCommit = () => {
       throw sqliteError(code, message)
     }
@@ -82,7 +82,7 @@ test.each([
 ])('a commit is not reported as made if %s meanwhile', (_, lose) => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const { db, committer } = openCommitter(path)
+  const { db, committer } = openTested(path)
   afterCommit = () => lose(path)
 
   expect(committer.commit(creates(1n))).toMatchObject({
@@ -95,7 +95,7 @@ test.each([
 test('a commit whose log is removed meanwhile is in the database file', () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const { committer, db } = openCommitter(path)
+  const { committer, db } = openTested(path)
   afterCommit = () => rmSync(`${path}-wal`)
   committer.commit(creates(1n))
 
@@ -112,7 +112,7 @@ test.each([
 ])('nothing is written once %s is gone', (_, lose) => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const { committer, db } = openCommitter(path)
+  const { committer, db } = openTested(path)
   expect(committer.commit(creates(1n))).toEqual({})
   lose(path)
 
@@ -124,7 +124,7 @@ test.each([
 
 test('a rehearsal stores nothing, and finds what refuses it', () => {
   using folder = temporaryFolder()
-  const { committer, db, ids } = openCommitter(folder.file('plants.db'))
+  const { committer, db, ids } = openTested(folder.file('plants.db'))
   beforeCommit = () => {
     throw sqliteError('SQLITE_FULL', 'database or disk is full')
   }
@@ -145,7 +145,7 @@ test('a rehearsal stores nothing, and finds what refuses it', () => {
 test('a connection that opens another file than the serving thread is refused', () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const { committer, db } = openCommitter(path)
+  const { committer, db } = openTested(path)
   const { inodes } = watchFiles(path)
   committer.close()
   db.close()
@@ -154,6 +154,6 @@ test('a connection that opens another file than the serving thread is refused', 
   createSchema(other)
   other.run('PRAGMA journal_mode = WAL')
 
-  expect(() => new Committer({ path, inodes })).toThrow('was moved, replaced or removed')
+  expect(() => openCommitter({ path, inodes })).toThrow('was moved, replaced or removed')
   expect(connect(path)).toBeInstanceOf(Database)
 })
