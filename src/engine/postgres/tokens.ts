@@ -2,8 +2,7 @@
 // step of the lane.
 
 import type { Token } from '../../token/token'
-import type { TokenStatement } from '../commit/write'
-import { createToken, pruneTokens, revokeToken } from '../token-sql'
+import { createTokenChanges } from '../commit/token-writes'
 import type { Ask } from './connection/connection'
 import type { Step } from './lane/lane'
 import { findToken, listTokens, tokensStep } from './sql/tokens'
@@ -58,23 +57,22 @@ export function createTokens(ask: Ask, run: (step: Step<number>) => Promise<numb
     () => performance.now(),
   )
 
-  /** Commits statements that change tokens. The next look-up sees it. */
-  async function change(...statements: readonly TokenStatement[]): Promise<number> {
-    const result = await run(tokensStep(...statements))
+  const changes = createTokenChanges(async (statements) => {
+    const count = await run(tokensStep(statements))
+    // The next look-up sees it.
     leases.forgetAll()
-    return result
-  }
+    return count
+  })
 
   return {
+    ...changes,
     forget: leases.forget,
     findToken: leases.find,
-    createToken: async (token: Token) => (await change(...createToken(token))) > 0,
     listTokens: () => ask(listTokens),
     async revokeToken(name: string, now: number) {
-      const count = await change(revokeToken(name, now))
-      if (count > 0) await Bun.sleep(LEASE_MS)
-      return count > 0
+      const isRevoked = await changes.revokeToken(name, now)
+      if (isRevoked) await Bun.sleep(LEASE_MS)
+      return isRevoked
     },
-    pruneTokens: (endedBy: number) => change(pruneTokens(endedBy)),
   }
 }

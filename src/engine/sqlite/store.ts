@@ -12,9 +12,9 @@ import { removeLeftovers } from '../../files/private-folder'
 import { CANNOT_READ, RequestError } from '../../request-errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
-import type { Outcome, TokenStatement, Write } from '../commit/write'
+import { createTokenChanges } from '../commit/token-writes'
+import type { Outcome, Write } from '../commit/write'
 import type { StoreUser } from '../store-user'
-import { createToken, pruneTokens, revokeToken } from '../token-sql'
 import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
 import { fileSize, freeBytes, keepLog, MOVED, saveLog, watchFiles } from './files'
@@ -88,17 +88,13 @@ class OpenStore {
     this.#sharedReads.end()
     try {
       const lost = this.#lost()
-      if (lost && !saveLog(db, lost)) {
-        throw new OpenError(
-          `cannot close ${file.path}: its -wal was removed while another program reads an old state`,
-          true,
-        )
-      }
+      const isSaved = !lost || saveLog(db, lost)
       if (lost) keepLog(db)
       // This connection first: the last one to close waits for the disk.
       db.close(true)
       const failure = await writer.close()
-      if (failure) throw new OpenError(`cannot close ${file.path}: ${failure.detail}`, true)
+      const reason = isSaved ? failure?.detail : 'another program reads an old state of its log'
+      if (reason !== undefined) throw new OpenError(`cannot close ${file.path}: ${reason}`, true)
     } catch (error) {
       throw writeError(error, file.path)
     } finally {
@@ -161,16 +157,16 @@ export async function openSqlite(path: string, storeUser: StoreUser): Promise<St
     holdsLock && keepsChangeLog
       ? removeOldEntries(retainedLog, (removal) => log('info', 'changes-removed', removal))
       : undefined
-  const changeTokens = async (...statements: readonly TokenStatement[]) =>
-    (await writes.submit({ kind: 'changeTokens', statements }, WRITE_BYTES)).changed
+  const tokenChanges = createTokenChanges(async (statements) => {
+    const report = await writes.submit({ kind: 'changeTokens', statements }, WRITE_BYTES)
+    return report.changed
+  })
 
   return {
     ...methods,
     ...(keepsChangeLog ? { changeLog } : {}),
     ...reads,
-    createToken: async (token) => (await changeTokens(...createToken(token))) > 0,
-    revokeToken: async (name, now) => (await changeTokens(revokeToken(name, now))) > 0,
-    pruneTokens: (time) => changeTokens(pruneTokens(time)),
+    ...tokenChanges,
     probe: () => store.probe(),
     stats: () => ({
       problem: writer.problem(),

@@ -3,8 +3,8 @@
 import type { Database } from 'bun:sqlite'
 import { type TokenRow, toToken } from '../../token/row'
 import { isValid, type Token } from '../../token/token'
+import { addToken, FIND_TOKEN, LIST_TOKENS } from '../commit/token-writes'
 import type { TokenStatement } from '../commit/write'
-import { addToken, FIND_TOKEN, LIST_TOKENS } from '../token-sql'
 
 /** Prepares the queries of a database's tokens; see `Tokens`. */
 export function prepareTokens(db: Database) {

@@ -3,8 +3,8 @@
 import type { SQL } from 'bun'
 import { type TokenRow, toToken } from '../../../token/row'
 import type { Token } from '../../../token/token'
+import { FIND_TOKEN, LIST_TOKENS } from '../../commit/token-writes'
 import type { TokenStatement } from '../../commit/write'
-import { FIND_TOKEN, LIST_TOKENS } from '../../token-sql'
 import { commit, type Statement } from '../connection/statements'
 import type { Step } from '../lane/lane'
 import { beginStep } from '../lane/lane-row'
@@ -31,7 +31,7 @@ export async function listTokens(sql: SQL): Promise<Token[]> {
 }
 
 /** A step of statements; its result is the number of tokens that the last one returns. */
-export function tokensStep(...statements: readonly TokenStatement[]): Step<number> {
+export function tokensStep(statements: readonly TokenStatement[]): Step<number> {
   let count = 0
   return {
     async send(sql, laneStep) {
