@@ -3,8 +3,8 @@
 
 import type { SQL } from 'bun'
 import { FIELDS } from '../../plant/plant'
-import { describeColumn, describeForeignPart } from '../foreign-part'
-import { newerSchema, SCHEMA, SCHEMA_VERSION } from './schema'
+import { describeColumn, describeForeignPart, newerSchema } from '../schema-messages'
+import { DATABASE, SCHEMA, SCHEMA_VERSION } from './schema'
 
 const TABLES = [...SCHEMA.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table)
 
@@ -38,7 +38,7 @@ const SELECT = [
   FROM pg_trigger WHERE tgrelid IN ${OWN_TABLES} AND NOT tgisinternal AND tgenabled IN ('O', 'A')`,
   `${select(describeForeignPart('rule', '%s', '%s'), 'rulename', 'ev_class::regclass')}
   FROM pg_rewrite WHERE ev_class IN ${OWN_TABLES} AND ev_enabled IN ('O', 'A')`,
-  `${select(newerSchema('%s'), 'version')} FROM plantstore_schema WHERE version > ${SCHEMA_VERSION}`,
+  `${select(newerSchema(DATABASE, '%s', SCHEMA_VERSION), 'version')} FROM plantstore_schema WHERE version > ${SCHEMA_VERSION}`,
   requireOneRow('change_log', NEW_CHANGE_LOG),
   requireOneRow('change_log_start', 'INSERT INTO change_log_start (number, mark) VALUES (0, 0)'),
 ].join(' UNION ALL ')

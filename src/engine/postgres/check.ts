@@ -3,7 +3,7 @@
 import { OpenError } from '../../errors'
 import type { Log } from '../../log'
 import type { Findings } from '../../store'
-import { describeMiscount } from '../foreign-part'
+import { describeMiscount } from '../schema-messages'
 import { OWN_TABLES, readAlterations, select, textsOf } from './alterations'
 import type { Ask, Connection } from './connection/connection'
 import { describeError } from './connection/errors'

@@ -4,6 +4,7 @@
 import type { RequestError } from '../../request-errors'
 import type { ReplicaStats, Store } from '../../store'
 import { createWrites } from '../commit/plant-writes'
+import { newerSchema } from '../schema-messages'
 import type { StoreUser } from '../store-user'
 import type { Connection } from './connection/connection'
 import { chooseReadable } from './connection/hosts'
@@ -12,7 +13,7 @@ import type { ConnectionPolicy } from './connection/readers'
 import { ServerState } from './connection/state'
 import type { PostgresTarget } from './connection/url'
 import { createReads } from './reads'
-import { newerSchema, requireSchema, SCHEMA_VERSION } from './schema'
+import { DATABASE, requireSchema, SCHEMA_VERSION } from './schema'
 import { createTokens } from './tokens'
 import { watchServer } from './watch'
 
@@ -57,7 +58,9 @@ export async function openReplica(
     lastLag = { lagSeconds: row?.lagSeconds ?? 0, lagBytes: row?.lagBytes ?? null }
     seenAt = performance.now()
     const version = row?.version ?? 0
-    state.setAlterations(version > SCHEMA_VERSION ? [newerSchema(version)] : [])
+    state.setAlterations(
+      version > SCHEMA_VERSION ? [newerSchema(DATABASE, version, SCHEMA_VERSION)] : [],
+    )
   }
 
   const policy: ConnectionPolicy = {

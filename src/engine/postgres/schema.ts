@@ -2,6 +2,7 @@
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
+import { olderSchema, requireKnownSchema } from '../schema-messages'
 import type { Ask } from './connection/connection'
 import { describeError, isInDoubt } from './connection/errors'
 import { commit, limitLocks, rollBack, type Statement, sendAll } from './connection/statements'
@@ -10,6 +11,9 @@ import schema from './schema.sql' with { type: 'text' }
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = 7
+
+/** The database in messages about its schema. */
+export const DATABASE = 'the database'
 
 // That of 1.0.0.
 const FIRST_VERSION = 7
@@ -20,17 +24,8 @@ const UPGRADES: Readonly<Record<number, string>> = {}
 /** The statements that create the schema. */
 export const SCHEMA: string = schema
 
-// The last build that reads the schemas before 1.0.0.
-const OLDER_BUILD = '1d95bd2cfb87'
-
 /** Any number: other plantstores that create the schema of this database wait. */
 export const CREATION_LOCK = 7_068_111
-
-export const newerSchema = (version: number | string): string =>
-  `the database was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade`
-
-const olderSchema = (version: number): string =>
-  `the database was written by a build before 1.0.0 (schema ${version}; this one reads ${SCHEMA_VERSION}); export it with the build of commit ${OLDER_BUILD}, and import that file`
 
 // After a wait for a lock, to_regclass() may still miss a new table.
 const FIND = `SELECT FROM pg_class WHERE relname = 'plantstore_schema' AND pg_table_is_visible(oid)`
@@ -41,8 +36,7 @@ async function readVersion(sql: SQL): Promise<number | null> {
   if (tables.length === 0) return null
   const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
   const version = row?.version ?? 0
-  if (version > SCHEMA_VERSION) throw new OpenError(newerSchema(version))
-  if (version < FIRST_VERSION) throw new OpenError(olderSchema(version))
+  requireKnownSchema(DATABASE, version, [FIRST_VERSION, SCHEMA_VERSION])
   return version
 }
 
@@ -50,10 +44,9 @@ async function readVersion(sql: SQL): Promise<number | null> {
 export async function requireSchema(ask: Ask, { redacted, user }: PostgresTarget): Promise<void> {
   const version = await ask(readVersion)
   if (version === SCHEMA_VERSION) return
+  if (version !== null) throw olderSchema(DATABASE, version, SCHEMA_VERSION)
   throw new OpenError(
-    version === null
-      ? `user ${JSON.stringify(user)} sees no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import", or check search_path and run GRANT USAGE ON SCHEMA … TO the user`
-      : `the database has an older schema (${version}; this one reads ${SCHEMA_VERSION}); start this plantstore on it once`,
+    `user ${JSON.stringify(user)} sees no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import", or check search_path and run GRANT USAGE ON SCHEMA … TO the user`,
   )
 }
 

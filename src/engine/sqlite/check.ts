@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { messageOf } from '../../errors'
 import type { Findings } from '../../store'
-import { describeMiscount } from '../foreign-part'
+import { describeMiscount } from '../schema-messages'
 import { isDamage } from './errors'
 import { countPlants } from './plants'
 import { schemaProblems, schemaVersion } from './schema'

@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
-import { describeForeignPart } from '../foreign-part'
+import { describeForeignPart, olderSchema, requireKnownSchema } from '../schema-messages'
 import { WriteRefusal } from './errors'
 import schema from './schema.sql' with { type: 'text' }
 
@@ -18,24 +18,12 @@ const FIRST_VERSION = 8
 /** The schema that this program writes; it reads all since 1.0.0. */
 export const SCHEMA_VERSION = FIRST_VERSION + UPGRADES.length
 
-// The last build that reads the schemas before 1.0.0.
-const OLDER_BUILD = '1d95bd2cfb87'
-
 export const notOurs = (path: string): OpenError =>
   new OpenError(`${path} is not a plantstore database; name another file with --database`)
 
 /** Throws an `OpenError` for a schema that this program cannot read. */
 export function requireKnown(version: number, path: string): void {
-  if (version > SCHEMA_VERSION) {
-    throw new OpenError(
-      `${path} was written by a newer plantstore (schema ${version}; this one reads ${SCHEMA_VERSION}); upgrade, or restore a backup with the newer plantstore`,
-    )
-  }
-  if (version > 0 && version < FIRST_VERSION) {
-    throw new OpenError(
-      `${path} was written by a build before 1.0.0 (schema ${version}; this one reads ${SCHEMA_VERSION}); export it with the build of commit ${OLDER_BUILD}, and import that file`,
-    )
-  }
+  if (version > 0) requireKnownSchema(path, version, [FIRST_VERSION, SCHEMA_VERSION])
 }
 
 export function schemaVersion(db: Database): number {
@@ -65,11 +53,7 @@ export function createSchema(db: Database, mayUpgrade = false): void {
     requireKnown(version, db.filename)
     if (version === SCHEMA_VERSION) return
     if (version === 0 && !isEmpty(db)) throw notOurs(db.filename)
-    if (version > 0 && !mayUpgrade) {
-      throw new OpenError(
-        `${db.filename} has an older schema (${version}; this one writes ${SCHEMA_VERSION}); start this plantstore on it once`,
-      )
-    }
+    if (version > 0 && !mayUpgrade) throw olderSchema(db.filename, version, SCHEMA_VERSION)
     makeSchema(db)
   })
   createOnce.immediate()
