@@ -134,11 +134,8 @@ export function prepareChangeLogWriter(db: Database) {
  * ended; else null. Only the daemon, which holds the lock, may call it.
  */
 export function keepChanges(db: Database, keep: KeepChanges): number | null {
-  if (keep === null) return null
-  const current = db
-    .query<{ isSame: bigint }, [number | null]>('SELECT keep_ms IS ? AS isSame FROM change_log')
-    .get(keep === 'off' ? null : keep)
-  if (current?.isSame === 1n) return null
+  const same = db.query<object, [number | null]>('SELECT 1 FROM change_log WHERE keep_ms IS ?')
+  if (keep === null || same.get(keep === 'off' ? null : keep)) return null
   const change = db.transaction(() => {
     guardSchema(db)()
     if (keep === 'off') {

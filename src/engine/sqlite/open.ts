@@ -113,8 +113,9 @@ const LOCK_TRIES = 50
 const PAUSE_MS = 20
 
 // A command holds the lock while it opens the database: a starting daemon waits for it.
-function waitForLock(fd: number, path: string): boolean {
+function lock(fd: number, path: string, isRequired: boolean): boolean {
   for (let tries = 1; !tryLock(fd); tries++) {
+    if (!isRequired) return false
     if (tries === LOCK_TRIES) {
       throw new OpenError(
         `another plantstore serves ${path} (fuser ${path}); stop it, or name another file with --database`,
@@ -174,7 +175,7 @@ export function openFile(database: string, access: Access): OpenedFile {
     path = realpathSync(path)
     requireDatabaseName(path)
     fd = openSync(path, isRead ? 'r' : 'r+')
-    const isLocked = !isRead && (holdsLock ? waitForLock(fd, path) : tryLock(fd))
+    const isLocked = !isRead && lock(fd, path, holdsLock)
     requireInPlace(fd, path)
     if (isRead && fstatSync(fd).size === 0) throw notOurs(path)
     requireOneName(fd, path, isReplaced)

@@ -19,8 +19,7 @@ import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
 import { fileSize, freeBytes, keepLog, MOVED, saveLog, watchFiles } from './files'
 import { type OpenedFile, openDatabase, openFile } from './open'
-import { openReplica } from './reader'
-import { createReads, prepareReader, type Read } from './reads'
+import { createReads, openReplica, prepareReader, type Read } from './reader'
 import { Writer } from './writer'
 
 // Long enough for a daemon that polls for the lock each millisecond.

@@ -1,6 +1,6 @@
 // Long reads beside everything else that the event loop serves.
 import { expect, test } from 'bun:test'
-import { createTurns } from '../../../src/engine/sqlite/reads'
+import { createTurns } from '../../../src/engine/sqlite/reader'
 
 const ignore = async () => {}
 const statusOf = (reading: Promise<unknown>) =>
