@@ -1,65 +1,48 @@
-// The browsers that people use, each installed where it is missing, as root on Debian.
-import { afterAll, beforeAll, beforeEach, describe, test } from 'bun:test'
+// The everyday tasks of a person in the browser that TESTED_BROWSER names, or else in Chromium: installed where it is
+// missing, as root on Debian.
+import { afterAll, beforeAll, beforeEach, test as testAlways } from 'bun:test'
 import { mkdirSync } from 'node:fs'
+import { TOKEN } from '../../../harness/daemon'
 import { temporaryFolder } from '../../../harness/folder'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
-import { Skipped } from '../../faults/fault'
-import { need } from '../../faults/lab'
+import { has } from '../../release/lab'
 import { startChromium } from './chromium'
 import type { Driver } from './driver'
 import { startFirefox } from './firefox'
-import { handsOn } from './hands'
+import { Person } from './person'
 import { startWebKit } from './webkit'
 
 type Browser = {
-  readonly install: () => Promise<unknown>
+  readonly tools: readonly string[]
   readonly start: (folder: string, downloads: string) => Promise<Driver>
 }
 
-const needing =
-  (...tools: string[]) =>
-  async () => {
-    if (tools.some((tool) => Bun.which(tool) === null)) await need(...tools)
-  }
-
-const BROWSERS = {
-  Chromium: { install: needing('chromium'), start: startChromium },
-  Firefox: { install: needing('firefox-esr'), start: startFirefox },
-  WebKit: { install: needing('WebKitWebDriver', 'Xvfb'), start: startWebKit },
-} as const satisfies Record<string, Browser>
-
-type BrowserName = keyof typeof BROWSERS
-
-const BROWSER_NAMES = Object.keys(BROWSERS) as readonly BrowserName[]
-
-/** All browsers, or the one that TESTED_BROWSER names. */
-function chosenBrowsers(): readonly BrowserName[] {
-  const only = Bun.env.TESTED_BROWSER
-  if (!only) return BROWSER_NAMES
-  const chosen = BROWSER_NAMES.filter((name) => name === only)
-  if (chosen.length === 0) throw new Error(`TESTED_BROWSER names an unknown browser: ${only}`)
-  return chosen
+const BROWSERS: Readonly<Record<string, Browser>> = {
+  Chromium: { tools: ['chromium'], start: startChromium },
+  Firefox: { tools: ['firefox-esr'], start: startFirefox },
+  WebKit: { tools: ['WebKitWebDriver', 'Xvfb'], start: startWebKit },
 }
 
-/** Installs a browser where it is missing; resolves to the reason if that cannot be done. */
-async function missing(name: BrowserName): Promise<string | null> {
-  try {
-    await BROWSERS[name].install()
-    return null
-  } catch (error) {
-    if (error instanceof Skipped) return error.message
-    throw error
-  }
+function testedBrowser(): Browser {
+  const name = Bun.env.TESTED_BROWSER || 'Chromium'
+  const browser = BROWSERS[name]
+  if (!browser) throw new Error(`TESTED_BROWSER names an unknown browser: ${name}`)
+  return browser
 }
 
-/** Starts a browser. `downloads`: the folder of its downloads, which is removed when it ends. */
-async function startBrowser(name: BrowserName) {
+const { tools, start } = testedBrowser()
+const isInstalled = tools.every((tool) => Bun.which(tool)) || (await has(...tools))
+
+/** A test that is skipped where the browser cannot be installed. */
+export const test = isInstalled ? testAlways : testAlways.skip
+
+async function startBrowser() {
   const folder = temporaryFolder()
   const downloads = folder.file('downloads')
   mkdirSync(downloads)
-  const driver = await BROWSERS[name].start(folder.path, downloads)
+  const driver = await start(folder.path, downloads)
   return {
     driver,
     downloads,
@@ -70,16 +53,50 @@ async function startBrowser(name: BrowserName) {
   }
 }
 
-/** A daemon for the tests of a file, whose plants are replaced before each. */
-export function ownStore(args: readonly string[] = []) {
+/** A browser for the tests of a file. Each begins with an empty page, in a new browser if the last one has crashed. */
+function ownBrowser() {
+  let browser: Awaited<ReturnType<typeof startBrowser>>
+  if (isInstalled) {
+    beforeAll(async () => {
+      browser = await startBrowser()
+    })
+    beforeEach(async () => {
+      try {
+        await browser.driver.open('about:blank')
+      } catch (error) {
+        console.error(`the browser is started again: ${error}`)
+        await browser[Symbol.asyncDispose]()
+        browser = await startBrowser()
+      }
+    })
+    afterAll(() => browser[Symbol.asyncDispose]())
+  }
+  return () => browser
+}
+
+/** A daemon, and a person with a browser, for the tests of a file. */
+export function ownTasks(args: readonly string[] = []) {
   ownPages()
   const own = ownDaemon({ args })
+  const browser = ownBrowser()
+  const person = new Person(() => browser().driver)
+  /** Opens the console by a link with a token; resolves once it shows plants and their cells can be edited. */
+  async function openConsole(token: string = TOKEN): Promise<void> {
+    await person.open(`${own.daemon.url}/#token=${token}`)
+    await person.untilEqual(`document.querySelector('.rows .id[aria-readonly]') !== null`, true)
+  }
+
   return {
     ...own,
+    person,
+    browser,
+    openConsole,
     plants: () => storedPlants(own.database),
-    async replacePlants(plants: readonly object[]): Promise<void> {
+    /** Opens the console with these plants alone. */
+    async openWith(plants: readonly object[]): Promise<void> {
       await own.removePlants()
       await own.daemon.fetch('/plants/batch', { json: { plants } })
+      await openConsole()
     },
   }
 }
@@ -87,42 +104,3 @@ export function ownStore(args: readonly string[] = []) {
 /** The plants 1 to `count`. */
 export const numbered = (count: number, tag?: string) =>
   Array.from({ length: count }, (_, at) => ({ id: at + 1, name: `plant ${at + 1}`, tag }))
-
-/**
- * Defines tests for each browser, which runs while they do; where it is missing, a skipped test has the reason. Each
- * test begins with an empty page, in a new browser if the one before answers no more.
- */
-export async function inEachBrowser(
-  define: (
-    person: ReturnType<typeof handsOn>,
-    browser: () => Awaited<ReturnType<typeof startBrowser>>,
-  ) => void,
-): Promise<void> {
-  for (const name of chosenBrowsers()) {
-    const reason = await missing(name)
-    describe(`in ${name}`, () => {
-      if (reason !== null) {
-        test.skip(`nothing is tested: ${reason}`, () => {})
-        return
-      }
-      let browser: Awaited<ReturnType<typeof startBrowser>>
-      beforeAll(async () => {
-        browser = await startBrowser(name)
-      })
-      beforeEach(async () => {
-        try {
-          await browser.driver.open('about:blank')
-        } catch (error) {
-          console.error(`${name} is started again: ${error}`)
-          await browser[Symbol.asyncDispose]()
-          browser = await startBrowser(name)
-        }
-      })
-      afterAll(() => browser[Symbol.asyncDispose]())
-      define(
-        handsOn(() => browser.driver),
-        () => browser,
-      )
-    })
-  }
-}

@@ -53,41 +53,42 @@ const PRESS = [
   { type: 'pointerUp', button: 0 },
 ]
 
-const PAUSE = { type: 'pause' }
+const keyboard = (actions: readonly object[]) => [{ type: 'key', id: 'keyboard', actions }]
 
-/** The actions of W3C's WebDriver. */
-export const actionsOf = {
-  move: (x: number, y: number) =>
-    pointer([{ type: 'pointerMove', x, y, origin: 'viewport', duration: 0 }]),
-  press: () => pointer(PRESS),
-  shiftPress: () => [
-    ...pointer([PAUSE, ...PRESS, PAUSE]),
-    {
-      type: 'key',
-      id: 'keyboard',
-      actions: [
-        { type: 'keyDown', value: CODES.Shift },
-        PAUSE,
-        PAUSE,
-        { type: 'keyUp', value: CODES.Shift },
-      ],
-    },
-  ],
-  pressTwice: () => pointer([...PRESS, ...PRESS]),
-  drag: (x: number, y: number) =>
-    pointer([
-      { type: 'pointerDown', button: 0 },
-      { type: 'pointerMove', x, y, origin: 'viewport', duration: 100 },
-      { type: 'pointerUp', button: 0 },
-    ]),
-  keys: (chords: readonly Chord[]) => [
-    {
-      type: 'key',
-      id: 'keyboard',
-      actions: chords.flatMap((chord) => [
-        ...chord.map((key) => ({ type: 'keyDown', value: code(key) })),
-        ...chord.toReversed().map((key) => ({ type: 'keyUp', value: code(key) })),
+const PAUSE = { type: 'pause' }
+const SHIFT_PRESS = [
+  ...pointer([PAUSE, ...PRESS, PAUSE]),
+  ...keyboard([
+    { type: 'keyDown', value: CODES.Shift },
+    PAUSE,
+    PAUSE,
+    { type: 'keyUp', value: CODES.Shift },
+  ]),
+]
+
+/** Mouse and keyboard by the actions of W3C's WebDriver, which `perform` sends. */
+export const inputBy = (
+  perform: (actions: readonly object[]) => Promise<void>,
+): Pick<Driver, 'move' | 'press' | 'pressTwice' | 'drag' | 'keys'> => ({
+  move: (x, y) =>
+    perform(pointer([{ type: 'pointerMove', x, y, origin: 'viewport', duration: 0 }])),
+  press: (hasShift) => perform(hasShift ? SHIFT_PRESS : pointer(PRESS)),
+  pressTwice: () => perform(pointer([...PRESS, ...PRESS])),
+  drag: (x, y) =>
+    perform(
+      pointer([
+        { type: 'pointerDown', button: 0 },
+        { type: 'pointerMove', x, y, origin: 'viewport', duration: 100 },
+        { type: 'pointerUp', button: 0 },
       ]),
-    },
-  ],
-}
+    ),
+  keys: (chords) =>
+    perform(
+      keyboard(
+        chords.flatMap((chord) => [
+          ...chord.map((key) => ({ type: 'keyDown', value: code(key) })),
+          ...chord.toReversed().map((key) => ({ type: 'keyUp', value: code(key) })),
+        ]),
+      ),
+    ),
+})

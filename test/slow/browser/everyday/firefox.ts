@@ -1,7 +1,7 @@
 // Firefox, by the protocol that it speaks itself: WebDriver BiDi (https://w3c.github.io/webdriver-bidi/).
 import { join } from 'node:path'
 import { startProcess } from '../../../harness/process'
-import { actionsOf, type Driver } from './driver'
+import { type Driver, inputBy } from './driver'
 
 type Answer = { readonly id?: number; readonly result?: unknown; readonly message?: string }
 type Send = <T>(method: string, params: object) => Promise<T>
@@ -84,11 +84,7 @@ export async function startFirefox(folder: string, downloads: string): Promise<D
       const { value = 'null' } = await evaluated(`JSON.stringify(${expression})`)
       return JSON.parse(value)
     },
-    move: (x, y) => perform(actionsOf.move(x, y)),
-    press: (hasShift) => perform(hasShift ? actionsOf.shiftPress() : actionsOf.press()),
-    pressTwice: () => perform(actionsOf.pressTwice()),
-    drag: (x, y) => perform(actionsOf.drag(x, y)),
-    keys: (chords) => perform(actionsOf.keys(chords)),
+    ...inputBy(perform),
     async chooseFile(expression, path) {
       const { sharedId } = await evaluated(expression)
       await send('input.setFiles', { context, element: { sharedId }, files: [path] })

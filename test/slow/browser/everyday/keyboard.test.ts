@@ -1,171 +1,152 @@
-// The console by the keyboard alone, in each browser: `bun run test:browser`.
-import { beforeEach, describe, expect, test } from 'bun:test'
-import { inEachBrowser, numbered, ownStore } from './browsers'
+// The console by the keyboard alone: `bun run test:browser`.
+import { beforeEach, describe, expect } from 'bun:test'
+import { numbered, ownTasks, test } from './browsers'
 import * as labels from './labels'
 
-const { daemon, plants, folder, replacePlants } = ownStore()
+const { daemon, folder, person, openWith } = ownTasks()
 
 const PLANTS = 800
 const TABLE = '[role=grid]'
 
-await inEachBrowser((person) => {
+beforeEach(async () => {
+  await openWith([...numbered(20, 'fern'), ...numbered(PLANTS).slice(20)])
+  await person.focus(labels.table)
+})
+
+test('typed text goes into the form after Enter and F2; a space in between presses nothing', async () => {
+  await person.press('Enter')
+  await person.find(labels.heading('plant 1'))
+  await person.isIn('h2')
+  await person.press(' ')
+  await person.find(labels.heading('plant 1'))
+  await person.press('F2')
+  await person.find(labels.heading('Edit plant 1'))
+  await person.type('!')
+
+  expect(await person.textOf(labels.name)).toContain('!')
+})
+
+describe('beside an open plant', () => {
   beforeEach(async () => {
-    const stored = plants()
-    if (
-      stored.length !== PLANTS ||
-      stored.some(({ name, tag }) => tag === 'x' || !name.startsWith('plant'))
-    )
-      await replacePlants([...numbered(20, 'fern'), ...numbered(PLANTS).slice(20)])
-    await person.connect(daemon.url)
-    await person.find(labels.row('1'))
-    await person.focus(labels.table)
+    await person.press('Enter')
+    await person.find(labels.heading('plant 1'))
   })
 
-  describe('typed text goes into the form', () => {
-    test('after F2', async () => {
-      await person.press('F2')
-      await person.find(labels.heading('Edit plant 1'))
-      await person.type('!')
-
-      expect(await person.textOf(labels.name)).toContain('!')
-    })
-
-    test('after Enter and F2; a space in between presses nothing', async () => {
-      await person.press('Enter')
-      await person.find(labels.heading('plant 1'))
-      await person.isIn('h2')
-      await person.press(' ')
-      await person.find(labels.heading('plant 1'))
-      await person.press('F2')
-      await person.find(labels.heading('Edit plant 1'))
-      await person.type('!')
-
-      expect(await person.textOf(labels.name)).toContain('!')
-    })
+  test('the arrows open the next plant and the one before', async () => {
+    await person.press('ArrowDown')
+    await person.find(labels.heading('plant 2'))
+    await person.press('ArrowUp')
+    await person.find(labels.heading('plant 1'))
   })
 
-  describe('beside an open plant', () => {
-    beforeEach(async () => {
-      await person.press('Enter')
-      await person.find(labels.heading('plant 1'))
-    })
+  test('/ goes to the search, and n adds a plant', async () => {
+    await person.press('/')
+    await person.isIn('#search')
+    await person.focus(labels.control('Edit'))
+    await person.press('n')
+    await person.find(labels.heading('Add a plant'))
+  })
+})
 
-    test('the arrows open the next plant and the one before', async () => {
-      await person.press('ArrowDown')
-      await person.find(labels.heading('plant 2'))
-      await person.press('ArrowUp')
-      await person.find(labels.heading('plant 1'))
-    })
+describe('a selection', () => {
+  test('by Shift has every row between two, read or not', async () => {
+    await person.press(' ')
+    await person.find(labels.selected('1 selected'))
+    await person.press('End')
+    await person.find(labels.row(String(PLANTS)))
+    await person.press('Shift+ ')
 
-    test('/ goes to the search, and n adds a plant', async () => {
-      await person.press('/')
-      await person.isIn('#search')
-      await person.focus(labels.control('Edit'))
-      await person.press('n')
-      await person.find(labels.heading('Add a plant'))
-    })
+    await person.find(labels.selected(`All ${PLANTS} selected`))
   })
 
-  describe('a selection', () => {
-    test('by Shift has every row between two, read or not', async () => {
-      await person.press(' ')
-      await person.find(labels.selected('1 selected'))
-      await person.press('End')
-      await person.find(labels.row(String(PLANTS)))
-      await person.press('Shift+ ')
+  test('by Ctrl+A or the box in the head has all of them, and none again', async () => {
+    await person.press('Control+a')
+    await person.find(labels.selected(`All ${PLANTS} selected`))
+    await person.click(labels.boxOfAll)
+    await person.lose(labels.selected(`All ${PLANTS} selected`))
+    await person.click(labels.boxOfAll)
+    await person.find(labels.selected(`All ${PLANTS} selected`))
+  })
+})
 
-      await person.find(labels.selected(`All ${PLANTS} selected`))
-    })
+describe('the focus stays in the page after', () => {
+  const tick = async (): Promise<void> => {
+    await person.press(' ')
+    await person.find(labels.selected('1 selected'))
+  }
+  const edit = async (): Promise<void> => {
+    await person.press('F2')
+    await person.find(labels.heading('Edit plant 1'))
+    await person.type('!')
+  }
+  // By the mouse: without a window, no key presses a button of Firefox.
+  const press = (label: string): Promise<void> => person.click(labels.control(label))
 
-    test('by Ctrl+A or the box in the head has all of them, and none again', async () => {
-      await person.press('Control+a')
-      await person.find(labels.selected(`All ${PLANTS} selected`))
-      await person.click(labels.boxOfAll)
-      await person.lose(labels.selected(`All ${PLANTS} selected`))
-      await person.click(labels.boxOfAll)
-      await person.find(labels.selected(`All ${PLANTS} selected`))
-    })
+  test('Clear', async () => {
+    await tick()
+    await press('Clear')
+    await person.isIn(TABLE)
   })
 
-  describe('the focus stays in the page after', () => {
-    const tick = async (): Promise<void> => {
-      await person.press(' ')
-      await person.find(labels.selected('1 selected'))
-    }
-    const edit = async (): Promise<void> => {
-      await person.press('F2')
-      await person.find(labels.heading('Edit plant 1'))
-      await person.type('!')
-    }
-    // By the mouse: without a window, no key presses a button of Firefox.
-    const press = (label: string): Promise<void> => person.click(labels.control(label))
+  test('Set tag, and Undo', async () => {
+    await tick()
+    await person.focus({ kind: 'input', name: 'Tag for all of them' })
+    await person.type('x')
+    await press('Set tag')
+    await person.isIn(TABLE)
+    await press('Undo the tag of plant 1')
+    await person.isIn(TABLE)
+  })
 
-    test('Clear', async () => {
-      await tick()
-      await press('Clear')
-      await person.isIn(TABLE)
-    })
+  test('Delete', async () => {
+    await tick()
+    await person.click(labels.deleteAll)
+    await person.isIn(TABLE)
+    await press('Undo the deletion of plant 1')
+    await person.isIn(TABLE)
+  })
 
-    test('Set tag, and Undo', async () => {
-      await tick()
-      await person.focus({ kind: 'input', name: 'Tag for all of them' })
-      await person.type('x')
-      await press('Set tag')
-      await person.isIn(TABLE)
-      await press('Undo the tag of plant 1')
-      await person.isIn(TABLE)
-    })
+  test('the tag of a row, the × of a chip, and Show all plants', async () => {
+    await person.click(labels.tagOf('1', 'fern'))
+    await person.find(labels.control('Remove Tag fern'))
+    await person.isIn(':not(body)')
+    await press('Remove Tag fern')
+    await person.isIn('#search')
+    await person.click(labels.tagOf('2', 'fern'))
+    await press('Show all plants')
+    await person.isIn('#search')
+  })
 
-    test('Delete', async () => {
-      await tick()
-      await person.click(labels.deleteAll)
-      await person.isIn(TABLE)
-      await press('Undo the deletion of plant 1')
-      await person.isIn(TABLE)
-    })
+  test('Keep editing', async () => {
+    await edit()
+    await person.press('Escape')
+    await press('Keep editing')
+    await person.isIn('#name')
+  })
 
-    test('the tag of a row, the × of a chip, and Show all plants', async () => {
-      await person.click(labels.tagOf('1', 'fern'))
-      await person.find(labels.control('Remove Tag fern'))
-      await person.isIn(':not(body)')
-      await press('Remove Tag fern')
-      await person.isIn('#search')
-      await person.click(labels.tagOf('2', 'fern'))
-      await press('Show all plants')
-      await person.isIn('#search')
-    })
+  test('Use theirs', async () => {
+    await edit()
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'x' } })
+    await press('Save')
+    await press('Use theirs')
+    await person.isIn('#name')
+  })
 
-    test('Keep editing', async () => {
-      await edit()
-      await person.press('Escape')
-      await press('Keep editing')
-      await person.isIn('#name')
-    })
+  test('closing an import', async () => {
+    const file = folder.file('plants.csv')
+    await Bun.write(file, 'id,name,tag\n1,plant 1,fern\n')
+    await person.chooseFile(labels.file, file)
+    await press('Close')
+    await person.isIn(TABLE)
+  })
 
-    test('Use theirs', async () => {
-      await edit()
-      await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'x' } })
-      await press('Save')
-      await press('Use theirs')
-      await person.isIn('#name')
+  test('removing the samples', async () => {
+    await daemon.fetch('/plants/1', {
+      method: 'PUT',
+      json: { name: 'Swiss cheese plant', tag: 'houseplant' },
     })
-
-    test('Close of an import', async () => {
-      const file = folder.file('plants.csv')
-      await Bun.write(file, 'id,name,tag\n1,plant 1,fern\n')
-      await person.chooseFile(labels.file, file)
-      await press('Close')
-      await person.isIn(TABLE)
-    })
-
-    test('Remove samples', async () => {
-      await daemon.fetch('/plants/1', {
-        method: 'PUT',
-        json: { name: 'Swiss cheese plant', tag: 'houseplant' },
-      })
-      await person.click(labels.control('Reload'))
-      await press('Remove them')
-      await person.isIn(TABLE)
-    })
+    await person.click(labels.control('Reload'))
+    await press('Remove them')
+    await person.isIn(TABLE)
   })
 })

@@ -42,8 +42,6 @@ export const tagForAll = field('Tag for all of them')
 export const saveNew = button('Add')
 export const save = button('Save')
 
-/** The box that ticks a plant. */
-export const box = (plant: string): Target => ({ kind: 'input', name: `Select ${plant}` })
 export const boxOfAll: Target = { kind: 'input', name: 'Select all' }
 export const selected = (text: string): Target => ({ kind: '[role=status]', name: text })
 export const deleteAll: Target = { kind: '.selected button', name: 'Delete' }
@@ -68,7 +66,6 @@ export const cell = (plant: string, text: string): Target => ({
 /** The tag of a plant, which filters by it. */
 export const tagOf = (plant: string, text: string): Target => button(text, plant)
 export const edit = (plant: string): Target => button(`Edit plant ${plant}`, plant)
-export const remove = (plant: string): Target => button(`Delete plant ${plant}`, plant)
 export const undo = button(like('^Undo the'))
 
 export const search = field('Search')

@@ -1,26 +1,29 @@
-// A page that was left and is brought back, in each browser: `bun run test:browser`.
-import { expect, test } from 'bun:test'
+// A page that was left and is brought back: `bun run test:browser`.
+import { beforeAll, expect } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
-import { inEachBrowser, ownStore } from './browsers'
+import { ownTasks, test } from './browsers'
 import * as labels from './labels'
 
-const { daemon } = ownStore()
+const { daemon, person, openConsole } = ownTasks()
 
-await inEachBrowser((person, browser) => {
-  const { evaluate } = person
+const { evaluate } = person
 
-  async function leaveAndReturn(): Promise<void> {
-    await person.open(`${daemon.url}/health`)
-    await evaluate('history.back() ?? null')
-    // Until then, the expression may still run in the other page.
-    const isBack = () => evaluate(`location.pathname === '/'`).catch(() => false)
-    await person.until('the page', async () => (await isBack()) === true)
-  }
+async function leaveAndReturn(): Promise<void> {
+  await person.open(`${daemon.url}/health`)
+  await evaluate('history.back() ?? null')
+  // Until then, the expression may still run in the other page.
+  const isBack = () => evaluate(`location.pathname === '/'`).catch(() => false)
+  await person.until('page', isBack)
+}
 
-  test('Back after leaving shows no plant and has no token, unless the tab keeps it', async () => {
-    // WebKit's driver answers no more once it has brought this page back.
-    if (browser().driver.version.startsWith('WebKit')) return
-    await daemon.create('{"id":1,"name":"plant"}')
+beforeAll(() => daemon.create('{"id":1,"name":"plant"}'))
+
+// WebKit's driver answers no more once it has brought this page back.
+const testReturn = Bun.env.TESTED_BROWSER === 'WebKit' ? test.skip : test
+
+testReturn(
+  'Back after leaving shows no plant and has no token, unless the tab keeps it',
+  async () => {
     await person.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
@@ -37,13 +40,12 @@ await inEachBrowser((person, browser) => {
     await leaveAndReturn()
     await person.find(labels.row('1'))
     await evaluate('sessionStorage.clear() ?? null')
-  })
+  },
+)
 
-  test('a page that the browser keeps is forgotten as it is left', async () => {
-    await person.connect(daemon.url)
-    await person.find(labels.table)
-    await evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`)
-    await person.find(labels.token)
-    await person.lose(labels.table)
-  })
+test('a page that the browser keeps is forgotten as it is left', async () => {
+  await openConsole()
+  await evaluate(`dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))`)
+  await person.find(labels.token)
+  await person.lose(labels.table)
 })

@@ -1,55 +1,50 @@
-// The console with 50,000 plants, in each browser: `bun run test:browser`.
-import { beforeAll, beforeEach, expect, test } from 'bun:test'
+// The console with 50,000 plants: `bun run test:browser`.
+import { beforeAll, beforeEach, expect } from 'bun:test'
 import { until } from '../../../harness/until'
-import { inEachBrowser, ownStore } from './browsers'
+import { ownTasks, test } from './browsers'
 import * as labels from './labels'
 
-const { daemon } = ownStore()
+const { daemon, createPlants, person, browser, openConsole } = ownTasks()
 
 const PLANTS = 50_000
-const BATCH = 1000
 const KINDS = ['Günsel', 'rose', 'Éclair fern', 'ash', 'zinnia']
 
-beforeAll(async () => {
-  for (let first = 0; first < PLANTS; first += BATCH) {
-    const plants = Array.from({ length: BATCH }, (_, at) => {
-      const id = first + at
-      const kind = KINDS[id % KINDS.length]
-      return { id, name: `${kind} ${(id * 7919) % PLANTS}`, tag: id % 2 ? 'odd' : 'even' }
-    })
-    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-  }
+beforeAll(() =>
+  createPlants(
+    Array.from({ length: PLANTS }, (_, id) => ({
+      id: BigInt(id),
+      name: `${KINDS[id % KINDS.length]} ${(id * 7919) % PLANTS}`,
+      tag: id % 2 ? 'odd' : 'even',
+    })),
+  ),
+)
+
+beforeEach(async () => {
+  await openConsole()
 })
 
-await inEachBrowser((person, browser) => {
-  beforeEach(async () => {
-    await person.connect(daemon.url)
-    await person.find(labels.row('0'))
-  })
+test('deletes nothing while it still selects', async () => {
+  await person.focus(labels.table)
+  await browser().driver.keys([['Control', 'a'], ['Delete']])
+  await person.find(
+    labels.text('Nothing was deleted: the plants are still being selected'),
+    labels.selected('All 50,000 selected'),
+  )
+  expect(await daemon.metric('plantstore_plants')).toBe(PLANTS)
+})
 
-  test('deletes nothing while it still selects', async () => {
-    await person.focus(labels.table)
-    await browser().driver.keys([['Control', 'a'], ['Delete']])
-    await person.find(
-      labels.text('Nothing was deleted: the plants are still being selected'),
-      labels.selected('All 50,000 selected'),
-    )
-    expect(await daemon.metric('plantstore_plants')).toBe(PLANTS)
-  })
-
-  test('selects thousands, deletes them, and has them back at once by Undo', async () => {
-    await person.fill(labels.search, 'ash')
-    await person.press('Enter')
-    await person.find(labels.text('10,000 plants found; accents and word order ignored'))
-    await person.focus(labels.table)
-    await person.press('Control+a')
-    await person.find(labels.selected('All 10,000 selected'))
-    await person.click(labels.deleteAll)
-    await person.lose(labels.row('3'))
-    await person.find(labels.text('Deleted 10,000 plants; Ctrl+Z undoes it'))
-    await person.click(labels.control('Undo the deletion of 10,000 plants'))
-    await person.find(labels.cell('3', 'ash 23757'))
-    const isWhole = async () => (await daemon.metric('plantstore_plants')) === PLANTS
-    await until('the whole file', isWhole)
-  })
+test('selects thousands, deletes them, and has them back at once by Undo', async () => {
+  await person.fill(labels.search, 'ash')
+  await person.press('Enter')
+  await person.find(labels.text('10,000 plants found; accents and word order ignored'))
+  await person.focus(labels.table)
+  await person.press('Control+a')
+  await person.find(labels.selected('All 10,000 selected'))
+  await person.click(labels.deleteAll)
+  await person.lose(labels.row('3'))
+  await person.find(labels.text('Deleted 10,000 plants; Ctrl+Z undoes it'))
+  await person.click(labels.control('Undo the deletion of 10,000 plants'))
+  await person.find(labels.cell('3', 'ash 23757'))
+  const isWhole = async () => (await daemon.metric('plantstore_plants')) === PLANTS
+  await until('the whole file', isWhole)
 })

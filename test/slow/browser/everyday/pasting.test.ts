@@ -1,66 +1,62 @@
-// Rows and texts that are pasted, in each browser: `bun run test:browser`.
-import { beforeEach, expect, test } from 'bun:test'
+// Rows and texts that are pasted: `bun run test:browser`.
+import { beforeEach, expect } from 'bun:test'
 import { until } from '../../../harness/until'
-import { inEachBrowser, ownStore } from './browsers'
+import { ownTasks, test } from './browsers'
 import * as labels from './labels'
 
-const { daemon, plants, replacePlants } = ownStore()
+const { plants, person, openWith } = ownTasks()
 
 const fields = () => plants().map(({ name, tag }) => [name, tag])
 
-await inEachBrowser((person) => {
-  beforeEach(async () => {
-    await replacePlants([{ id: 1, name: 'first' }])
-    await person.connect(daemon.url)
-    await person.find(labels.row('1'))
-  })
+beforeEach(async () => {
+  await openWith([{ id: 1, name: 'first' }])
+})
 
-  test('rows without a header are plants, all of them', async () => {
-    const rows = Array.from({ length: 30 }, (_, at) => `Pasted plant ${at}`)
-    await person.paste(`${rows.join('\n')}\n`)
-    await person.click(labels.control('Import 30 plants'))
-    await until('all rows', () => fields().length === 31)
-    expect(fields().slice(1)).toEqual(rows.map((name) => [name, null]))
-  })
+test('rows without a header are plants, all of them', async () => {
+  const rows = Array.from({ length: 30 }, (_, at) => `Pasted plant ${at}`)
+  await person.paste(`${rows.join('\n')}\n`)
+  await person.click(labels.control('Import 30 plants'))
+  await until('all rows', () => fields().length === 31)
+  expect(fields().slice(1)).toEqual(rows.map((name) => [name, null]))
+})
 
-  test('tags may repeat, and ids come first, as in rows that are copied here', async () => {
-    await person.paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
-    await person.click(labels.control('Import 3 plants'))
-    await until('all rows', () => fields().length === 4)
-    expect(
-      fields()
-        .slice(1)
-        .map(([, tag]) => tag),
-    ).toEqual(['fern', 'fern', 'fern'])
-    await person.focus(labels.table)
-    await person.paste('70\tAgave\tsucculent\n60\tYucca\t\n')
-    await person.click(labels.control('Import 2 plants'))
-    await until('both rows', () => fields().length === 6)
-    expect(plants().slice(-2)).toMatchObject([
-      { id: 60n, name: 'Yucca' },
-      { id: 70n, name: 'Agave', tag: 'succulent' },
-    ])
-  })
+test('tags may repeat, and ids come first, as in rows that are copied here', async () => {
+  await person.paste('Boston fern\tfern\nMaidenhair\tfern\nButton fern\tfern\n')
+  await person.click(labels.control('Import 3 plants'))
+  await until('all rows', () => fields().length === 4)
+  expect(
+    fields()
+      .slice(1)
+      .map(([, tag]) => tag),
+  ).toEqual(['fern', 'fern', 'fern'])
+  await person.focus(labels.table)
+  await person.paste('70\tAgave\tsucculent\n60\tYucca\t\n')
+  await person.click(labels.control('Import 2 plants'))
+  await until('both rows', () => fields().length === 6)
+  expect(plants().slice(-2)).toMatchObject([
+    { id: 60n, name: 'Yucca' },
+    { id: 70n, name: 'Agave', tag: 'succulent' },
+  ])
+})
 
-  test('a header that is known names the columns', async () => {
-    await person.paste('Name\tTag\nMonstera\taroid\nAloe\tsucculent\n')
-    await person.click(labels.control('Import 2 plants'))
-    await until('all rows', () => fields().length === 3)
-    expect(fields()[1]).toEqual(['Monstera', 'aroid'])
-  })
+test('a header that is known names the columns', async () => {
+  await person.paste('Name\tTag\nMonstera\taroid\nAloe\tsucculent\n')
+  await person.click(labels.control('Import 2 plants'))
+  await until('all rows', () => fields().length === 3)
+  expect(fields()[1]).toEqual(['Monstera', 'aroid'])
+})
 
-  test('several lines in the field of a name are shown as rows, and the typed text stays', async () => {
-    await person.click(labels.add)
-    await person.isIn('#name')
-    await person.type('typed')
-    expect(await person.paste('Aloe\nAgave\nYucca\n')).toBeFalse()
-    await person.find(labels.control('Import 3 plants'))
-    await person.press('Escape')
-    await person.lose(labels.control('Import 3 plants'))
-    expect(await person.textOf(labels.name)).toBe('typed')
-    await person.focus(labels.name)
-    await person.paste(' one\n')
-    expect(await person.textOf(labels.name)).toBe('typed one')
-    expect(fields()).toHaveLength(1)
-  })
+test('several lines in the field of a name are shown as rows, and the typed text stays', async () => {
+  await person.click(labels.add)
+  await person.isIn('#name')
+  await person.type('typed')
+  expect(await person.paste('Aloe\nAgave\nYucca\n')).toBeFalse()
+  await person.find(labels.control('Import 3 plants'))
+  await person.press('Escape')
+  await person.lose(labels.control('Import 3 plants'))
+  expect(await person.textOf(labels.name)).toBe('typed')
+  await person.focus(labels.name)
+  await person.paste(' one\n')
+  expect(await person.textOf(labels.name)).toBe('typed one')
+  expect(fields()).toHaveLength(1)
 })

@@ -1,11 +1,11 @@
-// What is typed goes where it was put, on a slow network and in an outage, in each browser: `bun run test:browser`.
-import { beforeEach, expect, test } from 'bun:test'
+// What is typed goes where it was put, on a slow network and in an outage: `bun run test:browser`.
+import { beforeEach, expect } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { until } from '../../../harness/until'
-import { inEachBrowser, numbered, ownStore } from './browsers'
+import { numbered, ownTasks, test } from './browsers'
 import * as labels from './labels'
 
-const { daemon, plants, replacePlants, createToken, revokeToken } = ownStore()
+const { daemon, plants, createToken, revokeToken, person, openConsole, openWith } = ownTasks()
 
 const LATENCY_MS = 300
 const names = (): readonly string[] => plants().map(({ name }) => name)
@@ -37,171 +37,164 @@ const LOST = `(() => {
   }
 })() ?? null`
 
-await inEachBrowser((person) => {
-  const { evaluate } = person
+const { evaluate } = person
 
-  beforeEach(async () => {
-    await replacePlants(numbered(4))
-    await person.connect(daemon.url)
-    await person.find(labels.row('4'))
-    await person.findEditor()
-    await person.focus(labels.table)
-  })
+beforeEach(async () => {
+  await openWith(numbered(4))
+  await person.focus(labels.table)
+})
 
-  test('names that are typed ahead of the network are all stored whole', async () => {
-    await evaluate(SLOW)
-    await person.press('n')
-    await person.isIn('#name')
-    const wanted = Array.from({ length: 6 }, (_, at) => `Salvia nemorosa ${at}`)
-    for (const name of wanted) {
-      await person.type(name)
-      await person.click(labels.control('Add and add another'))
-    }
-    await until('all names', () => names().length === 4 + wanted.length)
-    expect(names().slice(4)).toEqual(wanted)
-  })
-
-  test('a name that is refused comes back with its text, and takes no keyboard', async () => {
-    await evaluate(SLOW)
-    await person.press('n')
-    await person.isIn('#name')
-    await person.type('first')
-    await person.fill(labels.id, '2')
+test('names that are typed ahead of the network are all stored whole', async () => {
+  await evaluate(SLOW)
+  await person.press('n')
+  await person.isIn('#name')
+  const wanted = Array.from({ length: 6 }, (_, at) => `Salvia nemorosa ${at}`)
+  for (const name of wanted) {
+    await person.type(name)
     await person.click(labels.control('Add and add another'))
-    await person.find(labels.control('Open first, as it was typed'))
-    await person.isIn('#name')
-    await person.type('second')
-    expect(await person.textOf(labels.name)).toBe('second')
-    await person.press('Enter')
-    await until('the second', () => names().includes('second'))
-    await person.click(labels.control('Open first, as it was typed'))
-    await person.find(labels.text('This id belongs to a different plant'))
-    expect(await person.textOf(labels.name)).toBe('first')
-    expect(names()).toHaveLength(5)
-    await person.click(labels.control('Use a free ID'))
-    await person.isIn('#id')
-    await person.press('Enter')
-    await until('the first', () => names().includes('first'))
-  })
+  }
+  await until('all names', () => names().length === 4 + wanted.length)
+  expect(names().slice(4)).toEqual(wanted)
+})
 
-  test('an id that is typed as the next one is proposed replaces it', async () => {
-    await evaluate(BROKEN)
-    await person.press('n')
-    await person.isIn('#name')
-    await person.type('Aloe')
-    await person.focus(labels.id)
-    await evaluate('mend() ?? null')
-    await person.until('the next id', async () => (await person.textOf(labels.id)) === '5')
-    await person.enter('70')
-    await until('the plant', () => names().includes('Aloe'))
-    expect(plants().at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
-  })
+test('a name that is refused comes back with its text, and takes no keyboard', async () => {
+  await evaluate(SLOW)
+  await person.press('n')
+  await person.isIn('#name')
+  await person.type('first')
+  await person.fill(labels.id, '2')
+  await person.click(labels.control('Add and add another'))
+  await person.find(labels.control('Open first, as it was typed'))
+  await person.isIn('#name')
+  await person.type('second')
+  expect(await person.textOf(labels.name)).toBe('second')
+  await person.press('Enter')
+  await until('the second', () => names().includes('second'))
+  await person.click(labels.control('Open first, as it was typed'))
+  await person.find(labels.text('This id belongs to a different plant'))
+  expect(await person.textOf(labels.name)).toBe('first')
+  expect(names()).toHaveLength(5)
+  await person.click(labels.control('Use a free ID'))
+  await person.isIn('#id')
+  await person.press('Enter')
+  await until('the first', () => names().includes('first'))
+})
 
-  test('a plant that opens late takes no letter from the search, nor from a cell', async () => {
-    await evaluate(SLOW)
-    await person.click(labels.cell('3', 'plant 3'))
-    await person.click(labels.search)
-    await person.type('anemone')
-    await person.find(labels.heading('plant 3'))
-    await person.type(' nemorosa')
-    expect(await person.textOf(labels.search)).toBe('anemone nemorosa')
-    await person.fill(labels.search, ' ')
-    await person.find(labels.row('4'))
+test('an id that is typed as the next one is proposed replaces it', async () => {
+  await evaluate(BROKEN)
+  await person.press('n')
+  await person.isIn('#name')
+  await person.type('Aloe')
+  await person.focus(labels.id)
+  await evaluate('mend() ?? null')
+  await person.untilText(labels.id, '5')
+  await person.enter('70')
+  await until('the plant', () => names().includes('Aloe'))
+  expect(plants().at(-1)).toMatchObject({ id: 70n, name: 'Aloe' })
+})
 
-    await person.click(labels.cell('4', 'plant 4'))
-    await person.focus(labels.table)
-    await person.press('ArrowRight')
-    await person.type('anemone')
-    await person.find(labels.heading('plant 4'))
-    await person.enter(' nemorosa')
-    await until('the name', () => names()[3] === 'anemone nemorosa')
-    expect(names()).toHaveLength(4)
-  })
+test('a plant that opens late takes no letter from the search, nor from a cell', async () => {
+  await evaluate(SLOW)
+  await person.click(labels.cell('3', 'plant 3'))
+  await person.click(labels.search)
+  await person.type('anemone')
+  await person.find(labels.heading('plant 3'))
+  await person.type(' nemorosa')
+  expect(await person.textOf(labels.search)).toBe('anemone nemorosa')
+  await person.fill(labels.search, ' ')
+  await person.find(labels.row('4'))
 
-  test('a plant that is created late does not move a user who has gone on in the table', async () => {
-    await evaluate(SLOW)
-    await person.press('n')
-    await person.isIn('#name')
-    await person.enter('new')
+  await person.click(labels.cell('4', 'plant 4'))
+  await person.focus(labels.table)
+  await person.press('ArrowRight')
+  await person.type('anemone')
+  await person.find(labels.heading('plant 4'))
+  await person.enter(' nemorosa')
+  await until('the name', () => names()[3] === 'anemone nemorosa')
+  expect(names()).toHaveLength(4)
+})
+
+test('a plant that is created late does not move a user who has gone on in the table', async () => {
+  await evaluate(SLOW)
+  await person.press('n')
+  await person.isIn('#name')
+  await person.enter('new')
+  await person.isIn('[role=grid]')
+  await person.press('ArrowRight')
+  await person.find(labels.cell('5', 'new'))
+  await person.enter('Rosa')
+  await until('the name', () => names()[0] === 'Rosa')
+  expect(names()).toEqual(['Rosa', 'plant 2', 'plant 3', 'plant 4', 'new'])
+})
+
+test('cells that are edited in an outage keep their texts, and are stored after it', async () => {
+  await evaluate(BROKEN)
+  await person.press('ArrowRight')
+  for (const text of ['one', 'two', 'three', 'four']) {
+    await person.press('F2')
+    await person.isIn('.cell-field input')
+    await person.enter(text)
     await person.isIn('[role=grid]')
-    await person.press('ArrowRight')
-    await person.find(labels.cell('5', 'new'))
-    await person.enter('Rosa')
-    await until('the name', () => names()[0] === 'Rosa')
-    expect(names()).toEqual(['Rosa', 'plant 2', 'plant 3', 'plant 4', 'new'])
-  })
+    await person.press('ArrowDown')
+  }
+  await person.find(labels.text('4 edits not saved yet; retrying'))
+  await person.find(labels.cell('1', 'one'), labels.cell('4', 'four'))
+  await person.isIn('[role=grid]')
+  await evaluate('mend() ?? null')
+  await until('all four', () => names().join() === 'one,two,three,four')
+  await person.lose(labels.text('4 edits not saved yet; retrying'))
+})
 
-  test('cells that are edited in an outage keep their texts, and are stored after it', async () => {
-    await evaluate(BROKEN)
-    await person.press('ArrowRight')
-    for (const text of ['one', 'two', 'three', 'four']) {
-      await person.press('F2')
-      await person.isIn('.cell-field input')
-      await person.enter(text)
-      await person.isIn('[role=grid]')
-      await person.press('ArrowDown')
-    }
-    await person.find(labels.text('4 edits not saved yet; retrying'))
-    await person.find(labels.cell('1', 'one'), labels.cell('4', 'four'))
-    await person.isIn('[role=grid]')
-    await evaluate('mend() ?? null')
-    await until('all four', () => names().join() === 'one,two,three,four')
-    await person.lose(labels.text('4 edits not saved yet; retrying'))
-  })
-
-  test('an edit whose answer was lost is undone as any other', async () => {
-    await person.press('ArrowRight')
-    for (const text of ['one', 'two']) {
-      if (text === 'two') await evaluate(LOST)
-      await person.press('F2')
-      await person.isIn('.cell-field input')
-      await person.enter(text)
-      await until(text, () => names().includes(text))
-      await person.press('ArrowDown')
-    }
-    await person.find(labels.text('Plant 2 was changed'))
-    await person.press('Control+z')
-    await until('the undo', () => !names().includes('two'))
-    expect(names().slice(0, 2)).toEqual(['one', 'plant 2'])
-  })
-
-  test('a revoked token is asked for at once, and the text of the cell stays', async () => {
-    const token = await createToken('typist')
-    await person.open('about:blank')
-    await person.connect(daemon.url, token)
-    await person.find(labels.row('4'))
-    await person.findEditor()
-    await person.focus(labels.table)
-    await person.press('ArrowRight', 'F2')
+test('an edit whose answer was lost is undone as any other', async () => {
+  await person.press('ArrowRight')
+  for (const text of ['one', 'two']) {
+    if (text === 'two') await evaluate(LOST)
+    await person.press('F2')
     await person.isIn('.cell-field input')
-    const letters = 'abcdefghijklmnopqrst'
-    await person.type(letters)
-    await revokeToken('typist')
-    await person.find(labels.heading('The token is no longer accepted'))
-    expect(names()[0]).toBe('plant 1')
-    await person.fill(labels.token, TOKEN)
-    await person.press('Enter')
-    await person.lose(labels.heading('The token is no longer accepted'))
-    await person.isIn('.cell-field input')
-    await person.enter('!')
-    await until(`the text, not ${names()[0]}`, () => names()[0] === `${letters}!`)
-  })
+    await person.enter(text)
+    await until(text, () => names().includes(text))
+    await person.press('ArrowDown')
+  }
+  await person.find(labels.text('Plant 2 was changed'))
+  await person.press('Control+z')
+  await until('the undo', () => !names().includes('two'))
+  expect(names().slice(0, 2)).toEqual(['one', 'plant 2'])
+})
 
-  test('a cell that is refused is marked, and the next one keeps the keyboard', async () => {
-    await evaluate(SLOW)
-    await person.press('ArrowRight', 'F2')
-    await person.type('mine')
-    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
-    await person.press('Enter', 'ArrowDown', 'F2')
-    await person.type('second')
-    await person.find({ kind: '[data-unsaved=refused]', name: 'mine', row: '1' })
-    await person.isIn('.cell-field input')
-    await person.press('Enter')
-    await until('the second', () => names()[1] === 'second')
-    expect(names()[0]).toBe('theirs')
-    await person.click(labels.control('Open plant 1, as it was typed'))
-    await person.find(labels.control('Save mine'))
-    await person.click(labels.control('Save mine'))
-    await until('the first', () => names()[0] === 'mine')
-  })
+test('a revoked token is asked for at once, and the text of the cell stays', async () => {
+  const token = await createToken('typist')
+  await person.open('about:blank')
+  await openConsole(token)
+  await person.focus(labels.table)
+  await person.press('ArrowRight', 'F2')
+  await person.isIn('.cell-field input')
+  const letters = 'abcdefghijklmnopqrst'
+  await person.type(letters)
+  await revokeToken('typist')
+  await person.find(labels.heading('The token is no longer accepted'))
+  expect(names()[0]).toBe('plant 1')
+  await person.fill(labels.token, TOKEN)
+  await person.press('Enter')
+  await person.lose(labels.heading('The token is no longer accepted'))
+  await person.isIn('.cell-field input')
+  await person.enter('!')
+  await until(`the text, not ${names()[0]}`, () => names()[0] === `${letters}!`)
+})
+
+test('a cell that is refused is marked, and the next one keeps the keyboard', async () => {
+  await evaluate(SLOW)
+  await person.press('ArrowRight', 'F2')
+  await person.type('mine')
+  await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
+  await person.press('Enter', 'ArrowDown', 'F2')
+  await person.type('second')
+  await person.find({ kind: '[data-unsaved=refused]', name: 'mine', row: '1' })
+  await person.isIn('.cell-field input')
+  await person.press('Enter')
+  await until('the second', () => names()[1] === 'second')
+  expect(names()[0]).toBe('theirs')
+  await person.click(labels.control('Open plant 1, as it was typed'))
+  await person.find(labels.control('Save mine'))
+  await person.click(labels.control('Save mine'))
+  await until('the first', () => names()[0] === 'mine')
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { freePort } from '../../../../tools/free-port'
 import { startProcess } from '../../../harness/process'
 import { inTime, until } from '../../../harness/until'
-import { actionsOf, type Driver } from './driver'
+import { type Driver, inputBy } from './driver'
 
 // Once its page has crashed, the driver answers nothing any more.
 const PATIENCE_MS = 15_000
@@ -92,11 +92,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
     version: `WebKitGTK ${capabilities.browserVersion}`,
     open: (url) => send('/url', { url }),
     evaluate,
-    move: (x, y) => perform(actionsOf.move(x, y)),
-    press: (hasShift) => perform(hasShift ? actionsOf.shiftPress() : actionsOf.press()),
-    pressTwice: () => perform(actionsOf.pressTwice()),
-    drag: (x, y) => perform(actionsOf.drag(x, y)),
-    keys: (chords) => perform(actionsOf.keys(chords)),
+    ...inputBy(perform),
     async chooseFile(expression, path) {
       const { [ELEMENT]: element } = (await evaluate(expression)) as { [ELEMENT]: string }
       await send(`/element/${element}/value`, { text: path })
