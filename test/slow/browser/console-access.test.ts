@@ -1,23 +1,22 @@
 // The console for people who see, move or read in another way: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
-import { ownDaemon } from '../../harness/own-daemon'
-import { openConsole, ownBrowser } from './console-page'
+import { ownConsole } from './console-page'
 
-const { daemon } = ownDaemon()
-const browser = ownBrowser()
+const { daemon, open } = ownConsole()
 
 const SPIDER_PLANT = 'نبتة العنكبوت'
 const ORNAMENTAL = 'زينة'
 beforeAll(async () => {
   await daemon.create('{"id":1,"name":"Boston fern","tag":"fern"}')
   await daemon.create(JSON.stringify({ id: 2, name: SPIDER_PLANT, tag: ORNAMENTAL }))
+  await daemon.create('{"id":3,"name":"Moss"}')
 })
 
 const HEAD = `
 - banner:
   - heading "plantstore connected" [level=1]
-  - group: Healthy 2 plants Status ▾
+  - group: Healthy 3 plants Status ▾
   - navigation:
     - link "API reference":
       - /url: docs
@@ -63,7 +62,16 @@ const TABLE = `
           - button "${ORNAMENTAL}"
         - gridcell "Edit plant 2 Delete plant 2":
           - button "Edit plant 2": Edit
-          - button "Delete plant 2": Delete`
+          - button "Delete plant 2": Delete
+      - row "3, Moss, no tag":
+        - gridcell "Select 3":
+          - checkbox "Select 3"
+        - gridcell "3"
+        - gridcell "Moss"
+        - gridcell "no tag"
+        - gridcell "Edit plant 3 Delete plant 3":
+          - button "Edit plant 3": Edit
+          - button "Delete plant 3": Delete`
 const PANEL = `
   - dialog "Plant 1":
     - paragraph: ID 1
@@ -101,7 +109,7 @@ const FOOT = `
 - status`
 
 test('a screen reader reads names and roles in the order of the page', async () => {
-  await using console = await openConsole(browser, daemon.url)
+  await using console = await open()
   const { page } = console
   const read = async () => `\n${await page.locator('body').ariaSnapshot()}`
   await page.getByText('Healthy').waitFor()
@@ -135,7 +143,7 @@ describe('reduced motion', () => {
     ['reduce', []],
     ['no-preference', ['button']],
   ] as const)('%s: the page moves %j alone', async (reducedMotion, expected) => {
-    await using console = await openConsole(browser, daemon.url, { reducedMotion })
+    await using console = await open({ reducedMotion })
     const { page } = console
     await console.row(1).click()
     await console.button('Edit').click()
@@ -145,8 +153,8 @@ describe('reduced motion', () => {
 })
 
 describe('forced colours', () => {
-  async function open() {
-    const console = await openConsole(browser, daemon.url, { forcedColors: 'active' })
+  async function openForced() {
+    const console = await open({ forcedColors: 'active' })
     await console.row(2).waitFor()
     return console
   }
@@ -160,7 +168,7 @@ describe('forced colours', () => {
   }
 
   test('show that a button is pressed', async () => {
-    await using console = await open()
+    await using console = await openForced()
     const compact = console.button('Compact rows')
     await shows(compact, async () => {
       await compact.click()
@@ -169,7 +177,7 @@ describe('forced colours', () => {
   })
 
   test('show which suggestion is chosen', async () => {
-    await using console = await open()
+    await using console = await openForced()
     const { page } = console
     await console.button('Add plant').click()
     await console.field('Tag').press('ArrowDown')
@@ -180,7 +188,7 @@ describe('forced colours', () => {
   })
 
   test('show the active row, and the plant that is open', async () => {
-    await using console = await open()
+    await using console = await openForced()
     const { page } = console
     await console.grid.focus()
     await shows(console.row(2), () => page.keyboard.press('ArrowDown'))
@@ -197,7 +205,7 @@ describe('forced colours', () => {
 
 describe('right to left', () => {
   test('a name and a tag are read from the right, and begin where the others do', async () => {
-    await using console = await openConsole(browser, daemon.url)
+    await using console = await open()
     const cell = console.row(2).locator('.name')
     await cell.waitFor()
     /** The direction of a text, and the edges of what is drawn of it. */
@@ -224,7 +232,7 @@ describe('right to left', () => {
   })
 
   test('in a mirrored page, the parts of a row do not overlap', async () => {
-    await using console = await openConsole(browser, daemon.url)
+    await using console = await open()
     await console.page.evaluate(() => {
       document.documentElement.dir = 'rtl'
     })

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readWorkbook } from '../../../src/formats/workbook/workbook'
-import { writeWorkbook } from '../../../src/formats/workbook/write'
 import { inlineText, packed } from '../../formats/workbook'
 import { root, runProgram } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
@@ -14,7 +13,6 @@ import {
   openConsole,
   openStore as openOwnStore,
   ownBrowser,
-  watchLongTasks,
 } from './console-page'
 
 const browser = ownBrowser()
@@ -24,17 +22,6 @@ const openStore = (lines?: string) => openOwnStore(browser, lines)
 const panelOf = ({ page }: ConsolePage) => page.getByRole('region', { name: 'Import' })
 
 const fileField = ({ page }: ConsolePage) => page.getByLabel('File to import', { exact: true })
-
-const NAMES: Readonly<Record<string, string>> = {
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv',
-}
-
-async function importFile(console: ConsolePage, name: string, text: string | Buffer) {
-  const mimeType = NAMES[name.split('.').at(-1) ?? ''] ?? 'text/plain'
-  const buffer = Buffer.from(text)
-  await fileField(console).setInputFiles({ name, mimeType, buffer })
-}
 
 /** The dialog about a file before its import. */
 const previewOf = ({ page }: ConsolePage) => page.getByRole('dialog', { name: /^Import / })
@@ -53,184 +40,150 @@ async function accept(console: ConsolePage): Promise<void> {
 const refusedLines = (console: ConsolePage): Promise<string[]> =>
   panelOf(console).getByRole('listitem').allTextContents()
 
-describe('an import', () => {
-  test('starts with a file dropped anywhere on the page, and shows a bar', async () => {
-    await using store = await openStore()
-    const { console } = store
-    const text = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"name":"dropped ${i}"}\n`)
-    const data = await console.page.evaluateHandle((content) => {
-      const transfer = new DataTransfer()
-      transfer.items.add(new File([content], 'dropped.ndjson'))
-      return transfer
-    }, text.join(''))
-    const page = console.page.locator('.page')
-    await page.dispatchEvent('dragover', { dataTransfer: data })
-    await console.page.getByText('Drop to import').waitFor()
-    await page.dispatchEvent('drop', { dataTransfer: data })
+test('an import starts with a file dropped anywhere on the page, and shows a bar', async () => {
+  await using console = await openStore()
+  const text = Array.from({ length: 30_000 }, (_, i) => `{"id":${i},"name":"dropped ${i}"}\n`)
+  const data = await console.page.evaluateHandle((content) => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([content], 'dropped.ndjson'))
+    return transfer
+  }, text.join(''))
+  const page = console.page.locator('.page')
+  await page.dispatchEvent('dragover', { dataTransfer: data })
+  await console.page.getByText('Drop to import').waitFor()
+  await page.dispatchEvent('drop', { dataTransfer: data })
 
-    const bar = console.page.getByRole('progressbar', { name: 'Import of dropped.ndjson' })
-    await bar.waitFor()
-    await panelOf(console).getByText('Done: created 30,000, refused 0; 30,000 rows read').waitFor()
-    expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(1)
-    expect(storedPlants(store.database).length).toBe(30_000)
-    await console.isClean()
-  })
+  const bar = console.page.getByRole('progressbar', { name: 'Import of dropped.ndjson' })
+  await bar.waitFor()
+  await panelOf(console).getByText('Done: created 30,000, refused 0; 30,000 rows read').waitFor()
+  expect(await bar.evaluate((element) => (element as HTMLProgressElement).position)).toBe(1)
+  expect(storedPlants(console.database).length).toBe(30_000)
+  await console.isClean()
 })
 
 const realWorld = join(root, 'test/real-world')
 
-describe('a file to import', () => {
-  test('in another encoding is read in the encoding that the thread detects', async () => {
-    await using store = await openStore()
-    const { console, database } = store
-    const bytes = Buffer.from('id,name\n1,D\xb9b\n2,\xafywotnik\n', 'latin1')
-    await importFile(console, 'polish.csv', bytes)
-    const preview = previewOf(console)
-    await preview.getByRole('cell', { name: 'Dąb' }).waitFor()
-    expect(await preview.getByLabel('Encoding', { exact: true }).inputValue()).toBe('windows-1250')
-    await preview.getByRole('button', { name: 'Import 2 plants' }).click()
-    await panelOf(console)
-      .getByText(/^Done: created 2/)
-      .waitFor()
-    expect(storedPlants(database).map(({ name }) => name)).toEqual(['Dąb', 'Żywotnik'])
-    await console.isClean()
-  })
+test('a file to import in another encoding is read in the encoding that the thread detects', async () => {
+  await using console = await openStore()
+  const { database } = console
+  const bytes = Buffer.from('id,name\n1,D\xb9b\n2,\xafywotnik\n', 'latin1')
+  await console.chooseFile('polish.csv', bytes)
+  const preview = previewOf(console)
+  await preview.getByRole('cell', { name: 'Dąb' }).waitFor()
+  expect(await preview.getByLabel('Encoding', { exact: true }).inputValue()).toBe('windows-1250')
+  await preview.getByRole('button', { name: 'Import 2 plants' }).click()
+  await panelOf(console)
+    .getByText(/^Done: created 2/)
+    .waitFor()
+  expect(storedPlants(database).map(({ name }) => name)).toEqual(['Dąb', 'Żywotnik'])
+  await console.isClean()
+})
 
-  test('with a title row, several lists or a name in two columns is explained in the form', async () => {
-    await using store = await openStore()
-    const { console, database } = store
-    const preview = previewOf(console)
-    const field = (name: string) => preview.getByLabel(name, { exact: true })
-    await importFile(
-      console,
-      'genera.csv',
-      'List of 2026\nNo,Genus,Species,Bed\n1,Rosa,canina,x\n2,Acer,,y\n',
-    )
-    await preview.getByRole('cell', { name: 'Rosa canina' }).waitFor()
-    expect(await field('Header row').inputValue()).toBe('2')
-    await field('Header row').fill('9')
-    await field('Header row').press('Tab')
-    await preview.getByText('This does not work: no row 9').waitFor()
-    await field('Header row').fill('2')
-    await field('Header row').press('Tab')
-    await field('Name, part 2').selectOption('Bed')
-    await preview.getByRole('cell', { name: 'Rosa x' }).waitFor()
-    await field('Name, part 2').selectOption('Species')
-    await console.button('Import 2 plants').click()
-    await panelOf(console).getByText('Done: created 2').waitFor()
+test('a file to import with a title row, several lists or a name in two columns is explained in the form', async () => {
+  await using console = await openStore()
+  const { database } = console
+  const preview = previewOf(console)
+  const field = (name: string) => preview.getByLabel(name, { exact: true })
+  await console.chooseFile(
+    'genera.csv',
+    'List of 2026\nNo,Genus,Species,Bed\n1,Rosa,canina,x\n2,Acer,,y\n',
+  )
+  await preview.getByRole('cell', { name: 'Rosa canina' }).waitFor()
+  expect(await field('Header row').inputValue()).toBe('2')
+  await field('Header row').fill('9')
+  await field('Header row').press('Tab')
+  await preview.getByText('This does not work: no row 9').waitFor()
+  await field('Header row').fill('2')
+  await field('Header row').press('Tab')
+  await field('Name, part 2').selectOption('Bed')
+  await preview.getByRole('cell', { name: 'Rosa x' }).waitFor()
+  await field('Name, part 2').selectOption('Species')
+  await console.button('Import 2 plants').click()
+  await panelOf(console).getByText('Done: created 2').waitFor()
 
-    const beds = '{"sun":[{"id":21,"name":"Sage"}],"shade":[{"id":22,"name":"Fern"}]}'
-    await importFile(console, 'beds.json', beds)
-    await preview.getByText('2 rows', { exact: true }).waitFor()
-    await field('List').selectOption('shade')
-    await console.button('Import 1 plant').click()
-    await panelOf(console).getByText('Done: created 1').waitFor()
-    expect(storedPlants(database).map(({ name }) => name)).toEqual(['Rosa canina', 'Acer', 'Fern'])
-    await console.isClean()
-  })
+  const beds = '{"sun":[{"id":21,"name":"Sage"}],"shade":[{"id":22,"name":"Fern"}]}'
+  await console.chooseFile('beds.json', beds)
+  await preview.getByText('2 rows', { exact: true }).waitFor()
+  await field('List').selectOption('shade')
+  await console.button('Import 1 plant').click()
+  await panelOf(console).getByText('Done: created 1').waitFor()
+  expect(storedPlants(database).map(({ name }) => name)).toEqual(['Rosa canina', 'Acer', 'Fern'])
+  await console.isClean()
+})
 
-  test('can replace plants even if it could not be compared, and says so', async () => {
-    await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
-    const { console, database } = store
-    const preview = previewOf(console)
-    await console.page.route(/\/plants\?(.*&)?limit=1000/, (route) =>
-      route.fulfill({ status: 500, json: { error: 50001, message: 'unexpected error' } }),
-    )
-    await importFile(console, 'today.csv', 'Id,Latin name\n1,Fern\n2,Hedera\n')
-    await preview
-      .getByText('Not compared with the stored plants: they are too many, or unreadable.')
-      .waitFor()
-    await preview.getByText('Otherwise refused: the stored plants stay as they are.').waitFor()
-    expect(await console.barriers()).toEqual([])
-    await preview.getByLabel('Replace the plants that differ').check()
-    await startButton(console).click()
+test('a file to import can replace plants even if it could not be compared, and says so', async () => {
+  await using console = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
+  const { database } = console
+  const preview = previewOf(console)
+  await console.page.route(/\/plants\?(.*&)?limit=1000/, (route) =>
+    route.fulfill({ status: 500, json: { error: 50001, message: 'unexpected error' } }),
+  )
+  await console.chooseFile('today.csv', 'Id,Latin name\n1,Fern\n2,Hedera\n')
+  await preview
+    .getByText('Not compared with the stored plants: they are too many, or unreadable.')
+    .waitFor()
+  await preview.getByText('Otherwise refused: the stored plants stay as they are.').waitFor()
+  expect(await console.barriers()).toEqual([])
+  await preview.getByLabel('Replace the plants that differ').check()
+  await startButton(console).click()
 
-    await panelOf(console)
-      .getByText(/^Done: created 0, skipped 1 .*, replaced 1, refused 0/)
-      .waitFor()
-    expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
-  })
+  await panelOf(console)
+    .getByText(/^Done: created 0, skipped 1 .*, replaced 1, refused 0/)
+    .waitFor()
+  expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
+})
 
-  test('is imported by keyboard alone, on a phone', async () => {
-    await using store = await openStore()
-    const viewport = { width: 390, height: 800 }
-    await using console = await openConsole(browser, store.daemon.url, { viewport })
-    const { page } = console
-    await fileField(console).setInputFiles(join(realWorld, 'no-id.csv'))
-    await previewOf(console).locator('td').first().waitFor()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThan(391)
-    expect(await console.barriers()).toEqual([])
+test('a file to import is imported by keyboard alone, on a phone', async () => {
+  await using store = await openStore()
+  const viewport = { width: 390, height: 800 }
+  await using console = await openConsole(browser, store.daemon.url, { viewport })
+  const { page } = console
+  await fileField(console).setInputFiles(join(realWorld, 'no-id.csv'))
+  await previewOf(console).locator('td').first().waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThan(391)
+  expect(await console.barriers()).toEqual([])
 
-    // From the heading to the id, and to the name, of which the other column is chosen by its first letter.
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('d')
-    await page.getByRole('cell', { name: 'klimop' }).waitFor()
-    // Past the tag, and a second part of the name.
-    for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab')
-    await page.keyboard.press('Control+A')
-    await page.keyboard.type('30')
-    await page.getByRole('cell', { name: '30' }).waitFor()
-    await page.keyboard.press('Enter')
+  // From the heading to the id, and to the name, of which the other column is chosen by its first letter.
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('d')
+  await page.getByRole('cell', { name: 'klimop' }).waitFor()
+  // Past the tag, and a second part of the name.
+  for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab')
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('30')
+  await page.getByRole('cell', { name: '30' }).waitFor()
+  await page.keyboard.press('Enter')
 
-    await panelOf(console).getByText('Done: created 1, refused 0; 1 row read').waitFor()
-    expect(storedPlants(store.database)).toEqual([{ id: 30n, name: 'klimop', tag: null }])
-    await console.isClean()
-  })
+  await panelOf(console).getByText('Done: created 1, refused 0; 1 row read').waitFor()
+  expect(storedPlants(store.database)).toEqual([{ id: 30n, name: 'klimop', tag: null }])
+  await console.isClean()
+})
 
-  test('is counted while the page stays responsive', async () => {
-    await using store = await openStore()
-    const { console, folder } = store
-    const { page } = console
-    const path = folder.file('long.csv')
-    const rows = Array.from({ length: 300_000 }, (_, i) => `${i},Planta ${i},familia ${i % 90}\n`)
-    await Bun.write(path, `nr,latin,family\n${rows.join('')}`)
-    await page.evaluate(() => {
-      const seen: string[] = []
-      Object.assign(globalThis, { seen })
-      const look = () => {
-        const text = document.querySelector('.preview [role=status]')?.textContent
-        if (text && !seen.includes(text)) seen.push(text)
-        requestAnimationFrame(look)
-      }
-      look()
-    })
-    await fileField(console).setInputFiles(path)
-    await previewOf(console).getByText('300,000 rows', { exact: true }).waitFor()
+test('a file to import has its refused rows saved, ready to be fixed and imported', async () => {
+  await using console = await openStore()
+  const { database } = console
+  await console.chooseFile('mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\nx4;Oak\n')
+  await previewOf(console).getByLabel('ID', { exact: true }).selectOption('Nr')
+  await previewOf(console).getByText('4 rows; 2 of them would be refused:').waitFor()
+  await accept(console)
+  await panelOf(console).getByText('Done: created 2, refused 2; 4 rows read').waitFor()
+  expect(await refusedLines(console)).toEqual([
+    expect.stringMatching(/^2 rows: the ID is not a whole number; .* \(x2, x4\); lines 3, 5$/),
+  ])
+  const [download] = await Promise.all([
+    console.page.waitForEvent('download'),
+    console.button('Save the refused rows').click(),
+  ])
 
-    // Each is of another picture that the browser drew meanwhile.
-    const seen = await page.evaluate(() => Reflect.get(globalThis, 'seen') as string[])
-    const counting = seen.filter((text) => text.endsWith(' rows so far; counting…'))
-    expect(counting.length).toBeGreaterThan(2)
-    await console.button('Cancel').click()
-    await console.isClean()
-  }, 120_000)
-
-  test('has its refused rows saved, ready to be fixed and imported', async () => {
-    await using store = await openStore()
-    const { console, database } = store
-    await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\nx4;Oak\n')
-    await previewOf(console).getByLabel('ID', { exact: true }).selectOption('Nr')
-    await previewOf(console).getByText('4 rows; 2 of them would be refused:').waitFor()
-    await accept(console)
-    await panelOf(console).getByText('Done: created 2, refused 2; 4 rows read').waitFor()
-    expect(await refusedLines(console)).toEqual([
-      expect.stringMatching(/^2 rows: the ID is not a whole number; .* \(x2, x4\); lines 3, 5$/),
-    ])
-    const [download] = await Promise.all([
-      console.page.waitForEvent('download'),
-      console.button('Save the refused rows').click(),
-    ])
-
-    expect(download.suggestedFilename()).toBe('mine-refused.csv')
-    const text = readFileSync(await download.path(), 'utf8')
-    expect(text).toStartWith('Nr,Latin,reason\nx2,"a, ""b""","id: ""x2"" is not a whole number')
-    await importFile(console, 'mended.csv', text.replace('x2', '2').replace('\nx4', '\n4'))
-    await accept(console)
-    await panelOf(console).getByText('Done: created 2, refused 0; 2 rows read').waitFor()
-    expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'a, "b"', tag: null })
-    await console.isClean()
-  })
+  expect(download.suggestedFilename()).toBe('mine-refused.csv')
+  const text = readFileSync(await download.path(), 'utf8')
+  expect(text).toStartWith('Nr,Latin,reason\nx2,"a, ""b""","id: ""x2"" is not a whole number')
+  await console.chooseFile('mended.csv', text.replace('x2', '2').replace('\nx4', '\n4'))
+  await accept(console)
+  await panelOf(console).getByText('Done: created 2, refused 0; 2 rows read').waitFor()
+  expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'a, "b"', tag: null })
+  await console.isClean()
 })
 
 /** A sheet of ids and names. */
@@ -242,34 +195,32 @@ function workbook(rows: number): Uint8Array {
 
 describe('a workbook', () => {
   test('has the one policy of trusted types, which is made before it is needed', async () => {
-    await using store = await openStore()
-    const refused = await store.console.page.evaluate(() => {
+    await using console = await openStore()
+    const refusals = await console.page.evaluate(() => {
       const { trustedTypes } = globalThis as unknown as {
         trustedTypes: { createPolicy(name: string, rules: object): unknown }
       }
-      const causes = [
+      return [
         () => trustedTypes.createPolicy('workbook', {}),
         () => trustedTypes.createPolicy('other', {}),
         () => new Worker('/console/workbook-worker.js'),
-      ]
-      return causes.map((act) => {
+      ].map((attempt) => {
         try {
-          act()
+          attempt()
           return null
         } catch (error) {
           return (error as Error).name
         }
       })
     })
-    expect(refused).toEqual(['TypeError', 'TypeError', 'TypeError'])
+    expect(refusals).toEqual(['TypeError', 'TypeError', 'TypeError'])
   })
 
-  test('with 50,000 rows is read in a thread, while the page stays responsive', async () => {
-    await using store = await openStore()
-    const { console, folder } = store
+  test('with 50,000 rows is read in a thread, which ends after it', async () => {
+    await using console = await openStore()
+    const { folder } = console
     const path = folder.file('large.xlsx')
     await Bun.write(path, workbook(50_000))
-    const longTasks = await watchLongTasks(console.page)
     const isWorker = (url: string) => url.endsWith('/workbook-worker.js')
     expect(console.requests().some(isWorker)).toBeFalse()
     const started = console.page.waitForEvent('worker')
@@ -277,25 +228,8 @@ describe('a workbook', () => {
 
     const done = panelOf(console).getByText('Done: created 50,000, refused 0; 50,000 rows read')
     await done.waitFor({ timeout: 100_000 })
-    await longTasks()
     expect((await started).url()).toEndWith('/console/workbook-worker.js')
     expect(console.page.workers()).toEqual([])
-    await console.isClean()
-  }, 120_000)
-
-  test('can be abandoned at once, even if it is large', async () => {
-    await using store = await openStore()
-    const { console, folder, database } = store
-    const path = folder.file('large.xlsx')
-    await Bun.write(path, workbook(200_000))
-    const started = console.page.waitForEvent('worker')
-    await fileField(console).setInputFiles(path)
-    const ended = (await started).waitForEvent('close')
-    await console.button('Stop').click()
-    await ended
-
-    await panelOf(console).waitFor({ state: 'detached' })
-    expect(storedPlants(database)).toEqual([])
     await console.isClean()
   }, 120_000)
 })
@@ -317,8 +251,8 @@ async function exported(database: string, format: string, ...more: string[]): Pr
 
 describe('an export', () => {
   test.each(['ndjson', 'csv'])('writes %s as the command does, byte for byte', async (format) => {
-    await using store = await openStore(content)
-    const { console, database } = store
+    await using console = await openStore(content)
+    const { database } = console
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
       console.export(format === 'csv' ? 'CSV' : 'NDJSON'),
@@ -330,17 +264,15 @@ describe('an export', () => {
     await console.isClean()
   })
 
-  test('writes a workbook of 50,000 plants in a thread, while the page stays responsive', async () => {
+  test('writes a workbook of 50,000 plants in a thread', async () => {
     const line = (id: number) => `{"id":${id},"name":"plant ${id}","tag":"tag ${id % 50}"}\n`
-    await using store = await openStore(
+    await using console = await openStore(
       Array.from({ length: 50_000 }, (_, id) => line(id)).join(''),
     )
-    const { console } = store
     const { page } = console
     await console.button('Export').click()
     await page.getByText('Export all plants', { exact: true }).waitFor()
     await page.getByText('50,000 plants', { exact: true }).waitFor()
-    const longTasks = await watchLongTasks(console.page)
     const started = page.waitForEvent('worker')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -348,11 +280,6 @@ describe('an export', () => {
     ])
 
     await page.getByText('Exported 50,000 plants').waitFor()
-    // In the page it is one task that takes longer than all of the others.
-    const spans = await longTasks()
-    const writing = performance.now()
-    writeWorkbook(Array.from({ length: 50_000 }, (_, id) => ({ id: BigInt(id), name: `${id}` })))
-    expect(Math.max(0, ...spans)).toBeLessThan(performance.now() - writing)
     expect((await started).url()).toEndWith('/console/workbook-worker.js')
     expect(page.workers()).toEqual([])
     const { rows } = await readWorkbook(await Bun.file(await download.path()).bytes(), null)
@@ -363,8 +290,7 @@ describe('an export', () => {
   }, 120_000)
 
   test('can be stopped while it writes a workbook', async () => {
-    await using store = await openStore(content)
-    const { console } = store
+    await using console = await openStore(content)
     const { page } = console
     // A thread that never answers.
     await page.route('**/workbook-worker.js', (route) =>
@@ -376,27 +302,6 @@ describe('an export', () => {
     await console.button('Stop the export (2,203)').click()
     await page.getByText('The export was stopped').waitFor()
     await ended
-    await console.isClean()
-  })
-
-  test('has the plants that the table shows, even if the search is only typed', async () => {
-    await using store = await openStore(content)
-    const { console } = store
-    const { page } = console
-    await console.field('Search').fill('plant 7')
-    await page.getByText(/^\d+ plants found; accents and word order ignored$/).waitFor()
-    await console.button('Export').click()
-    await page.getByText('Export the plants found', { exact: true }).waitFor()
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      console.button('NDJSON').click(),
-    ])
-    const lines = readFileSync(await download.path(), 'utf8')
-      .trim()
-      .split('\n')
-    expect(lines.length).toBeGreaterThan(100)
-    expect(lines.every((line) => /"name":"plant 7/.test(line))).toBeTrue()
-    await page.getByRole('button', { name: 'Remove Name plant 7' }).waitFor()
     await console.isClean()
   })
 })

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { utils, write } from '@e965/xlsx'
 import type { Locator } from 'playwright-core'
-import { type ConsolePage, openStore, ownBrowser } from './console-page'
+import { openStore, ownBrowser } from './console-page'
 
 // What has room in a cell is far shorter.
 const SHOWN = 2000
@@ -11,18 +11,11 @@ const LONG = 'word '.repeat(100_000)
 
 const browser = ownBrowser()
 
-/** Chooses a file to import. */
-const chooseFile = ({ page }: ConsolePage, name: string, buffer: Buffer) =>
-  page
-    .getByLabel('File to import', { exact: true })
-    .setInputFiles({ name, mimeType: 'text/plain', buffer })
-
 const lengthOf = (element: Locator): Promise<number> =>
   element.evaluate(({ textContent }) => textContent.length)
 
 test('the table shows the beginning of a very long name', async () => {
-  await using store = await openStore(browser, `{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
-  const { console } = store
+  await using console = await openStore(browser, `{"id":1,"name":"${LONG}","tag":"${LONG}"}\n`)
   await console.row(1).waitFor()
 
   expect(await lengthOf(console.row(1))).toBeLessThan(3 * SHOWN)
@@ -30,9 +23,8 @@ test('the table shows the beginning of a very long name', async () => {
 })
 
 test('the preview of a file shows the beginning of a very long heading and cell', async () => {
-  await using store = await openStore(browser)
-  const { console } = store
-  await chooseFile(console, 'plants.csv', Buffer.from(`Nr,${LONG}\n7,${LONG}\n`))
+  await using console = await openStore(browser)
+  await console.chooseFile('plants.csv', `Nr,${LONG}\n7,${LONG}\n`)
   await console.field('Name').selectOption({ index: 2 })
   const cell = console.page.getByRole('dialog').locator('td bdi').first()
   await cell.waitFor()
@@ -44,8 +36,7 @@ test('the preview of a file shows the beginning of a very long heading and cell'
 })
 
 test('searches the first sheets of a workbook of very many for names', async () => {
-  await using store = await openStore(browser)
-  const { console } = store
+  await using console = await openStore(browser)
   const { page } = console
   let threads = 0
   page.on('worker', () => {
@@ -55,11 +46,7 @@ test('searches the first sheets of a workbook of very many for names', async () 
   for (let sheet = 0; sheet < 40; sheet++) {
     utils.book_append_sheet(book, utils.aoa_to_sheet([['height'], [sheet]]), `Sheet ${sheet}`)
   }
-  await chooseFile(
-    console,
-    'sheets.xlsx',
-    Buffer.from(write(book, { type: 'buffer', bookType: 'xlsx' })),
-  )
+  await console.chooseFile('sheets.xlsx', write(book, { type: 'buffer', bookType: 'xlsx' }))
 
   await console.field('Sheet').waitFor()
   expect(await console.field('Sheet').locator('option').count()).toBe(40)

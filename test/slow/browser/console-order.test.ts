@@ -1,11 +1,9 @@
 // Orders and tags of the console's table, in a real Chromium: `bun run test:browser`.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { lines } from '../../harness/commands'
-import { ownDaemon } from '../../harness/own-daemon'
-import { type ConsolePage, connect, MAX, openConsole, openStore, ownBrowser } from './console-page'
+import { type ConsolePage, connect, MAX, openStore, ownConsole, PHONE } from './console-page'
 
-const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
-const browser = ownBrowser()
+const { daemon, browser, open } = ownConsole(['--keep-changes', '1d'])
 const PLANTS = [
   ['Rose 10', 'flower'],
   ['Éclair fern', 'fern'],
@@ -20,7 +18,6 @@ beforeAll(async () => {
 })
 const BY_NAME = ['ash', 'Éclair fern', 'Rose 9', 'Rose 10', 'Zinnia']
 
-const open = (path = '/') => openConsole(browser, daemon.url + path)
 const names = async (console: ConsolePage) => (await console.rows()).map(([, name]) => name)
 const head = ({ page }: ConsolePage, name: string) => page.getByRole('columnheader', { name })
 const press = (console: ConsolePage, name: string) =>
@@ -36,11 +33,7 @@ const showsNames = async (console: ConsolePage, wanted: readonly string[]): Prom
 }
 
 test('on a phone one button has the orders, and an id is beside its name', async () => {
-  await using console = await openConsole(browser, daemon.url, {
-    viewport: { width: 390, height: 844 },
-    isMobile: true,
-    hasTouch: true,
-  })
+  await using console = await open(PHONE)
   await console.row(1).waitFor()
   const middle = async (cell: string) => {
     const box = await console.row(1).locator(cell).boundingBox()
@@ -62,108 +55,74 @@ test('on a phone one button has the orders, and an id is beside its name', async
   await console.isClean()
 })
 
-describe('the head of a column', () => {
-  test('sorts by it, and the other way when it is pressed again', async () => {
-    await using console = await open()
-    await console.row(1).waitFor()
-    await press(console, 'Name')
-    await showsNames(console, BY_NAME)
-    expect(await head(console, 'Name').getAttribute('aria-sort')).toBe('ascending')
-    expect(await head(console, 'ID').getAttribute('aria-sort')).toBeNull()
-    expect(await console.barriers()).toEqual([])
-
-    await press(console, 'Name')
-    await showsNames(console, BY_NAME.toReversed())
-    expect(await head(console, 'Name').getAttribute('aria-sort')).toBe('descending')
-    await press(console, 'Tag')
-    await showsNames(console, ['Éclair fern', 'Rose 9', 'Rose 10', 'Zinnia', 'ash'])
-    await press(console, 'ID')
-    await press(console, 'ID')
-    await showsNames(console, PLANTS.map(([name]) => name).toReversed())
-    await console.isClean()
-  })
-
-  test('keeps the order in the address: for back, a reload and a link', async () => {
-    await using console = await open('/?sort=-name&q=tag%3Aflower')
-    const { page } = console
-    await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
-    await press(console, 'ID')
-    await showsNames(console, ['Rose 10', 'Rose 9', 'Zinnia'])
-    expect(sortInAddress(console)).toBeNull()
-    await page.goBack()
-    await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
-    await page.reload()
-    await connect(page)
-    await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
-    expect(sortInAddress(console)).toBe('-name')
-    await console.isClean()
-  })
+test('the head of a column keeps the order in the address: for back, a reload and a link', async () => {
+  await using console = await open({ path: '/?sort=-name&q=tag%3Aflower' })
+  const { page } = console
+  await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
+  expect(await head(console, 'Name').getAttribute('aria-sort')).toBe('descending')
+  expect(await head(console, 'ID').getAttribute('aria-sort')).toBeNull()
+  expect(await console.barriers()).toEqual([])
+  await press(console, 'ID')
+  await showsNames(console, ['Rose 10', 'Rose 9', 'Zinnia'])
+  expect(await head(console, 'ID').getAttribute('aria-sort')).toBe('ascending')
+  expect(sortInAddress(console)).toBeNull()
+  await page.goBack()
+  await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
+  await page.reload()
+  await connect(page)
+  await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
+  expect(sortInAddress(console)).toBe('-name')
+  await console.isClean()
 })
 
-describe('many plants', () => {
-  const linesOf = (count: number) =>
-    lines(0, count)
-      .split('\n')
-      .map((line, at) => line.replace('}', `,"tag":"${at % 2 ? 'odd' : 'even'}"}`))
-      .join('\n')
+test('more than 100,000 plants are not sorted, and the head says why; the service counts their tags, and no workbook can have them', async () => {
+  const tagged = lines(0, 100_001)
+    .split('\n')
+    .map((line, at) => line.replace('}', `,"tag":"${at % 2 ? 'odd' : 'even'}"}`))
+    .join('\n')
+  await using console = await openStore(browser, tagged)
+  const { page } = console
+  await page.getByText('100,001 plants', { exact: true }).waitFor()
+  const why = 'Sorting by name works up to 100,000 plants. Search for something first'
+  const button = head(console, 'Name').getByRole('button')
+  await page.waitForFunction(() => document.querySelector('.head [aria-disabled="true"]'))
+  await button.click({ force: true })
+  await page.getByText(why, { exact: true }).waitFor()
+  expect(sortInAddress(console)).toBeNull()
+  await page.getByRole('button', { name: 'Tags' }).click()
+  const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
+  await tags.first().waitFor()
+  expect(await tags.allTextContents()).toEqual(['even 50,001', 'odd 50,000'])
+  await page.keyboard.press('Escape')
+  await console.export('Excel')
+  await page
+    .getByText('The export failed: a workbook is written of up to 100,000 plants; export CSV', {
+      exact: true,
+    })
+    .waitFor()
+  expect(page.workers()).toEqual([])
 
-  test('(over 100,000) are not sorted, and the head says why; the service counts their tags, and no workbook can have them', async () => {
-    await using store = await openStore(browser, linesOf(100_001))
-    const { console } = store
-    const { page } = console
-    await page.getByText('100,001 plants', { exact: true }).waitFor()
-    const why = 'Sorting by name works up to 100,000 plants. Search for something first'
-    const button = head(console, 'Name').getByRole('button')
-    await page.waitForFunction(() => document.querySelector('.head [aria-disabled="true"]'))
-    await button.click({ force: true })
-    await page.getByText(why, { exact: true }).waitFor()
-    expect(sortInAddress(console)).toBeNull()
-    await page.getByRole('button', { name: 'Tags' }).click()
-    const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
-    await tags.first().waitFor()
-    expect(await tags.allTextContents()).toEqual(['even 50,001', 'odd 50,000'])
-    await page.keyboard.press('Escape')
-    await console.export('Excel')
-    await page
-      .getByText('The export failed: a workbook is written of up to 100,000 plants; export CSV', {
-        exact: true,
-      })
-      .waitFor()
-    expect(page.workers()).toEqual([])
+  await console.search('plant 1000')
+  await page.getByText('21 plants found; exact spelling only').waitFor()
+  await press(console, 'Name')
+  await page.waitForFunction(
+    () => document.querySelector('.rows .row .name')?.textContent === 'plant 1000',
+  )
+  await console.isClean()
+}, 120_000)
 
-    await console.search('plant 1000')
-    await page.getByText('21 plants found; exact spelling only').waitFor()
-    await press(console, 'Name')
-    await showsFirst(console, 'plant 1000')
-    await console.isClean()
-  }, 120_000)
-})
-
-const showsFirst = async (console: ConsolePage, name: string): Promise<void> =>
-  void (await console.page.waitForFunction(
-    (wanted) => document.querySelector('.rows .row .name')?.textContent === wanted,
-    name,
-  ))
-
-describe('a new plant', () => {
-  test('gets the next free id as a proposal, and none beyond the largest', async () => {
-    await using console = await open()
-    const { page } = console
-    const idIs = (wanted: string) =>
-      page.waitForFunction(
-        (text) => document.querySelector<HTMLInputElement>('#id')?.value === text,
-        wanted,
-      )
-    await console.button('Add plant').click()
-    await idIs('6')
-    // A proposed id is not unsaved input: the dialog closes without a question.
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await daemon.create(`{"id":${MAX},"name":"The last"}`)
-    await console.button('Add plant').click()
-    await page.getByText('The largest number is taken.').waitFor()
-    expect(await console.field('ID').inputValue()).toBe('')
-    await daemon.fetch(`/plants/${MAX}`, { method: 'DELETE' })
-    await console.isClean()
-  })
+test('a new plant gets the next free id as a proposal, and none beyond the largest', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Add plant').click()
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#id')?.value === '6')
+  // A proposed id is not unsaved input: the dialog closes without a question.
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await daemon.create(`{"id":${MAX},"name":"The last"}`)
+  await console.button('Add plant').click()
+  await page.getByText('The largest number is taken.').waitFor()
+  expect(await console.field('ID').inputValue()).toBe('')
+  await daemon.fetch(`/plants/${MAX}`, { method: 'DELETE' })
+  await console.isClean()
 })

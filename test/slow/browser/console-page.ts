@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { importLines } from '../../harness/commands'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { own } from '../../harness/own'
+import { ownDaemon } from '../../harness/own-daemon'
 import { ownPages } from '../../harness/own-pages'
 import { INSTALL_MS, startBrowser, visit } from './visit'
 
@@ -11,25 +12,13 @@ import { INSTALL_MS, startBrowser, visit } from './visit'
 export const MIN = '-9223372036854775808'
 export const MAX = '9223372036854775807'
 
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
 /** A browser for the tests of a file; it is installed where it is missing, which needs root. */
 export function ownBrowser(): Browser {
   ownPages()
   return own(startBrowser, (browser) => browser.close(), INSTALL_MS)
 }
-
-/** The buttons in the colour of the primary one. */
-export const primaryButtons = (page: Page): Promise<string[]> =>
-  page.locator('button').evaluateAll((buttons) => {
-    const sample = document.body.appendChild(document.createElement('span'))
-    sample.style.color = 'var(--accent)'
-    // Without the time that a change of colour takes.
-    for (const animation of document.getAnimations()) animation.finish()
-    const accent = getComputedStyle(sample).color
-    sample.remove()
-    return buttons
-      .filter((button) => getComputedStyle(button).backgroundColor === accent)
-      .map((button) => button.textContent.trim())
-  })
 
 /** Types a token and connects. */
 export async function connect(page: Page, token: string = TOKEN): Promise<void> {
@@ -37,28 +26,16 @@ export async function connect(page: Page, token: string = TOKEN): Promise<void> 
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
 }
 
-/** Watches the long tasks of a page; returns a function that prints and returns those so far, in ms. */
-export async function watchLongTasks(page: Page): Promise<() => Promise<number[]>> {
-  await page.evaluate(() => {
-    const spans: number[] = []
-    Object.assign(globalThis, { spans })
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) spans.push(duration)
-    }).observe({ type: 'longtask' })
-  })
-  return async () => {
-    const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
-    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
-    return spans
-  }
+export type ConsoleOptions = BrowserContextOptions & {
+  readonly token?: string
+  /** The path and the search of the address. */
+  readonly path?: string
 }
-
-export type ConsoleOptions = BrowserContextOptions & { readonly token?: string }
 
 /** Opens the console at an address and connects. */
 export async function openConsole(browser: Browser, url: string, options: ConsoleOptions = {}) {
-  const { token, ...context } = options
-  const visited = await visit(browser, url, context)
+  const { token, path = '', ...context } = options
+  const visited = await visit(browser, url + path, context)
   const { page } = visited
   await connect(page, token)
   const grid = page.getByRole('grid', { name: 'Plants' })
@@ -92,6 +69,11 @@ export async function openConsole(browser: Browser, url: string, options: Consol
       await page.getByRole('button', { name: format, exact: true }).click()
     },
     field: (name: string) => page.getByLabel(name, { exact: true }),
+    /** Chooses a file to import. */
+    chooseFile: (name: string, content: string | Buffer): Promise<void> =>
+      page
+        .getByLabel('File to import', { exact: true })
+        .setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) }),
     /** Nothing left the origin, and the browser has no complaint. */
     async isClean(): Promise<void> {
       const elsewhere = visited.requests().filter((url) => new URL(url).origin !== origin)
@@ -104,6 +86,17 @@ export async function openConsole(browser: Browser, url: string, options: Consol
 
 export type ConsolePage = Awaited<ReturnType<typeof openConsole>>
 
+/** A daemon and a browser for the tests of a file; `open` opens the console of the daemon. */
+export function ownConsole(args: readonly string[] = []) {
+  const own = ownDaemon({ args })
+  const browser = ownBrowser()
+  return {
+    ...own,
+    browser,
+    open: (options?: ConsoleOptions) => openConsole(browser, own.daemon.url, options),
+  }
+}
+
 /** A daemon on a store of its own with plants, as lines of JSON, and the console of it. */
 export async function openStore(browser: Browser, lines = '', args: readonly string[] = []) {
   const folder = temporaryFolder()
@@ -112,10 +105,10 @@ export async function openStore(browser: Browser, lines = '', args: readonly str
   const daemon = await startDaemon({ database, args })
   const console = await openConsole(browser, daemon.url)
   return {
+    ...console,
     folder,
     database,
     daemon,
-    console,
     async [Symbol.asyncDispose]() {
       await console.close()
       await daemon.kill()

@@ -1,17 +1,12 @@
 // Answers that come too late in the console, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { ownDaemon } from '../../harness/own-daemon'
-import { until } from '../../harness/until'
-import { connect, openConsole, ownBrowser } from './console-page'
+import { connect, ownConsole } from './console-page'
 
-const { daemon, stored } = ownDaemon()
-const browser = ownBrowser()
+const { daemon, open } = ownConsole()
 beforeAll(async () => {
   for (let id = 1; id <= 20; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
-
-const open = () => openConsole(browser, daemon.url)
 
 /** Holds back the answer about a plant; the page has it once the promise of `release` resolves. */
 async function hold(page: Page, id: number) {
@@ -64,26 +59,6 @@ test('a plant that answers after Disconnect opens no form in the next session', 
   await late.release()
 
   expect(await page.getByRole('dialog').count()).toBe(0)
-  await console.isClean()
-})
-
-test('a save that answers late does not close the form opened after it', async () => {
-  await using console = await open()
-  const { page } = console
-  await console.button('Edit plant 7').click()
-  await console.field('Name').fill('saved late')
-  const late = await hold(page, 7)
-  await console.button('Save').click()
-  await late.asked
-  await console.button('Edit plant 8').click()
-  await console.field('Name').fill('typed')
-  await late.release()
-
-  await console.row(7).getByText('saved late').waitFor()
-  expect(await console.field('Name').inputValue()).toBe('typed')
-  await console.button('Save').click()
-  await console.row(8).getByText('typed').waitFor()
-  await until('the change', () => stored(7n)?.name === 'saved late')
   await console.isClean()
 })
 

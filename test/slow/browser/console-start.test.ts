@@ -2,18 +2,14 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Response } from 'playwright-core'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
-import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
-import { openConsole, ownBrowser } from './console-page'
+import { openConsole, ownConsole, PHONE } from './console-page'
 import { visit } from './visit'
 
-const { daemon, createToken } = ownDaemon()
-const browser = ownBrowser()
+const { daemon, createToken, browser, open } = ownConsole()
 beforeAll(async () => {
   for (let id = 1; id <= 300; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
-
-const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
 describe('a link with a token in its fragment', () => {
   test('opens the console connected, and leaves no token in the address', async () => {
@@ -126,17 +122,8 @@ test('an empty store offers to add, to import, and twelve sample plants, which o
   await console.isClean()
 })
 
-test('on a phone the first plant is in the upper 40 % of the page', async () => {
-  await using console = await openConsole(browser, daemon.url, phone)
-  await console.row(1).waitFor()
-  await console.page.getByText('300 plants', { exact: true }).waitFor()
-  const { y = 844 } = (await console.row(1).boundingBox()) ?? {}
-
-  expect(y / 844).toBeLessThan(0.4)
-})
-
 test('on a phone the page is as high as its window, with ticked plants too', async () => {
-  await using console = await openConsole(browser, daemon.url, phone)
+  await using console = await open(PHONE)
   const { page } = console
   await console.row(1).waitFor()
   await page.getByText('300 plants', { exact: true }).waitFor()
@@ -150,7 +137,7 @@ test('on a phone the page is as high as its window, with ticked plants too', asy
 })
 
 test('the page says that it is reading the plants to tick', async () => {
-  await using console = await openConsole(browser, daemon.url)
+  await using console = await open()
   const { page } = console
   await console.row(1).waitFor()
   const { promise: isSeen, resolve: read } = Promise.withResolvers<void>()

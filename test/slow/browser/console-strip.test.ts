@@ -1,17 +1,15 @@
 // The console's status of the store, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
-import { ownDaemon } from '../../harness/own-daemon'
-import { connect, openConsole, ownBrowser } from './console-page'
+import { connect, ownConsole } from './console-page'
 
-const { daemon } = ownDaemon()
-const browser = ownBrowser()
+const { daemon, open } = ownConsole()
 
 beforeAll(async () => {
   for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
 
 test('one line shows how many plants there are, and unfolds into details for operators', async () => {
-  await using console = await openConsole(browser, daemon.url)
+  await using console = await open()
   const strip = console.page.locator('.status')
   const fact = (name: string) =>
     strip
@@ -40,7 +38,7 @@ test('one line shows how many plants there are, and unfolds into details for ope
 })
 
 test('a list that is older than a minute says so, and can be read again', async () => {
-  await using console = await openConsole(browser, daemon.url)
+  await using console = await open()
   const { page } = console
   await page.clock.install()
   await page.reload()
@@ -58,7 +56,7 @@ test('a list that is older than a minute says so, and can be read again', async 
 })
 
 test('a failed read is retried at once on request', async () => {
-  await using console = await openConsole(browser, daemon.url)
+  await using console = await open()
   const { page } = console
   await console.row(2).waitFor()
   const message = 'unexpected error; see the log'

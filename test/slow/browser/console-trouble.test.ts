@@ -1,51 +1,41 @@
 // Failures while the console is open, in a real Chromium: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
-import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
-import { ownDaemon } from '../../harness/own-daemon'
-import { connect, openConsole, openStore, ownBrowser } from './console-page'
+import { startDaemon, temporaryFolder } from '../../harness/daemon'
+import { connect, openConsole, openStore, ownConsole } from './console-page'
 
 // Chromium's own console message for a request without an answer.
 const NO_ANSWER = /^Failed to load resource: net::ERR_/
 
-const { daemon, stored, createToken, revokeToken } = ownDaemon()
-const browser = ownBrowser()
-
-const open = (token = TOKEN) => openConsole(browser, daemon.url, { token })
+const { daemon, stored, createToken, revokeToken, browser, open } = ownConsole()
 
 beforeAll(async () => {
   for (let id = 1; id <= 40; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
 
-describe('a token', () => {
-  test('stops an import when it is revoked, until there is another token', async () => {
-    await using console = await open(await createToken('importer'))
-    const { page } = console
-    const text = Array.from({ length: 40_000 }, (_, i) => `{"id":${i + 1000},"name":"p ${i}"}\n`)
-    let batches = 0
-    await page.route('**/plants/batch', async (route) => {
-      batches += 1
-      if (batches === 5) await revokeToken('importer')
-      await route.continue()
-    })
-    await console.field('File to import').setInputFiles({
-      name: 'plants.ndjson',
-      mimeType: 'application/x-ndjson',
-      buffer: Buffer.from(text.join('')),
-    })
-    await page.getByText('Waiting; it resumes by itself.').waitFor()
-    await connect(page)
-    await page
-      .getByText(
-        /^Done: created [\d,]+, (skipped [\d,]+ \(already stored\), )?refused 0; 40,000 rows read/,
-      )
-      .waitFor()
+test('a revoked token stops an import until there is another token', async () => {
+  await using console = await open({ token: await createToken('importer') })
+  const { page } = console
+  const text = Array.from({ length: 40_000 }, (_, i) => `{"id":${i + 1000},"name":"p ${i}"}\n`)
+  let batches = 0
+  await page.route('**/plants/batch', async (route) => {
+    batches += 1
+    if (batches === 5) await revokeToken('importer')
+    await route.continue()
+  })
+  await console.chooseFile('plants.ndjson', text.join(''))
+  await page.getByText('Waiting; it resumes by itself.').waitFor()
+  await connect(page)
+  await page
+    .getByText(
+      /^Done: created [\d,]+, (skipped [\d,]+ \(already stored\), )?refused 0; 40,000 rows read/,
+    )
+    .waitFor()
 
-    expect(stored(1000n)?.name).toBe('p 0')
-    expect(stored(40_999n)?.name).toBe('p 39999')
-    await console.isClean()
-  }, 120_000)
-})
+  expect(stored(1000n)?.name).toBe('p 0')
+  expect(stored(40_999n)?.name).toBe('p 39999')
+  await console.isClean()
+}, 120_000)
 
 test('the page waits for a daemon that restarts, and then stores the typed text', async () => {
   using folder = temporaryFolder()
@@ -123,60 +113,38 @@ test('a database that refuses writes is shown with the reason, and typed text is
 describe('with a change log', () => {
   const openLog = (lines: string) => openStore(browser, lines, ['--keep-changes', '1d'])
 
-  test('the table follows what others do', async () => {
-    await using log = await openLog('{"id":1,"name":"Fern"}\n')
-    const { console } = log
-    await console.row(1).waitFor()
-    await console.page.getByText('live', { exact: false }).waitFor()
-    await log.daemon.create('{"id":2,"name":"Rose"}')
-    await console.row(2).getByText('Rose').waitFor()
-    await log.daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Tree fern' } })
-    await console.row(1).getByText('Tree fern').waitFor()
-    await log.daemon.fetch('/plants/2', { method: 'DELETE' })
-    await console.row(2).waitFor({ state: 'detached' })
+  test('a search and a selection follow what others do', async () => {
+    await using console = await openLog('{"id":1,"name":"Fern"}\n')
+    const { page, daemon } = console
+    await page.getByText('Updates live').waitFor()
     await console.search('fern')
-    await console.page.getByText('1 plant found').waitFor()
-    await log.daemon.create('{"id":3,"name":"Rose"}')
-    await log.daemon.create('{"id":4,"name":"Fern of another"}')
+    await page.getByText('1 plant found').waitFor()
+    await daemon.create('{"id":3,"name":"Rose"}')
+    await daemon.create('{"id":4,"name":"Fern of another"}')
     await console.row(4).waitFor()
     expect(await console.row(3).count()).toBe(0)
-    await console.page.getByRole('checkbox', { name: 'Select all' }).click()
-    await console.page.getByText('All 2 selected').waitFor()
-    await log.daemon.fetch('/plants/4', { method: 'DELETE' })
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByText('All 2 selected').waitFor()
+    await daemon.fetch('/plants/4', { method: 'DELETE' })
     await console.row(4).waitFor({ state: 'detached' })
-    await console.page.getByText('1 selected', { exact: true }).waitFor()
+    await page.getByText('1 selected', { exact: true }).waitFor()
     await console.isClean()
   })
 
-  test('an empty history says whether changes are recorded', async () => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    const open = async (url: string) => {
-      const console = await openConsole(browser, url)
-      await console.row(1).click()
-      return console
-    }
-    {
-      await using bare = await startDaemon({ database })
-      for (const id of [1, 2]) await bare.create(`{"id":${id},"name":"Fern"}`)
-      await using console = await open(bare.url)
-      await console.page.getByText(/^Changes are not recorded/).waitFor()
-      expect(await console.barriers()).toEqual([])
-    }
-    await using kept = await startDaemon({ database, args: ['--keep-changes', '1d'] })
-    await using console = await open(kept.url)
+  test('an empty history says so until there is a change', async () => {
+    await using console = await openLog('{"id":1,"name":"Fern"}\n')
+    const { daemon } = console
+    await console.row(1).click()
     await console.page.getByText('No change of this plant is recorded.').waitFor()
-    await kept.fetch('/plants/2', { method: 'PATCH', json: { name: 'Rose' } })
-    await console.row(2).click()
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Rose' } })
     await console.page.getByText('name: Fern → Rose').waitFor()
     expect(await console.page.getByText(/^No change/).count()).toBe(0)
   })
 
   test('a plant has a history, and an earlier version can be restored', async () => {
-    await using log = await openLog('')
-    const { console } = log
-    await log.daemon.create('{"id":1,"name":"Fern","tag":"old"}')
-    await log.daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
+    await using console = await openLog('')
+    await console.daemon.create('{"id":1,"name":"Fern","tag":"old"}')
+    await console.daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
     await console.row(1).click()
     const versions = console.page.getByRole('list', { name: 'History' }).getByRole('listitem')
     await versions.filter({ hasText: 'Created as Fern, tag old' }).waitFor()
@@ -191,7 +159,7 @@ describe('with a change log', () => {
     await console.page.getByText('Changed plant 1; Ctrl+Z undoes it').waitFor()
     await versions.filter({ hasText: 'Name: Tree fern → Fern' }).waitFor()
     await console.page.getByRole('heading', { name: 'Fern', exact: true }).waitFor()
-    expect(await (await log.daemon.fetch('/plants/1')).json()).toEqual({
+    expect(await (await console.daemon.fetch('/plants/1')).json()).toEqual({
       id: 1,
       name: 'Fern',
       tag: 'old',
@@ -200,40 +168,16 @@ describe('with a change log', () => {
   })
 })
 
-describe('a delete', () => {
-  const undo = (id: number) => `Undo the deletion of plant ${id}`
+const undo = (id: number) => `Undo the deletion of plant ${id}`
 
-  test('by two quick clicks removes one plant', async () => {
-    await using console = await open()
-    await console.button('Delete plant 10').dblclick()
-    await console.button(undo(10)).waitFor()
+test('a delete by two quick clicks removes one plant', async () => {
+  await using console = await open()
+  await console.button('Delete plant 10').dblclick()
+  await console.button(undo(10)).waitFor()
 
-    await console.row(11).waitFor()
-    await console.button(undo(10)).click()
-    await console.row(10).waitFor()
-    expect(stored(11n)).toBeDefined()
-    await console.isClean()
-  })
-})
-
-test('a file that is chosen while the daemon is away is imported once it is back', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const first = await startDaemon({ database })
-  await using console = await openConsole(browser, first.url)
-  const { page } = console
-  await page.getByText('Healthy').waitFor()
-  await first.kill()
-  await page.getByRole('alert').getByText('No response, retrying…').waitFor()
-  await console.field('File to import').setInputFiles({
-    name: 'plants.csv',
-    mimeType: 'text/csv',
-    buffer: Buffer.from('id,name\n1,Fern\n'),
-  })
-  await page.getByText('Waiting; it resumes by itself.').waitFor()
-  await using _ = await startDaemon({ database, args: ['--port', String(first.port)] })
-
-  await page.getByText('Done: created 1').waitFor()
-  const complaints = await console.complaints()
-  expect(complaints.filter((line) => !NO_ANSWER.test(line))).toEqual([])
+  await console.row(11).waitFor()
+  await console.button(undo(10)).click()
+  await console.row(10).waitFor()
+  expect(stored(11n)).toBeDefined()
+  await console.isClean()
 })

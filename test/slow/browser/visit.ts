@@ -37,6 +37,8 @@ declare global {
 const MESSAGE_OF_REFUSALS = 'Failed to load resource: the server responded with a status of 4'
 
 function findSmallBeginnings(): string[] {
+  // The reference has names of fields everywhere.
+  if (location.pathname === '/docs') return []
   // Texts that are not the page's own, and names.
   const others = 'code, kbd, pre, bdi, abbr, h1, .brand, .chip, .name'
   const parts = 'p, h2, h3, h4, li, button, a, label, legend, summary, dt, th, caption, .badge'
@@ -52,7 +54,9 @@ function findSmallBeginnings(): string[] {
     .filter((part) => part.checkVisibility())
     .map(beginningOf)
     .filter((text) => text !== undefined)
-    .filter((text) => !text.parentElement?.closest(others) && /^\s*\p{Ll}/u.test(text.data))
+    .filter(
+      (text) => !text.parentElement?.closest(others) && /^\s*(?!plantstore)\p{Ll}/u.test(text.data),
+    )
     .map(({ data }) => data)
 }
 
@@ -86,7 +90,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
       ...complaints,
       ...(await page.evaluate(() => globalThis.violations)),
     ],
-    /** Barriers of any impact found by axe-core: rule and element. */
+    /** Barriers of any impact found by axe-core, and sentences of the console that begin with a small letter. */
     async barriers(): Promise<string[]> {
       // A colour that still changes has too little contrast for a moment.
       await page.evaluate(() => {
@@ -100,12 +104,13 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
       const { violations } = found as {
         violations: { id: string; impact: string; nodes: { html: string }[] }[]
       }
-      return violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`),
-      )
+      return [
+        ...violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`),
+        ),
+        ...(await page.evaluate(findSmallBeginnings)),
+      ]
     },
-    /** Sentences, labels and buttons in sight that begin with a small letter. */
-    smallBeginnings: (): Promise<string[]> => page.evaluate(findSmallBeginnings),
     close: () => context.close(),
     [Symbol.asyncDispose]: () => context.close(),
   }
