@@ -1,4 +1,4 @@
-// Answers that come too late in the console, in a real Chromium: `bun run test:browser`.
+// Responses that come too late in the console, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { connect, ownConsole } from './console-page'
@@ -8,7 +8,7 @@ beforeAll(async () => {
   for (let id = 1; id <= 20; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 })
 
-/** Holds back the answer about a plant; the page has it once the promise of `release` resolves. */
+/** Holds back the response about a plant; the page has it once the promise of `release` resolves. */
 async function hold(page: Page, id: number) {
   const isAsked = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ async function hold(page: Page, id: number) {
   }
 }
 
-test('a plant that answers late does not replace the form opened after it', async () => {
+test('a late response about a plant does not replace the form opened after it', async () => {
   await using console = await open()
   const { page } = console
   const late = await hold(page, 3)
@@ -47,7 +47,7 @@ test('a plant that answers late does not replace the form opened after it', asyn
   await console.isClean()
 })
 
-test('a plant that answers after Disconnect opens no form in the next session', async () => {
+test('a response after Disconnect opens no form in the next session', async () => {
   await using console = await open()
   const { page } = console
   const late = await hold(page, 6)
@@ -62,7 +62,7 @@ test('a plant that answers after Disconnect opens no form in the next session', 
   await console.isClean()
 })
 
-test('a search that answers late does not replace the one after it', async () => {
+test('a late response to a search does not replace the one after it', async () => {
   await using console = await open()
   const { page } = console
   const late = await hold(page, 9)

@@ -51,9 +51,9 @@ test.each([
     const { page } = visited
     const refused: string[] = []
     const lists: string[] = []
-    page.on('response', (answer) => {
-      if (answer.url().includes('/plants?')) lists.push(answer.url())
-      if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`)
+    page.on('response', (response) => {
+      if (response.url().includes('/plants?')) lists.push(response.url())
+      if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
     })
 
     await page.goto(`${daemon.url}/?plant=7#token=${token}`)
@@ -74,8 +74,8 @@ test.each([
 test('the form is loaded before a token is accepted, and takes what is typed at once', async () => {
   await using visited = await visit(browser, 'about:blank')
   const { page } = visited
-  const isForm = async (answer: Response): Promise<boolean> =>
-    answer.url().includes('/part-') && (await answer.text()).includes('Add and add another')
+  const isForm = async (response: Response): Promise<boolean> =>
+    response.url().includes('/part-') && (await response.text()).includes('Add and add another')
   const [loaded] = await Promise.all([page.waitForResponse(isForm), page.goto(daemon.url)])
   await loaded.finished()
   await page.getByLabel('Token', { exact: true }).fill(TOKEN)

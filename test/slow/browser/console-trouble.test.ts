@@ -4,7 +4,7 @@ import { renameSync } from 'node:fs'
 import { startDaemon, temporaryFolder } from '../../harness/daemon'
 import { connect, openConsole, openStore, ownConsole } from './console-page'
 
-// Chromium's own console message for a request without an answer.
+// Chromium's own console message for a request without a response.
 const NO_ANSWER = /^Failed to load resource: net::ERR_/
 
 const { daemon, stored, createToken, revokeToken, browser, open } = ownConsole()

@@ -130,7 +130,7 @@ describe('the table', () => {
     expect(await scroller.evaluate((element) => element.scrollTop)).toBe(2000)
   })
 
-  test('says beside the box that an id is none, and offers to look for a missing one in the names', async () => {
+  test('reports an id out of range beside the box, and offers to look for a missing one in the names', async () => {
     await using console = await open()
     await console.search('77')
     await console.row(77).waitFor()
@@ -190,10 +190,10 @@ test('an idle tab takes less than 60 kB a minute', async () => {
   await console.row(MIN).waitFor()
   const network = await console.page.context().newCDPSession(console.page)
   let bytes = 0
-  let answers = 0
+  let responses = 0
   network.on('Network.responseReceived', ({ response }) => {
     bytes += response.encodedDataLength
-    answers += 1
+    responses += 1
   })
   network.on('Network.dataReceived', ({ encodedDataLength }) => {
     bytes += encodedDataLength
@@ -201,7 +201,7 @@ test('an idle tab takes less than 60 kB a minute', async () => {
   await network.send('Network.enable')
   await console.page.waitForTimeout(10_000)
 
-  expect(answers).toBeGreaterThan(2)
+  expect(responses).toBeGreaterThan(2)
   expect(bytes * 6).toBeLessThan(60_000)
 })
 

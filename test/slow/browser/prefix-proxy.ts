@@ -1,6 +1,6 @@
 // A proxy that serves the program below a path prefix, as nginx does with `location /garden/`.
 
-/** Answers below the prefix alone, so that a link to the root is seen. */
+/** Serves paths below the prefix alone, so that a link to the root is seen. */
 export function startPrefixProxy(prefix: string, target: string) {
   const server = Bun.serve({
     port: 0,

@@ -19,14 +19,14 @@ const formOf = (page: Page, operation: string) =>
 
 type Fields = Readonly<Record<string, string>>
 
-/** Fills the form of an operation by its labels and sends it; resolves to what it shows of the answer. */
+/** Fills the form of an operation by its labels and sends it; resolves to what it shows of the response. */
 async function tryIt(page: Page, operation: string, fields: Fields = {}): Promise<string> {
   const form = formOf(page, operation)
   for (const [label, value] of Object.entries(fields)) await form.getByLabel(label).fill(value)
   await form.getByRole('button', { name: 'Send request' }).click()
   const status = form.locator('.outcome .status')
   await status.waitFor()
-  // The text of an answer that is not JSON is not in a box of code alone: so all of it is read.
+  // The text of a response that is not JSON is not in a box of code alone: so all of it is read.
   return String(await form.locator('.outcome').textContent()).replaceAll(/\s+/g, ' ')
 }
 
@@ -154,7 +154,7 @@ test('a form shows the error of the service with its number and headers', async 
   expect(await tryIt(page, 'createPlant', { Body: '{"id":1' })).toContain('"error": 40001')
   expect(await tryIt(page, 'readPlant', { id: '404' })).toContain('"error": 40402')
   const form = formOf(page, 'readPlant')
-  // A screen reader speaks the line of the status, not the whole answer.
+  // A screen reader speaks the line of the status, not the whole response.
   const spoken = form.locator('[role=status], [aria-live]')
   expect(await spoken.allTextContents()).toEqual([expect.stringMatching(/^404 Not Found \d+ ms$/)])
   await form.getByText('Headers', { exact: true }).click()

@@ -69,7 +69,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
   const complaints: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   page.on('pageerror', (error) => complaints.push(String(error)))
-  // Chromium says itself that an answer was an error; whoever expects such an answer does not expect silence.
+  // Chromium reports error statuses itself; a test that expects one expects this line too.
   page.on('console', (message) => {
     if (!message.text().startsWith(MESSAGE_OF_REFUSALS)) complaints.push(message.text())
   })

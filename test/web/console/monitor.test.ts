@@ -60,7 +60,7 @@ describe('the monitor of the console', () => {
     expect(session.isReachable.value).toBeTrue()
   })
 
-  test('says that the service does not answer', async () => {
+  test('says that the service does not respond', async () => {
     await using service = serve(null)
     const { session, monitor } = await monitorOf(service.url)
     await service.stop(true)

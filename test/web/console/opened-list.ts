@@ -20,7 +20,7 @@ export async function requestsOf(of: Daemon, act: () => Promise<unknown>): Promi
     .map((url) => url.slice(of.url.length))
 }
 
-/** Holds back the answer to the next request, which the service carries out; `release` lets it arrive. */
+/** Holds back the response to the next request, which the service carries out; `release` lets it arrive. */
 export function holdNextAnswer() {
   const { fetch } = globalThis
   const answered = Promise.withResolvers<void>()
@@ -28,10 +28,10 @@ export function holdNextAnswer() {
   const spy = spyOn(globalThis, 'fetch').mockImplementationOnce((async (
     ...request: Parameters<typeof fetch>
   ) => {
-    const answer = await fetch(...request)
+    const response = await fetch(...request)
     answered.resolve()
     await gate.promise
-    return answer
+    return response
   }) as typeof fetch)
   return {
     answered: answered.promise,

@@ -41,7 +41,7 @@ test('a file with a plant that differs asks, without being compared again', asyn
   expect(await preview.acceptDetected()).toBeFalse()
   await preview.prepare()
   await until('the comparison', () => isWhole(preview))
-  // Another comparison would read its page before the last of these answers.
+  // Another comparison would read its page before the last of these responses.
   for (let turn = 0; turn < 10; turn++) await session.call((client) => client.readStatus())
   preview.replaces.value = true
   preview.accept()

@@ -7,7 +7,6 @@ import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { describeFound } from '../../../src/web/console/toolbar/describe-found'
 import { cpuTime } from '../../harness/cpu-time'
 import { ownDaemon } from '../../harness/own-daemon'
-import { until } from '../../harness/until'
 import { openList as openAny, requestsOf } from './opened-list'
 
 const MORE_THAN_HELD = 100_001
@@ -188,10 +187,7 @@ describe('in a longer list', () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
     const asked = await requestsOf(daemon, () => list.searchTyped({ name: '25 PLANT' }))
     expect(asked).toEqual(['/plants?limit=250&name=25&name=PLANT'])
-    await until('the end of the list', () => {
-      list.reader.readAround(30)
-      return list.rows.isComplete.value
-    })
+    await list.readAll()
     expect(names()[0]).toBe('plant 25')
     expect(said()).toMatch(/^\d+ plants found; exact spelling only$/)
 
@@ -204,10 +200,7 @@ describe('in a longer list', () => {
 
   test('the service searches, as it does before the plants are counted', async () => {
     const { list, names } = await openList(undefined, { name: 'Günsel' })
-    await until('the end of the list', () => {
-      list.reader.readAround(30)
-      return list.rows.isComplete.value
-    })
+    await list.readAll()
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
     expect(list.searchesLocally).toBeFalse()
   })

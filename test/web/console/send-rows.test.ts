@@ -52,7 +52,7 @@ test('plants beside one that is refused are stored, in requests that fit', async
   })
 })
 
-test('plants whose replacement was stored, though its answer was lost, are known; what others changed is refused', async () => {
+test('plants whose replacement was stored, though the response was lost, are known; what others changed is refused', async () => {
   await daemon.create('{"id":9001,"name":"Rose","tag":"shrub"}')
   await daemon.create('{"id":9002,"name":"Lily"}')
   const { session } = await openList(daemon)

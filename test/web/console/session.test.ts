@@ -14,7 +14,7 @@ async function connect(token = TOKEN, url = daemon.url) {
   return session
 }
 
-test('does not connect with a token that was forgotten before the service answered', async () => {
+test('does not connect with a token that was forgotten before the service responded', async () => {
   const session = sessionAt(daemon.url)
 
   const connecting = session.connect(TOKEN)
@@ -57,7 +57,7 @@ test('a read-only token or daemon is known, even once a change is refused', asyn
 })
 
 describe('a call that waits', () => {
-  const answer = async () => ({ ok: true, status: 200, value: null }) as const
+  const respond = async () => ({ ok: true, status: 200, value: null }) as const
 
   test('leaves no listener on the signal that can stop it', async () => {
     const session = await connect()
@@ -65,7 +65,7 @@ describe('a call that waits', () => {
     const added = spyOn(signal, 'addEventListener')
     const removed = spyOn(signal, 'removeEventListener')
 
-    for (let batch = 0; batch < 100; batch++) await session.persist(answer, signal)
+    for (let batch = 0; batch < 100; batch++) await session.persist(respond, signal)
 
     expect(removed.mock.calls.length).toBe(added.mock.calls.length)
   })
@@ -75,10 +75,10 @@ describe('a call that waits', () => {
     session.isReachable.value = false
     const abort = new AbortController()
 
-    const waiting = session.persist(answer, abort.signal)
+    const waiting = session.persist(respond, abort.signal)
     abort.abort()
 
     expect(await waiting).toMatchObject({ ok: false, message: 'stopped' })
-    expect(await session.persist(answer, abort.signal)).toMatchObject({ message: 'stopped' })
+    expect(await session.persist(respond, abort.signal)).toMatchObject({ message: 'stopped' })
   })
 })

@@ -159,7 +159,7 @@ describe('a tag of several plants', () => {
   })
 })
 
-test('a change of many that got no answer is sent again once the service answers', async () => {
+test('a change of many without a response is sent again once the service responds', async () => {
   const plants = numbered(680, 3)
   await createPlants(plants)
   const { session, undoHistory, sentence } = await open()

@@ -27,7 +27,7 @@ test('a plant is duplicated under the next id, and shown', async () => {
   await person.press('Enter')
   await person.click(labels.control('Duplicate'))
   await isProposed('201')
-  await person.click(labels.saveNew)
+  await person.click(labels.control('Add'))
 
   await person.find(labels.cell('201', 'plant 200'), labels.cell('201', 'houseplant'))
   expect(stored(201n)).toMatchObject({ name: 'plant 200', tag: 'houseplant' })

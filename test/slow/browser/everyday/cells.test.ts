@@ -169,21 +169,21 @@ test('a change by someone else before the edit began is not replaced', async () 
   await evaluate(`(() => {
       const { fetch } = window
       const { promise, resolve } = Promise.withResolvers()
-      window.answer = resolve
+      window.release = resolve
       window.fetch = (...request) => promise.then(() => fetch(...request))
     })() ?? null`)
   await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
   await edit(BOSTON)
   await person.enter('mine')
   await person.find(labels.cell('1', 'mine'))
-  await evaluate('answer() ?? null')
+  await evaluate('release() ?? null')
   await person.click(OPEN)
   await person.find(labels.control('Save mine'), labels.cell('1', 'theirs'))
   expect(stored(1)).toMatchObject({ name: 'theirs' })
 })
 
 test('a form with typed text is not closed to edit a cell', async () => {
-  await person.click(labels.add)
+  await person.click(labels.control('Add plant'))
   await person.isIn('#name')
   await person.type('typed')
   await person.doubleClick(FERN)

@@ -27,7 +27,7 @@ test('connects with a token, and sees every plant', async () => {
   await person.open('about:blank')
   await person.open(daemon.url)
   await person.fill(labels.token, TOKEN)
-  await person.click(labels.connect)
+  await person.click(labels.control('Connect'))
   await person.find(
     ...PLANTS.map(({ id, name }) => labels.cell(String(id), name)),
     labels.cell('1', 'aroid'),
@@ -35,11 +35,11 @@ test('connects with a token, and sees every plant', async () => {
 })
 
 test('adds a plant with the largest id, and text of any kind', async () => {
-  await person.click(labels.add)
+  await person.click(labels.control('Add plant'))
   await person.fill(labels.id, LARGEST)
   await person.fill(labels.name, 'Rose "été" <b> אזוב')
   await person.fill(labels.tag, 'new & old')
-  await person.click(labels.saveNew)
+  await person.click(labels.control('Add'))
 
   await person.find(labels.cell(LARGEST, 'Rose "été" <b> אזוב'), labels.cell(LARGEST, 'new & old'))
   expect(stored(BigInt(LARGEST))).toMatchObject({
@@ -50,10 +50,10 @@ test('adds a plant with the largest id, and text of any kind', async () => {
 
 test('edits a plant', async () => {
   await person.hover(labels.row('4'))
-  await person.click(labels.edit('4'))
+  await person.click(labels.control('Edit plant 4'))
   await person.fill(labels.name, 'Sansevieria')
   await person.fill(labels.tag, 'succulent')
-  await person.click(labels.save)
+  await person.click(labels.control('Save'))
 
   await person.find(labels.cell('4', 'Sansevieria'), labels.cell('4', 'succulent'))
   // It is shown at once, and saved behind the page.
@@ -82,7 +82,7 @@ test('exports the plants that are shown to a CSV file', async () => {
   await person.click(labels.tagOf('3', 'fern'))
   await person.lose(labels.row('1'))
   await person.click(labels.exportMenu)
-  await person.click(labels.exportCsv)
+  await person.click(labels.control('CSV'))
 
   const file = join(browser().downloads, 'plants.csv')
   const expected = 'id,name,tag\n-7,Boston fern,fern\n3,Staghorn fern,fern\n'
@@ -94,7 +94,7 @@ test('exports the plants that are shown to a CSV file', async () => {
 test('exports all plants to a workbook, with the columns of the table', async () => {
   await person.click(labels.exportMenu)
   await person.find(labels.text('Export all plants'))
-  await person.click(labels.exportExcel)
+  await person.click(labels.control('Excel'))
 
   const file = join(browser().downloads, 'plants.xlsx')
   await until('the file', () => existsSync(file) && statSync(file).size > 0)

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { startProcess } from '../../../harness/process'
 import { type Driver, inputBy } from './driver'
 
-type Answer = { readonly id?: number; readonly result?: unknown; readonly message?: string }
+type Reply = { readonly id?: number; readonly result?: unknown; readonly message?: string }
 type Send = <T>(method: string, params: object) => Promise<T>
 
 /** Opens a connection; resolves to a function that sends a command, and resolves to its result. */
 async function connect(url: string): Promise<{ readonly send: Send; close(): void }> {
   const socket = new WebSocket(url)
-  const waiting = new Map<number, (answer: Answer) => void>()
+  const waiting = new Map<number, (reply: Reply) => void>()
   let sent = 0
   socket.onmessage = ({ data }) => {
-    const answer: Answer = JSON.parse(String(data))
-    waiting.get(answer.id ?? 0)?.(answer)
+    const reply: Reply = JSON.parse(String(data))
+    waiting.get(reply.id ?? 0)?.(reply)
   }
   await new Promise((resolve, reject) => {
     socket.onopen = resolve
@@ -22,7 +22,7 @@ async function connect(url: string): Promise<{ readonly send: Send; close(): voi
   return {
     async send<T>(method: string, params: object) {
       const id = ++sent
-      const { promise, resolve } = Promise.withResolvers<Answer>()
+      const { promise, resolve } = Promise.withResolvers<Reply>()
       waiting.set(id, resolve)
       socket.send(JSON.stringify({ id, method, params }))
       const { result, message } = await promise

@@ -84,7 +84,7 @@ test('one value is pasted into a cell, several lines are shown as rows to import
   expect(stored()).toHaveLength(4)
 })
 
-test('a cell is copied and pasted by the keyboard, also after another was edited', async () => {
+test('a cell is copied and pasted by the keyboard, even after another was edited', async () => {
   await person.press('ArrowRight')
   await person.enter('5" pot')
   await isStored('5" pot|fern')

@@ -1,4 +1,4 @@
-// The names in the console: the only place where the everyday tasks use them.
+// The things of the console, as a person finds them: by their names.
 
 /** The rows of plants, and their cells. */
 export const ROW = '[aria-label=Plants] :is([role=row], tr)'
@@ -26,11 +26,9 @@ const field = (name: string): Target => ({ kind: FIELD, name })
 const like = (pattern: string) => ({ pattern })
 
 export const token = field('Token')
-export const connect = button('Connect')
 export const sortByName = button('Name')
 export const table: Target = { kind: '[role=grid], table', name: 'Plants' }
 
-export const add = button('Add plant')
 export const id = field('ID')
 export const name = field('Name')
 export const tag = field('Tag')
@@ -39,8 +37,6 @@ export const cellField = (text: 'Name' | 'Tag', plant: string): Target =>
   field(`${text} of plant ${plant}`)
 export const newTag = field('New name')
 export const tagForAll = field('Tag for all of them')
-export const saveNew = button('Add')
-export const save = button('Save')
 
 export const boxOfAll: Target = { kind: 'input', name: 'Select all' }
 export const selected = (text: string): Target => ({ kind: '[role=status]', name: text })
@@ -65,7 +61,6 @@ export const cell = (plant: string, text: string): Target => ({
 })
 /** The tag of a plant, which filters by it. */
 export const tagOf = (plant: string, text: string): Target => button(text, plant)
-export const edit = (plant: string): Target => button(`Edit plant ${plant}`, plant)
 export const undo = button(like('^Undo the'))
 
 export const search = field('Search')
@@ -76,8 +71,6 @@ export const file: Target = { kind: 'input[type=file]', name: like('') }
 export const startImport = button(like('^Import(?!…| an?other| a file| it again)'))
 
 export const exportMenu = button(like('^Export'))
-export const exportCsv = button(like('^CSV$'))
-export const exportExcel = button(like('^Excel$'))
 
 /** The choice in the preview of an import. */
 export const replace: Target = { kind: 'input', name: 'Replace the plants that differ' }

@@ -18,7 +18,7 @@ async function leaveAndReturn(): Promise<void> {
 
 beforeAll(() => daemon.create('{"id":1,"name":"plant"}'))
 
-// WebKit's driver answers no more once it has brought this page back.
+// WebKit's driver no longer responds once it has brought this page back.
 const testReturn = Bun.env.TESTED_BROWSER === 'WebKit' ? test.skip : test
 
 testReturn(
@@ -35,7 +35,7 @@ testReturn(
 
     await person.fill(labels.token, TOKEN)
     await person.click({ kind: 'input', name: 'Keep in this tab' })
-    await person.click(labels.connect)
+    await person.click(labels.control('Connect'))
     await person.find(labels.row('1'))
     await leaveAndReturn()
     await person.find(labels.row('1'))

@@ -47,7 +47,7 @@ test('a header that is known names the columns', async () => {
 })
 
 test('several lines in the field of a name are shown as rows, and the typed text stays', async () => {
-  await person.click(labels.add)
+  await person.click(labels.control('Add plant'))
   await person.isIn('#name')
   await person.type('typed')
   expect(await person.paste('Aloe\nAgave\nYucca\n')).toBeFalse()

@@ -57,8 +57,8 @@ test('an import that is stopped during a request is undone whole, and completed 
   await person.evaluate(`(() => {
       const { fetch } = window
       window.fetch = async (url, init) => {
-        const answer = await fetch(url, init)
-        if (init.method !== 'POST') return answer
+        const response = await fetch(url, init)
+        if (init.method !== 'POST') return response
         window.fetch = fetch
         return new Promise((_, reject) => init.signal.addEventListener('abort', () => reject(init.signal.reason)))
       }

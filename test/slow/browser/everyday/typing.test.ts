@@ -26,12 +26,12 @@ const BROKEN = `(() => {
   window.mend = () => { window.fetch = fetch }
 })() ?? null`
 
-/** Stores the next change of a page, but loses its answer. */
+/** Stores the next change of a page, but loses its response. */
 const LOST = `(() => {
   const { fetch } = window
   window.fetch = async (...request) => {
-    const answer = await fetch(...request)
-    if (request[1]?.method !== 'PATCH') return answer
+    const response = await fetch(...request)
+    if (request[1]?.method !== 'PATCH') return response
     window.fetch = fetch
     throw new TypeError('no network')
   }
@@ -145,7 +145,7 @@ test('cells that are edited in an outage keep their texts, and are stored after 
   await person.lose(labels.text('4 edits not saved yet; retrying'))
 })
 
-test('an edit whose answer was lost is undone as any other', async () => {
+test('an edit whose response was lost is undone as any other', async () => {
   await person.press('ArrowRight')
   for (const text of ['one', 'two']) {
     if (text === 'two') await evaluate(LOST)

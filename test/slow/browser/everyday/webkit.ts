@@ -6,7 +6,7 @@ import { startProcess } from '../../../harness/process'
 import { inTime, until } from '../../../harness/until'
 import { type Driver, inputBy } from './driver'
 
-// Once its page has crashed, the driver answers nothing any more.
+// Once its page has crashed, the driver no longer responds.
 const PATIENCE_MS = 15_000
 // With two other browsers on two cores, WebKit takes half a minute to start.
 const START_MS = 50_000
@@ -23,9 +23,9 @@ async function command<T>(
 ): Promise<T> {
   const sent = JSON.stringify(body)
   const asking = fetch(url, { method, ...(body ? { body: sent } : {}) })
-  const answer = await inTime(() => `${method} ${url} ${sent}`, asking, withinMs)
-  const { value }: Value<T> = await answer.json()
-  if (!answer.ok) throw new Error(`${method} ${url}: ${value.message}`)
+  const response = await inTime(() => `${method} ${url} ${sent}`, asking, withinMs)
+  const { value }: Value<T> = await response.json()
+  if (!response.ok) throw new Error(`${method} ${url}: ${value.message}`)
   return value
 }
 
