@@ -1,8 +1,8 @@
 // Functions of the C library that Bun and Node lack.
 
-import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
+import { dlopen, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
-import { codeOf, messageOf, OpenError } from '../errors'
+import { messageOf, OpenError } from '../errors'
 
 const SYMBOLS = {
   flock: { args: ['i32', 'i32'], returns: 'i32' },
@@ -12,9 +12,6 @@ const SYMBOLS = {
   _exit: { args: ['i32'], returns: 'void' },
 } as const
 
-// The file names of the C library: glibc's and musl's.
-const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
-
 const LOCK_EX = 2
 const LOCK_NB = 4
 const LOCK_UN = 8
@@ -23,31 +20,21 @@ const AT_FDCWD = -100
 const STATX_INO = 0x100
 const STATX_ATTR_MOUNT_ROOT = 0x2000n
 
-/** Opens the C library and its functions. Throws an `OpenError` if this process may not allocate executable memory. */
-export function openLibc<Symbols extends Record<string, FFIFunction>>(
-  symbols: Symbols,
-): Library<Symbols>['symbols'] {
-  for (const name of LIBRARIES) {
-    try {
-      return dlopen(name, symbols).symbols
-    } catch (error) {
-      if (codeOf(error) !== 'ERR_DLOPEN_FAILED') {
-        throw new OpenError(
-          `no executable memory, which plantstore needs (${messageOf(error)}); allow it: remove MemoryDenyWriteExecute= from the unit, raise "ulimit -v", or set SELinux's execmem`,
-        )
-      }
-      // Tries the next name.
-    }
-  }
-  throw new Error(`none of these C libraries can be loaded: ${LIBRARIES.join(', ')}`)
-}
-
 let library: Library<typeof SYMBOLS>['symbols'] | undefined
 
+/** The C library: glibc, or musl, which takes the name for its own. */
 function libc(): Library<typeof SYMBOLS>['symbols'] {
-  library ??= openLibc(SYMBOLS)
-  return library
+  try {
+    library ??= dlopen('libc.so.6', SYMBOLS).symbols
+    return library
+  } catch (error) {
+    throw new OpenError(
+      `no executable memory, which plantstore needs (${messageOf(error)}); allow it: remove MemoryDenyWriteExecute= from the unit, raise "ulimit -v", or set SELinux's execmem`,
+    )
+  }
 }
+
+const cString = (text: string) => Buffer.from(`${text}\0`)
 
 const NAME_CACHE_SECONDS = '2'
 
@@ -56,11 +43,10 @@ const NAME_CACHE_SECONDS = '2'
  * variable then, from the C library. A value that the user has set stays.
  */
 export function shortenNameCache(): void {
-  const text = (path: string) => Buffer.from(`${path}\0`)
-  libc().setenv(text('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), text(NAME_CACHE_SECONDS), 0)
+  libc().setenv(cString('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), cString(NAME_CACHE_SECONDS), 0)
 }
 
-/** Throws an `OpenError` if the functions below cannot be called. */
+/** Throws an `OpenError` if this process may not allocate executable memory, which the functions here need. */
 export const requireLibc = (): void => void libc()
 
 /**
@@ -86,16 +72,19 @@ export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
 export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
 
+// Indexes of struct statx in 64-bit words; the same layout on every machine.
+const STATX_ATTRIBUTES = 1
+const STATX_INODE = 4
+const STATX_DEVICE = 17
+
 /**
  * Returns a function that looks at a path (statx(2)); null if nothing is there. Only the inode's number is requested: a
  * file whose times were requested gets new ones at its next write (multigrain timestamps, since Linux 6.13), so each
  * fsync would have to write the inode too, and take half as long again.
  */
-function openStatx(path: string): () => DataView | null {
-  const name = Buffer.from(`${path}\0`)
-  const answer = new DataView(new ArrayBuffer(256))
-  const bytes = new Uint8Array(answer.buffer)
-  return () => (libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0 ? answer : null)
+function openStatx(path: string): () => BigUint64Array | null {
+  const [name, stat] = [cString(path), new BigUint64Array(32)]
+  return () => (libc().statx(AT_FDCWD, name, 0, STATX_INO, stat) === 0 ? stat : null)
 }
 
 /**
@@ -105,10 +94,8 @@ function openStatx(path: string): () => DataView | null {
 export function watchInode(path: string): () => string | null {
   const statx = openStatx(path)
   return () => {
-    const answer = statx()
-    // stx_ino, stx_dev_major and stx_dev_minor; the same layout on every machine.
-    if (answer)
-      return `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
+    const stat = statx()
+    if (stat) return `${stat[STATX_INODE]}:${stat[STATX_DEVICE]}`
     // There is no file, or an error: errno does not survive an FFI call.
     if (statSync(path, { throwIfNoEntry: false }))
       throw new Error(`${path} changed while it was being checked`)
@@ -118,8 +105,7 @@ export function watchInode(path: string): () => string | null {
 
 /** True if the file at a path is a mount (since Linux 5.8): its name is in another folder than the file. */
 export const isMountRoot = (path: string): boolean =>
-  // stx_attributes; the same layout on every machine.
-  ((openStatx(path)()?.getBigUint64(8, true) ?? 0n) & STATX_ATTR_MOUNT_ROOT) !== 0n
+  ((openStatx(path)()?.[STATX_ATTRIBUTES] ?? 0n) & STATX_ATTR_MOUNT_ROOT) !== 0n
 
 /**
  * Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. Returns if

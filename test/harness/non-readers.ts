@@ -1,6 +1,5 @@
 // Clients that read nothing, over connections whose buffers are so small that the daemon has to keep the answer itself.
-import { ptr } from 'bun:ffi'
-import { openLibc } from '../../src/files/libc.ts'
+import { dlopen, ptr } from 'bun:ffi'
 
 const AF_INET = 2
 const SOCK_STREAM = 1
@@ -21,7 +20,7 @@ const symbols = {
 
 /** Opens connections to a port of this machine with segments of 1400 bytes, as over a network, and small buffers. */
 export function openNonReaders(port: number, many: number) {
-  const { socket, setsockopt, connect, send, close } = openLibc(symbols)
+  const { socket, setsockopt, connect, send, close } = dlopen('libc.so.6', symbols).symbols
   // struct sockaddr_in of 127.0.0.1, in network order but for the family.
   const address = new Uint8Array([
     AF_INET,
