@@ -1,6 +1,7 @@
 // A file or standard input, read to its end or until interrupted.
 
 import { accessSync, constants, createReadStream, readSync, statSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { inputError, messageOf, OpenError, UsageError } from '../errors'
 import { openDescriptor } from './descriptor'
 
@@ -44,61 +45,51 @@ export function readSecret(variable: string, path: string): string {
   }
 }
 
-/** A stream to read, in short parts, and its length, or null if unknown. */
-export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
-
-/** Reads a file, which is opened with its first part. */
-async function* partsOf(path: string, options: { fd?: number; end?: number }) {
-  yield* createReadStream(path, { ...options, highWaterMark: PART_BYTES })
-}
-
-/** Opens a file, or standard input for `-`. Throws an `OpenError` if it cannot be read. */
-export function openInput(path: string): Input {
-  if (path === '-') return { stream: partsOf('', { fd: 0 }), bytes: null }
+/**
+ * The bytes of a file, which can be read from its beginning again; null for others, such as a pipe, or `-` for standard
+ * input. Throws an `OpenError` or a `UsageError` if the file cannot be read.
+ */
+export function inputBytes(path: string): number | null {
+  if (path === '-') return null
   try {
-    const stat = statSync(path)
-    if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
     accessSync(path, constants.R_OK)
-    // The files of /proc have no length.
-    const bytes = stat.isFile() && stat.size > 0 ? stat.size : null
-    return { stream: partsOf(path, bytes === null ? {} : { end: bytes - 1 }), bytes }
   } catch (error) {
-    throw error instanceof UsageError ? error : inputError(error, path)
+    throw inputError(error, path)
   }
+  const stat = statSync(path)
+  if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
+  // The files of /proc have no length, as devices and pipes.
+  return stat.size || null
 }
 
 /**
- * The bytes of an input until `signal` is aborted, even while waiting for more. Throws an `OpenError` if it cannot be
- * read, or if a file has another length at its end than when it was opened: its last line may be half written.
+ * Reads a file, or standard input for `-`, in short parts until `signal` is aborted, even while waiting for more.
+ * `bytes`: its length. Throws an `OpenError` if it cannot be read, or if a file has another length at its end than when
+ * it was opened: its last line may be half written.
  */
 export async function* readInput(
-  { stream, bytes }: Input,
   path: string,
+  bytes: number | null,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const chunks = stream[Symbol.asyncIterator]()
-  let stop = () => {}
-  signal.addEventListener('abort', () => stop())
-  // Not Promise.race() with one promise for the signal: until that settles, it retains every chunk.
-  const readNext = () =>
-    new Promise<IteratorResult<Uint8Array> | null>((resolve, reject) => {
-      stop = () => resolve(null)
-      chunks.next().then(resolve, (error) => reject(inputError(error, path)))
-    })
+  const options = { highWaterMark: PART_BYTES, ...(path === '-' && { fd: 0 }) }
+  const reader = Readable.toWeb(createReadStream(path, options)).getReader()
+  signal.addEventListener('abort', () => reader.cancel().catch(() => {}))
   let bytesRead = 0
   while (!signal.aborted) {
-    const chunk = await readNext()
-    if (chunk === null || signal.aborted) return
-    if (chunk.done) {
-      if (bytes === null) return
+    const { value } = await reader.read().catch((error) => {
+      throw inputError(error, path)
+    })
+    if (signal.aborted) return
+    if (!value) {
       // A file that was removed meanwhile has no length.
       const length = statSync(path, { throwIfNoEntry: false })?.size ?? bytes
-      if (bytesRead === bytes && length === bytes) return
+      if (bytes === null || (bytesRead === bytes && length === bytes)) return
       throw new OpenError('the file changed while it was read; import it again')
     }
-    bytesRead += chunk.value.byteLength
-    onBytes(chunk.value.byteLength)
-    yield chunk.value
+    bytesRead += value.byteLength
+    onBytes(value.byteLength)
+    yield value
   }
 }

@@ -4,7 +4,6 @@ import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, openStore } from '../../engine/engine'
 import { commandUser } from '../../engine/store-user'
 import { messageOf } from '../../errors'
-import { openInput } from '../../files/input'
 import { COMMAND_ADVICE } from '../../formats/advice'
 import { prepend } from '../../formats/encoding/encoding'
 import { formatToRead } from '../../formats/format'
@@ -30,9 +29,8 @@ async function importFile(context: CommandContext, signal: AbortSignal): Promise
   const { name, isNew, files } = engine.locate(config.database)
   await using refusedFile =
     config.refused === null ? null : await openRefusedFile(config.refused, [path, ...files])
-  const input = openInput(path)
   const progress = createProgress(err, inPlants)
-  const file = await openFile(path, input, config, signal)
+  const file = await openFile(path, config, signal)
   signal.throwIfAborted()
   const report = new Report(file, refusedFile, progress, context)
   const { table, columns } = file

@@ -2,7 +2,7 @@
 
 import type { Config } from '../../config/config'
 import { OpenError, UsageError } from '../../errors'
-import { type Input, openInput, readInput } from '../../files/input'
+import { inputBytes, readInput } from '../../files/input'
 import { type Columns, resolveColumns } from '../../formats/columns'
 import type { Format } from '../../formats/format'
 import { openPlants, type Tools } from '../../formats/opening'
@@ -57,23 +57,22 @@ const NO_COLUMNS: Columns = {
   ...ofOptionalTexts(() => null),
 }
 
-/** Opens a file whose input is open. Throws an `OpenError` that names it, with the command that reads it if there is one. */
+/** Opens a file. Throws an `OpenError` that names it, with the command that reads it if there is one. */
 export async function openFile(
   path: string,
-  input: Input,
   config: Config,
   signal: AbortSignal,
 ): Promise<ImportFile> {
   let bytesRead = 0
-  const readFrom = (file: Input, purpose: 'inspect' | 'read') =>
+  const bytes = inputBytes(path)
+  const read = (purpose: 'inspect' | 'read') =>
     yieldForSignals(
-      readInput(file, path, signal, (length) => {
+      readInput(path, bytes, signal, (length) => {
         if (purpose === 'read') bytesRead += length
       }),
     )
   // Only a file on a disk can be read from its beginning again.
-  const source: Source =
-    input.bytes === null ? readFrom(input, 'read') : (purpose) => readFrom(openInput(path), purpose)
+  const source: Source = bytes === null ? read('read') : read
   const tools: Tools = {
     readBook: (book, sheet) => readWorkbookInThread(book, sheet, signal),
     async detectEncoding(lines) {
@@ -84,7 +83,7 @@ export async function openFile(
   try {
     const table = await openPlants({ name: path, format: config.format, source }, config, tools)
     const columns = table.header.length === 0 ? NO_COLUMNS : resolveColumns(table, config)
-    return { table, columns, bytes: input.bytes, bytesRead: () => bytesRead }
+    return { table, columns, bytes, bytesRead: () => bytesRead }
   } catch (error) {
     if (!(error instanceof OpenError)) throw error
     const file = path === '-' ? 'standard input' : path
