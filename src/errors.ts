@@ -28,11 +28,18 @@ export const IN_DOUBT = 'requests that were not answered may or may not be store
 // Codes of a disk that is full or failing. Not SQLite's read errors: they are about the file being read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 
-/** The error of a file that cannot be written: an `OpenError` if the disk is full or failing, else the error itself. */
+// Codes of any error of the system, such as ENOENT.
+const SYSTEM = /^E[A-Z\d]+$/
+
+/**
+ * The error of a file that cannot be written: an `OpenError` if the disk is full or failing, or the system refuses it;
+ * else the error itself.
+ */
 export function writeError(error: unknown, path: string): unknown {
-  return DISK.test(codeOf(error))
-    ? new OpenError(`cannot write ${path}: ${reasonOf(error)}`, true)
-    : error
+  const [code, isOpenError] = [codeOf(error), error instanceof OpenError]
+  const isDisk = DISK.test(code)
+  if (!isDisk && (isOpenError || !SYSTEM.test(code))) return error
+  return new OpenError(`cannot write ${path}: ${reasonOf(error)}`, isDisk)
 }
 
 /** The code of an error of the system or of SQLite; empty if there is none. */
@@ -53,8 +60,8 @@ export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'no such file',
+  ENOENT: 'no such file or folder',
+  ENOTDIR: 'not a folder',
   EACCES: 'permission denied',
   EISDIR: 'is a folder',
   EIO: 'input/output error',

@@ -1,12 +1,15 @@
 // A folder for unfinished files: private to this user, with a random name, locked while in use.
 
-import { constants, fstatSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, fstatSync, mkdtempSync, readdirSync, renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeError } from '../errors'
 import { openDescriptor } from './descriptor'
-import { tryLock } from './libc'
+import { requireLibc, tryLock } from './libc'
 
 const PREFIX = '.plantstore-'
+// Random characters of mkdtemp(3).
+const RANDOM_LENGTH = 6
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
@@ -29,18 +32,18 @@ export async function removeLeftovers(parent: string): Promise<void> {
       const isOwn = fstatSync(folder.fd).uid === process.getuid?.()
       if (isOwn && tryLock(folder.fd)) await removeFolder(join(parent, name))
     } catch {
-      // It is gone or unreadable, or on a file system without locks: its use is unknown.
+      // It is gone or unreadable.
     }
   }
 }
 
-/** Locks an open folder; false if another process removes it as a leftover. */
-function lockFolder(path: string, fd: number): boolean {
+/** Throws an `OpenError` unless this user can write to a folder. */
+export function checkFolder(folder: string): void {
   try {
-    return tryLock(fd) && statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    // Without locks, no process removes leftovers.
-    return true
+    // With a slash, a file is no folder (path_resolution(7)).
+    accessSync(`${folder}/`, constants.W_OK)
+  } catch (error) {
+    throw writeError(error, `to folder ${folder}`)
   }
 }
 
@@ -49,18 +52,18 @@ export async function makePrivateFolder(
   parent: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {
   await removeLeftovers(parent)
-  const path = mkdtempSync(join(parent, PREFIX))
-  const folder = openDescriptor(path, FLAGS)
-  const isLocked = lockFolder(path, folder.fd)
-  if (isLocked) {
-    return {
-      path,
-      async [Symbol.asyncDispose]() {
-        await removeFolder(path).catch(() => {})
-        folder[Symbol.dispose]()
-      },
-    }
+  requireLibc()
+  // Locked under a name that nobody takes for a leftover.
+  const unlocked = mkdtempSync(join(parent, '.plantstore.'))
+  const folder = openDescriptor(unlocked, FLAGS)
+  tryLock(folder.fd)
+  const path = join(parent, PREFIX + unlocked.slice(-RANDOM_LENGTH))
+  renameSync(unlocked, path)
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      await removeFolder(path).catch(() => {})
+      folder[Symbol.dispose]()
+    },
   }
-  folder[Symbol.dispose]()
-  return makePrivateFolder(parent)
 }

@@ -1,22 +1,8 @@
-// Resolves paths, and checks that a file may be created there.
+// Resolves paths, and refuses those that name no file, or one that must not be written.
 
-import { accessSync, constants, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError, reasonOf, UsageError } from '../errors'
-
-const MAX_LINKS = 40
-const STICKY = 0o1000
-const OTHERS_WRITE = 0o002
-
-/**
- * True if another user may have planted a file in a shared folder, such as /tmp, for us to write to: the rule of
- * `fs.protected_symlinks` (https://docs.kernel.org/admin-guide/sysctl/fs.html).
- */
-export const isPlanted = (file: Stats, folder: Stats): boolean =>
-  (folder.mode & STICKY) !== 0 &&
-  (folder.mode & OTHERS_WRITE) !== 0 &&
-  file.uid !== folder.uid &&
-  file.uid !== process.getuid?.()
 
 /** The result of stat() or lstat(); undefined if nothing exists. Throws an `OpenError` if the path cannot be searched. */
 export function statOf(path: string, stat = statSync): Stats | undefined {
@@ -27,6 +13,17 @@ export function statOf(path: string, stat = statSync): Stats | undefined {
     if (codeOf(error) === 'ENOTDIR') return undefined
     throw new OpenError(`cannot open ${path}: ${reasonOf(error)}`, codeOf(error) === 'EIO')
   }
+}
+
+const STICKY = 0o1000
+
+/**
+ * Throws an `OpenError` for what another user has put into a shared folder, such as /tmp. `trusted`: a user who may.
+ */
+function requireOwn(path: string, { uid }: Stats, trusted?: number): void {
+  const isShared = (statSync(dirname(path)).mode & STICKY) !== 0
+  if (isShared && uid !== process.getuid?.() && uid !== trusted)
+    throw new OpenError(`${path} belongs to user ${uid}, in a shared folder; name another file`)
 }
 
 // The open files of a process (proc_pid_fd(5)).
@@ -40,39 +37,21 @@ export function descriptorOf(path: string): number | null {
 
 /**
  * The path with links resolved, whether a file exists or not. The link of an open file (/proc/PID/fd/N) is not
- * followed. Throws an `OpenError` for a link that another user has put into a shared folder, and for too many links.
+ * followed. Throws an `OpenError` for a link that another user than the owner has put into a shared folder
+ * (`fs.protected_symlinks`, https://docs.kernel.org/admin-guide/sysctl/fs.html), and for links in a circle.
  */
-export function targetOf(path: string, links = 0): string {
+export function targetOf(path: string): string {
   const full = resolve(path)
+  // Throws for a circle.
+  statOf(full)
   const parent = dirname(full)
   if (parent === full) return full
-  const folder = targetOf(parent, links)
+  const folder = targetOf(parent)
   const location = join(folder, basename(full))
-  const stat = statOf(location, lstatSync)
-  if (!stat?.isSymbolicLink() || OPEN_FILE.test(location)) return location
-  if (isPlanted(stat, lstatSync(folder))) {
-    throw new OpenError(
-      `${location} is a link that user ${stat.uid} made in a shared folder; not followed`,
-    )
-  }
-  if (links === MAX_LINKS) throw new OpenError(`${path}: too many links`)
-  return targetOf(resolve(folder, readlinkSync(location)), links + 1)
-}
-
-/** The kind of file at a path, such as 'a device'; null for a regular file, or none. Opens nothing. */
-export function kindAt(path: string): string | null {
-  const stat = statOf(path)
-  if (!stat || stat.isFile()) return null
-  if (stat.isDirectory()) return 'a folder'
-  if (stat.isFIFO()) return 'a pipe'
-  return stat.isSocket() ? 'a socket' : 'a device'
-}
-
-/** Throws a `UsageError` unless a path names a regular file or none. Open files of a process are refused too. */
-export function requireRegular(path: string): void {
-  const target = targetOf(path)
-  const kind = OPEN_FILE.test(target) ? 'an open file of a process' : kindAt(target)
-  if (kind !== null) throw new UsageError(`${path} is ${kind}; name a file`)
+  const link = statOf(location, lstatSync)
+  if (!link?.isSymbolicLink() || OPEN_FILE.test(location)) return location
+  requireOwn(location, link, statSync(folder).uid)
+  return targetOf(resolve(folder, readlinkSync(location)))
 }
 
 /** True if two paths name one file, by links or hard links too. */
@@ -82,28 +61,28 @@ export function isSameFile(path: string, other: string): boolean {
   return isSameInode || targetOf(path) === targetOf(other)
 }
 
-/** Throws a `UsageError` if a path is one of some files. */
-export function requireUnused(path: string, files: readonly string[]): void {
-  if (files.some((file) => isSameFile(path, file)))
+/**
+ * The path to write a file to, with links resolved. Throws a `UsageError` if it is one of `otherFiles` of the command,
+ * and an `OpenError` for another user's file in a shared folder.
+ */
+export function pathToWrite(path: string, otherFiles: readonly string[]): string {
+  if (otherFiles.some((file) => isSameFile(path, file)))
     throw new UsageError(`${path} is in use by this command; name another file`)
+  const target = targetOf(path)
+  const stat = statOf(target)
+  if (stat) requireOwn(target, stat)
+  return target
 }
 
-/** Throws an `OpenError` if no file can be created in a folder. */
-export function checkFolder(folder: string): void {
-  const stat = statOf(folder)
-  if (!stat) throw new OpenError(`folder ${folder} does not exist`)
-  if (!stat.isDirectory()) throw new OpenError(`${folder} is not a folder`)
-  try {
-    accessSync(folder, constants.W_OK)
-  } catch (error) {
-    throw new OpenError(`cannot write to folder ${folder}: ${reasonOf(error)}`)
-  }
+/** The kind of file at a path; null for a regular file, or none. Opens nothing. */
+export function kindAt(path: string): 'a folder' | 'not a regular file' | null {
+  const stat = statOf(path)
+  if (!stat || stat.isFile()) return null
+  return stat.isDirectory() ? 'a folder' : 'not a regular file'
 }
 
-/** Throws an `OpenError` for another user's file in a sticky folder, which rename(2) may not replace. */
-export function checkOwner(path: string): void {
-  const [file, folder, user] = [statOf(path), statSync(dirname(path)), process.getuid?.()]
-  const isOurs = user === 0 || user === folder.uid || user === (file?.uid ?? user)
-  if ((folder.mode & STICKY) !== 0 && !isOurs)
-    throw new OpenError(`${path} belongs to another user, in a shared folder; name another file`)
+/** Throws a `UsageError` unless a path names a regular file or none. */
+export function requireRegular(path: string): void {
+  const kind = kindAt(path)
+  if (kind !== null) throw new UsageError(`${path} is ${kind}; name a file`)
 }

@@ -3,7 +3,7 @@
 import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { UsageError } from '../../errors'
-import { produceFile } from '../../files/replace-file'
+import { beginFile } from '../../files/replace-file'
 import { type Command, onlyArgument } from '../command'
 import { countOf } from '../count'
 import { copyWithProgress } from '../terminal/copy-with-progress'
@@ -26,8 +26,9 @@ restore" reads. It is checked and synced to disk before it is renamed.`,
     const databaseFiles = locate(config.database).files
     let wrongRecords: readonly string[] = []
     const code = await copyWithProgress(out, err, async (onBytes) => {
-      const write = (target: string) => copyDatabase(config.database, target, onBytes)
-      const result = await produceFile(path, 'refuse', write, databaseFiles)
+      await using file = await beginFile(path, 'refuse', databaseFiles)
+      const result = await file.write((temp) => copyDatabase(config.database, temp, onBytes))
+      await file.place()
       wrongRecords = result.wrongRecords
       return `backed up ${countOf(result.plants, 'plant')} to ${path}\n`
     })

@@ -1,20 +1,11 @@
 // plantstore export: writes all plants as of one moment, as text or as a workbook.
 
-import { lstatSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DATABASE_OPTIONS } from '../../config/options'
 import { engineOf, type PlantParts } from '../../engine/engine'
 import { OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
-import { produceFile } from '../../files/replace-file'
-import {
-  descriptorOf,
-  isPlanted,
-  kindAt,
-  requireRegular,
-  requireUnused,
-  targetOf,
-} from '../../files/resolve-path'
+import { beginFile } from '../../files/replace-file'
+import { descriptorOf, kindAt, pathToWrite } from '../../files/resolve-path'
 import {
   EXPORT_FORMATS,
   type ExportFormat,
@@ -80,23 +71,6 @@ async function writeBook(
     first &&
     `a cell keeps no empty text and no carriage return, as in ${countOf(changed.length, 'plant')} (first: ${first.id}); NDJSON keeps both`
   return { plants: plants.length, isWhole: writeAll(fd, writeWorkbook(plants)), notice }
-}
-
-/**
- * True if a path names a file, which is replaced when complete; false for a device or a pipe, which is written
- * directly.
- */
-function isReplaced(path: string, files: readonly string[]): boolean {
-  requireUnused(path, files)
-  const target = targetOf(path)
-  const kind = kindAt(target)
-  if (kind === 'a folder' || kind === 'a socket') requireRegular(path)
-  if (kind === null) return true
-  const stat = statSync(target)
-  if (isPlanted(stat, lstatSync(dirname(target)))) {
-    throw new OpenError(`${path} belongs to user ${stat.uid}, in a shared folder; not written to`)
-  }
-  return false
 }
 
 /** The format to write, by the file's name if no option says it. */
@@ -166,12 +140,18 @@ async function runExport(context: CommandContext): Promise<number> {
       const target = { fd: fd ?? STANDARD_OUTPUT, [Symbol.dispose]() {} }
       return report(await exportTo(() => target, 'once'))
     }
-    if (!isReplaced(path, files))
-      return report(await exportTo(() => openDescriptor(path, 'w'), 'once'))
+    // A device or a pipe is written directly; a file is replaced when complete.
+    if (kindAt(path) === 'not a regular file') {
+      const target = pathToWrite(path, files)
+      return report(await exportTo(() => openDescriptor(target, 'w'), 'once'))
+    }
     return await interruptible(async (signal) => {
-      const write = (temporary: string) =>
-        exportTo(() => openDescriptor(temporary, 'w'), 'repeatable', signal)
-      return report(await produceFile(path, 'replace', write))
+      await using file = await beginFile(path, 'replace', files)
+      const result = await file.write((temp) =>
+        exportTo(() => openDescriptor(temp, 'w'), 'repeatable', signal),
+      )
+      await file.place()
+      return report(result)
     })
   } catch (error) {
     throw writeError(error, path ?? 'standard output')

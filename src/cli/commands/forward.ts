@@ -7,7 +7,7 @@ import { type Config, namesProxy } from '../../config/config'
 import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
-import { checkReplaceable, produceFile } from '../../files/replace-file'
+import { beginFile } from '../../files/replace-file'
 import { createSendRequest } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { EXIT_CODES } from '../../program'
@@ -22,9 +22,6 @@ function readCursor(path: string): string | undefined {
   if (CURSOR.test(cursor)) return cursor
   throw new OpenError(`${path} has no cursor; remove it to begin with the oldest change`)
 }
-
-const saveCursor = (path: string, cursor: string): Promise<unknown> =>
-  produceFile(path, 'replace', (temporary) => Bun.write(temporary, `${cursor}\n`))
 
 const databaseFiles = ({ url, database }: Config): readonly string[] =>
   url === null ? engineOf(database).locate(database).files : []
@@ -42,7 +39,11 @@ async function forwardChanges(context: CommandContext): Promise<number> {
   const { cursorFile, secretFile } = config
   if (!cursorFile || !secretFile) throw new UsageError('give --cursor-file and --secret-file')
   // If the cursor could not be saved, each start would send the same changes again.
-  await checkReplaceable(cursorFile, [secretFile, ...databaseFiles(config)])
+  await using file = await beginFile(cursorFile, 'replace', [secretFile, ...databaseFiles(config)])
+  async function saveCursor(text: string): Promise<void> {
+    await file.write((temp) => Bun.write(temp, `${text}\n`))
+    await file.place()
+  }
   const receiver = receiverOf(args, secretFile)
   let cursor = readCursor(cursorFile)
   const report = (line: string) => err.write(`plantstore: ${line}\n`)
@@ -54,7 +55,7 @@ async function forwardChanges(context: CommandContext): Promise<number> {
       // Read before it is saved, so that an invalid cursor is refused.
       const { next } = await source.page(config.after)
       cursor = config.after === NOW ? next : config.after
-      await saveCursor(cursorFile, cursor)
+      await saveCursor(cursor)
     }
     // The path may be a secret.
     const { host } = receiver.url
@@ -65,7 +66,7 @@ async function forwardChanges(context: CommandContext): Promise<number> {
       const outcome = await deliver(sendRequest, receiver, change, signal, onFailure)
       if (outcome === 'gone') report(`${host} answered 410 Gone; stopping`)
       if (outcome !== 'accepted') break
-      await saveCursor(cursorFile, change.cursor)
+      await saveCursor(change.cursor)
     }
     return EXIT_CODES.ok
   } finally {

@@ -4,7 +4,7 @@ import { DATABASE_OPTIONS, OPTIONS, type OptionName, toFlag } from '../../config
 import { engineOf, openStore } from '../../engine/engine'
 import { commandUser } from '../../engine/store-user'
 import { UsageError } from '../../errors'
-import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file'
+import { beginFile, type UnnamedFile } from '../../files/replace-file'
 import { EXIT_CODES } from '../../program'
 import { cutUrls } from '../../redaction'
 import type { Store } from '../../store'
@@ -66,7 +66,7 @@ async function create(
   }
   let isDelivered = false
   try {
-    if (file) writeText(file, `${text}\n`)
+    await file?.write((temp) => Bun.write(temp, `${text}\n`))
     await file?.place()
     isDelivered = file !== null || printToken(text, name, context)
   } finally {

@@ -1,14 +1,13 @@
 // The file of an import's refused rows, placed once complete: empty if no row was refused.
 
-import { appendFileSync } from 'node:fs'
-import { writeError } from '../../errors'
+import { appendFile } from 'node:fs/promises'
 import { beginFile } from '../../files/replace-file'
 
 export type RefusedFile = AsyncDisposable & {
   /** Adds a row; `header` is written before the first. */
   add(row: string, header: string): void
-  /** Writes the added rows. Throws an `OpenError` if that fails; the file is then never created. */
-  flush(): void
+  /** Writes the added rows. Rejects with an `OpenError` if that fails; the file is then never created. */
+  flush(): Promise<void>
   /** Completes the file. Resolves to false if it has no row. Rejects with an `OpenError` if that fails. */
   end(): Promise<boolean>
 }
@@ -23,17 +22,15 @@ export async function openRefusedFile(
   let hasRows = false
   let hasFailed = false
 
-  function fail(error: unknown): never {
-    hasFailed = true
-    throw writeError(error, file.path)
-  }
-
-  function flush(): void {
+  async function flush(): Promise<void> {
+    const text = texts.join('')
+    // More rows may be added meanwhile.
+    texts = []
     try {
-      appendFileSync(file.tempPath, texts.join(''), { mode: 0o600 })
-      texts = []
+      await file.write((temp) => appendFile(temp, text))
     } catch (error) {
-      fail(error)
+      hasFailed = true
+      throw error
     }
   }
 
@@ -46,8 +43,8 @@ export async function openRefusedFile(
     flush,
     async end() {
       if (hasFailed) return false
-      flush()
-      await file.place().catch(fail)
+      await flush()
+      await file.place()
       return hasRows
     },
     [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),

@@ -85,7 +85,7 @@ export class Report {
       if (signal.aborted) return
       if (this.context.config.dryRun)
         for (const entry of group) if ('plant' in entry) this.#examples.add(entry.plant)
-      this.refusedFile?.flush()
+      await this.refusedFile?.flush()
       this.progress.update(this.#rowCount, this.file.bytesRead(), this.file.bytes)
       yield group
     }

@@ -28,7 +28,7 @@ import { codeOf, OpenError, UsageError, writeError } from '../../errors'
 import { openDescriptor } from '../../files/descriptor'
 import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
-import { checkFolder, isSameFile, requireRegular, targetOf } from '../../files/resolve-path'
+import { isSameFile, requireRegular, targetOf } from '../../files/resolve-path'
 import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase, type OnBytes } from './backup'
 import { renameChangeLog } from './change-log'
@@ -127,9 +127,7 @@ function moveNames(path: string, keptPath: string, newPath: string): void {
 function checkPaths(backup: string, database: string): string {
   const path = targetOf(database)
   requireDatabaseName(path)
-  checkFolder(dirname(path))
   requireRegular(backup)
-  requireRegular(database)
   if (isSameFile(backup, path))
     throw new UsageError(`${backup} is the database itself; name a backup`)
   return path

@@ -213,7 +213,7 @@ test.each([
   [
     'a missing file',
     { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' },
-    'cannot read PLANTSTORE_TOKEN_FILE /missing/short-secret: no such file;',
+    'cannot read PLANTSTORE_TOKEN_FILE /missing/short-secret: no such file or folder;',
   ],
   [
     'a file without an end',

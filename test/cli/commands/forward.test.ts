@@ -221,7 +221,7 @@ test('refuses wrong usage in one line', async () => {
   const nowhere = ['--cursor-file', folder.file('nowhere/cursor')]
   expect(await run(url, ...nowhere, '--secret-file', secretFile)).toEqual([
     1,
-    expect.stringContaining('nowhere does not exist'),
+    expect.stringContaining('nowhere/cursor: no such file or folder'),
   ])
   for (const file of [empty, raw]) {
     expect(await run(url, '--cursor-file', file, '--secret-file', secretFile)).toEqual([

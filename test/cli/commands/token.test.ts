@@ -129,7 +129,9 @@ test('creates no file without a token, and no token without a file', async () =>
   )
   expect(taken.err).toStartWith('plantstore: token twice already exists; ')
   expect(existing.err).toBe(`plantstore: ${own.file('old')} already exists; give a new FILE\n`)
-  expect(missing.err).toBe(`plantstore: folder ${own.file('missing')} does not exist\n`)
+  expect(missing.err).toBe(
+    `plantstore: cannot write ${own.file('missing/token')}: no such file or folder\n`,
+  )
   expect(none.err).toStartWith('plantstore: no database at ')
   expect((await token('list')).out).not.toContain('fileless')
   expect(readdirSync(own.path)).toEqual(['old'])

@@ -147,7 +147,7 @@ test.skipIf(!hasOpenssl)(
       folder.file('x'),
     ]
     const damagedChain = file('damaged.crt', `${readFileSync(one.cert, 'utf8')}${damaged}`)
-    const missed = `cannot read ${missing}: no such file`
+    const missed = `cannot read ${missing}: no such file or folder`
     const bad: [cert: string, key: string, message?: string][] = [
       [one.cert, two.key],
       [noPem, one.key],

@@ -377,8 +377,8 @@ test.each([
     '--backup-every must be a duration from 1s to 1000y',
   ],
   [['--backup-folder', 'FOLDER', '--backup-keep', '0'], 2, '--backup-keep must be'],
-  [['--backup-folder', 'FOLDER/none'], 1, 'none does not exist'],
-  [['--backup-folder', 'FOLDER/plants.db'], 1, 'plants.db is not a folder'],
+  [['--backup-folder', 'FOLDER/none'], 1, 'none: no such file or folder'],
+  [['--backup-folder', 'FOLDER/plants.db'], 1, 'plants.db: not a folder'],
 ])('refuses %j in one line', async (args, code, message) => {
   using folder = temporaryFolder()
   writeFileSync(folder.file('plants.db'), '')

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -78,7 +79,7 @@ const canMakeDevices = (() => {
 
 /** Paths that are not regular files: a function that makes one, and its name in messages. */
 const targets: Readonly<Record<string, readonly [(path: string) => unknown, string]>> = {
-  'a pipe': [(path) => make('mkfifo', path), 'a pipe'],
+  'a pipe': [(path) => make('mkfifo', path), 'not a regular file'],
   'a folder': [(path) => mkdirSync(path), 'a folder'],
   'a link to a folder': [
     (path) => {
@@ -87,13 +88,13 @@ const targets: Readonly<Record<string, readonly [(path: string) => unknown, stri
     },
     'a folder',
   ],
-  'a device': [makeDevice, 'a device'],
+  'a device': [makeDevice, 'not a regular file'],
   'a link to a device': [
     (path) => {
       makeDevice(`${path}.device`)
       symlinkSync(`${path}.device`, path)
     },
-    'a device',
+    'not a regular file',
   ],
 }
 
@@ -168,7 +169,7 @@ describe.each(ofFiles)('%s', (name) => {
   test('refuses a path below a file', async () => {
     const { out, err, code } = await runProgram(wordsOf(name, `${file('secret')}/new`))
 
-    const told = `plantstore: ${file('secret')} is not a folder\n`
+    const told = `plantstore: cannot write ${file('secret')}/new: not a folder\n`
     expect({ out, err, code }).toEqual({ out: '', err: told, code: 1 })
   })
 
@@ -181,7 +182,7 @@ describe.each(ofFiles)('%s', (name) => {
 
     expect({ out, err, code }).toEqual({
       out: '',
-      err: `plantstore: cannot write to folder ${own.path}: permission denied\n`,
+      err: `plantstore: cannot write ${own.file('new')}: permission denied\n`,
       code: 1,
     })
     chmodSync(own.path, 0o755)
@@ -204,23 +205,37 @@ describe.each(ofFiles)('%s', (name) => {
   })
 })
 
-test.skipIf(!isRoot).each(replacing)(
-  '%s refuses a file of another user in a shared folder',
-  async (name) => {
+test
+  .skipIf(!isRoot)
+  .each(replacing.flatMap((name) => [[name, 0, asUser] as const, [name, 65_534, {}] as const]))(
+  '%s refuses a file of user %d in a shared folder',
+  async (name, owner, options) => {
     using own = temporaryFolder()
+    const path = own.file('theirs')
     chmodSync(own.path, 0o1777)
-    await Bun.write(own.file('theirs'), 'of root')
+    await Bun.write(path, 'old')
+    chownSync(path, owner, owner)
     await Bun.$`chmod -R a+rX ${folder.path}`.quiet()
 
-    const { err, code } = await runProgram(wordsOf(name, own.file('theirs')), asUser)
+    const { err, code } = await runProgram(wordsOf(name, path), options)
 
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: expect.stringContaining('belongs to another user, in a shared folder'),
-    })
-    expect(readFileSync(own.file('theirs'), 'utf8')).toBe('of root')
+    const told = `plantstore: ${path} belongs to user ${owner}, in a shared folder; name another file\n`
+    expect({ code, err }).toEqual({ code: 1, err: told })
+    expect(readFileSync(path, 'utf8')).toBe('old')
   },
 )
+
+test.skipIf(!isRoot)('a link of the owner of a shared folder is followed', async () => {
+  using own = temporaryFolder()
+  chmodSync(own.path, 0o1777)
+  symlinkSync(own.file('new'), own.file('link'))
+  await Bun.$`chmod -R a+rX ${folder.path}`.quiet()
+
+  const { err } = await runProgram(wordsOf('export', own.file('link')), asUser)
+
+  expect(err).toBe('exported 2999 plants\n')
+  expect(readdirSync(own.path).sort()).toEqual(['link', 'new'])
+})
 
 test.each(replacing.slice(0, 2))(
   '%s replaces the file behind a link, or makes it',
