@@ -7,8 +7,6 @@ import { ownDaemon } from '../harness/own-daemon'
 import { ownPages } from '../harness/own-pages'
 import { expectError } from '../harness/plants'
 
-const LARGEST_PAGE_BYTES = 53_000
-
 ownPages()
 const { daemon, folder } = ownDaemon()
 
@@ -16,12 +14,13 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
 
 // The pages of the console and of the reference. The name of what main.js imports has a hash.
+const REFERENCE = ['/docs', '/docs/main.js', '/docs/style.css', '/docs/icon.svg']
 const FILES = [
   '/',
   ...['main.js', 'part-*.js', 'style.css', 'icon.svg'].map((name) => `/console/${name}`),
-  '/docs',
-  ...['main.js', 'style.css', 'icon.svg'].map((name) => `/docs/${name}`),
+  ...REFERENCE,
 ]
+const INLINE_CODE = /<style|style=|<script(?![^>]* src=)|\son\w+=/
 
 let index = ''
 let linked: string[] = []
@@ -40,7 +39,45 @@ test('the console is a page with a script, what it imports, a style sheet and an
     '/console/style.css',
   ])
   expect(index).not.toMatch(/(?:src|href)="(?:\/|https?:)/)
-  expect(index).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
+  expect(index).not.toMatch(INLINE_CODE)
+})
+
+test('the reference is a page with a script, a style sheet and an icon, by relative links', async () => {
+  const html = await (await get('/docs')).text()
+  const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => String(link))
+
+  expect(links.toSorted()).toEqual([
+    'docs/icon.svg',
+    'docs/main.js',
+    'docs/style.css',
+    'openapi.json',
+  ])
+  expect(html).not.toMatch(INLINE_CODE)
+})
+
+test.each(REFERENCE)(
+  '%s loads nothing from elsewhere, and ignores bad credentials',
+  async (path) => {
+    const text = await (await get(path, { authorization: 'Bearer wrong' })).text()
+    const hosts = text.match(/(?:https?:)?\/\/[\w-]+(?:\.[\w-]+)+/g) ?? []
+
+    // Names of XML, which no page fetches.
+    expect(hosts.filter((host) => host !== 'http://www.w3.org')).toEqual([])
+  },
+)
+
+test.each(FILES)('%s refuses other methods than GET and HEAD', async (file) => {
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const refused = await get(pathOf(file), {}, method)
+    expect(refused.headers.get('allow')).toBe('GET, HEAD')
+    await expectError(refused, 40501)
+  }
+})
+
+test('the reference has no other files, and the description leaves it out', async () => {
+  for (const path of ['/docs/nope.js', '/docs/main.tsx', '/docs/..%2fconsole%2fmain.js'])
+    await expectError(await get(path), 40401)
+  expect(await (await get('/openapi.json')).text()).not.toContain('"/docs')
 })
 
 test.each(FILES)('%s is served in the accepted coding: brotli, gzip or plain', async (file) => {
@@ -148,27 +185,32 @@ test.each(['/', '/console/main.js'])(
   },
 )
 
-test('the console takes at most 53 kB, compressed as browsers ask for it', async () => {
+test.each([
+  ['the console', 53_000, () => ['/', ...linked]],
+  ['the reference', 20_000, () => REFERENCE],
+])('%s takes at most %d bytes, compressed as browsers ask for it', async (_, limit, paths) => {
   const all = await Promise.all(
-    ['/', ...linked].map(async (path) => {
+    paths().map(async (path) => {
       const { headers } = await get(path, { 'accept-encoding': 'br' }, 'HEAD')
       return Number(headers.get('content-length'))
     }),
   )
 
   expect(all.every((bytes) => bytes > 0)).toBeTrue()
-  expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(LARGEST_PAGE_BYTES)
+  expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(limit)
 })
+
 test.each([
   [['--no-console'], {}],
   [[], { PLANTSTORE_CONSOLE: 'false' }],
-])('with %j %j there is no console, and the API is as it was', async (args, env) => {
+])('with %j %j there is no page, and the API is as it was', async (args, env) => {
   await using bare = await startDaemon({ args, env, database: folder.file('bare.db') })
 
-  for (const path of ['/', '/console', ...linked]) {
+  for (const path of ['/', '/console', ...linked, ...REFERENCE]) {
     await expectError(await bare.fetch(path), 40401)
   }
   expect((await bare.fetch('/health')).status).toBe(200)
+  expect((await bare.fetch('/openapi.json')).status).toBe(200)
 })
 
 test.each([
