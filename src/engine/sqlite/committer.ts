@@ -14,7 +14,7 @@ import { DONE, isDone, type Outcome, type Refusal, type Report, type Write } fro
 import { prepareChangeLogWriter } from './change-log'
 import { CACHE, connect, prepareOrClose } from './connection'
 import { type Failure, toError, toFailure, WriteRefusal } from './errors'
-import { type CheckpointRow, keepLog, MOVED, saveLog, watchFiles } from './files'
+import { type CheckpointRow, closeDatabase, MOVED, saveLog, watchFiles } from './files'
 import { guardSchema, schemaVersion } from './schema'
 import { changeTokens } from './tokens'
 
@@ -236,10 +236,7 @@ export function openCommitter(database: DatabaseToOpen) {
         return failure.kind === 'fatal' ? failure : null
       }
     },
-    close(): void {
-      if (lost()) keepLog(db)
-      db.close(true)
-    },
+    close: () => closeDatabase(db, lost()),
   }
 }
 

@@ -80,17 +80,15 @@ export function toFailure(error: unknown, path: string, isCommit = false): Failu
   return { kind: isKnown ? kind : 'fatal', detail: `${codeOf(error)} ${messageOf(error)}`.trim() }
 }
 
-export const LOCKED = 'the database is locked by another program'
 export const DAMAGED_PAGE = 'a page of the database is damaged or cannot be read'
-
-const IN_DOUBT = '; the last changes may or may not be on disk: run it again'
 
 /** The error of a failed write: for clients of a daemon, whose log has the detail, or for the user of a command. */
 export function toError({ kind, detail }: Failure, isCommand = false): RequestError {
   if (kind === 'full') return new RequestError('disk full', isCommand ? 'disk full' : undefined)
-  if (kind === 'busy') return new RequestError('busy', LOCKED)
+  if (kind === 'busy') return new RequestError('busy', 'the database is locked by another program')
   if (isCommand) {
-    const doubt = kind === 'fatal' || kind === 'in doubt' ? IN_DOUBT : ''
+    const isKnown = kind !== 'fatal' && kind !== 'in doubt'
+    const doubt = isKnown ? '' : '; the last changes may or may not be on disk: run it again'
     return new RequestError('storage failed', `cannot write to the database: ${detail}${doubt}`)
   }
   if (kind === 'damaged') return new RequestError('storage failed', DAMAGED_PAGE)
@@ -139,9 +137,3 @@ export function explainFailedOpen(
 /** True also for a stored value that cannot be decoded, such as the JSON of an entry of the change log. */
 export const isDamage = (error: unknown): boolean =>
   DAMAGED.test(codeOf(error)) || error instanceof SyntaxError || error instanceof RangeError
-
-/** The reason that a database could not be read, as an `OpenError`; any other error is returned unchanged. */
-export const explainFailedRead = (error: unknown, path: string): unknown =>
-  isDamage(error) || /^SQLITE_(BUSY|CANTOPEN|READONLY)/.test(codeOf(error))
-    ? explainFailedOpen(error, path, 'read')
-    : error

@@ -66,14 +66,6 @@ export type CheckpointRow = {
   readonly checkpointed: bigint
 }
 
-/** Lets the last connection that closes leave the WAL in its place, as others may have written to it. */
-export function keepLog(db: Database): void {
-  // It would truncate the WAL.
-  db.run('PRAGMA journal_size_limit = -1')
-  // SQLITE_FCNTL_PERSIST_WAL (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
-  db.fileControl(10, 1)
-}
-
 /**
  * Copies the WAL that this process still holds into the database, after a file was moved or removed. False if a reader
  * of an old state prevents that. Never by an index of which there may be another, nor over another program's new WAL.
@@ -82,4 +74,20 @@ export function saveLog(db: Database, lost: LostFile): boolean {
   if (lost === 'index' || (lost === 'log' && fileSize(`${db.filename}-wal`) > 0)) return true
   const row = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)').get()
   return row?.busy === 0n && row.checkpointed === row.log
+}
+
+/**
+ * Closes a connection; false if what its WAL holds could not be saved after a file was moved or removed. The WAL then
+ * stays in its place, as others may have written to it.
+ */
+export function closeDatabase(db: Database, lost: LostFile | null): boolean {
+  const isSaved = !lost || saveLog(db, lost)
+  if (lost) {
+    // It would truncate the WAL.
+    db.run('PRAGMA journal_size_limit = -1')
+    // SQLITE_FCNTL_PERSIST_WAL (https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+    db.fileControl(10, 1)
+  }
+  db.close(true)
+  return isSaved
 }

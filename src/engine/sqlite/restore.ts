@@ -37,18 +37,6 @@ import { isOpenElsewhere, SIDECAR_SUFFIXES } from './files'
 import { checkHeader, type OpenedFile, openFile, requireDatabaseName } from './open'
 import { keepTokens, validTokens } from './tokens'
 
-/** The result of a restore. */
-type RestoreResult = {
-  readonly plants: number
-  /** The path of the old database; null if there was none. */
-  readonly keptPath: string | null
-  /**
-   * The names of tokens that are valid as in the backup, and may have been revoked since; null if the tokens are those
-   * of the old database.
-   */
-  readonly tokensOfBackup: readonly string[] | null
-}
-
 // SQLite cannot recover such a database: it is kept unchanged.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
@@ -102,8 +90,8 @@ function foldLog({ path, fd }: OpenedFile): Database | null {
 }
 
 /**
- * Gives the copy a new change log, and the tokens of the old database. Returns the names of valid tokens if those are the
- * backup's. The copy is neither synced nor in use.
+ * Gives the copy a new change log, and the tokens of the old database. Returns null; or, if the tokens are the backup's,
+ * the names of those that are valid, and may have been revoked since. The copy is neither synced nor in use.
  */
 function changeCopy(newPath: string, old: Database | null): readonly string[] | null {
   using db = new Database(newPath, { readwrite: true, create: false })
@@ -135,14 +123,15 @@ function checkPaths(backup: string, database: string): string {
 
 /**
  * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
- * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
+ * the folder's owner. `keptPath`: that of the old database, null if there was none. `tokensOfBackup`: see `changeCopy`.
+ * Throws an `OpenError` if the backup is damaged or the database is in use.
  */
 export async function restoreDatabase(
   backup: string,
   database: string,
   suffix: string,
   onBytes: OnBytes,
-): Promise<RestoreResult> {
+) {
   const path = checkPaths(backup, database)
   const folder = dirname(path)
   const file = openLocked(path)

@@ -30,8 +30,6 @@ export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }
 
-const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
-
 /** Creates or upgrades the schema, within a transaction. */
 function makeSchema(db: Database, version = SCHEMA_VERSION): void {
   const current = schemaVersion(db)
@@ -52,7 +50,7 @@ export function createSchema(db: Database, mayUpgrade = false): void {
     const version = schemaVersion(db)
     requireKnown(version, db.filename)
     if (version === SCHEMA_VERSION) return
-    if (version === 0 && !isEmpty(db)) throw notOurs(db.filename)
+    if (version === 0 && readParts(db).length > 0) throw notOurs(db.filename)
     if (version > 0 && !mayUpgrade) throw olderSchema(db.filename, version, SCHEMA_VERSION)
     makeSchema(db)
   })

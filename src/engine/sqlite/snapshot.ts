@@ -7,7 +7,7 @@ import { closeSync, existsSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
 import { LOCK_PATIENCE, prepareOrClose, setPragmas } from './connection'
-import { explainFailedRead } from './errors'
+import { explainFailedOpen, isDamage } from './errors'
 import { fileSize, lacksSidecar } from './files'
 import { openFile } from './open'
 import { requireKnown, schemaVersion } from './schema'
@@ -47,14 +47,18 @@ const logOf = (path: string): string | undefined =>
 const hasLog = (path: string): boolean =>
   logOf(path) !== undefined || (existsSync(`${path}-wal`) && existsSync(`${path}-shm`))
 
+/** The reason that a database could not be read, as an `OpenError`; any other error is returned unchanged. */
 function explain(error: unknown, path: string): unknown {
+  const isOpening = /^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error))
   const log = logOf(path)
   // Only a connection that may write can recover what a crash has left.
-  if (log === undefined || !/^SQLITE_(CANTOPEN|READONLY)/.test(codeOf(error)))
-    return explainFailedRead(error, path)
-  return new OpenError(
-    `cannot read ${log}, or it has changes that a crash has left, and nothing may be written here; copy both files to another folder, and read the copy`,
-  )
+  if (isOpening && log !== undefined) {
+    return new OpenError(
+      `cannot read ${log}, or it has changes that a crash has left, and nothing may be written here; copy both files to another folder, and read the copy`,
+    )
+  }
+  const isOurs = isOpening || isDamage(error) || codeOf(error).startsWith('SQLITE_BUSY')
+  return isOurs ? explainFailedOpen(error, path, 'read') : error
 }
 
 /**

@@ -17,7 +17,7 @@ import type { Outcome, Write } from '../commit/write'
 import type { StoreUser } from '../store-user'
 import { shareReads } from './connection'
 import { DAMAGED_PAGE, explainFailedOpen, isDamage, toFailure } from './errors'
-import { fileSize, freeBytes, keepLog, MOVED, saveLog, watchFiles } from './files'
+import { closeDatabase, fileSize, freeBytes, MOVED, watchFiles } from './files'
 import { type OpenedFile, openDatabase, openFile } from './open'
 import { createReads, openReplica, prepareReader, type Read } from './reader'
 import { Writer } from './writer'
@@ -86,11 +86,8 @@ class OpenStore {
     if (writer.isDead) return
     this.#sharedReads.end()
     try {
-      const lost = this.#lost()
-      const isSaved = !lost || saveLog(db, lost)
-      if (lost) keepLog(db)
       // This connection first: the last one to close waits for the disk.
-      db.close(true)
+      const isSaved = closeDatabase(db, this.#lost())
       const failure = await writer.close()
       const reason = isSaved ? failure?.detail : 'another program reads an old state of its log'
       if (reason !== undefined) throw new OpenError(`cannot close ${file.path}: ${reason}`, true)
