@@ -16,7 +16,7 @@ import {
   toCursor,
 } from '../../change-log/entry'
 import type { EntryTime } from '../../change-log/retention'
-import type { ChangeLogQueries, LogSize } from '../change-log-reader'
+import { createChangeLogReader, type LogSize } from '../change-log-reader'
 import { takeRows } from './plants'
 import { guardSchema } from './schema'
 
@@ -27,8 +27,8 @@ const ENTRY_BYTES = `48 + octet_length(action) + ${TEXTS.map(
   (name) => `ifnull(octet_length(${name}), 0)`,
 ).join(' + ')}`
 
-/** Prepares the statements that read the change log. */
-export function prepareChangeLogQueries(db: Database) {
+/** Prepares the reads of the change log. */
+export function prepareChangeLog(db: Database) {
   const row = db.query<ChangeLogRow, [entry: number | null]>(
     `SELECT log, keep_ms, last, start_mark, (SELECT min(number) FROM changes) AS first,
        (SELECT mark FROM changes WHERE number = last) AS last_mark,
@@ -48,7 +48,7 @@ export function prepareChangeLogQueries(db: Database) {
   const times = db.query<EntryTime, [number, number]>(
     'SELECT number, at FROM changes WHERE number > ? ORDER BY number LIMIT ?',
   )
-  const queries: ChangeLogQueries = {
+  const reader = createChangeLogReader({
     row: (entry) => row.get(entry),
     after: (number, limit) => takeRows(selectAfter.iterate(number, limit), limit, entryLength).rows,
     before(number, limit, plant) {
@@ -60,9 +60,9 @@ export function prepareChangeLogQueries(db: Database) {
       return { rows, isFull: following !== undefined }
     },
     size: () => size.get(),
-  }
+  })
   return {
-    queries,
+    ...reader,
     /** Reads no entry: a daemon also starts if a page of entries is damaged. */
     isKept: () => db.query('SELECT 1 FROM change_log WHERE log IS NOT NULL').get() !== null,
     times: (after: number, limit: number) => times.all(after, limit),

@@ -128,6 +128,7 @@ function lock(fd: number, path: string, isRequired: boolean): boolean {
 
 // Makes an empty file, or leaves the one that exists. Only its user can read it: it will have the hashes of tokens.
 function makeFile(path: string): void {
+  const isNew = fileSize(path) === 0
   try {
     using file = openDescriptor(path, 'ax', 0o600)
     const { uid, gid } = statSync(dirname(path))
@@ -138,7 +139,7 @@ function makeFile(path: string): void {
     // A link may lead to a file that does not exist yet.
     closeSync(openSync(path, 'a+', 0o600))
   }
-  syncFolder(dirname(realpathSync(path)))
+  if (isNew) syncFolder(dirname(realpathSync(path)))
 }
 
 /** What a process may do with the file that it opens. */

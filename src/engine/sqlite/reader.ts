@@ -7,26 +7,22 @@ import { createChangeLogWatch } from '../../change-log/watch'
 import { OpenError } from '../../errors'
 import { CANNOT_READ, clientGone, RequestError } from '../../request-errors'
 import type { ReadOnlyStore, Store } from '../../store'
-import { createChangeLogReader } from '../change-log-reader'
 import { createWrites } from '../commit/plant-writes'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../page'
 import type { StoreUser } from '../store-user'
-import { prepareChangeLogQueries } from './change-log'
+import { prepareChangeLog } from './change-log'
 import { fileSize, freeBytes } from './files'
 import { countPlants, preparePlants } from './plants'
 import { readDatabase } from './snapshot'
 import { prepareTokens } from './tokens'
 
 /** Prepares the queries of a connection. */
-export function prepareReader(db: Database) {
-  const { queries, ...log } = prepareChangeLogQueries(db)
-  return {
-    plants: preparePlants(db),
-    tokens: prepareTokens(db),
-    changeLog: { ...createChangeLogReader(queries), ...log },
-    countPlants: () => countPlants(db),
-  }
-}
+export const prepareReader = (db: Database) => ({
+  plants: preparePlants(db),
+  tokens: prepareTokens(db),
+  changeLog: prepareChangeLog(db),
+  countPlants: () => countPlants(db),
+})
 
 type Reader = ReturnType<typeof prepareReader>
 

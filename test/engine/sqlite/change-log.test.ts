@@ -1,12 +1,8 @@
 // The SQL that writes the change log: what is recorded of it stays right when entries are removed.
 import { expect, setSystemTime, test } from 'bun:test'
-import { createChangeLogReader } from '../../../src/engine/change-log-reader'
 import { creation } from '../../../src/engine/commit/kinds'
 import { openStore } from '../../../src/engine/engine'
-import {
-  prepareChangeLogQueries,
-  prepareChangeLogWriter,
-} from '../../../src/engine/sqlite/change-log'
+import { prepareChangeLog, prepareChangeLogWriter } from '../../../src/engine/sqlite/change-log'
 import { checkDatabase } from '../../../src/engine/sqlite/check'
 import { connect } from '../../../src/engine/sqlite/connection'
 import { storeOwner } from '../../../src/engine/store-user'
@@ -73,8 +69,6 @@ test('adds nothing for a batch without entries, nor where no change log is kept'
   prepareChangeLogWriter(other).add([entry])
   for (const it of [db, other])
     expect(it.query('SELECT last, bytes FROM change_log').values()).toEqual([[0n, 0n]])
-  const rangeOf = (it: typeof db) =>
-    createChangeLogReader(prepareChangeLogQueries(it).queries).range()
-  expect(await rangeOf(db)).toEqual({ keepMs: 60_000, first: 1, last: 0 })
-  expect(await rangeOf(other)).toBeNull()
+  expect(await prepareChangeLog(db).range()).toEqual({ keepMs: 60_000, first: 1, last: 0 })
+  expect(await prepareChangeLog(other).range()).toBeNull()
 })
