@@ -1,10 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect } from 'bun:test'
 import type { ChangeLog, ChangeLogEntry, KeepChanges } from '../../src/change-log/change-log'
 import type { Plant, PlantFields } from '../../src/plant/plant'
-import { type ErrorName, RequestError } from '../../src/request-errors'
 import type { Store } from '../../src/store'
+import { createContract } from '../harness/contract'
 import { PATIENCE_MS } from '../harness/daemon'
-import { allPlants, range } from '../harness/tested-store'
+import { allPlants, expectRefusal, range } from '../harness/tested-store'
 import { until } from '../harness/until'
 
 /** A database of one engine, empty at first. Disposing of it closes its stores. */
@@ -49,15 +49,9 @@ export async function follow(
 
 const end = async (store: Store) => (await changeLogOf(store).read({ after: 'now', limit: 1 })).next
 
-async function expectRefusal(error: ErrorName, act: () => Promise<unknown>): Promise<string> {
-  const reason: unknown = await act().then(
-    () => null,
-    (value) => value,
-  )
-  expect(reason).toBeInstanceOf(RequestError)
-  expect(reason).toHaveProperty('error', error)
-  return reason instanceof RequestError ? reason.message : ''
-}
+/** Resolves once all entries are removed. */
+const untilEmpty = (store: Store) =>
+  until('an empty change log', async () => (await changeLogOf(store).stats()).entries === 0)
 
 /** The plants that entries make of an empty store; each must start from the result of the previous one. */
 export function replay(entries: readonly ChangeLogEntry[]): Plant[] {
@@ -72,29 +66,27 @@ export function replay(entries: readonly ChangeLogEntry[]): Plant[] {
 
 const brief = ({ action, id, before, after }: ChangeLogEntry) => [action, id, before, after]
 
+const contract = createContract<ChangeLogDatabase>()
+const { test } = contract
+
 /** The contract of a `ChangeLog`, for an engine whose empty databases `make` makes. */
-export function testChangeLog(name: string, make: () => Promise<ChangeLogDatabase>): void {
-  describe(`the change log in ${name}`, () => {
-    setDefaultTimeout(PATIENCE_MS)
-    testEntries(make)
-    testCursors(make)
-    testHistories(make)
-    testProcesses(make)
-    testRetention(make)
-  })
-}
+export const testChangeLog = (name: string, make: () => Promise<ChangeLogDatabase>): void =>
+  contract.run(`the change log in ${name}`, make)
 
-function testEntries(make: () => Promise<ChangeLogDatabase>): void {
-  test('is not kept unless asked for', async () => {
-    await using database = await make()
+/** Adds a test of a store that keeps a change log. */
+const testKept = (
+  title: string,
+  run: (store: Store, database: ChangeLogDatabase) => Promise<void>,
+): void => test(title, async (database) => run(await database.open(DAY_MS), database))
 
-    expect((await database.open(null)).changeLog).toBeUndefined()
-    expect((await database.open('off')).changeLog).toBeUndefined()
-  })
+test('is not kept unless asked for', async (database) => {
+  expect((await database.open(null)).changeLog).toBeUndefined()
+  expect((await database.open('off')).changeLog).toBeUndefined()
+})
 
-  test('has each change that took effect, in order, with what was before and who asked', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
+testKept(
+  'has each change that took effect, in order, with what was before and who asked',
+  async (store) => {
     const began = Date.now()
     await store.createPlant({ id: 9007199254740993n, name: 'Rose', tag: 'shrub' }, { origin })
     await store.createPlants([...range(1, 2), { id: -5n, name: '🌵"\\', tag: '' }], { origin })
@@ -129,107 +121,97 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
       expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       expect(Math.abs(Date.parse(at) - began)).toBeLessThan(PATIENCE_MS)
     }
+  },
+)
+
+testKept('has creates of one commit in the order of the calls', async (store) => {
+  await Promise.all([3n, 1n, 2n].map((id) => store.createPlant({ id, name: 'Rose' })))
+
+  expect((await follow(store)).map(({ id }) => id)).toEqual([3n, 1n, 2n])
+})
+
+testKept('has what a batch of puts created and replaced, and nothing unchanged', async (store) => {
+  await store.createPlants(range(1, 3))
+  const before = await end(store)
+  const put = [...range(1, 2), { id: 3n, name: 'Oak', tag: 'tree' }, { id: -7n, name: 'Elm' }]
+
+  expect(await store.putPlants(put, { origin })).toMatchObject({ unchanged: 2 })
+  const entries = await follow(store, before)
+  expect(entries.map(brief)).toEqual([
+    ['replace', 3n, { name: 'n2' }, { name: 'Oak', tag: 'tree' }],
+    ['create', -7n, null, { name: 'Elm' }],
+  ])
+  for (const entry of entries) expect(entry).toMatchObject(origin)
+  const after = await end(store)
+  expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
+  expect(await end(store)).toBe(after)
+  expect(replay(await follow(store))).toEqual(await allPlants(store))
+})
+
+testKept('has what a batch of deletes removed, and nothing else', async (store) => {
+  await store.createPlants(range(1, 3))
+  const before = await end(store)
+  const sent = [...range(1, 1), { id: 2n, name: 'other' }, { id: 3n, name: 'n2' }, ...range(4, 1)]
+
+  expect(await store.deletePlants(sent, { origin })).toEqual({
+    deleted: 2,
+    conflicts: [2n],
+    missing: [4n],
   })
+  const entries = await follow(store, before)
+  expect(entries.map(brief)).toEqual([
+    ['delete', 1n, { name: 'n0' }, null],
+    ['delete', 3n, { name: 'n2' }, null],
+  ])
+  for (const entry of entries) expect(entry).toMatchObject(origin)
+  const after = await end(store)
+  expect(await store.deletePlants(sent)).toMatchObject({ deleted: 0 })
+  expect(await end(store)).toBe(after)
+  expect(replay(await follow(store))).toEqual(await allPlants(store))
+})
 
-  test('has creates of one commit in the order of the calls', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
+testKept('has no entry of a refused change', async (store) => {
+  await store.createPlants(range(1, 2))
+  const before = await end(store)
 
-    await Promise.all([3n, 1n, 2n].map((id) => store.createPlant({ id, name: 'Rose' })))
+  await expectRefusal('stored already', () => store.createPlant({ id: 1n, name: 'n0' }))
+  await expectRefusal('taken', () => store.createPlants([...range(3, 2), { id: 2n, name: 'x' }]))
+  await expectRefusal('no such plant', () => store.deletePlant(9n))
+  const precondition = { ifMatch: ['"other"'] }
+  await expectRefusal('precondition failed', () =>
+    store.patchPlant(1n, { name: 'x' }, { precondition }),
+  )
 
-    expect((await follow(store)).map(({ id }) => id)).toEqual([3n, 1n, 2n])
+  expect(await follow(store, before)).toEqual([])
+  expect(await end(store)).toBe(before)
+})
+
+testKept('replays to the stored plants when many changes share commits', async (store) => {
+  const ids = range(1, 20).map(({ id }) => id)
+  let done = 0
+  const attempts = Array.from({ length: 600 }, (_, index) => {
+    const id = ids[(index * 7) % ids.length] ?? 0n
+    const kind = (index + Math.floor(index / ids.length)) % 5
+    const plant = { id, name: `v${index}` }
+    if (kind < 2) return store.createPlant(plant)
+    if (kind === 2) return store.deletePlant(id)
+    if (kind === 3) return store.patchPlant(id, { tag: `t${index}` })
+    return store.createPlants([plant, ...range(1000 + index, 1)])
   })
+  for (const result of await Promise.allSettled<unknown>(attempts))
+    if (result.status === 'fulfilled') done += 1
+  const batches = (await allPlants(store)).filter(({ id }) => id >= 1000n).length
 
-  test('has what a batch of puts created and replaced, and nothing unchanged', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 3))
-    const before = await end(store)
-    const put = [...range(1, 2), { id: 3n, name: 'Oak', tag: 'tree' }, { id: -7n, name: 'Elm' }]
+  const entries = await follow(store, undefined, 7)
+  expect(done).toBeGreaterThan(100)
+  expect(entries).toHaveLength(done + batches)
+  expect(replay(entries)).toEqual(await allPlants(store))
+  expect(await changeLogOf(store).stats()).toMatchObject({ entries: entries.length })
+})
 
-    expect(await store.putPlants(put, { origin })).toMatchObject({ unchanged: 2 })
-    const entries = await follow(store, before)
-    expect(entries.map(brief)).toEqual([
-      ['replace', 3n, { name: 'n2' }, { name: 'Oak', tag: 'tree' }],
-      ['create', -7n, null, { name: 'Elm' }],
-    ])
-    for (const entry of entries) expect(entry).toMatchObject(origin)
-    const after = await end(store)
-    expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
-    expect(await end(store)).toBe(after)
-    expect(replay(await follow(store))).toEqual(await allPlants(store))
-  })
-
-  test('has what a batch of deletes removed, and nothing else', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 3))
-    const before = await end(store)
-    const sent = [...range(1, 1), { id: 2n, name: 'other' }, { id: 3n, name: 'n2' }, ...range(4, 1)]
-
-    expect(await store.deletePlants(sent, { origin })).toEqual({
-      deleted: 2,
-      conflicts: [2n],
-      missing: [4n],
-    })
-    const entries = await follow(store, before)
-    expect(entries.map(brief)).toEqual([
-      ['delete', 1n, { name: 'n0' }, null],
-      ['delete', 3n, { name: 'n2' }, null],
-    ])
-    for (const entry of entries) expect(entry).toMatchObject(origin)
-    const after = await end(store)
-    expect(await store.deletePlants(sent)).toMatchObject({ deleted: 0 })
-    expect(await end(store)).toBe(after)
-    expect(replay(await follow(store))).toEqual(await allPlants(store))
-  })
-
-  test('has no entry of a refused change', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 2))
-    const before = await end(store)
-
-    await expectRefusal('stored already', () => store.createPlant({ id: 1n, name: 'n0' }))
-    await expectRefusal('taken', () => store.createPlants([...range(3, 2), { id: 2n, name: 'x' }]))
-    await expectRefusal('no such plant', () => store.deletePlant(9n))
-    const precondition = { ifMatch: ['"other"'] }
-    await expectRefusal('precondition failed', () =>
-      store.patchPlant(1n, { name: 'x' }, { precondition }),
-    )
-
-    expect(await follow(store, before)).toEqual([])
-    expect(await end(store)).toBe(before)
-  })
-
-  test('replays to the stored plants when many changes share commits', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    const ids = range(1, 20).map(({ id }) => id)
-    let done = 0
-    const attempts = Array.from({ length: 600 }, (_, index) => {
-      const id = ids[(index * 7) % ids.length] ?? 0n
-      const kind = (index + Math.floor(index / ids.length)) % 5
-      const plant = { id, name: `v${index}` }
-      if (kind < 2) return store.createPlant(plant)
-      if (kind === 2) return store.deletePlant(id)
-      if (kind === 3) return store.patchPlant(id, { tag: `t${index}` })
-      return store.createPlants([plant, ...range(1000 + index, 1)])
-    })
-    for (const result of await Promise.allSettled<unknown>(attempts))
-      if (result.status === 'fulfilled') done += 1
-    const batches = (await allPlants(store)).filter(({ id }) => id >= 1000n).length
-
-    const entries = await follow(store, undefined, 7)
-    expect(done).toBeGreaterThan(100)
-    expect(entries).toHaveLength(done + batches)
-    expect(replay(entries)).toEqual(await allPlants(store))
-    expect(await changeLogOf(store).stats()).toMatchObject({ entries: entries.length })
-  })
-
-  test('has the history of one plant, the newest first, page by page, also of one that is gone', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
+testKept(
+  'has the history of one plant, the newest first, page by page, even if it is gone',
+  async (store) => {
     await store.createPlants(range(1, 3))
     for (let version = 1; version <= 4; version++) {
       await store.patchPlant(2n, { name: `v${version}` })
@@ -246,259 +228,224 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     expect(rest.next).toBeUndefined()
     expect((await changeLog.history(2n, { limit: 6 })).next).toBeUndefined()
     expect(await changeLog.history(99n, { limit: 4 })).toEqual({ entries: [] })
-  })
+  },
+)
 
-  test('has the history of all plants, the newest first, page by page', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 5))
-    await store.patchPlant(3n, { name: 'v1' })
-    const changeLog = changeLogOf(store)
+testKept('has the history of all plants, the newest first, page by page', async (store) => {
+  await store.createPlants(range(1, 5))
+  await store.patchPlant(3n, { name: 'v1' })
+  const changeLog = changeLogOf(store)
 
-    const first = await changeLog.history(null, { limit: 4 })
-    const rest = await changeLog.history(null, { limit: 4, after: first.next ?? '' })
-    expect([...first.entries, ...rest.entries]).toEqual((await follow(store)).reverse())
-    expect(rest.next).toBeUndefined()
-    expect((await changeLog.history(null, { limit: 6 })).next).toBeUndefined()
-  })
-}
+  const first = await changeLog.history(null, { limit: 4 })
+  const rest = await changeLog.history(null, { limit: 4, after: first.next ?? '' })
+  expect([...first.entries, ...rest.entries]).toEqual((await follow(store)).reverse())
+  expect(rest.next).toBeUndefined()
+  expect((await changeLog.history(null, { limit: 6 })).next).toBeUndefined()
+})
 
-function testCursors(make: () => Promise<ChangeLogDatabase>): void {
-  test('continues after a cursor, and after a restart without the option', async () => {
-    await using database = await make()
-    let store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 3))
-    const [first, second, third] = await follow(store)
+test('continues after a cursor, and after a restart without the option', async (database) => {
+  let store = await database.open(DAY_MS)
+  await store.createPlants(range(1, 3))
+  const [first, second, third] = await follow(store)
 
-    expect(await follow(store, first?.cursor, 1)).toEqual([second, third] as ChangeLogEntry[])
-    expect(await end(store)).toBe(third?.cursor ?? '')
-    store = await database.open(null)
-    await store.createPlant({ id: 9n, name: 'Oak' })
-    expect((await follow(store, third?.cursor)).map(({ id }) => id)).toEqual([9n])
-  })
+  expect(await follow(store, first?.cursor, 1)).toEqual([second, third] as ChangeLogEntry[])
+  expect(await end(store)).toBe(third?.cursor ?? '')
+  store = await database.open(null)
+  await store.createPlant({ id: 9n, name: 'Oak' })
+  expect((await follow(store, third?.cursor)).map(({ id }) => id)).toEqual([9n])
+})
 
-  test('begins anew after it was ended, with the stored plants', async () => {
-    await using database = await make()
-    let store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 3))
-    const old = await end(store)
-    store = await database.open('off')
-    await store.deletePlant(3n)
-    store = await database.open(DAY_MS)
-    await store.deletePlant(2n)
+test('begins anew after it was ended, with the stored plants', async (database) => {
+  let store = await database.open(DAY_MS)
+  await store.createPlants(range(1, 3))
+  const old = await end(store)
+  store = await database.open('off')
+  await store.deletePlant(3n)
+  store = await database.open(DAY_MS)
+  await store.deletePlant(2n)
 
+  const message = await expectRefusal('cursor expired', () =>
+    changeLogOf(store).read({ after: old, limit: 1 }),
+  )
+  expect(message).toEndWith(`follow from ${await end(store)}`)
+  expect((await follow(store)).map(brief)).toEqual([['delete', 2n, { name: 'n1' }, null]])
+  await expectRefusal('cursor expired', () =>
+    changeLogOf(store).history(2n, { after: old, limit: 1 }),
+  )
+})
+
+test('refuses a cursor of another store, a future one, and malformed ones', async (database, make) => {
+  await using other = await make()
+  const store = await database.open(DAY_MS)
+  await store.createPlant({ id: 1n, name: 'Oak' })
+  const foreign = await end(await other.open(DAY_MS))
+  const future = (await end(store)).replace(/\d+$/, '2')
+
+  const read = (after: string) => () => changeLogOf(store).read({ after, limit: 1 })
+  await expectRefusal('cursor expired', read(foreign))
+  await expectRefusal('cursor expired', read(future))
+  for (const after of [
+    '',
+    'NOW',
+    '5',
+    '-',
+    `${future}x`,
+    ` ${future}`,
+    `${future}${'0'.repeat(99)}`,
+    'x'.repeat(10_000_000),
+  ]) {
+    await expectRefusal('invalid', read(after))
+    await expectRefusal('invalid', () => changeLogOf(store).history(1n, { after, limit: 1 }))
+  }
+})
+
+testKept('reads less at once if entries are long, but at least one', async (store) => {
+  const long = 'o'.repeat(200_000)
+  for (let id = 1n; id <= 3n; id++) await store.createPlant({ id, name: long })
+
+  const { entries, next } = await changeLogOf(store).read({ limit: 1000 })
+  expect(entries).toHaveLength(2)
+  expect((await changeLogOf(store).read({ after: next, limit: 1000 })).entries).toHaveLength(1)
+  await store.replacePlant({ id: 1n, name: long })
+  await store.replacePlant({ id: 1n, name: long })
+  const page = await changeLogOf(store).history(1n, { limit: 1000 })
+  expect(page.entries).toHaveLength(1)
+  expect(page.next).toBe(page.entries[0]?.cursor ?? '')
+})
+
+testKept('reads a page of 1000 entries, if they are short', async (store) => {
+  await store.createPlants(range(0, 1000))
+  await store.createPlant({ id: 1000n, name: 'Oak' })
+
+  const page = await changeLogOf(store).read({ limit: 1000 })
+  expect(page.entries).toHaveLength(1000)
+  expect((await changeLogOf(store).read({ limit: 1000, after: page.next })).entries).toHaveLength(1)
+  const newest = await changeLogOf(store).history(null, { limit: 1000 })
+  expect(newest.entries).toHaveLength(1000)
+  expect(newest.entries[0]?.id).toBe(1000n)
+})
+
+test('refuses a cursor of changes that an older copy of the database lacks, and continues after one that it has', async (database) => {
+  let store = await database.open(DAY_MS)
+  await store.createPlants(range(1, 2))
+  const common = await end(store)
+  const putBack = await database.copy()
+  store = await database.open(null)
+  await store.createPlants(range(3, 2))
+  const [third] = await follow(store, common)
+  const lost = await end(store)
+  await putBack()
+  store = await database.open(null)
+  for (const id of [5n, 6n, 7n]) await store.createPlant({ id, name: 'n' })
+
+  for (const after of [lost, third?.cursor ?? '']) {
     const message = await expectRefusal('cursor expired', () =>
-      changeLogOf(store).read({ after: old, limit: 1 }),
+      changeLogOf(store).read({ after, limit: 9 }),
     )
     expect(message).toEndWith(`follow from ${await end(store)}`)
-    expect((await follow(store)).map(brief)).toEqual([['delete', 2n, { name: 'n1' }, null]])
-    await expectRefusal('cursor expired', () =>
-      changeLogOf(store).history(2n, { after: old, limit: 1 }),
-    )
+    await expectRefusal('cursor expired', () => changeLogOf(store).history(1n, { after, limit: 9 }))
+  }
+  expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
+})
+
+test('refuses a cursor of an entry that both copies have removed', async (database) => {
+  let store = await database.open(1000)
+  await store.createPlant({ id: 1n, name: 'n' })
+  const putBack = await database.copy()
+  store = await database.open(null)
+  await store.createPlant({ id: 2n, name: 'n' })
+  const lost = await end(store)
+  await untilEmpty(store)
+  expect(await follow(store, lost)).toEqual([])
+  await putBack()
+  store = await database.open(null)
+  await store.createPlant({ id: 3n, name: 'n' })
+  const own = await end(store)
+  await untilEmpty(store)
+
+  await expectRefusal('cursor expired', () => changeLogOf(store).read({ after: lost, limit: 9 }))
+  expect(await follow(store, own)).toEqual([])
+})
+
+testKept('has the changes of other processes, and notifies listeners', async (store, database) => {
+  let woken = 0
+  let wake = Promise.withResolvers<void>()
+  const stop = changeLogOf(store).watch(() => {
+    woken += 1
+    wake.resolve()
+  })
+  // A new listener is notified once, as it may have missed changes.
+  await wake.promise
+  wake = Promise.withResolvers()
+  const other = await database.openForCommand()
+  await other.createPlants(range(1, 2), {
+    origin: { token: null, address: null, request: 'import' },
+  })
+  const committedAt = performance.now()
+  await wake.promise
+  expect(performance.now() - committedAt).toBeLessThan(2000)
+  await other.close()
+
+  await store.deletePlant(1n)
+  const entries = await follow(store)
+  expect(entries.map(({ action, request }) => [action, request])).toEqual([
+    ['create', 'import'],
+    ['create', 'import'],
+    ['delete', null],
+  ])
+  stop()
+  const before = woken
+  await store.deletePlant(2n)
+  await Bun.sleep(300)
+  expect(woken).toBe(before)
+})
+
+testKept('notifies listeners of a change before its client is answered', async (store) => {
+  let seen = false
+  const stop = changeLogOf(store).watch(() => {
+    seen = true
   })
 
-  test('refuses a cursor of another store, a future one, and malformed ones', async () => {
-    await using database = await make()
-    await using other = await make()
-    const store = await database.open(DAY_MS)
-    await store.createPlant({ id: 1n, name: 'Oak' })
-    const foreign = await end(await other.open(DAY_MS))
-    const future = (await end(store)).replace(/\d+$/, '2')
+  await store.createPlant({ id: 1n, name: 'Oak' })
+  expect(seen).toBeTrue()
+  stop()
+})
 
-    const read = (after: string) => () => changeLogOf(store).read({ after, limit: 1 })
-    await expectRefusal('cursor expired', read(foreign))
-    await expectRefusal('cursor expired', read(future))
-    for (const after of [
-      '',
-      'NOW',
-      '5',
-      '-',
-      `${future}x`,
-      ` ${future}`,
-      `${future}${'0'.repeat(99)}`,
-      'x'.repeat(10_000_000),
-    ]) {
-      await expectRefusal('invalid', read(after))
-      await expectRefusal('invalid', () => changeLogOf(store).history(1n, { after, limit: 1 }))
-    }
-  })
+test('keeps its retention period over restarts without the option', async (database) => {
+  await (await database.open(DAY_MS)).createPlants(range(1, 3))
+  let store = await database.open(null)
+  await Bun.sleep(1500)
+  expect(await follow(store)).toHaveLength(3)
 
-  test('reads less at once if entries are long, but at least one', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    const long = 'o'.repeat(200_000)
-    for (let id = 1n; id <= 3n; id++) await store.createPlant({ id, name: long })
+  await database.open(1000)
+  store = await database.open(null)
+  await untilEmpty(store)
 
-    const { entries, next } = await changeLogOf(store).read({ limit: 1000 })
-    expect(entries).toHaveLength(2)
-    expect((await changeLogOf(store).read({ after: next, limit: 1000 })).entries).toHaveLength(1)
-    await store.replacePlant({ id: 1n, name: long })
-    await store.replacePlant({ id: 1n, name: long })
-    const page = await changeLogOf(store).history(1n, { limit: 1000 })
-    expect(page.entries).toHaveLength(1)
-    expect(page.next).toBe(page.entries[0]?.cursor ?? '')
-  })
+  // Removed entries are not returned, but the change log continues.
+  await store.createPlant({ id: 9n, name: 'Oak' })
+  expect((await follow(store)).map(({ id }) => id)).toEqual([9n])
+})
 
-  test('reads a page of 1000 entries, if they are short', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    await store.createPlants(range(0, 1000))
-    await store.createPlant({ id: 1000n, name: 'Oak' })
+test('removes old entries, and refuses cursors of removed places', async (database) => {
+  let store = await database.open(DAY_MS)
+  await store.createPlants(range(1, 1700))
+  const [first] = (await changeLogOf(store).read({ limit: 1 })).entries
+  expect(await changeLogOf(store).stats()).toMatchObject({ entries: 1700, keepMs: DAY_MS })
+  const { bytes, oldestAt } = await changeLogOf(store).stats()
+  expect(bytes).toBeGreaterThan(1700 * 40)
+  expect(oldestAt).toBe(Date.parse(first?.at ?? ''))
 
-    const page = await changeLogOf(store).read({ limit: 1000 })
-    expect(page.entries).toHaveLength(1000)
-    expect((await changeLogOf(store).read({ limit: 1000, after: page.next })).entries).toHaveLength(
-      1,
-    )
-    const newest = await changeLogOf(store).history(null, { limit: 1000 })
-    expect(newest.entries).toHaveLength(1000)
-    expect(newest.entries[0]?.id).toBe(1000n)
-  })
-}
+  store = await database.open(1000)
+  const last = await end(store)
+  await untilEmpty(store)
 
-function testHistories(make: () => Promise<ChangeLogDatabase>): void {
-  test('refuses a cursor of changes that an older copy of the database lacks, and continues after one that it has', async () => {
-    await using database = await make()
-    let store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 2))
-    const common = await end(store)
-    const putBack = await database.copy()
-    store = await database.open(null)
-    await store.createPlants(range(3, 2))
-    const [third] = await follow(store, common)
-    const lost = await end(store)
-    await putBack()
-    store = await database.open(null)
-    for (const id of [5n, 6n, 7n]) await store.createPlant({ id, name: 'n' })
-
-    for (const after of [lost, third?.cursor ?? '']) {
-      const message = await expectRefusal('cursor expired', () =>
-        changeLogOf(store).read({ after, limit: 9 }),
-      )
-      expect(message).toEndWith(`follow from ${await end(store)}`)
-      await expectRefusal('cursor expired', () =>
-        changeLogOf(store).history(1n, { after, limit: 9 }),
-      )
-    }
-    expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
-  })
-
-  test('refuses a cursor of an entry that both copies have removed', async () => {
-    await using database = await make()
-    const untilEmpty = async (log: ChangeLog) => {
-      while ((await log.stats()).entries > 0) await Bun.sleep(50)
-    }
-    let store = await database.open(1000)
-    await store.createPlant({ id: 1n, name: 'n' })
-    const putBack = await database.copy()
-    store = await database.open(null)
-    await store.createPlant({ id: 2n, name: 'n' })
-    const lost = await end(store)
-    await untilEmpty(changeLogOf(store))
-    expect(await follow(store, lost)).toEqual([])
-    await putBack()
-    store = await database.open(null)
-    await store.createPlant({ id: 3n, name: 'n' })
-    const own = await end(store)
-    await untilEmpty(changeLogOf(store))
-
-    await expectRefusal('cursor expired', () => changeLogOf(store).read({ after: lost, limit: 9 }))
-    expect(await follow(store, own)).toEqual([])
-  })
-}
-
-function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
-  test('has the changes of other processes, and notifies listeners', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    let woken = 0
-    let wake = Promise.withResolvers<void>()
-    const stop = changeLogOf(store).watch(() => {
-      woken += 1
-      wake.resolve()
-    })
-    // It is told of what it may not have seen.
-    await wake.promise
-    wake = Promise.withResolvers()
-    const other = await database.openForCommand()
-    await other.createPlants(range(1, 2), {
-      origin: { token: null, address: null, request: 'import' },
-    })
-    const committedAt = performance.now()
-    await wake.promise
-    expect(performance.now() - committedAt).toBeLessThan(2000)
-    await other.close()
-
-    await store.deletePlant(1n)
-    const entries = await follow(store)
-    expect(entries.map(({ action, request }) => [action, request])).toEqual([
-      ['create', 'import'],
-      ['create', 'import'],
-      ['delete', null],
-    ])
-    stop()
-    const until = woken
-    await store.deletePlant(2n)
-    await Bun.sleep(300)
-    expect(woken).toBe(until)
-  })
-
-  test('notifies listeners of a change before its client is answered', async () => {
-    await using database = await make()
-    const store = await database.open(DAY_MS)
-    let seen = false
-    const stop = changeLogOf(store).watch(() => {
-      seen = true
-    })
-
-    await store.createPlant({ id: 1n, name: 'Oak' })
-    expect(seen).toBeTrue()
-    stop()
-  })
-}
-
-function testRetention(make: () => Promise<ChangeLogDatabase>): void {
-  test('keeps its retention period over restarts without the option', async () => {
-    await using database = await make()
-    await (await database.open(DAY_MS)).createPlants(range(1, 3))
-    let store = await database.open(null)
-    await Bun.sleep(1500)
-    expect(await follow(store)).toHaveLength(3)
-
-    await database.open(1000)
-    store = await database.open(null)
-    await until(
-      'entries to be removed',
-      async () => (await changeLogOf(store).stats()).entries === 0,
-    )
-
-    // Removed entries are not returned, but the change log continues.
-    await store.createPlant({ id: 9n, name: 'Oak' })
-    expect((await follow(store)).map(({ id }) => id)).toEqual([9n])
-  })
-
-  test('removes old entries, and refuses cursors of removed places', async () => {
-    await using database = await make()
-    let store = await database.open(DAY_MS)
-    await store.createPlants(range(1, 1700))
-    const [first] = (await changeLogOf(store).read({ limit: 1 })).entries
-    expect(await changeLogOf(store).stats()).toMatchObject({ entries: 1700, keepMs: DAY_MS })
-    const { bytes, oldestAt } = await changeLogOf(store).stats()
-    expect(bytes).toBeGreaterThan(1700 * 40)
-    expect(oldestAt).toBe(Date.parse(first?.at ?? ''))
-
-    store = await database.open(1000)
-    const last = await end(store)
-    await until('an empty change log', async () => (await changeLogOf(store).stats()).entries === 0)
-
-    expect(await changeLogOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
-    expect(await changeLogOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })
-    expect(await follow(store, last)).toEqual([])
-    await expectRefusal('cursor expired', () =>
-      changeLogOf(store).read({ after: first?.cursor ?? '', limit: 1 }),
-    )
-    store = await database.open(DAY_MS)
-    await store.deletePlant(1n)
-    expect((await follow(store, last)).map(brief)).toEqual([['delete', 1n, { name: 'n0' }, null]])
-  })
-}
+  expect(await changeLogOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
+  expect(await changeLogOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })
+  expect(await follow(store, last)).toEqual([])
+  await expectRefusal('cursor expired', () =>
+    changeLogOf(store).read({ after: first?.cursor ?? '', limit: 1 }),
+  )
+  store = await database.open(DAY_MS)
+  await store.deletePlant(1n)
+  expect((await follow(store, last)).map(brief)).toEqual([['delete', 1n, { name: 'n0' }, null]])
+})

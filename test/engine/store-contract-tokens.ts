@@ -1,5 +1,6 @@
-import { expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { hashToken, stateOf, type Token } from '../../src/token/token'
+import { createContract } from '../harness/contract'
 import type { TestedStore } from '../harness/tested-store'
 
 const token = (name: string, more: Partial<Token> = {}): Token => ({
@@ -14,143 +15,132 @@ const token = (name: string, more: Partial<Token> = {}): Token => ({
 })
 
 /** The part of the contract that speaks of tokens. */
-export function testTokens(open: () => Promise<TestedStore>): void {
-  test('keeps tokens across a restart', async () => {
-    await using tested = await open()
-    const laptop = token('laptop')
-    const guest = token('guest', { scope: 'read', createdAt: 1, expiresAt: 2_000_000_000_001 })
-    expect(await tested.store.listTokens()).toEqual([])
-    expect(await tested.store.findToken(laptop.hash)).toBeNull()
+export const tokensContract = createContract<TestedStore>()
+const { test } = tokensContract
 
-    expect(await tested.store.createToken(laptop)).toBeTrue()
-    expect(await tested.store.createToken(guest)).toBeTrue()
+test('keeps tokens across a restart', async ({ store, reopen }) => {
+  const laptop = token('laptop')
+  const guest = token('guest', { scope: 'read', createdAt: 1, expiresAt: 2_000_000_000_001 })
+  expect(await store.listTokens()).toEqual([])
+  expect(await store.findToken(laptop.hash)).toBeNull()
 
-    expect(await tested.store.findToken(laptop.hash)).toEqual(laptop)
-    const reopened = await tested.reopen()
-    expect(await reopened.findToken(guest.hash)).toEqual(guest)
-    expect(await reopened.listTokens()).toEqual([guest, laptop])
+  expect(await store.createToken(laptop)).toBeTrue()
+  expect(await store.createToken(guest)).toBeTrue()
+
+  expect(await store.findToken(laptop.hash)).toEqual(laptop)
+  const reopened = await reopen()
+  expect(await reopened.findToken(guest.hash)).toEqual(guest)
+  expect(await reopened.listTokens()).toEqual([guest, laptop])
+})
+
+test('shows a revocation to the next lookup of a token that was just found', async ({ store }) => {
+  const laptop = token('laptop')
+  expect(await store.findToken(laptop.hash)).toBeNull()
+  await store.createToken(laptop)
+  for (let lookups = 0; lookups < 3; lookups++)
+    expect(await store.findToken(laptop.hash)).toEqual(laptop)
+
+  await store.revokeToken('laptop', 5)
+  expect(await store.findToken(laptop.hash)).toEqual({ ...laptop, revokedAt: 5 })
+  await store.pruneTokens(5)
+  expect(await store.findToken(laptop.hash)).toBeNull()
+})
+
+test('has at most one valid token of a name', async ({ store }) => {
+  const first = token('desk')
+  const second = token('desk', { hash: hashToken('other') })
+  await store.createToken(first)
+
+  expect(await store.createToken(second)).toBeFalse()
+  expect(await store.findToken(second.hash)).toBeNull()
+  expect(await store.revokeToken('desk', 1_800_000_000_000)).toBeTrue()
+  expect(await store.createToken(second)).toBeTrue()
+  expect(await store.listTokens()).toHaveLength(2)
+})
+
+test('gives the name of an expired token to a new one, and keeps the old one as expired', async ({
+  store,
+  reopen,
+}) => {
+  const [created, expiry] = [1_700_000_000_000, 1_700_000_090_000]
+  const old = token('guest', { createdAt: created, expiresAt: expiry })
+  const fresh = (createdAt: number) => token('guest', { hash: hashToken('fresh'), createdAt })
+  await store.createToken(old)
+
+  expect(await store.createToken(fresh(expiry - 1))).toBeFalse()
+  expect(await store.listTokens()).toEqual([old])
+  expect(await store.createToken(fresh(expiry))).toBeTrue()
+
+  const reopened = await reopen()
+  const found = await reopened.findToken(old.hash)
+  // Whatever the clock says from now on.
+  for (const now of [created, expiry]) expect(found && stateOf(found, now)).toBe('expired')
+  expect(await reopened.listTokens()).toHaveLength(2)
+  expect(await reopened.revokeToken('guest', expiry + 1)).toBeTrue()
+  expect(await reopened.revokeToken('guest', expiry + 1)).toBeFalse()
+  expect(await reopened.findToken(old.hash)).toEqual(found)
+})
+
+test('leaves an expired token unchanged if the new one cannot be added', async ({ store }) => {
+  const old = token('guest', { createdAt: 1, expiresAt: 2 })
+  await store.createToken(old)
+
+  expect(await store.createToken({ ...old, createdAt: 3, expiresAt: null })).toBeFalse()
+
+  expect(await store.listTokens()).toEqual([old])
+  await store.createPlant({ id: 1n, name: 'Rose' })
+})
+
+test("records the hour of a token's last use across a restart", async ({ store, reopen }) => {
+  const laptop = token('laptop')
+  const kept = token('kept')
+  await store.createToken(laptop)
+  await store.createToken(kept)
+  const hour = Date.UTC(2026, 10, 22, 12)
+  const found = async () => (await store.findToken(laptop.hash)) ?? laptop
+
+  store.recordUse(await found(), hour + 59 * 60_000)
+  // A change resolves after those before it.
+  await store.createPlant({ id: 1n, name: 'Rose' })
+  expect(await found()).toEqual({ ...laptop, lastUsedAt: hour })
+  store.recordUse(await found(), hour + 3_600_000)
+
+  const reopened = await reopen()
+  expect(await reopened.findToken(laptop.hash)).toEqual({
+    ...laptop,
+    lastUsedAt: hour + 3_600_000,
   })
+  expect(await reopened.findToken(kept.hash)).toEqual(kept)
+})
 
-  test('shows a revocation to the next lookup of a token that was just found', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const laptop = token('laptop')
-    expect(await store.findToken(laptop.hash)).toBeNull()
-    await store.createToken(laptop)
-    for (let lookups = 0; lookups < 3; lookups++)
-      expect(await store.findToken(laptop.hash)).toEqual(laptop)
+test('prunes the tokens that had ended by a time, and no others', async ({ store, reopen }) => {
+  await store.createToken(token('valid'))
+  await store.createToken(token('expires later', { expiresAt: 2001 }))
+  await store.createToken(token('expired', { expiresAt: 2000 }))
+  await store.createToken(token('revoked', { expiresAt: 9000 }))
+  await store.createToken(token('revoked later'))
+  await store.revokeToken('revoked', 2000)
+  await store.revokeToken('revoked later', 2001)
 
-    await store.revokeToken('laptop', 5)
-    expect(await store.findToken(laptop.hash)).toEqual({ ...laptop, revokedAt: 5 })
-    await store.pruneTokens(5)
-    expect(await store.findToken(laptop.hash)).toBeNull()
-  })
+  expect(await store.pruneTokens(1999)).toBe(0)
+  expect(await store.pruneTokens(2000)).toBe(2)
 
-  test('has at most one valid token of a name', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const first = token('desk')
-    const second = token('desk', { hash: hashToken('other') })
-    await store.createToken(first)
+  const left = (await (await reopen()).listTokens()).map(({ name }) => name)
+  expect(left).toEqual(['expires later', 'revoked later', 'valid'])
+})
 
-    expect(await store.createToken(second)).toBeFalse()
-    expect(await store.findToken(second.hash)).toBeNull()
-    expect(await store.revokeToken('desk', 1_800_000_000_000)).toBeTrue()
-    expect(await store.createToken(second)).toBeTrue()
-    expect(await store.listTokens()).toHaveLength(2)
-  })
+test('revokes a token once, and keeps the time', async ({ store, reopen }) => {
+  await store.createToken(token('lost'))
+  await store.createToken(token('kept'))
+  const { hash } = token('lost')
+  expect(await store.findToken(hash)).toEqual(token('lost'))
 
-  test('gives the name of an expired token to a new one, and keeps the old one as expired', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const [created, expiry] = [1_700_000_000_000, 1_700_000_090_000]
-    const old = token('guest', { createdAt: created, expiresAt: expiry })
-    const fresh = (createdAt: number) => token('guest', { hash: hashToken('fresh'), createdAt })
-    await store.createToken(old)
+  expect(await store.revokeToken('lost', 1_800_000_000_000)).toBeTrue()
+  expect(await store.revokeToken('lost', 1_900_000_000_000)).toBeFalse()
+  expect(await store.revokeToken('never', 1_900_000_000_000)).toBeFalse()
 
-    expect(await store.createToken(fresh(expiry - 1))).toBeFalse()
-    expect(await store.listTokens()).toEqual([old])
-    expect(await store.createToken(fresh(expiry))).toBeTrue()
-
-    const reopened = await tested.reopen()
-    const found = await reopened.findToken(old.hash)
-    // Whatever the clock says from now on.
-    for (const now of [created, expiry]) expect(found && stateOf(found, now)).toBe('expired')
-    expect(await reopened.listTokens()).toHaveLength(2)
-    expect(await reopened.revokeToken('guest', expiry + 1)).toBeTrue()
-    expect(await reopened.revokeToken('guest', expiry + 1)).toBeFalse()
-    expect(await reopened.findToken(old.hash)).toEqual(found)
-  })
-
-  test('leaves an expired token unchanged if the new one cannot be added', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const old = token('guest', { createdAt: 1, expiresAt: 2 })
-    await store.createToken(old)
-
-    expect(await store.createToken({ ...old, createdAt: 3, expiresAt: null })).toBeFalse()
-
-    expect(await store.listTokens()).toEqual([old])
-    await store.createPlant({ id: 1n, name: 'Rose' })
-  })
-
-  test("records the hour of a token's last use across a restart", async () => {
-    await using tested = await open()
-    const { store } = tested
-    const laptop = token('laptop')
-    const kept = token('kept')
-    await store.createToken(laptop)
-    await store.createToken(kept)
-    const hour = Date.UTC(2026, 10, 22, 12)
-    const found = async () => (await store.findToken(laptop.hash)) ?? laptop
-
-    store.recordUse(await found(), hour + 59 * 60_000)
-    // A change resolves after those before it.
-    await store.createPlant({ id: 1n, name: 'Rose' })
-    expect(await found()).toEqual({ ...laptop, lastUsedAt: hour })
-    store.recordUse(await found(), hour + 3_600_000)
-
-    const reopened = await tested.reopen()
-    expect(await reopened.findToken(laptop.hash)).toEqual({
-      ...laptop,
-      lastUsedAt: hour + 3_600_000,
-    })
-    expect(await reopened.findToken(kept.hash)).toEqual(kept)
-  })
-
-  test('prunes the tokens that had ended by a time, and no others', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createToken(token('valid'))
-    await store.createToken(token('expires later', { expiresAt: 2001 }))
-    await store.createToken(token('expired', { expiresAt: 2000 }))
-    await store.createToken(token('revoked', { expiresAt: 9000 }))
-    await store.createToken(token('revoked later'))
-    await store.revokeToken('revoked', 2000)
-    await store.revokeToken('revoked later', 2001)
-
-    expect(await store.pruneTokens(1999)).toBe(0)
-    expect(await store.pruneTokens(2000)).toBe(2)
-
-    const left = (await (await tested.reopen()).listTokens()).map(({ name }) => name)
-    expect(left).toEqual(['expires later', 'revoked later', 'valid'])
-  })
-
-  test('revokes a token once, and keeps the time', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createToken(token('lost'))
-    await store.createToken(token('kept'))
-    const { hash } = token('lost')
-    expect(await store.findToken(hash)).toEqual(token('lost'))
-
-    expect(await store.revokeToken('lost', 1_800_000_000_000)).toBeTrue()
-    expect(await store.revokeToken('lost', 1_900_000_000_000)).toBeFalse()
-    expect(await store.revokeToken('never', 1_900_000_000_000)).toBeFalse()
-
-    const revoked = token('lost', { revokedAt: 1_800_000_000_000 })
-    expect(await store.findToken(hash)).toEqual(revoked)
-    expect(await store.findToken(token('kept').hash)).toEqual(token('kept'))
-    expect(await (await tested.reopen()).findToken(hash)).toEqual(revoked)
-  })
-}
+  const revoked = token('lost', { revokedAt: 1_800_000_000_000 })
+  expect(await store.findToken(hash)).toEqual(revoked)
+  expect(await store.findToken(token('kept').hash)).toEqual(token('kept'))
+  expect(await (await reopen()).findToken(hash)).toEqual(revoked)
+})

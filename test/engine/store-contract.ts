@@ -1,295 +1,267 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { entityTagOf, type Precondition } from '../../src/plant/entity-tag'
 import type { Plant } from '../../src/plant/plant'
-import { type ErrorName, RequestError } from '../../src/request-errors'
+import type { ErrorName } from '../../src/request-errors'
 import type { Store } from '../../src/store'
-import { PATIENCE_MS } from '../harness/daemon'
-import { allPlants, range, type TestedStore } from '../harness/tested-store'
-import { testLists } from './store-contract-lists'
-import { testTokens } from './store-contract-tokens'
+import { createContract } from '../harness/contract'
+import { allPlants, expectRefusal, range, type TestedStore } from '../harness/tested-store'
+import { listsContract } from './store-contract-lists'
+import { tokensContract } from './store-contract-tokens'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
 
-/** Expects a refusal with a number, and that the store is as it was; resolves to the message. */
+/** Expects a refusal that leaves the store as it was; resolves to the message. */
 async function refused(store: Store, error: ErrorName, change: () => Promise<unknown>) {
   const before = await allPlants(store)
-  const reason = await change().then(
-    () => null,
-    (value: unknown) => value,
-  )
-  expect(reason).toBeInstanceOf(RequestError)
-  expect(reason).toHaveProperty('error', error)
+  const message = await expectRefusal(error, change)
   expect(await allPlants(store)).toEqual(before)
-  return reason instanceof RequestError ? reason.message : ''
+  return message
 }
+
+const plantsContract = createContract<TestedStore>()
+const { test } = plantsContract
 
 /** The contract of `src/store.ts`, for an engine whose empty stores `open` makes. */
 export function testStore(name: string, open: () => Promise<TestedStore>): void {
-  describe(`a store in ${name}`, () => {
-    setDefaultTimeout(PATIENCE_MS)
-    testPlants(open)
-    testCount(open)
-    testConditions(open)
-    testLists(open)
-    testOrder(open)
-    testTokens(open)
-  })
+  for (const contract of [plantsContract, listsContract, tokensContract])
+    contract.run(`a store in ${name}`, open)
 }
 
-function testPlants(open: () => Promise<TestedStore>): void {
-  test('keeps a plant exactly across a restart', async () => {
-    await using tested = await open()
-    const plants: Plant[] = [
-      { id: MIN, name: '' },
-      { id: -9007199254740993n, name: '🌵\u0001\uFFFF', tag: '' },
-      { id: 0n, name: 'Rose', tag: `'; --` },
-      { id: 9007199254740993n, name: 'ö'.repeat(100_000), tag: 'ö'.repeat(100_000) },
-      { id: MAX, name: 'Oak', tag: 'tree' },
-    ]
-    for (const plant of plants) await tested.store.createPlant(plant)
+test('keeps a plant exactly across a restart', async ({ store, reopen }) => {
+  const plants: Plant[] = [
+    { id: MIN, name: '' },
+    { id: -9007199254740993n, name: '🌵\u0001\uFFFF', tag: '' },
+    { id: 0n, name: 'Rose', tag: `'; --` },
+    { id: 9007199254740993n, name: 'ö'.repeat(100_000), tag: 'ö'.repeat(100_000) },
+    { id: MAX, name: 'Oak', tag: 'tree' },
+  ]
+  for (const plant of plants) await store.createPlant(plant)
 
-    for (const plant of plants) expect(await tested.store.readPlant(plant.id)).toEqual(plant)
-    expect(await tested.store.readPlant(1n)).toBeNull()
-    expect(await tested.store.readPlant(9007199254740992n)).toBeNull()
-    expect(await allPlants(tested.store)).toEqual(plants)
-    expect(await allPlants(await tested.reopen())).toEqual(plants)
+  for (const plant of plants) expect(await store.readPlant(plant.id)).toEqual(plant)
+  expect(await store.readPlant(1n)).toBeNull()
+  expect(await store.readPlant(9007199254740992n)).toBeNull()
+  expect(await allPlants(store)).toEqual(plants)
+  expect(await allPlants(await reopen())).toEqual(plants)
+})
+
+test('creates a plant once, and distinguishes the same plant from another', async ({ store }) => {
+  await store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' })
+  await store.createPlant({ id: 2n, name: 'Rose' })
+
+  await refused(store, 'stored already', () =>
+    store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' }),
+  )
+  await refused(store, 'stored already', () => store.createPlant({ id: 2n, name: 'Rose' }))
+  await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'rose', tag: 'shrub' }))
+  await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'Rose' }))
+  await refused(store, 'taken', () => store.createPlant({ id: 2n, name: 'Rose', tag: '' }))
+})
+
+test('creates all plants of a batch or none', async ({ store, reopen }) => {
+  await store.createPlants(range(100, 1000))
+  expect(await allPlants(store)).toHaveLength(1000)
+
+  const other = { id: 200n, name: 'other' }
+  const message = await refused(store, 'taken', () =>
+    store.createPlants([...range(0, 3), other, ...range(3, 3)]),
+  )
+  expect(message).toContain('plants[3]')
+  expect(message).toContain('200')
+  const again = () => store.createPlants([{ id: 1n, name: 'a' }, ...range(100, 1)])
+  expect(await refused(store, 'stored already', again)).toContain('plants[1]')
+  const twice = { id: 5n, name: 'a' }
+  await refused(store, 'stored already', () => store.createPlants([twice, twice]))
+  expect(await allPlants(await reopen())).toHaveLength(1000)
+})
+
+test('puts a batch: creates new plants, replaces different ones, leaves the others', async ({
+  store,
+  reopen,
+}) => {
+  const same = { id: MIN, name: 'same', tag: '' }
+  await store.createPlants([same, { id: 1n, name: 'a', tag: 'b' }, { id: MAX, name: 'max' }])
+  const put = [
+    { id: 9007199254740993n, name: 'new' },
+    same,
+    { id: 1n, name: 'a' },
+    { id: MAX, name: 'max', tag: 'c' },
+  ]
+
+  expect(await store.putPlants(put)).toEqual({ created: 1, replaced: 2, unchanged: 1 })
+  const stored = [same, { id: 1n, name: 'a' }, ...put.slice(0, 1), ...put.slice(3)]
+  expect(await allPlants(store)).toEqual(stored)
+  expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
+  expect(await allPlants(await reopen())).toEqual(stored)
+})
+
+test('puts 1000 plants, and the last of those that share an id', async ({ store, reopen }) => {
+  await store.createPlants(range(500, 1000).map((plant) => ({ ...plant, name: 'other' })))
+
+  const counts = { created: 500, replaced: 500, unchanged: 0 }
+  expect(await store.putPlants(range(0, 1000))).toEqual(counts)
+  const shared = ['a', 'a', 'b'].map((name) => ({ id: -1n, name }))
+  expect(await store.putPlants(shared)).toEqual({ created: 1, replaced: 1, unchanged: 1 })
+  expect(await store.readPlant(-1n)).toEqual({ id: -1n, name: 'b' })
+  expect(await store.countPlants()).toBe(1501)
+  expect((await allPlants(await reopen())).slice(1, 1001)).toEqual(range(0, 1000))
+})
+
+test('patches a batch: changes stored plants, creates named ones, leaves those that fail their condition', async ({
+  store,
+  reopen,
+}) => {
+  const stored = [
+    { id: MIN, name: 'a', tag: '' },
+    { id: 1n, name: 'b' },
+    { id: 9007199254740993n, name: 'c', tag: 'd' },
+    { id: MAX, name: 'e', tag: 'f' },
+  ]
+  await store.createPlants(stored)
+
+  const report = await store.patchPlants([
+    { id: MIN, tag: null, was: { tag: '' } },
+    { id: 1n, tag: 'x', was: { tag: 'y' } },
+    { id: 2n, name: 'new', tag: 'n' },
+    { id: 3n, tag: 'no name' },
+    { id: 4n, name: 'conditional', was: {} },
+    { id: 9007199254740993n, name: 'c', tag: 'd', was: { name: 'c' } },
+    { id: MAX, name: '', was: { name: 'e', tag: 'f' } },
+  ])
+
+  expect(report).toEqual({
+    created: 1,
+    patched: 2,
+    unchanged: 1,
+    conflicts: [1n],
+    missing: [3n, 4n],
   })
-
-  test('creates a plant once, and distinguishes the same plant from another', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' })
-    await store.createPlant({ id: 2n, name: 'Rose' })
-
-    await refused(store, 'stored already', () =>
-      store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' }),
-    )
-    await refused(store, 'stored already', () => store.createPlant({ id: 2n, name: 'Rose' }))
-    await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'rose', tag: 'shrub' }))
-    await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'Rose' }))
-    await refused(store, 'taken', () => store.createPlant({ id: 2n, name: 'Rose', tag: '' }))
+  const left = [
+    { id: MIN, name: 'a' },
+    { id: 1n, name: 'b' },
+    { id: 2n, name: 'new', tag: 'n' },
+    { id: 9007199254740993n, name: 'c', tag: 'd' },
+    { id: MAX, name: '', tag: 'f' },
+  ]
+  expect(await allPlants(store)).toEqual(left)
+  expect(await store.countPlants()).toBe(5)
+  const none = { created: 0, patched: 0, conflicts: [1n], missing: [] }
+  const untagged = { id: 1n, tag: 'x', was: { name: 'b', tag: null } }
+  expect(
+    await store.patchPlants([
+      { id: 1n, was: { name: 'c' } },
+      { id: 2n, tag: 'n' },
+    ]),
+  ).toEqual({
+    ...none,
+    unchanged: 1,
   })
+  expect(await store.patchPlants([untagged])).toMatchObject({ patched: 1, conflicts: [] })
+  expect(await (await reopen()).readPlant(1n)).toEqual({ id: 1n, name: 'b', tag: 'x' })
+})
 
-  test('creates all plants of a batch or none', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlants(range(100, 1000))
-    expect(await allPlants(store)).toHaveLength(1000)
+test('deletes a batch: unchanged plants, and leaves different ones', async ({ store, reopen }) => {
+  const plants = [
+    { id: MIN, name: 'a', tag: '' },
+    { id: 9007199254740993n, name: 'b' },
+    { id: MAX, name: 'c', tag: 'd' },
+  ]
+  const kept = [
+    { id: 1n, name: 'tagged', tag: '' },
+    { id: 2n, name: 'named' },
+  ]
+  await store.createPlants([...plants, ...kept])
 
-    const other = { id: 200n, name: 'other' }
-    const message = await refused(store, 'taken', () =>
-      store.createPlants([...range(0, 3), other, ...range(3, 3)]),
-    )
-    expect(message).toContain('plants[3]')
-    expect(message).toContain('200')
-    const again = () => store.createPlants([{ id: 1n, name: 'a' }, ...range(100, 1)])
-    expect(await refused(store, 'stored already', again)).toContain('plants[1]')
-    const twice = { id: 5n, name: 'a' }
-    await refused(store, 'stored already', () => store.createPlants([twice, twice]))
-    expect(await allPlants(await tested.reopen())).toHaveLength(1000)
+  const sent = [...plants, { id: 1n, name: 'tagged' }, { id: 2n, name: 'other' }]
+  const left = { conflicts: [1n, 2n], missing: [MAX - 1n] }
+  expect(await store.deletePlants([...sent, { id: MAX - 1n, name: 'c' }])).toEqual({
+    deleted: 3,
+    ...left,
   })
-
-  test('puts a batch: creates new plants, replaces different ones, leaves the others', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const same = { id: MIN, name: 'same', tag: '' }
-    await store.createPlants([same, { id: 1n, name: 'a', tag: 'b' }, { id: MAX, name: 'max' }])
-    const put = [
-      { id: 9007199254740993n, name: 'new' },
-      same,
-      { id: 1n, name: 'a' },
-      { id: MAX, name: 'max', tag: 'c' },
-    ]
-
-    expect(await store.putPlants(put)).toEqual({ created: 1, replaced: 2, unchanged: 1 })
-    const stored = [same, { id: 1n, name: 'a' }, ...put.slice(0, 1), ...put.slice(3)]
-    expect(await allPlants(store)).toEqual(stored)
-    expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
-    expect(await allPlants(await tested.reopen())).toEqual(stored)
+  expect(await allPlants(store)).toEqual(kept)
+  expect(await store.deletePlants(plants)).toEqual({
+    deleted: 0,
+    conflicts: [],
+    missing: plants.map(({ id }) => id),
   })
+  expect(await allPlants(await reopen())).toEqual(kept)
+})
 
-  test('puts 1000 plants, and the last of those that share an id', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlants(range(500, 1000).map((plant) => ({ ...plant, name: 'other' })))
+test('deletes 1000 plants, and creates them again', async ({ store, reopen }) => {
+  const plants = range(500, 1000)
+  await store.createPlants(plants)
+  await store.createPlants(range(0, 500))
 
-    const counts = { created: 500, replaced: 500, unchanged: 0 }
-    expect(await store.putPlants(range(0, 1000))).toEqual(counts)
-    const shared = ['a', 'a', 'b'].map((name) => ({ id: -1n, name }))
-    expect(await store.putPlants(shared)).toEqual({ created: 1, replaced: 1, unchanged: 1 })
-    expect(await store.readPlant(-1n)).toEqual({ id: -1n, name: 'b' })
-    expect(await store.countPlants()).toBe(1501)
-    expect((await allPlants(await tested.reopen())).slice(1, 1001)).toEqual(range(0, 1000))
-  })
+  const all = { deleted: 1000, conflicts: [], missing: [] }
+  expect(await store.deletePlants(plants)).toEqual(all)
+  expect(await store.countPlants()).toBe(500)
+  await store.createPlants(plants)
+  expect(await store.countPlants()).toBe(1500)
+  expect(await allPlants(await reopen())).toEqual([...range(0, 500), ...plants])
+})
 
-  test('patches a batch: changes stored plants, creates named ones, leaves those that fail their condition', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const stored = [
-      { id: MIN, name: 'a', tag: '' },
-      { id: 1n, name: 'b' },
-      { id: 9007199254740993n, name: 'c', tag: 'd' },
-      { id: MAX, name: 'e', tag: 'f' },
-    ]
-    await store.createPlants(stored)
+test('replaces and deletes a stored plant', async ({ store, reopen }) => {
+  await store.createPlants([...range(1, 2), { id: MIN, name: 'min', tag: 'a' }])
 
-    const report = await store.patchPlants([
-      { id: MIN, tag: null, was: { tag: '' } },
-      { id: 1n, tag: 'x', was: { tag: 'y' } },
-      { id: 2n, name: 'new', tag: 'n' },
-      { id: 3n, tag: 'no name' },
-      { id: 4n, name: 'conditional', was: {} },
-      { id: 9007199254740993n, name: 'c', tag: 'd', was: { name: 'c' } },
-      { id: MAX, name: '', was: { name: 'e', tag: 'f' } },
-    ])
+  await store.replacePlant({ id: MIN, name: 'other' })
+  await store.replacePlant({ id: 1n, name: 'n1', tag: 'b' })
+  await store.deletePlant(2n)
 
-    expect(report).toEqual({
-      created: 1,
-      patched: 2,
-      unchanged: 1,
-      conflicts: [1n],
-      missing: [3n, 4n],
-    })
-    const left = [
-      { id: MIN, name: 'a' },
-      { id: 1n, name: 'b' },
-      { id: 2n, name: 'new', tag: 'n' },
-      { id: 9007199254740993n, name: 'c', tag: 'd' },
-      { id: MAX, name: '', tag: 'f' },
-    ]
-    expect(await allPlants(store)).toEqual(left)
-    expect(await store.countPlants()).toBe(5)
-    const none = { created: 0, patched: 0, conflicts: [1n], missing: [] }
-    const untagged = { id: 1n, tag: 'x', was: { name: 'b', tag: null } }
-    expect(
-      await store.patchPlants([
-        { id: 1n, was: { name: 'c' } },
-        { id: 2n, tag: 'n' },
-      ]),
-    ).toEqual({
-      ...none,
-      unchanged: 1,
-    })
-    expect(await store.patchPlants([untagged])).toMatchObject({ patched: 1, conflicts: [] })
-    expect(await (await tested.reopen()).readPlant(1n)).toEqual({ id: 1n, name: 'b', tag: 'x' })
-  })
+  await refused(store, 'no such plant', () => store.replacePlant({ id: 2n, name: 'a' }))
+  await refused(store, 'no such plant', () => store.deletePlant(2n))
+  const left = [
+    { id: MIN, name: 'other' },
+    { id: 1n, name: 'n1', tag: 'b' },
+  ]
+  expect(await allPlants(store)).toEqual(left)
+  expect(await allPlants(await reopen())).toEqual(left)
+})
 
-  test('deletes a batch: unchanged plants, and leaves different ones', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const plants = [
-      { id: MIN, name: 'a', tag: '' },
-      { id: 9007199254740993n, name: 'b' },
-      { id: MAX, name: 'c', tag: 'd' },
-    ]
-    const kept = [
-      { id: 1n, name: 'tagged', tag: '' },
-      { id: 2n, name: 'named' },
-    ]
-    await store.createPlants([...plants, ...kept])
+test('counts its plants after every kind of change', async ({ store, reopen }) => {
+  expect(await store.countPlants()).toBe(0)
 
-    const sent = [...plants, { id: 1n, name: 'tagged' }, { id: 2n, name: 'other' }]
-    const left = { conflicts: [1n, 2n], missing: [MAX - 1n] }
-    expect(await store.deletePlants([...sent, { id: MAX - 1n, name: 'c' }])).toEqual({
-      deleted: 3,
-      ...left,
-    })
-    expect(await allPlants(store)).toEqual(kept)
-    expect(await store.deletePlants(plants)).toEqual({
-      deleted: 0,
-      conflicts: [],
-      missing: plants.map(({ id }) => id),
-    })
-    expect(await allPlants(await tested.reopen())).toEqual(kept)
-  })
+  await Promise.all([
+    store.createPlants(range(0, 500)),
+    ...range(500, 100).map((plant) => store.createPlant(plant)),
+  ])
+  expect(await store.countPlants()).toBe(600)
 
-  test('deletes 1000 plants, and creates them again', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const plants = range(500, 1000)
-    await store.createPlants(plants)
-    await store.createPlants(range(0, 500))
+  const twice = { id: 1000n, name: 'a' }
+  const ends = await Promise.allSettled([
+    store.createPlants([...range(600, 3), ...range(0, 1)]),
+    store.createPlants([twice, twice]),
+    store.createPlant({ id: 2n, name: 'other' }),
+    store.deletePlant(700n),
+    store.replacePlant({ id: 700n, name: 'a' }),
+    store.replacePlant({ id: 3n, name: 'other' }),
+    store.patchPlant(4n, { tag: 'a' }),
+    store.deletePlant(5n),
+    store.deletePlant(5n),
+    store.createPlant({ id: 5n, name: 'again' }),
+    store.deletePlant(6n),
+    store.createPlants([twice]),
+    store.putPlants([...range(590, 10), ...range(700, 10), twice]),
+    store.putPlants(range(700, 10)),
+    store.patchPlants([
+      { id: 701n, tag: 'patched' },
+      { id: 720n, name: 'new' },
+    ]),
+    store.deletePlants([...range(705, 10), twice]),
+    store.deletePlants(range(710, 10)),
+    store.putPlants([...range(705, 5), twice]),
+    store.deletePlant(1000n),
+  ])
+  expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
+  expect(await store.countPlants()).toBe(610)
+  expect(await allPlants(store)).toHaveLength(610)
 
-    const all = { deleted: 1000, conflicts: [], missing: [] }
-    expect(await store.deletePlants(plants)).toEqual(all)
-    expect(await store.countPlants()).toBe(500)
-    await store.createPlants(plants)
-    expect(await store.countPlants()).toBe(1500)
-    expect(await allPlants(await tested.reopen())).toEqual([...range(0, 500), ...plants])
-  })
+  expect(await (await reopen()).countPlants()).toBe(610)
+})
 
-  test('replaces and deletes a stored plant', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlants([...range(1, 2), { id: MIN, name: 'min', tag: 'a' }])
+const ids = [MIN, 1n, 9007199254740993n, MAX]
 
-    await store.replacePlant({ id: MIN, name: 'other' })
-    await store.replacePlant({ id: 1n, name: 'n1', tag: 'b' })
-    await store.deletePlant(2n)
-
-    await refused(store, 'no such plant', () => store.replacePlant({ id: 2n, name: 'a' }))
-    await refused(store, 'no such plant', () => store.deletePlant(2n))
-    const left = [
-      { id: MIN, name: 'other' },
-      { id: 1n, name: 'n1', tag: 'b' },
-    ]
-    expect(await allPlants(store)).toEqual(left)
-    expect(await allPlants(await tested.reopen())).toEqual(left)
-  })
-}
-
-function testCount(open: () => Promise<TestedStore>): void {
-  test('counts its plants after every kind of change', async () => {
-    await using tested = await open()
-    const { store } = tested
-    expect(await store.countPlants()).toBe(0)
-
-    await Promise.all([
-      store.createPlants(range(0, 500)),
-      ...range(500, 100).map((plant) => store.createPlant(plant)),
-    ])
-    expect(await store.countPlants()).toBe(600)
-
-    const twice = { id: 1000n, name: 'a' }
-    const ends = await Promise.allSettled([
-      store.createPlants([...range(600, 3), ...range(0, 1)]),
-      store.createPlants([twice, twice]),
-      store.createPlant({ id: 2n, name: 'other' }),
-      store.deletePlant(700n),
-      store.replacePlant({ id: 700n, name: 'a' }),
-      store.replacePlant({ id: 3n, name: 'other' }),
-      store.patchPlant(4n, { tag: 'a' }),
-      store.deletePlant(5n),
-      store.deletePlant(5n),
-      store.createPlant({ id: 5n, name: 'again' }),
-      store.deletePlant(6n),
-      store.createPlants([twice]),
-      store.putPlants([...range(590, 10), ...range(700, 10), twice]),
-      store.putPlants(range(700, 10)),
-      store.patchPlants([
-        { id: 701n, tag: 'patched' },
-        { id: 720n, name: 'new' },
-      ]),
-      store.deletePlants([...range(705, 10), twice]),
-      store.deletePlants(range(710, 10)),
-      store.putPlants([...range(705, 5), twice]),
-      store.deletePlant(1000n),
-    ])
-    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
-    expect(await store.countPlants()).toBe(610)
-    expect(await allPlants(store)).toHaveLength(610)
-
-    expect(await (await tested.reopen()).countPlants()).toBe(610)
-  })
-}
-
-function testConditions(open: () => Promise<TestedStore>): void {
-  const ids = [MIN, 1n, 9007199254740993n, MAX]
-
-  test.each(ids)('patches some fields of plant %s, and returns the others', async (id) => {
-    await using tested = await open()
-    const { store } = tested
+for (const id of ids) {
+  test(`patches some fields of plant ${id}, and returns the others`, async ({ store, reopen }) => {
     await store.createPlants([
       { id: 5n, name: 'other', tag: 'b' },
       { id, name: 'a', tag: 'b' },
@@ -302,190 +274,168 @@ function testConditions(open: () => Promise<TestedStore>): void {
     expect(await store.patchPlant(id, { name: 'd', tag: '' })).toEqual({ id, name: 'd', tag: '' })
     await refused(store, 'no such plant', () => store.patchPlant(6n, { name: 'a' }))
     const left = [{ id, name: 'd', tag: '' }]
-    expect((await allPlants(await tested.reopen())).filter((plant) => plant.id !== 5n)).toEqual(
-      left,
-    )
+    expect((await allPlants(await reopen())).filter((plant) => plant.id !== 5n)).toEqual(left)
   })
+}
 
-  test.each(ids)(
-    'changes plant %s under a condition only if it is still as it was read',
-    async (id) => {
-      await using tested = await open()
-      const { store } = tested
-      const plant = { id, name: 'a', tag: 'b' }
-      await store.createPlant(plant)
-      const now = entityTagOf(plant)
-      const stale = entityTagOf({ id, name: 'a' })
-      const changes = (precondition: Precondition) => [
-        () => store.replacePlant({ id, name: 'c' }, { precondition }),
-        () => store.patchPlant(id, { name: 'c' }, { precondition }),
-        () => store.deletePlant(id, { precondition }),
-      ]
+for (const id of ids) {
+  test(`changes plant ${id} under a condition only if it is still as it was read`, async ({
+    store,
+  }) => {
+    const plant = { id, name: 'a', tag: 'b' }
+    await store.createPlant(plant)
+    const now = entityTagOf(plant)
+    const stale = entityTagOf({ id, name: 'a' })
+    const changes = (precondition: Precondition) => [
+      () => store.replacePlant({ id, name: 'c' }, { precondition }),
+      () => store.patchPlant(id, { name: 'c' }, { precondition }),
+      () => store.deletePlant(id, { precondition }),
+    ]
 
-      const failing: Precondition[] = [
-        { ifMatch: [stale] },
-        { ifMatch: [] },
-        { ifNoneMatch: [stale, now] },
-        { ifNoneMatch: '*' },
-        { ifMatch: [now], ifNoneMatch: [now] },
-      ]
-      for (const precondition of failing) {
-        for (const change of changes(precondition))
-          await refused(store, 'precondition failed', change)
-      }
-      for (const change of changes({ ifMatch: '*', ifNoneMatch: [stale] })) {
-        await change()
-        await store.createPlant(plant).catch(() => store.replacePlant(plant))
-      }
-      for (const change of changes({ ifMatch: [stale, now] })) {
-        await change()
-        await store.createPlant(plant).catch(() => store.replacePlant(plant))
-      }
-      expect(await store.readPlant(id)).toEqual(plant)
-    },
+    const failing: Precondition[] = [
+      { ifMatch: [stale] },
+      { ifMatch: [] },
+      { ifNoneMatch: [stale, now] },
+      { ifNoneMatch: '*' },
+      { ifMatch: [now], ifNoneMatch: [now] },
+    ]
+    for (const precondition of failing) {
+      for (const change of changes(precondition))
+        await refused(store, 'precondition failed', change)
+    }
+    for (const change of changes({ ifMatch: '*', ifNoneMatch: [stale] })) {
+      await change()
+      await store.createPlant(plant).catch(() => store.replacePlant(plant))
+    }
+    for (const change of changes({ ifMatch: [stale, now] })) {
+      await change()
+      await store.createPlant(plant).catch(() => store.replacePlant(plant))
+    }
+    expect(await store.readPlant(id)).toEqual(plant)
+  })
+}
+
+test('reports a missing plant, whatever its precondition', async ({ store }) => {
+  for (const precondition of [
+    { ifMatch: '*' },
+    { ifMatch: ['"a"'] },
+    { ifNoneMatch: '*' },
+  ] as const) {
+    await refused(store, 'no such plant', () =>
+      store.replacePlant({ id: 1n, name: 'a' }, { precondition }),
+    )
+    await refused(store, 'no such plant', () =>
+      store.patchPlant(1n, { name: 'a' }, { precondition }),
+    )
+    await refused(store, 'no such plant', () => store.deletePlant(1n, { precondition }))
+  }
+})
+
+test('lets exactly one of many clients change a plant that all have read', async ({ store }) => {
+  await store.createPlant({ id: 1n, name: 'a' })
+  const precondition = { ifMatch: [entityTagOf({ id: 1n, name: 'a' })] }
+
+  const results = await Promise.allSettled(
+    range(0, 50).map(({ name }) => store.patchPlant(1n, { name }, { precondition })),
   )
 
-  test('reports a missing plant, whatever its precondition', async () => {
-    await using tested = await open()
-    const { store } = tested
-    for (const precondition of [
-      { ifMatch: '*' },
-      { ifMatch: ['"a"'] },
-      { ifNoneMatch: '*' },
-    ] as const) {
-      await refused(store, 'no such plant', () =>
-        store.replacePlant({ id: 1n, name: 'a' }, { precondition }),
-      )
-      await refused(store, 'no such plant', () =>
-        store.patchPlant(1n, { name: 'a' }, { precondition }),
-      )
-      await refused(store, 'no such plant', () => store.deletePlant(1n, { precondition }))
+  const errors = results.map((result) =>
+    result.status === 'rejected' ? result.reason.error : null,
+  )
+  expect(errors).toEqual([null, ...Array(49).fill('precondition failed')])
+  expect(await allPlants(store)).toEqual([{ id: 1n, name: 'n0' }])
+})
+
+test('makes changes in the order of the calls', async ({ store }) => {
+  const id = 1n
+  const results = await Promise.allSettled([
+    store.replacePlant({ id, name: 'too early' }),
+    store.createPlant({ id, name: 'a' }),
+    store.createPlant({ id, name: 'b' }),
+    store.replacePlant({ id, name: 'c' }),
+    store.createPlant({ id, name: 'c' }),
+    store.deletePlant(id),
+    store.createPlants([
+      { id, name: 'd' },
+      { id: 2n, name: 'e' },
+    ]),
+    store.deletePlant(2n),
+    store.putPlants([
+      { id, name: 'f' },
+      { id: 2n, name: 'g' },
+    ]),
+    store.putPlants([{ id, name: 'd' }]),
+    store.deletePlants([
+      { id, name: 'f' },
+      { id: 2n, name: 'g' },
+    ]),
+    store.createPlant({ id: 2n, name: 'h' }),
+    store.deletePlant(2n),
+    store.deletePlant(2n),
+  ])
+
+  const errors = results.map((result) =>
+    result.status === 'rejected' ? result.reason.error : null,
+  )
+  const made = ['no such plant', null, 'taken', null, 'stored already', null, null, null]
+  expect(errors).toEqual([...made, null, null, null, null, null, 'no such plant'])
+  expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
+})
+
+test('shows every answered change to later reads', async ({ store }) => {
+  await Promise.all(
+    range(0, 200).map(async (plant) => {
+      await store.createPlant(plant)
+      expect(await store.readPlant(plant.id)).toEqual(plant)
+      await store.deletePlant(plant.id)
+      expect(await store.readPlant(plant.id)).toBeNull()
+    }),
+  )
+})
+
+test('shows an answered change to a read in the turn of earlier reads', async ({ store }) => {
+  for (const plant of range(0, 50)) {
+    let isAnswered = false
+    const found = store.createPlant(plant).then(() => {
+      isAnswered = true
+      return store.readPlant(plant.id)
+    })
+    while (!isAnswered) {
+      // The commit ends while this turn reads.
+      await Promise.all([store.readPlant(-1n), Bun.sleepSync(1)])
+      await new Promise((resolve) => setImmediate(resolve))
     }
-  })
+    expect(await found).toEqual(plant)
+  }
+})
 
-  test('lets exactly one of many clients change a plant that all have read', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlant({ id: 1n, name: 'a' })
-    const precondition = { ifMatch: [entityTagOf({ id: 1n, name: 'a' })] }
+test('fails one change of many alone', async ({ store }) => {
+  await store.createPlant({ id: 50n, name: 'first' })
 
-    const results = await Promise.allSettled(
-      range(0, 50).map(({ name }) => store.patchPlant(1n, { name }, { precondition })),
-    )
+  const results = await Promise.allSettled(range(0, 100).map((plant) => store.createPlant(plant)))
 
-    const errors = results.map((result) =>
-      result.status === 'rejected' ? result.reason.error : null,
-    )
-    expect(errors).toEqual([null, ...Array(49).fill('precondition failed')])
-    expect(await allPlants(store)).toEqual([{ id: 1n, name: 'n0' }])
-  })
-}
+  const failed = results.flatMap((result, index) => (result.status === 'rejected' ? [index] : []))
+  expect(failed).toEqual([50])
+  expect(await allPlants(store)).toHaveLength(100)
+})
 
-function testOrder(open: () => Promise<TestedStore>): void {
-  test('makes changes in the order of the calls', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const id = 1n
-    const results = await Promise.allSettled([
-      store.replacePlant({ id, name: 'too early' }),
-      store.createPlant({ id, name: 'a' }),
-      store.createPlant({ id, name: 'b' }),
-      store.replacePlant({ id, name: 'c' }),
-      store.createPlant({ id, name: 'c' }),
-      store.deletePlant(id),
-      store.createPlants([
-        { id, name: 'd' },
-        { id: 2n, name: 'e' },
-      ]),
-      store.deletePlant(2n),
-      store.putPlants([
-        { id, name: 'f' },
-        { id: 2n, name: 'g' },
-      ]),
-      store.putPlants([{ id, name: 'd' }]),
-      store.deletePlants([
-        { id, name: 'f' },
-        { id: 2n, name: 'g' },
-      ]),
-      store.createPlant({ id: 2n, name: 'h' }),
-      store.deletePlant(2n),
-      store.deletePlant(2n),
-    ])
+test('answers the queue when it closes', async ({ store, reopen }) => {
+  const results = Promise.allSettled(range(0, 500).map((plant) => store.createPlant(plant)))
 
-    const errors = results.map((result) =>
-      result.status === 'rejected' ? result.reason.error : null,
-    )
-    const made = ['no such plant', null, 'taken', null, 'stored already', null, null, null]
-    expect(errors).toEqual([...made, null, null, null, null, null, 'no such plant'])
-    expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
-  })
+  const reopened = await reopen()
 
-  test('shows every answered change to later reads', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await Promise.all(
-      range(0, 200).map(async (plant) => {
-        await store.createPlant(plant)
-        expect(await store.readPlant(plant.id)).toEqual(plant)
-        await store.deletePlant(plant.id)
-        expect(await store.readPlant(plant.id)).toBeNull()
-      }),
-    )
-  })
+  expect((await results).every(({ status }) => status === 'fulfilled')).toBeTrue()
+  expect(await allPlants(reopened)).toHaveLength(500)
+})
 
-  test('shows an answered change to a read in the turn of earlier reads', async () => {
-    await using tested = await open()
-    const { store } = tested
-    for (const plant of range(0, 50)) {
-      let isAnswered = false
-      const found = store.createPlant(plant).then(() => {
-        isAnswered = true
-        return store.readPlant(plant.id)
-      })
-      while (!isAnswered) {
-        // The commit ends while this turn reads.
-        await Promise.all([store.readPlant(-1n), Bun.sleepSync(1)])
-        await new Promise((resolve) => setImmediate(resolve))
-      }
-      expect(await found).toEqual(plant)
-    }
-  })
+test('reports that it can write, and its size', async ({ store }) => {
+  await store.createPlants(range(0, 1000))
 
-  test('fails one change of many alone', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlant({ id: 50n, name: 'first' })
+  await store.probe()
 
-    const results = await Promise.allSettled(range(0, 100).map((plant) => store.createPlant(plant)))
-
-    const failed = results.flatMap((result, index) => (result.status === 'rejected' ? [index] : []))
-    expect(failed).toEqual([50])
-    expect(await allPlants(store)).toHaveLength(100)
-  })
-
-  test('answers the queue when it closes', async () => {
-    await using tested = await open()
-    const results = Promise.allSettled(
-      range(0, 500).map((plant) => tested.store.createPlant(plant)),
-    )
-
-    const reopened = await tested.reopen()
-
-    expect((await results).every(({ status }) => status === 'fulfilled')).toBeTrue()
-    expect(await allPlants(reopened)).toHaveLength(500)
-  })
-
-  test('reports that it can write, and its size', async () => {
-    await using tested = await open()
-    const { store } = tested
-    await store.createPlants(range(0, 1000))
-
-    await store.probe()
-
-    const { queuedWrites, databaseBytes, walBytes } = store.stats()
-    expect(queuedWrites).toBe(0)
-    // A server does not tell.
-    if (databaseBytes !== null) expect(databaseBytes + (walBytes ?? 0)).toBeGreaterThan(0)
-    expect(await allPlants(store)).toHaveLength(1000)
-  })
-}
+  const { queuedWrites, databaseBytes, walBytes } = store.stats()
+  expect(queuedWrites).toBe(0)
+  // A server does not tell.
+  if (databaseBytes !== null) expect(databaseBytes + (walBytes ?? 0)).toBeGreaterThan(0)
+  expect(await allPlants(store)).toHaveLength(1000)
+})

@@ -1,4 +1,6 @@
+import { expect } from 'bun:test'
 import type { Plant } from '../../src/plant/plant'
+import { type ErrorName, RequestError } from '../../src/request-errors'
 import type { Store } from '../../src/store'
 
 /** An empty store of one engine. Disposing of it closes the store and removes what it kept. */
@@ -22,4 +24,15 @@ export async function allPlants(store: Store): Promise<Plant[]> {
     after = page.next
   } while (after !== null)
   return found
+}
+
+/** Expects that a store refuses a request with an error; resolves to the message. */
+export async function expectRefusal(
+  error: ErrorName,
+  request: () => Promise<unknown>,
+): Promise<string> {
+  const reason: unknown = await request().catch((thrown) => thrown)
+  expect(reason).toBeInstanceOf(RequestError)
+  expect(reason).toHaveProperty('error', error)
+  return reason instanceof RequestError ? reason.message : ''
 }
