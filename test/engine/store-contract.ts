@@ -6,6 +6,7 @@ import type { Store } from '../../src/store'
 import { createContract } from '../harness/contract'
 import { allPlants, expectRefusal, range, type TestedStore } from '../harness/tested-store'
 import { listsContract } from './store-contract-lists'
+import { modelContract } from './store-contract-model'
 import { tokensContract } from './store-contract-tokens'
 
 const MIN = -(2n ** 63n)
@@ -24,7 +25,7 @@ const { test } = plantsContract
 
 /** The contract of `src/store.ts`, for an engine whose empty stores `open` makes. */
 export function testStore(name: string, open: () => Promise<TestedStore>): void {
-  for (const contract of [plantsContract, listsContract, tokensContract])
+  for (const contract of [plantsContract, listsContract, modelContract, tokensContract])
     contract.run(`a store in ${name}`, open)
 }
 
@@ -45,19 +46,6 @@ test('keeps a plant exactly across a restart', async ({ store, reopen }) => {
   expect(await allPlants(await reopen())).toEqual(plants)
 })
 
-test('creates a plant once, and distinguishes the same plant from another', async ({ store }) => {
-  await store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' })
-  await store.createPlant({ id: 2n, name: 'Rose' })
-
-  await refused(store, 'stored already', () =>
-    store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' }),
-  )
-  await refused(store, 'stored already', () => store.createPlant({ id: 2n, name: 'Rose' }))
-  await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'rose', tag: 'shrub' }))
-  await refused(store, 'taken', () => store.createPlant({ id: 1n, name: 'Rose' }))
-  await refused(store, 'taken', () => store.createPlant({ id: 2n, name: 'Rose', tag: '' }))
-})
-
 test('creates all plants of a batch or none', async ({ store, reopen }) => {
   await store.createPlants(range(100, 1000))
   expect(await allPlants(store)).toHaveLength(1000)
@@ -75,26 +63,6 @@ test('creates all plants of a batch or none', async ({ store, reopen }) => {
   expect(await allPlants(await reopen())).toHaveLength(1000)
 })
 
-test('puts a batch: creates new plants, replaces different ones, leaves the others', async ({
-  store,
-  reopen,
-}) => {
-  const same = { id: MIN, name: 'same', tag: '' }
-  await store.createPlants([same, { id: 1n, name: 'a', tag: 'b' }, { id: MAX, name: 'max' }])
-  const put = [
-    { id: 9007199254740993n, name: 'new' },
-    same,
-    { id: 1n, name: 'a' },
-    { id: MAX, name: 'max', tag: 'c' },
-  ]
-
-  expect(await store.putPlants(put)).toEqual({ created: 1, replaced: 2, unchanged: 1 })
-  const stored = [same, { id: 1n, name: 'a' }, ...put.slice(0, 1), ...put.slice(3)]
-  expect(await allPlants(store)).toEqual(stored)
-  expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
-  expect(await allPlants(await reopen())).toEqual(stored)
-})
-
 test('puts 1000 plants, and the last of those that share an id', async ({ store, reopen }) => {
   await store.createPlants(range(500, 1000).map((plant) => ({ ...plant, name: 'other' })))
 
@@ -105,86 +73,6 @@ test('puts 1000 plants, and the last of those that share an id', async ({ store,
   expect(await store.readPlant(-1n)).toEqual({ id: -1n, name: 'b' })
   expect(await store.countPlants()).toBe(1501)
   expect((await allPlants(await reopen())).slice(1, 1001)).toEqual(range(0, 1000))
-})
-
-test('patches a batch: changes stored plants, creates named ones, leaves those that fail their condition', async ({
-  store,
-  reopen,
-}) => {
-  const stored = [
-    { id: MIN, name: 'a', tag: '' },
-    { id: 1n, name: 'b' },
-    { id: 9007199254740993n, name: 'c', tag: 'd' },
-    { id: MAX, name: 'e', tag: 'f' },
-  ]
-  await store.createPlants(stored)
-
-  const report = await store.patchPlants([
-    { id: MIN, tag: null, was: { tag: '' } },
-    { id: 1n, tag: 'x', was: { tag: 'y' } },
-    { id: 2n, name: 'new', tag: 'n' },
-    { id: 3n, tag: 'no name' },
-    { id: 4n, name: 'conditional', was: {} },
-    { id: 9007199254740993n, name: 'c', tag: 'd', was: { name: 'c' } },
-    { id: MAX, name: '', was: { name: 'e', tag: 'f' } },
-  ])
-
-  expect(report).toEqual({
-    created: 1,
-    patched: 2,
-    unchanged: 1,
-    conflicts: [1n],
-    missing: [3n, 4n],
-  })
-  const left = [
-    { id: MIN, name: 'a' },
-    { id: 1n, name: 'b' },
-    { id: 2n, name: 'new', tag: 'n' },
-    { id: 9007199254740993n, name: 'c', tag: 'd' },
-    { id: MAX, name: '', tag: 'f' },
-  ]
-  expect(await allPlants(store)).toEqual(left)
-  expect(await store.countPlants()).toBe(5)
-  const none = { created: 0, patched: 0, conflicts: [1n], missing: [] }
-  const untagged = { id: 1n, tag: 'x', was: { name: 'b', tag: null } }
-  expect(
-    await store.patchPlants([
-      { id: 1n, was: { name: 'c' } },
-      { id: 2n, tag: 'n' },
-    ]),
-  ).toEqual({
-    ...none,
-    unchanged: 1,
-  })
-  expect(await store.patchPlants([untagged])).toMatchObject({ patched: 1, conflicts: [] })
-  expect(await (await reopen()).readPlant(1n)).toEqual({ id: 1n, name: 'b', tag: 'x' })
-})
-
-test('deletes a batch: unchanged plants, and leaves different ones', async ({ store, reopen }) => {
-  const plants = [
-    { id: MIN, name: 'a', tag: '' },
-    { id: 9007199254740993n, name: 'b' },
-    { id: MAX, name: 'c', tag: 'd' },
-  ]
-  const kept = [
-    { id: 1n, name: 'tagged', tag: '' },
-    { id: 2n, name: 'named' },
-  ]
-  await store.createPlants([...plants, ...kept])
-
-  const sent = [...plants, { id: 1n, name: 'tagged' }, { id: 2n, name: 'other' }]
-  const left = { conflicts: [1n, 2n], missing: [MAX - 1n] }
-  expect(await store.deletePlants([...sent, { id: MAX - 1n, name: 'c' }])).toEqual({
-    deleted: 3,
-    ...left,
-  })
-  expect(await allPlants(store)).toEqual(kept)
-  expect(await store.deletePlants(plants)).toEqual({
-    deleted: 0,
-    conflicts: [],
-    missing: plants.map(({ id }) => id),
-  })
-  expect(await allPlants(await reopen())).toEqual(kept)
 })
 
 test('deletes 1000 plants, and creates them again', async ({ store, reopen }) => {
@@ -198,23 +86,6 @@ test('deletes 1000 plants, and creates them again', async ({ store, reopen }) =>
   await store.createPlants(plants)
   expect(await store.countPlants()).toBe(1500)
   expect(await allPlants(await reopen())).toEqual([...range(0, 500), ...plants])
-})
-
-test('replaces and deletes a stored plant', async ({ store, reopen }) => {
-  await store.createPlants([...range(1, 2), { id: MIN, name: 'min', tag: 'a' }])
-
-  await store.replacePlant({ id: MIN, name: 'other' })
-  await store.replacePlant({ id: 1n, name: 'n1', tag: 'b' })
-  await store.deletePlant(2n)
-
-  await refused(store, 'no such plant', () => store.replacePlant({ id: 2n, name: 'a' }))
-  await refused(store, 'no such plant', () => store.deletePlant(2n))
-  const left = [
-    { id: MIN, name: 'other' },
-    { id: 1n, name: 'n1', tag: 'b' },
-  ]
-  expect(await allPlants(store)).toEqual(left)
-  expect(await allPlants(await reopen())).toEqual(left)
 })
 
 test('counts its plants after every kind of change', async ({ store, reopen }) => {
@@ -259,24 +130,6 @@ test('counts its plants after every kind of change', async ({ store, reopen }) =
 })
 
 const ids = [MIN, 1n, 9007199254740993n, MAX]
-
-for (const id of ids) {
-  test(`patches some fields of plant ${id}, and returns the others`, async ({ store, reopen }) => {
-    await store.createPlants([
-      { id: 5n, name: 'other', tag: 'b' },
-      { id, name: 'a', tag: 'b' },
-    ])
-
-    expect(await store.patchPlant(id, {})).toEqual({ id, name: 'a', tag: 'b' })
-    expect(await store.patchPlant(id, { name: '' })).toEqual({ id, name: '', tag: 'b' })
-    expect(await store.patchPlant(id, { tag: 'c' })).toEqual({ id, name: '', tag: 'c' })
-    expect(await store.patchPlant(id, { tag: null })).toEqual({ id, name: '' })
-    expect(await store.patchPlant(id, { name: 'd', tag: '' })).toEqual({ id, name: 'd', tag: '' })
-    await refused(store, 'no such plant', () => store.patchPlant(6n, { name: 'a' }))
-    const left = [{ id, name: 'd', tag: '' }]
-    expect((await allPlants(await reopen())).filter((plant) => plant.id !== 5n)).toEqual(left)
-  })
-}
 
 for (const id of ids) {
   test(`changes plant ${id} under a condition only if it is still as it was read`, async ({

@@ -15,7 +15,7 @@ export const range = (from: number, count: number): Plant[] =>
   Array.from({ length: count }, (_, index) => ({ id: BigInt(from + index), name: `n${index}` }))
 
 /** Every plant of a store, page by page. */
-export async function allPlants(store: Store): Promise<Plant[]> {
+export async function allPlants(store: Pick<Store, 'listPlants'>): Promise<Plant[]> {
   const found: Plant[] = []
   let after: bigint | null = null
   do {
