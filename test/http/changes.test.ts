@@ -191,19 +191,6 @@ test.each(['?after=1', `?after=${'a'.repeat(10_000)}`, '?tag=a', '?limit=1&limit
   },
 )
 
-test('the daemon answers 41001 to a cursor of another store or of the future', async () => {
-  await using other = await startDaemon({ args: KEEP, database: folder.file('other.db') })
-  const { next: foreign } = await read('?after=now', other)
-  const future = (await now()).replace(/\d+$/, '900000000')
-
-  for (const cursor of [foreign, future]) {
-    for (const accept of ['application/json', 'text/event-stream']) {
-      const answer = await daemon.fetch(`/plants/changes?after=${cursor}`, { headers: { accept } })
-      await expectError(answer, 41001)
-    }
-  }
-})
-
 test('the daemon answers 40403 to pages and streams without a change log, and names the option', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 

@@ -74,7 +74,7 @@ test.each(['name=%FF', 'name=%ED%A0%80', 'name=a%F0%9F', 'tag=%C3', 'limit=1&nam
 test.each([
   [`name=${encodeURIComponent('🌱'.repeat(201))}`, 'name: expected a string'],
   [`${'name=a&'.repeat(11)}limit=1`, 'name: expected a string'],
-  ['tagged=true&tagged=false', 'given more than once: tagged'],
+  ['tag=a&tag=b&after=1&after=1', 'given more than once: after, tag'],
   ['tag=odd&tagged=true', 'send tag or tagged, not both'],
 ])('the daemon refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)

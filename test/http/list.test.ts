@@ -84,17 +84,6 @@ test.each([
   }
 })
 
-test('a list starts after `after`, whether or not it is stored', async () => {
-  const after = async (id: string) =>
-    idsOf(await (await daemon.fetch(`/plants?after=${id}`)).text())
-
-  expect(await after('-9007199254740993')).toEqual(ids.slice(3))
-  expect(await after('-5')).toEqual(ids.slice(6))
-  expect(await after('9007199254740992')).toEqual(ids.slice(13))
-  expect(await after(MIN)).toEqual(ids.slice(1))
-  expect(await after(MAX)).toEqual([])
-})
-
 test('the daemon lists 100 plants by default', async () => {
   await using other = await startDaemon({ database: folder.file('many.db') })
   const plants = Array.from({ length: 101 }, (_, id) => ({ id, name: '' }))
@@ -104,16 +93,6 @@ test('the daemon lists 100 plants by default', async () => {
 
   expect(page.plants).toHaveLength(100)
   expect(page.next).toBe('99')
-})
-
-test.each([
-  ['limit=1&tag=&limi%74=2', 'limit'],
-  ['tag&tag', 'tag'],
-  ['tag=a&tag=b&after=1&after=1', 'after, tag'],
-])('the daemon refuses the repeated parameters %s', async (query, names) => {
-  const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
-
-  expect(message).toBe(`given more than once: ${names}`)
 })
 
 test('the daemon names every parameter that is wrong or unknown', async () => {

@@ -54,13 +54,3 @@ test('a refusal and a read have no cursor, and the primary answers a read at onc
   expect(read.status).toBe(200)
   expect(read.headers.has(HEADER)).toBeFalse()
 })
-
-test('a read sees answered changes while many clients write', async () => {
-  await Promise.all(
-    Array.from({ length: 100 }, async (_, index) => {
-      const plant = `{"id":${8000 + index},"name":"${index}"}`
-      expect((await daemon.create(plant)).status).toBe(200)
-      expect(await (await daemon.fetch(`/plants/${8000 + index}`)).text()).toBe(plant)
-    }),
-  )
-})

@@ -49,16 +49,3 @@ test('the daemon refuses an encoded patch, and does not blame its type', async (
   expect(answer.headers.has('accept-patch')).toBeFalse()
   await expectError(answer, 41501)
 })
-
-test('the daemon accepts a merge patch where a patch is expected, and nowhere else', async () => {
-  const headers = { 'content-type': MERGE_PATCH }
-  for (const [method, path] of [
-    ['POST', '/plants'],
-    ['PUT', '/plants/8'],
-    ['POST', '/plants/batch'],
-  ] as const) {
-    const answer = await daemon.fetch(path, { method, headers, body: '{"id":8,"name":"a"}' })
-    expect(answer.headers.has('accept-patch')).toBeFalse()
-    await expectError(answer, 41501)
-  }
-})

@@ -4,7 +4,6 @@ import packageJson from '../../package.json'
 import type { Status } from '../../src/client/types'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
-import { expectError } from '../harness/plants'
 import { until } from '../harness/until'
 
 const { daemon, folder, createToken } = ownDaemon()
@@ -37,12 +36,6 @@ test('GET /status gives any token the version, the plants and that it can write'
     changeLog: null,
     followers: 0,
   } as never)
-})
-
-test('GET /status needs a token', async () => {
-  await expectError(await fetch(`${daemon.url}/status`), 40101)
-  const headers = { authorization: 'Bearer unknown' }
-  await expectError(await fetch(`${daemon.url}/status`, { headers }), 40102)
 })
 
 test('GET /status has the last backup, the change log and its followers', async () => {
