@@ -1,4 +1,5 @@
 // The README and docs/ must stay true: what they list is compared with the code.
+
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,6 +10,7 @@ import { FAMILIES } from '../src/metrics'
 import { EXIT_CODES } from '../src/program'
 import { ERRORS } from '../src/request-errors'
 import { currentPages } from '../tools/docs'
+import { storeFolder } from './harness/commands'
 import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
 import { run } from './harness/process'
 
@@ -155,8 +157,8 @@ test('pages name only scripts of package.json, docs/benchmarks.md those of bench
 })
 
 test('the README has every operation, and no other', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  using folder = storeFolder()
+  await using daemon = await folder.serve()
   const { paths } = (await (await fetch(`${daemon.url}/openapi.json`)).json()) as {
     paths: Record<string, object>
   }

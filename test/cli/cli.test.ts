@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { OPTIONS, type OptionName, variableOf } from '../../src/config/options'
-import { storeFolder } from '../harness/commands'
+import { refusalOf, storeFolder } from '../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -226,12 +226,10 @@ test.concurrent.each([
 ] as const)('refuses %j in one line, and does nothing', async (args, named) => {
   using folder = storeFolder()
 
-  const { out, err, code } = await runProgram(args, { cwd: folder.path })
+  const refusal = refusalOf(await runProgram(args, { cwd: folder.path }), 2)
 
-  expect({ out, code }).toEqual({ out: '', code: 2 })
-  expect(err).toMatch(/^plantstore: .+\n$/)
-  expect(err).toContain(named)
-  expect(err).toMatch(/; (see "plantstore ([a-z]+ )?--help"|did you mean "[a-z-]+"\?)\n$/)
+  expect(refusal).toContain(named)
+  expect(refusal).toMatch(/; (see "plantstore ([a-z]+ )?--help"|did you mean "[a-z-]+"\?)$/)
   expect(existsSync(folder.database)).toBeFalse()
 })
 
@@ -258,6 +256,14 @@ test.each([
     'unknown format; add --format ndjson, csv or xlsx; see "plantstore export --help"',
   ],
   [['backup', ''], 'give exactly one FILE; see "plantstore backup --help"'],
+  [
+    ['serve', '--unix', 'socket', '--port', '3001'],
+    'give --unix or --port, not both; see "plantstore serve --help"',
+  ],
+  [
+    ['health', '--unix', 'socket', '--port', '3001'],
+    'give --unix or --port, not both; see "plantstore health --help"',
+  ],
   [['serve', '--no-port'], 'unknown option --no-port; see "plantstore serve --help"'],
   [
     ['token', 'create', 'a', '--expires', '2030-01-01'],
@@ -266,23 +272,7 @@ test.each([
 ] as const)('says what is wrong with %j', async (args, message) => {
   using folder = storeFolder()
 
-  expect(await runProgram(args, { cwd: folder.path })).toEqual({
-    out: '',
-    err: `plantstore: ${message}\n`,
-    code: 2,
-  })
-})
-
-test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command) => {
-  using folder = storeFolder()
-  const args = [command, '--unix', folder.file('socket'), '--port', '3001']
-
-  expect(await runProgram(args, { cwd: folder.path })).toEqual({
-    out: '',
-    err: `plantstore: give --unix or --port, not both; see "plantstore ${command} --help"\n`,
-    code: 2,
-  })
-  expect(existsSync(folder.database)).toBeFalse()
+  expect(refusalOf(await runProgram(args, { cwd: folder.path }), 2)).toBe(message)
 })
 
 test.each([
@@ -295,11 +285,7 @@ test.each([
   using folder = storeFolder()
   const args = ['serve', '--port', '0', '--host', host]
 
-  expect(await runProgram(args, { cwd: folder.path })).toEqual({
-    out: '',
-    err: `plantstore: ${message}\n`,
-    code: 1,
-  })
+  expect(refusalOf(await runProgram(args, { cwd: folder.path }))).toBe(message)
   expect(existsSync(folder.database)).toBeFalse()
 })
 
@@ -307,11 +293,9 @@ test('creates no database if the port is in use', async () => {
   using folder = storeFolder()
   await using daemon = await folder.serve()
   const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
-  expect(await runProgram(['serve', ...args])).toEqual({
-    out: '',
-    err: `plantstore: cannot listen on 127.0.0.1:${daemon.port}: the address is already in use; see --host and --port\n`,
-    code: 1,
-  })
+  expect(refusalOf(await runProgram(['serve', ...args]))).toBe(
+    `cannot listen on 127.0.0.1:${daemon.port}: the address is already in use; see --host and --port`,
+  )
   expect(existsSync(folder.file('other.db'))).toBe(false)
 })
 

@@ -1,6 +1,8 @@
 // Folders on a read-only file system, as in the sandbox of the systemd unit.
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { storeFolder } from '../harness/commands'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -26,13 +28,12 @@ test.skipIf(!canMount).each([
 })
 
 test.skipIf(!canMount)('serves a copy on a read-only file system with --read-only', async () => {
-  using folder = temporaryFolder()
-  await runProgram(['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')], {
+  using folder = storeFolder()
+  await folder.run(['import', '-', '--format', 'ndjson'], {
     stdin: '{"id":1,"name":"Rose"}',
   })
   const under = [...inNamespace, 'mount --bind -o ro "$0" "$0" && exec "$@"', folder.path]
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database, args: ['--read-only'], under, cwd: '/' })
+  await using daemon = await folder.serve({ args: ['--read-only'], under, cwd: '/' })
 
   expect(await (await daemon.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Rose' })
 })

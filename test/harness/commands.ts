@@ -1,11 +1,14 @@
 // Shared by the tests of commands: databases made by import, fingerprints of folders, and the tools of this machine.
 
+import { Database } from 'bun:sqlite'
+import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type DaemonOptions, type RunOptions, runProgram, startDaemon } from './daemon'
 import { temporaryFolder } from './folder'
+import type { run } from './process'
 
 /** NDJSON of plants with the ids from `from` on, below `end`. */
 export const lines = (from: number, end: number): string =>
@@ -30,7 +33,22 @@ export function storeFolder() {
     run: (words: readonly string[], options?: RunOptions) =>
       runProgram([...words, '--database', database], options),
     serve: (options: DaemonOptions = {}) => startDaemon({ ...options, database }),
+    /** Changes the database like another program. */
+    edit(sql: string): void {
+      using db = new Database(database)
+      db.run(sql)
+    },
   }
+}
+
+/** Expects that a command refuses in one line, and prints nothing else; returns its reason. */
+export function refusalOf(
+  { out, err, code }: Awaited<ReturnType<typeof run>>,
+  expectedCode = 1,
+): string {
+  expect({ out, code }).toEqual({ out: '', code: expectedCode })
+  expect(err).toMatch(/^plantstore: .+\n$/)
+  return err.slice('plantstore: '.length, -1)
 }
 
 export const check = (database: string) => runProgram(['check', '--database', database])

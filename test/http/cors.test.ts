@@ -1,5 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startTemporary, TOKEN, temporaryFolder } from '../harness/daemon'
+import { refusalOf, storeFolder } from '../harness/commands'
+import { PATIENCE_MS, runProgram, startTemporary, TOKEN } from '../harness/daemon'
 import { type Answer, connect, head, once } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 
@@ -188,12 +189,10 @@ test.each([
   'https://*.example.org',
   '',
 ])('the daemon refuses the origin %j in one line', async (origin) => {
-  using folder = temporaryFolder()
-  const flags = ['--port', '0', '--database', folder.file('plants.db')]
+  using folder = storeFolder()
+  const flags = ['--port', '0', '--database', folder.database]
   const list = `${DEV},${origin}`
-  expect(await runProgram(['serve', ...flags, '--cors-origin', list])).toEqual({
-    out: '',
-    err: `plantstore: --cors-origin takes origins, such as https://app.example.org,http://localhost:5173; not "${origin}"; see "plantstore serve --help"\n`,
-    code: 2,
-  })
+  expect(refusalOf(await runProgram(['serve', ...flags, '--cors-origin', list]), 2)).toBe(
+    `--cors-origin takes origins, such as https://app.example.org,http://localhost:5173; not "${origin}"; see "plantstore serve --help"`,
+  )
 })

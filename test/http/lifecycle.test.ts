@@ -1,14 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { quote } from '../../src/program'
-import {
-  PATIENCE_MS,
-  program,
-  startDaemon,
-  startTemporary,
-  TOKEN,
-  temporaryFolder,
-} from '../harness/daemon'
+import { storeFolder } from '../harness/commands'
+import { PATIENCE_MS, program, startTemporary, TOKEN, temporaryFolder } from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { storedPlants } from '../harness/plants'
 import { until } from '../harness/until'
@@ -55,26 +49,6 @@ test('a daemon answers a request whose body was still coming in', async () => {
   expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
   expect(await stopped).toBe(0)
   expect(storedPlants(daemon.database)).toHaveLength(1)
-})
-
-test('a daemon stores every plant that it acknowledged to clients that never pause', async () => {
-  await using daemon = await startTemporary({ args: ['--stop-seconds', '1'] })
-  const acknowledged: bigint[] = []
-  const client = async (number: number) => {
-    for (let id = number * 1_000_000; ; id++) {
-      const answer = await daemon.create(`{"id":${id},"name":"Rose"}`)
-      await answer.text()
-      if (answer.status === 200) acknowledged.push(BigInt(id))
-    }
-  }
-  const clients = Array.from({ length: 16 }, (_, number) => client(number).catch(() => {}))
-  await until('100 creates', () => acknowledged.length >= 100)
-
-  expect(await daemon.stop()).toBe(0)
-
-  await Promise.all(clients)
-  const stored = new Set(storedPlants(daemon.database).map(({ id }) => id))
-  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
 })
 
 test('a daemon waits for a client that hangs no longer than --stop-seconds', async () => {
@@ -164,12 +138,12 @@ test('a daemon outlives its terminal if nohup has started it', async () => {
 })
 
 test('a daemon reads the token file again on SIGHUP, and keeps the old token if it cannot', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const file = folder.file('token')
   const [first, second] = ['first_0123456789abcdef', 'second_0123456789abcdef']
   writeFileSync(file, first)
   const env = { PLANTSTORE_TOKEN: '', PLANTSTORE_TOKEN_FILE: file }
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
+  await using daemon = await folder.serve({ env })
   const statusOf = async (token: string) =>
     (await daemon.fetch('/plants', { headers: { authorization: `Bearer ${token}` } })).status
   let reloads = 0

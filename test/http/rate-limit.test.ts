@@ -1,5 +1,5 @@
 // --rate-limit: how many requests a token may send.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createRateLimit } from '../../src/http/tokens/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'
@@ -101,29 +101,27 @@ test('failed tokens have no limit, and are counted', async () => {
   expect(metrics()).toContain('{method="GET",route="/plants",status="401"} 50\n')
 })
 
-describe('buckets', () => {
-  /** Whether a request is allowed, by the hash of its token. */
-  const allowing = (...args: Parameters<typeof createRateLimit>) => {
-    const spend = createRateLimit(...args)
-    return (hash: string) => {
-      try {
-        spend({ hash })
-        return true
-      } catch {
-        return false
-      }
+/** Whether a request is allowed, by the hash of its token. */
+const allowing = (...args: Parameters<typeof createRateLimit>) => {
+  const spend = createRateLimit(...args)
+  return (hash: string) => {
+    try {
+      spend({ hash })
+      return true
+    } catch {
+      return false
     }
   }
+}
 
-  test('survive a clock that is set back', () => {
-    const clock = { now: 1_000_000 }
-    const take = allowing(2, () => clock.now)
-    expect(['a', 'a', 'a'].map(take)).toEqual([true, true, false])
-    clock.now -= 500_000
-    expect(take('a')).toBeFalse()
-    clock.now += 500
-    expect(['a', 'a'].map(take)).toEqual([true, false])
-  })
+test('buckets survive a clock that is set back', () => {
+  const clock = { now: 1_000_000 }
+  const take = allowing(2, () => clock.now)
+  expect(['a', 'a', 'a'].map(take)).toEqual([true, true, false])
+  clock.now -= 500_000
+  expect(take('a')).toBeFalse()
+  clock.now += 500
+  expect(['a', 'a'].map(take)).toEqual([true, false])
 })
 
 test.each(['0', '1.5', '1000001', 'many'])('a daemon refuses --rate-limit %s', async (limit) => {

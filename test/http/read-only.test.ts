@@ -1,5 +1,5 @@
 // A read-only daemon on a file: a backup, or one that another daemon writes.
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { runProgram, startDaemon } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
@@ -101,63 +101,60 @@ test('a read-only daemon returns the scope that a token has, for the primary', a
   expect(await scope()).toMatchObject({ scope: 'write' })
   expect(await scope(reader)).toMatchObject({ scope: 'read' })
 })
-describe('a read-only daemon on a backup', () => {
-  test('leaves the file and its folder as they are', async () => {
-    await create(50, 'fifty')
-    mkdirSync(folder.file('kept'))
-    const path = folder.file('kept/copy.db')
-    await back(path)
-    const bytes = readFileSync(path)
-    chmodSync(path, 0o444)
-    chmodSync(folder.file('kept'), 0o555)
-    {
-      await using reading = await serve(path)
-      expect((await reading.fetch('/plants/50')).status).toBe(200)
-      expect((await reading.fetch('/health')).status).toBe(200)
-      expect((await reading.create('{"id":9,"name":"x"}')).status).toBe(403)
-    }
-
-    expect(readdirSync(folder.file('kept'))).toEqual(['copy.db'])
-    expect(readFileSync(path).equals(bytes)).toBeTrue()
-    chmodSync(folder.file('kept'), 0o755)
-  })
-
-  test('reads the file that replaces it, and fails while there is none', async () => {
-    const path = folder.file('copy.db')
-    await back(path)
+test('a read-only daemon on a backup leaves the file and its folder as they are', async () => {
+  await create(50, 'fifty')
+  mkdirSync(folder.file('kept'))
+  const path = folder.file('kept/copy.db')
+  await back(path)
+  const bytes = readFileSync(path)
+  chmodSync(path, 0o444)
+  chmodSync(folder.file('kept'), 0o555)
+  {
     await using reading = await serve(path)
-    await create(20, 'twenty')
-    expect((await reading.fetch('/plants/20')).status).toBe(404)
-
-    await back(folder.file('newer.db'))
-    renameSync(folder.file('newer.db'), path)
-    expect((await reading.fetch('/plants/20')).status).toBe(200)
-    rmSync(path)
-    await expectError(await reading.fetch('/plants/20'), 50302)
-    expect((await reading.fetch('/health')).status).toBe(503)
-    await back(path)
-    expect((await reading.fetch('/plants/20')).status).toBe(200)
+    expect((await reading.fetch('/plants/50')).status).toBe(200)
     expect((await reading.fetch('/health')).status).toBe(200)
-    const events = () => reading.events().map(({ event }) => event)
-    await until('the recovery', () => events().includes('storage-recovered'))
-    expect(events().filter((event) => event.startsWith('storage-'))).toEqual([
-      'storage-failed',
-      'storage-recovered',
-    ])
-  })
+    expect((await reading.create('{"id":9,"name":"x"}')).status).toBe(403)
+  }
+
+  expect(readdirSync(folder.file('kept'))).toEqual(['copy.db'])
+  expect(readFileSync(path).equals(bytes)).toBeTrue()
+  chmodSync(folder.file('kept'), 0o755)
 })
 
-describe('a start with --read-only', () => {
-  const EXCLUSIVE = '--primary-url needs --read-only, which allows no --keep-changes'
-  test.each([
-    [['--read-only', '--keep-changes', '1d'], EXCLUSIVE],
-    [['--primary-url', PRIMARY], EXCLUSIVE],
-    [['--read-only', '--database', 'none.db'], 'no database at'],
-  ])('%j is refused: %s', async (args, reason) => {
-    const { code, err } = await runProgram(['serve', '--port', '0', ...args], { cwd: folder.path })
+test('a read-only daemon on a backup reads the file that replaces it, and fails while there is none', async () => {
+  const path = folder.file('copy.db')
+  await back(path)
+  await using reading = await serve(path)
+  await create(20, 'twenty')
+  expect((await reading.fetch('/plants/20')).status).toBe(404)
 
-    expect(code).toBeGreaterThan(0)
-    expect(err).toContain(reason)
-    expect(readdirSync(folder.path)).not.toContain('none.db')
-  })
+  await back(folder.file('newer.db'))
+  renameSync(folder.file('newer.db'), path)
+  expect((await reading.fetch('/plants/20')).status).toBe(200)
+  rmSync(path)
+  await expectError(await reading.fetch('/plants/20'), 50302)
+  expect((await reading.fetch('/health')).status).toBe(503)
+  await back(path)
+  expect((await reading.fetch('/plants/20')).status).toBe(200)
+  expect((await reading.fetch('/health')).status).toBe(200)
+  const events = () => reading.events().map(({ event }) => event)
+  await until('the recovery', () => events().includes('storage-recovered'))
+  expect(events().filter((event) => event.startsWith('storage-'))).toEqual([
+    'storage-failed',
+    'storage-recovered',
+  ])
+})
+
+const EXCLUSIVE = '--primary-url needs --read-only, which allows no --keep-changes'
+
+test.each([
+  [['--read-only', '--keep-changes', '1d'], EXCLUSIVE],
+  [['--primary-url', PRIMARY], EXCLUSIVE],
+  [['--read-only', '--database', 'none.db'], 'no database at'],
+])('a start with --read-only %j is refused: %s', async (args, reason) => {
+  const { code, err } = await runProgram(['serve', '--port', '0', ...args], { cwd: folder.path })
+
+  expect(code).toBeGreaterThan(0)
+  expect(err).toContain(reason)
+  expect(readdirSync(folder.path)).not.toContain('none.db')
 })

@@ -1,5 +1,7 @@
 // Who did what, with --log-requests: the client, its token and the id of each request.
+
 import { expect, test } from 'bun:test'
+import { refusalOf } from '../harness/commands'
 import { type Daemon, runProgram, startDaemon } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 import { until } from '../harness/until'
@@ -167,10 +169,10 @@ test.each(['10.0.0.0/33', '::1/129', '10.0.0', 'proxy.local', '10.0.0.1,', 'fe80
   'the daemon refuses --trusted-proxies %s',
   async (list) => {
     const bad = list.split(',').at(-1)
-    expect(await runProgram(['serve', '--port', '0', '--trusted-proxies', list])).toEqual({
-      out: '',
-      err: `plantstore: --trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${bad}"; see "plantstore serve --help"\n`,
-      code: 2,
-    })
+    expect(
+      refusalOf(await runProgram(['serve', '--port', '0', '--trusted-proxies', list]), 2),
+    ).toBe(
+      `--trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${bad}"; see "plantstore serve --help"`,
+    )
   },
 )

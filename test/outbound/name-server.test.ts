@@ -1,5 +1,7 @@
 // What commands say while no name server answers.
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { refusalOf } from '../harness/commands'
 import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -28,7 +30,5 @@ test.skipIf(!hasNamespaces()).each([
 ])('%j names the host that no name server resolves', async (args, reason) => {
   using folder = temporaryFolder()
   const under = withoutNameServer(folder.file('resolv.conf'))
-  const { err, code } = await runProgram(args, { under })
-
-  expect({ err, code }).toEqual({ err: `plantstore: ${reason}\n`, code: 1 })
+  expect(refusalOf(await runProgram(args, { under }))).toBe(reason)
 })

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { refusalOf } from '../../harness/commands'
 import { PATIENCE_MS, program, runProgram, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -64,11 +65,9 @@ test.skipIf(Bun.which('bash') === null)('the line in its help works in bash', as
 })
 
 test('refuses a shell that it does not know', async () => {
-  const { err, code } = await runProgram(['completion', 'csh'])
-  expect({ err, code }).toEqual({
-    err: 'plantstore: give one shell: bash, zsh or fish; see "plantstore completion --help"\n',
-    code: 2,
-  })
+  expect(refusalOf(await runProgram(['completion', 'csh']), 2)).toBe(
+    'give one shell: bash, zsh or fish; see "plantstore completion --help"',
+  )
 })
 
 test('prints the help of a command that follows the word help', async () => {

@@ -11,11 +11,6 @@ type Entry = { action: string; id: number; before: unknown; after: unknown; requ
 const backup = (database: string, file: string) =>
   runProgram(['backup', file, '--database', database])
 
-function edit(database: string, sql: string): void {
-  using db = new Database(database)
-  db.run(sql)
-}
-
 /** A daemon with the plants 1 to 4 in its change log, and 5, which was deleted again. */
 async function serve(database: string) {
   const daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
@@ -33,12 +28,9 @@ test('a backup has the edits of other programs, warns of a wrong number of plant
   using folder = storeFolder()
   const [database, copy] = [folder.database, folder.file('copy.db')]
   await using _daemon = await serve(database)
-  edit(
-    database,
-    `UPDATE plants SET name = 'Edited', tag = 'by hand' WHERE id = 2;
+  folder.edit(`UPDATE plants SET name = 'Edited', tag = 'by hand' WHERE id = 2;
      DELETE FROM plants WHERE id = 3;
-     INSERT INTO plants (id, name) VALUES (5, 'Inserted'), (6, 'Unknown'), (7, 'Unknown');`,
-  )
+     INSERT INTO plants (id, name) VALUES (5, 'Inserted'), (6, 'Unknown'), (7, 'Unknown');`)
 
   const { out, err, code } = await backup(database, copy)
 
@@ -57,11 +49,11 @@ test('the number of plants is corrected beside a daemon, with the statement that
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await serve(database)
-  edit(database, 'DELETE FROM plants WHERE id = 3')
+  folder.edit('DELETE FROM plants WHERE id = 3')
   const { err, code } = await check(database)
   const [, recount = ''] = /to correct it, run (.*)\n/.exec(err) ?? []
 
-  edit(database, recount)
+  folder.edit(recount)
 
   expect(code).toBe(1)
   await daemon.create('{"id":8,"name":"plant 8"}')
@@ -74,7 +66,7 @@ test('later entries have the edited values as the old ones', async () => {
   using folder = storeFolder()
   const { database } = folder
   await using daemon = await serve(database)
-  edit(database, `UPDATE plants SET name = 'Edited' || id WHERE id <= 4`)
+  folder.edit(`UPDATE plants SET name = 'Edited' || id WHERE id <= 4`)
 
   await daemon.fetch('/plants/1', { method: 'PATCH', json: { tag: 't' } })
   await daemon.fetch('/plants/2', { method: 'PUT', json: { name: 'put' } })

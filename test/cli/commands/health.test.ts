@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasIpv6, storeFolder } from '../../harness/commands'
+import { hasIpv6, refusalOf, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS, root, runProgram, TOKEN } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -29,11 +29,9 @@ test('prints nothing with --quiet while the daemon is well, as in the line for c
 
   expect(await runProgram(line.split(' '), { env })).toEqual({ out: '', err: '', code: 0 })
   await daemon.stop()
-  expect(await runProgram(line.split(' '), { env })).toEqual({
-    out: '',
-    err: `plantstore: nothing is listening at ${daemon.url}; is the daemon running?\n`,
-    code: 1,
-  })
+  expect(refusalOf(await runProgram(line.split(' '), { env }))).toBe(
+    `nothing is listening at ${daemon.url}; is the daemon running?`,
+  )
 })
 
 test('prints the state of the service with --json', async () => {
@@ -47,11 +45,9 @@ test('prints the state of the service with --json', async () => {
   expect(JSON.parse(out)).toMatchObject({ writable: true, plants: 1 })
 
   const { PLANTSTORE_TOKEN: _, ...none } = env
-  expect(await runProgram(['health', '--json'], { env: none })).toEqual({
-    out: '',
-    err: 'plantstore: --json needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; see "plantstore health --help"\n',
-    code: 2,
-  })
+  expect(refusalOf(await runProgram(['health', '--json'], { env: none }), 2)).toBe(
+    '--json needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; see "plantstore health --help"',
+  )
 })
 
 test('ignores the proxy of the environment', async () => {
@@ -79,8 +75,7 @@ test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async 
 test('exits with 1 and one line if something else answers', async () => {
   await using server = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 404 }) })
 
-  const { out, err, code } = await runProgram(['health', '--port', String(server.port)])
-
-  expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toMatch(/^plantstore: .+ answered 404: no\n$/)
+  expect(refusalOf(await runProgram(['health', '--port', String(server.port)]))).toMatch(
+    /^.+ answered 404: no$/,
+  )
 })

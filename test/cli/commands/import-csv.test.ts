@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { quote } from '../../../src/program'
-import { storeFolder } from '../../harness/commands'
+import { refusalOf, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS, runProgram } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { databaseAt } from '../../harness/server-database'
@@ -84,12 +84,9 @@ test.each([
 ])('refuses %j', async (flags, reason) => {
   using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.database, 'id,name\n', ...flags)
-
-  expect({ err, code }).toEqual({
-    err: `plantstore: ${reason}; see "plantstore import --help"\n`,
-    code: 2,
-  })
+  expect(refusalOf(await importCsv(folder.database, 'id,name\n', ...flags), 2)).toBe(
+    `${reason}; see "plantstore import --help"`,
+  )
 })
 
 test.each([
@@ -159,9 +156,7 @@ test.each([
 ])('refuses a header that cannot be read: %p', async (stdin, message) => {
   using folder = storeFolder()
 
-  const { err, code } = await importCsv(folder.database, stdin)
-
-  expect({ err, code }).toEqual({ err: `plantstore: standard input: ${message}\n`, code: 1 })
+  expect(refusalOf(await importCsv(folder.database, stdin))).toBe(`standard input: ${message}`)
   expect(existsSync(folder.database)).toBeFalse()
 })
 
@@ -183,15 +178,13 @@ test('says what was created if the rest of a file cannot be read', async () => {
 test('stores nothing of a file with a bad byte late in it', async () => {
   using folder = storeFolder()
   const rows = Array.from({ length: 5000 }, (_, id) => `${id},plant ${id}\n`).join('')
-  const database = folder.database
+  const { database } = folder
   const file = folder.file('a.csv')
   await Bun.write(file, Buffer.from(`id,name\n${rows}7000,Bl\xfcte\n`, 'latin1'))
 
-  expect(await runProgram(['import', file, '--database', database])).toEqual({
-    out: '',
-    err: `plantstore: ${file}: not UTF-8 at line 5002: it reads "7000,Blüte" as windows-1252; try: plantstore import ${file} --encoding windows-1252 --database ${quote(databaseAt(database))}\n`,
-    code: 1,
-  })
+  expect(refusalOf(await folder.run(['import', file]))).toBe(
+    `${file}: not UTF-8 at line 5002: it reads "7000,Blüte" as windows-1252; try: plantstore import ${file} --encoding windows-1252 --database ${quote(databaseAt(database))}`,
+  )
   expect(existsSync(database)).toBeFalse()
 })
 

@@ -21,7 +21,14 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as libc from '../../../src/files/libc'
-import { check, fingerprint, importLines, lines, storeFolder } from '../../harness/commands'
+import {
+  check,
+  fingerprint,
+  importLines,
+  lines,
+  refusalOf,
+  storeFolder,
+} from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -172,12 +179,11 @@ test('refuses while another program reads the database, and changes nothing', as
   reader.run('BEGIN')
   reader.query('SELECT count(*) FROM plants').get()
 
-  const { out, err, code } = await restore(copy, database)
+  const result = await restore(copy, database)
   reader.run('COMMIT')
   reader.close(true)
 
-  expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toMatch(/^plantstore: .+plants\.db is .+\n$/)
+  expect(refusalOf(result)).toMatch(/plants\.db is ./)
   expect((await check(database)).out).toStartWith('ok: 11 plants')
   expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db'])
 })
@@ -190,13 +196,10 @@ test('refuses to replace a damaged database while another program has it open', 
   // By another process: closing the file in this one would drop the locks of its reader.
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${database}`, 'bs=100', 'count=1', 'conv=notrunc'])
 
-  const { err, code } = await restore(copy, database)
+  const result = await restore(copy, database)
   reader.close()
 
-  expect({ err, code }).toEqual({
-    err: `plantstore: ${realpathSync(database)} is locked by another program\n`,
-    code: 1,
-  })
+  expect(refusalOf(result)).toBe(`${realpathSync(database)} is locked by another program`)
   expect(readdirSync(folder.path).filter((name) => name.includes('.replaced-'))).toEqual([])
   expect(readFileSync(database).subarray(0, 100)).toEqual(Buffer.alloc(100))
 })
@@ -269,10 +272,8 @@ test('refuses to serve where a restore was interrupted, and completes it when it
   linkSync(database, kept)
 
   for (const words of [['serve', '--port', '0'], ['check'], ['export'], ['backup', `${copy}2`]]) {
-    const { out, err, code } = await folder.run([...words])
-    expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toMatch(
-      /^plantstore: .+ has 2 hard links, .+; run an interrupted restore again.+\n$/,
+    expect(refusalOf(await folder.run([...words]))).toMatch(
+      /^.+ has 2 hard links, .+; run an interrupted restore again.+$/,
     )
   }
   const { out, code } = await restore(copy, database)
@@ -328,11 +329,9 @@ test.each([
 ])('refuses %s as a backup, and blames no option', async (path, kind) => {
   using folder = storeFolder()
 
-  expect(await restore(path, folder.database)).toEqual({
-    out: '',
-    err: `plantstore: ${path} is ${kind}; name a file; see "plantstore restore --help"\n`,
-    code: 2,
-  })
+  expect(refusalOf(await restore(path, folder.database), 2)).toBe(
+    `${path} is ${kind}; name a file; see "plantstore restore --help"`,
+  )
   expect(existsSync(folder.database)).toBeFalse()
 })
 

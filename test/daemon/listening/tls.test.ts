@@ -1,14 +1,10 @@
 // The daemon with a certificate: --tls-cert and --tls-key.
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, type TLSSocket } from 'node:tls'
-import {
-  type Daemon,
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { refusalOf, storeFolder } from '../../harness/commands'
+import { type Daemon, PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -50,16 +46,16 @@ async function open(daemon: Daemon): Promise<TLSSocket> {
 test.skipIf(!hasOpenssl)(
   'sends HSTS in every answer with --hsts, and in none without',
   async () => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const args = flagsOf(makePair(folder, 'first'))
     const header = 'strict-transport-security'
     {
-      await using daemon = await startDaemon({ args, database: folder.file('plants.db') })
+      await using daemon = await folder.serve({ args })
       const answer = await fetch(`${daemon.url}/health`, insecure)
       expect(answer.headers.has(header)).toBeFalse()
     }
     const flags = [...args, '--hsts', '1y']
-    await using daemon = await startDaemon({ args: flags, database: folder.file('plants.db') })
+    await using daemon = await folder.serve({ args: flags })
     for (const path of ['/health', '/plants', '/', '/nowhere']) {
       const answer = await fetch(daemon.url + path, insecure)
       expect(answer.headers.get(header)).toBe('max-age=31536000')
@@ -68,11 +64,11 @@ test.skipIf(!hasOpenssl)(
 )
 
 test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const pair = makePair(folder, 'one')
   const args = flagsOf(pair)
   const env = { PLANTSTORE_TOKEN: '' }
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
+  await using daemon = await folder.serve({ args, env })
   await until('the first token', () => daemon.out().includes('to make another token'))
   const { port } = new URL(daemon.url)
 
@@ -100,9 +96,9 @@ function cipherOf(daemon: Daemon, ciphers: string): string | null {
 test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
   'serves TLS 1.2 with forward secrecy and authenticated encryption only, with a key of %s',
   async (algorithm) => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const args = flagsOf(makePair(folder, 'one', 30, algorithm))
-    await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+    await using daemon = await folder.serve({ args })
     const name = algorithm === 'ec' ? 'ECDSA' : 'RSA'
 
     const found = ['AES256-GCM-SHA384', 'CHACHA20-POLY1305', 'AES256-SHA', 'AES128-SHA']
@@ -119,9 +115,9 @@ test.skipIf(!hasOpenssl).each(['ec', 'rsa'])(
 )
 
 test.skipIf(!hasOpenssl)('reports the expiry of its certificate as a metric', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const args = flagsOf(makePair(folder, 'one', 30))
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  await using daemon = await folder.serve({ args })
   const text = await (await daemon.fetch('/metrics', insecure)).text()
   const [, seconds] =
     /^plantstore_tls_certificate_expiry_timestamp_seconds (\d+)$/m.exec(text) ?? []
@@ -132,7 +128,7 @@ test.skipIf(!hasOpenssl)('reports the expiry of its certificate as a metric', as
 test.skipIf(!hasOpenssl)(
   'does not start with a certificate and a key that do not fit',
   async () => {
-    using folder = temporaryFolder()
+    using folder = storeFolder()
     const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
     const file = (name: string, text: string) => {
       writeFileSync(folder.file(name), text)
@@ -158,12 +154,8 @@ test.skipIf(!hasOpenssl)(
     ]
 
     for (const [cert, key, message = unusable(cert, key)] of bad) {
-      const words = ['serve', '--port', '0', '--database', folder.file('plants.db')]
-      expect(await runProgram([...words, ...flagsOf({ cert, key })])).toEqual({
-        out: '',
-        err: `plantstore: ${message}\n`,
-        code: 1,
-      })
+      const words = ['serve', '--port', '0', '--database', folder.database]
+      expect(refusalOf(await runProgram([...words, ...flagsOf({ cert, key })]))).toBe(message)
     }
   },
 )

@@ -1,4 +1,5 @@
 // The daemon on a unix socket: --unix and --unix-mode.
+
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   existsSync,
@@ -9,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { refusalOf, storeFolder } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { until } from '../../harness/until'
 
@@ -51,7 +53,7 @@ test('prints a curl line that works in any folder', async () => {
 })
 
 test('health finds the socket, by flag and by environment', async () => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const unix = folder.file('plants.sock')
   const health = () => runProgram(['health', '--unix', unix])
   const nobody = {
@@ -60,7 +62,7 @@ test('health finds the socket, by flag and by environment', async () => {
     code: 1,
   }
   expect(await health()).toEqual(nobody)
-  const options = { database: folder.file('plants.db'), env: { PLANTSTORE_UNIX: unix } }
+  const options = { database: folder.database, env: { PLANTSTORE_UNIX: unix } }
   const daemon = await startDaemon(options)
 
   expect(await health()).toEqual({ out: `ok ${unix}\n`, err: '', code: 0 })
@@ -76,10 +78,10 @@ test.each([
   [['--unix-mode', '0666'], '666'],
   [['--unix-mode', '600'], '600'],
 ])('gives the socket the rights of %j', async (flags, mode) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const unix = folder.file('plants.sock')
   const args = ['--unix', unix, ...flags]
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  await using daemon = await folder.serve({ args })
 
   expect(modeOf(unix)).toBe(mode)
   expect(await daemon.stop()).toBe(0)
@@ -126,11 +128,7 @@ test('refuses a socket on which another program listens, and leaves it', async (
   await using daemon = await startDaemon(first)
 
   const second = ['serve', '--database', folder.file('second.db'), '--unix', unix]
-  expect(await runProgram(second)).toEqual({
-    out: '',
-    err: `plantstore: another program listens on ${unix}\n`,
-    code: 1,
-  })
+  expect(refusalOf(await runProgram(second))).toBe(`another program listens on ${unix}`)
   expect((await daemon.fetch('/plants', { unix })).status).toBe(200)
   expect(await daemon.stop()).toBe(0)
   expect(existsSync(unix)).toBeFalse()
@@ -158,7 +156,7 @@ test.each([
   ['too long a path', () => {}, 'the name is too long'],
   ['a folder that does not exist', () => {}, 'no such file'],
 ])('refuses %s in one line', async (what, prepare, message) => {
-  using folder = temporaryFolder()
+  using folder = storeFolder()
   const names: Record<string, string> = {
     'a file': 'plants.txt',
     'too long a path': 'x'.repeat(108),
@@ -167,13 +165,9 @@ test.each([
   const unix = folder.file(names[what] ?? '')
   prepare(unix)
 
-  const args = ['serve', '--database', folder.file('plants.db'), '--unix', unix]
-  const { out, err, code } = await runProgram(args)
-
-  expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toMatch(/^plantstore: .+\n$/)
-  expect(err).toContain(message)
-  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+  const args = ['serve', '--database', folder.database, '--unix', unix]
+  expect(refusalOf(await runProgram(args))).toContain(message)
+  expect(existsSync(folder.database)).toBeFalse()
   rmSync(unix, { force: true })
 })
 

@@ -1,5 +1,5 @@
 // No message shows the password, whatever the server answers.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { PATIENCE_MS, runProgram } from '../../harness/daemon'
 import { listenTcp } from '../../harness/tcp-server'
 
@@ -104,20 +104,18 @@ const FAILURES: [name: string, reason: string, script: Script, parameters?: stri
   ],
 ]
 
-describe('a server that', () => {
-  test.each(FAILURES)('%s: %s', async (_, reason, script, parameters = '') => {
-    using server = await serve(script)
-    const url = `postgres://me:${ENCODED}@${server.host}/plants?connect_timeout=1${parameters}`
+test.each(FAILURES)('a server that %s: %s', async (_, reason, script, parameters = '') => {
+  using server = await serve(script)
+  const url = `postgres://me:${ENCODED}@${server.host}/plants?connect_timeout=1${parameters}`
 
-    const { out, err, code } = await runProgram(['check'], { env: { PLANTSTORE_DATABASE: url } })
+  const { out, err, code } = await runProgram(['check'], { env: { PLANTSTORE_DATABASE: url } })
 
-    expect({ out, err, code }).toEqual({
-      out: '',
-      err: `plantstore: cannot connect to PostgreSQL at ${server.host}: ${reason}\n`,
-      code: 1,
-    })
-    for (const secret of [PASSWORD, ENCODED, 'Secret']) expect(err).not.toContain(secret)
+  expect({ out, err, code }).toEqual({
+    out: '',
+    err: `plantstore: cannot connect to PostgreSQL at ${server.host}: ${reason}\n`,
+    code: 1,
   })
+  for (const secret of [PASSWORD, ENCODED, 'Secret']) expect(err).not.toContain(secret)
 })
 
 test('refuses a client certificate or a CA that is not PEM', async () => {

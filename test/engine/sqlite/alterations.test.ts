@@ -3,14 +3,8 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
 import { commandUser } from '../../../src/engine/store-user'
-import { check, importLines, lines } from '../../harness/commands'
-import {
-  type Daemon,
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { check, lines, storeFolder } from '../../harness/commands'
+import { type Daemon, PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { OTHER_COLUMNS } from '../../harness/fields'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
@@ -21,25 +15,17 @@ const IGNORE_UPDATES =
   'CREATE TRIGGER frozen BEFORE UPDATE ON plants BEGIN SELECT RAISE(IGNORE); END'
 const NAMED = `trigger "frozen" on plants is not plantstore's; drop it`
 
-function change(database: string, sql: string): void {
-  using db = new Database(database)
-  db.run(sql)
-}
-
 const healthOf = async (daemon: Daemon): Promise<string> => (await daemon.fetch('/health')).text()
 
 test('a trigger that is added while the daemon serves stops all writes, and no reads, until it is dropped', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
   await daemon.create('{"id":1,"name":"Rose"}')
   await daemon.create('{"id":2,"name":"Lily"}')
   const before = storedPlants(database)
-  change(
-    database,
-    `${IGNORE_UPDATES};
-     CREATE TRIGGER kept BEFORE DELETE ON plants BEGIN SELECT RAISE(IGNORE); END`,
-  )
+  folder.edit(`${IGNORE_UPDATES};
+     CREATE TRIGGER kept BEFORE DELETE ON plants BEGIN SELECT RAISE(IGNORE); END`)
 
   const answers = await Promise.all([
     daemon.create('{"id":3,"name":"Fern"}'),
@@ -58,7 +44,7 @@ test('a trigger that is added while the daemon serves stops all writes, and no r
   expect(storedPlants(database)).toEqual(before)
   expect(await daemon.event('cannot-write')).toMatchObject({ level: 'error', detail: NAMED })
 
-  change(database, 'DROP TRIGGER frozen; DROP TRIGGER kept')
+  folder.edit('DROP TRIGGER frozen; DROP TRIGGER kept')
   await daemon.event('writable-again')
   expect((await daemon.fetch('/plants/1', { method: 'DELETE' })).status).toBe(204)
   expect(await daemon.stop()).toBe(0)
@@ -66,17 +52,16 @@ test('a trigger that is added while the daemon serves stops all writes, and no r
 })
 
 test('a daemon that starts on a database with a trigger reads, and says which trigger stops it from writing', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
-  change(database, IGNORE_UPDATES)
-  await using daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  await folder.fill(3)
+  folder.edit(IGNORE_UPDATES)
+  await using daemon = await folder.serve()
 
   expect(await daemon.event('cannot-write')).toMatchObject({ detail: NAMED })
   expect(await healthOf(daemon)).toContain('frozen')
   expect((await daemon.fetch('/plants/1')).status).toBe(200)
   expect((await daemon.create('{"id":9,"name":"Fern"}')).status).toBe(503)
-  change(database, 'DROP TRIGGER frozen')
+  folder.edit('DROP TRIGGER frozen')
   await until('the daemon to write', async () => (await daemon.fetch('/health')).status === 200)
   expect((await daemon.create('{"id":9,"name":"Fern"}')).status).toBe(200)
 })
@@ -87,12 +72,12 @@ test.each([
 ])(
   '%s does not write to a database with a trigger, and says which',
   async (command, args, code) => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await importLines(database, lines(0, 3))
-    change(database, IGNORE_UPDATES)
+    using folder = storeFolder()
+    const { database } = folder
+    await folder.fill(3)
+    folder.edit(IGNORE_UPDATES)
 
-    const run = await runProgram([command, ...args, '--database', database], {
+    const run = await folder.run([command, ...args], {
       stdin: lines(3, 5),
     })
 
@@ -126,33 +111,17 @@ test('a trigger on any table stops plants and tokens from being written', async 
   await store.close()
 })
 
-test('triggers of other tables and of views are left alone', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
-  change(
-    database,
-    `CREATE TABLE notes (note TEXT);
-     CREATE VIEW names AS SELECT name FROM plants;
-     CREATE TRIGGER one AFTER INSERT ON notes BEGIN DELETE FROM notes; END;
-     CREATE TRIGGER two INSTEAD OF DELETE ON names BEGIN DELETE FROM notes; END;`,
-  )
-  const { code } = await runProgram(['token', 'create', 'phone', '--database', database])
-  expect(code).toBe(0)
-})
-
 test.each([
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag INTEGER${OTHER_COLUMNS})`,
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE, tag TEXT${OTHER_COLUMNS}) STRICT`,
 ])(
   'a table of plants that may change or discard what is stored stops all writes: %s',
   async (sql) => {
-    using folder = temporaryFolder()
-    const database = folder.file('plants.db')
-    await using daemon = await startDaemon({ database })
+    using folder = storeFolder()
+    const { database } = folder
+    await using daemon = await folder.serve()
     await daemon.create('{"id":1,"name":"Rose","tag":"7"}')
-    change(
-      database,
+    folder.edit(
       `ALTER TABLE plants RENAME TO old; ${sql}; INSERT INTO plants SELECT * FROM old; DROP TABLE old;`,
     )
     const before = storedPlants(database)

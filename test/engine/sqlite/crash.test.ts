@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { check } from '../../harness/commands'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { check, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { until } from '../../harness/until'
 
@@ -24,14 +24,14 @@ const toJson = ({ id, name, tag }: Sent) =>
   `{"id":${id},"name":${JSON.stringify(name)}${tag === null ? '' : `,"tag":${JSON.stringify(tag)}`}}`
 
 test('a store killed under load has every acknowledged plant, with all fields', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  using folder = storeFolder()
+  const { database } = folder
   const acknowledged = new Set<bigint>()
   const deleted = new Set<bigint>()
   const sent = new Set<bigint>()
 
   for (let round = 0; round < ROUNDS; round++) {
-    await using daemon = await startDaemon({ database })
+    await using daemon = await folder.serve()
     const enough = acknowledged.size + ACKNOWLEDGED
     const client = async (number: number) => {
       for (let count = 0; ; count++) {
@@ -55,7 +55,7 @@ test('a store killed under load has every acknowledged plant, with all fields', 
     await Promise.all(clients)
   }
 
-  await using daemon = await startDaemon({ database })
+  await using daemon = await folder.serve()
   const db = new Database(database, { readonly: true })
   expect(db.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
   db.close()
@@ -69,16 +69,4 @@ test('a store killed under load has every acknowledged plant, with all fields', 
 
   const [id = 0n] = acknowledged
   expect((await daemon.create(toJson(plantOf(id)))).status).toBe(409)
-})
-
-test('serves the database of a killed daemon, though its files lie beside it', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const killed = await startDaemon({ database })
-  await killed.create('{"id":1,"name":"Rose"}')
-  expect(await killed.stop('SIGKILL')).not.toBe(0)
-
-  await using daemon = await startDaemon({ database })
-
-  expect(await (await daemon.fetch('/plants/1')).text()).toBe('{"id":1,"name":"Rose"}')
 })

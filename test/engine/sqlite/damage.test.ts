@@ -1,7 +1,7 @@
 // One damaged page fails what needs it, and nothing else.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { importLines, lines } from '../../harness/commands'
+import { importLines, lines, storeFolder } from '../../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
@@ -23,8 +23,8 @@ async function startDamaged(database: string): Promise<{ daemon: Daemon; damaged
 }
 
 test('a damaged page fails the requests that need it, and no others', async () => {
-  using folder = temporaryFolder()
-  const { daemon, damaged } = await startDamaged(folder.file('plants.db'))
+  using folder = storeFolder()
+  const { daemon, damaged } = await startDamaged(folder.database)
   await using _ = daemon
   expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'ok' })
   expect(await daemon.metric('plantstore_storage_damaged')).toBe(0)
@@ -90,28 +90,28 @@ test.each([
   ['oldest', 0],
   ['newest', -1],
 ])('a damaged page of the %s changes stops neither a start nor a revocation', async (_, leaf) => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const first = await startDaemon({ database, args: ['--keep-changes', '1d'] })
-  await runProgram(['token', 'create', 'laptop', '--database', database])
-  await importLines(database, lines(0, 1000))
+  using folder = storeFolder()
+  const { database } = folder
+  const first = await folder.serve({ args: ['--keep-changes', '1d'] })
+  await folder.run(['token', 'create', 'laptop'])
+  await folder.fill(1000)
   await first.stop()
   const page = leavesOf(database, 'changes').at(leaf) ?? 0
   overwrite(database, (page - 1) * PAGE_BYTES, Buffer.alloc(PAGE_BYTES, 0xff))
 
-  await using daemon = await startDaemon({ database })
+  await using daemon = await folder.serve()
 
   expect((await daemon.fetch('/plants?limit=1000')).status).toBe(200)
   await expectError(await daemon.fetch('/plants/changes'), 50302)
   expect((await daemon.fetch('/plants/0')).status).toBe(200)
-  const revoked = await runProgram(['token', 'revoke', 'laptop', '--database', database])
+  const revoked = await folder.run(['token', 'revoke', 'laptop'])
   expect(revoked).toEqual({ out: 'revoked laptop\n', err: '', code: 0 })
 })
 
 test('an entry of the change log that cannot be parsed fails the requests that read it, and no others', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve({ args: ['--keep-changes', '1d'] })
   for (const id of [1, 2, 3]) await daemon.create(`{"id":${id},"name":"Rose"}`)
   using db = new Database(database)
   db.run(`UPDATE changes SET after = replace(after, '}', '{') WHERE number = 2`)
@@ -129,7 +129,7 @@ test('an entry of the change log that cannot be parsed fails the requests that r
     expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
   }
   expect(await (await daemon.fetch('/health')).json()).toEqual({ status: 'damaged' })
-  expect(await runProgram(['changes', '--database', database])).toMatchObject({
+  expect(await folder.run(['changes'])).toMatchObject({
     code: 74,
     err: expect.stringMatching(/plants\.db is damaged \(.+\n$/),
   })
@@ -138,12 +138,12 @@ test('an entry of the change log that cannot be parsed fails the requests that r
 })
 
 test('an export prints the plants before a damaged page', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 900))
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(900)
   const { id: damaged } = damageLeaf(database)
 
-  const { out, code } = await runProgram(['export', '--database', database])
+  const { out, code } = await folder.run(['export'])
 
   const ids = out
     .trimEnd()

@@ -4,7 +4,8 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { toError, toFailure } from '../../../src/engine/sqlite/errors'
 import { readDatabase } from '../../../src/engine/sqlite/snapshot'
 import { ERRORS } from '../../../src/request-errors'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { refusalOf, storeFolder } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -54,20 +55,17 @@ test('says whether a database is full, locked or damaged', () => {
 })
 
 test('says why a token cannot be stored', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  using folder = storeFolder()
+  const { database } = folder
   const args = ['--database', database]
-  await using daemon = await startDaemon({ database })
+  await using daemon = await folder.serve()
   for (let id = 0; id < 20; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
   expect(statSync(`${database}-wal`).size).toBeGreaterThan(40_960)
 
   // No file may grow beyond 40 KiB.
   const under = ['bash', '-c', 'ulimit -f 40; exec "$0" "$@"']
-  const { out, err, code } = await runProgram(['token', 'create', 'phone', ...args], { under })
-
-  expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toBe(
-    'plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error; the last changes may or may not be on disk: run it again\n',
+  expect(refusalOf(await runProgram(['token', 'create', 'phone', ...args], { under }), 74)).toBe(
+    'cannot write to the database: SQLITE_IOERR_WRITE disk I/O error; the last changes may or may not be on disk: run it again',
   )
   expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
 })
@@ -77,24 +75,21 @@ test('says why a new database cannot be written', async () => {
   // No file may be longer than 2 KiB.
   const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
 
-  const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
-
-  expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
+  expect(
+    refusalOf(await runProgram(['serve', '--port', '0'], { cwd: folder.path, under }), 74),
+  ).toMatch(/^cannot open .*plants\.db: disk I\/O error$/)
 })
 
 test('makes no new log beside a daemon whose log was removed, and reads no old state', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await using daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  const { database } = folder
+  await using daemon = await folder.serve()
   await daemon.create('{"id":1,"name":"Rose"}')
   rmSync(`${database}-wal`)
 
   await expect(readDatabase(database, () => 'read')).rejects.toThrow('is in use without its -wal')
-  const { err, code } = await runProgram(['token', 'create', 'phone', '--database', database])
-  expect({ err, code }).toEqual({
-    err: `plantstore: ${database} is locked by another program\n`,
-    code: 1,
-  })
+  expect(refusalOf(await folder.run(['token', 'create', 'phone']))).toBe(
+    `${database} is locked by another program`,
+  )
   expect(existsSync(`${database}-wal`)).toBeFalse()
 })

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { APPLICATION_ID } from '../../../src/engine/sqlite/schema'
-import { fingerprint, importLines, lines } from '../../harness/commands'
+import { fingerprint, importLines, lines, refusalOf, storeFolder } from '../../harness/commands'
 import {
   PATIENCE_MS,
   type RunOptions,
@@ -42,9 +42,8 @@ function expectLine(
   code: number,
   ...parts: string[]
 ) {
-  expect({ out: result.out, code: result.code }).toEqual({ out: '', code })
-  expect(result.err).toMatch(/^plantstore: .+\n$/)
-  for (const part of parts) expect(result.err).toContain(part)
+  const refusal = refusalOf(result, code)
+  for (const part of parts) expect(refusal).toContain(part)
 }
 
 // Every command that opens a database.
@@ -159,9 +158,9 @@ test.skipIf(!canMount)('a database in a folder that is mounted is like any other
 })
 
 test('makes a database that only its owner can read and any SQLite tool can', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  const daemon = await startDaemon({ database })
+  using folder = storeFolder()
+  const { database } = folder
+  const daemon = await folder.serve()
   await daemon.create('{"id":1,"name":"Rose"}')
   for (const name of readdirSync(folder.path)) {
     expect({ name, mode: statSync(folder.file(name)).mode & 0o077 }).toEqual({ name, mode: 0 })
@@ -201,8 +200,8 @@ test.skipIf(testUid !== 0)(
 )
 
 test('opens a file whose first start lost power, wherever that tore its header', async () => {
-  using folder = temporaryFolder()
-  const [making, database] = [folder.file('making.db'), folder.file('plants.db')]
+  using folder = storeFolder()
+  const [making, database] = [folder.file('making.db'), folder.database]
   // The journal of a transaction that has not ended, and the pages that it was to write.
   const db = new Database(making)
   db.run('PRAGMA cache_size = 1')
@@ -222,37 +221,6 @@ test('opens a file whose first start lost power, wherever that tore its header',
     expect(storedPlants(database)).toHaveLength(3)
     rmSync(database)
   }
-})
-
-test('refuses a port that is in use', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const { port } = new URL(daemon.url)
-  const database = folder.file('other.db')
-
-  const result = await runProgram(['serve', '--port', port, '--database', database])
-
-  expectLine({ ...result, err: result.err.replace(/^\{.*\}\n/gm, '') }, 1, port, 'use', '--port')
-  expect((await daemon.fetch('/health')).status).toBe(200)
-})
-
-test('refuses a host that is not of this machine', async () => {
-  using folder = temporaryFolder()
-  const args = ['--port', '0', '--host', '192.0.2.1', '--database', folder.file('plants.db')]
-
-  expectLine(await runProgram(['serve', ...args]), 1, '192.0.2.1')
-})
-
-test('refuses a folder that is missing, and does not create it', async () => {
-  using folder = temporaryFolder()
-
-  expectLine(
-    await serve(folder.file('missing/plants.db')),
-    1,
-    'missing does not exist',
-    'create it',
-  )
-  expect(existsSync(folder.file('missing'))).toBeFalse()
 })
 
 test('refuses a folder in place of a file', async () => {
@@ -311,8 +279,8 @@ test('leaves a file alone that only looks like a journal by its name', async () 
 test.each(['deleted', 'emptied'])(
   'keeps the WAL of a database that was %s after a crash',
   async (how) => {
-    using folder = temporaryFolder()
-    const file = folder.file('plants.db')
+    using folder = storeFolder()
+    const file = folder.database
     const daemon = await startDaemon({ database: file })
     await daemon.create('{"id":1,"name":"Rose"}')
     await daemon.stop('SIGKILL')
@@ -370,8 +338,8 @@ test.each(['DELETE', 'PERSIST'])(
 )
 
 test('refuses an older schema, and names the build that exports it', async () => {
-  using folder = temporaryFolder()
-  const file = folder.file('plants.db')
+  using folder = storeFolder()
+  const file = folder.database
   await makeDatabase(file)
   const db = new Database(file)
   db.run('PRAGMA user_version = 7')
@@ -471,7 +439,7 @@ test.each([
   await makeDatabase(database)
 
   const result = await runOutside(folder, [...words, '--database', database])
-  expectLine(result, 1, `plantstore: cannot open ${folder.file('secret')}`)
+  expectLine(result, 1, `cannot open ${folder.file('secret')}`)
 })
 
 test('an export into a folder of another user does not say that it reads it', async () => {
@@ -483,7 +451,7 @@ test('an export into a folder of another user does not say that it reads it', as
   const target = folder.file('secret/plants.csv')
 
   const result = await runOutside(folder, ['export', target, '--database', database])
-  expectLine(result, 1, `plantstore: cannot open ${target}: permission denied`)
+  expectLine(result, 1, `cannot open ${target}: permission denied`)
 })
 
 // Bun's SQLite would open the file without the space.
@@ -493,10 +461,10 @@ test.each([
   [['token', 'prune']],
   [['restore', 'BACKUP']],
 ])('%j refuses a path that ends in white space, and makes nothing', async (words) => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 3))
-  await runProgram(['backup', folder.file('backup.db'), '--database', database])
+  using folder = storeFolder()
+  const { database } = folder
+  await folder.fill(3)
+  await folder.run(['backup', folder.file('backup.db')])
   const names = readdirSync(folder.path)
 
   const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))

@@ -1,20 +1,16 @@
-// check, backup and restore compare the schema of a database with the one that the program makes.
-import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { check, fingerprint, importLines, lines } from '../../harness/commands'
-import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
+import { readdirSync } from 'node:fs'
+import {
+  check,
+  fingerprint,
+  importLines,
+  lines,
+  refusalOf,
+  storeFolder,
+} from '../../harness/commands'
+import { PATIENCE_MS, runProgram } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
-
-async function altered(database: string, sql: string): Promise<void> {
-  await importLines(database, lines(0, 3))
-  change(database, sql)
-}
-
-function change(database: string, sql: string): void {
-  using db = new Database(database)
-  db.run(sql)
-}
 
 test.each([
   [
@@ -33,36 +29,33 @@ test.each([
   ['ALTER TABLE plants ADD COLUMN colour TEXT', 'table plants was changed or removed'],
   ['DROP TABLE tokens', 'table tokens was changed or removed'],
 ])('finds %j, and restores no such backup', async (sql, problem) => {
-  using folder = temporaryFolder()
-  const [database, faulty] = [folder.file('plants.db'), folder.file('faulty.db')]
-  await importLines(database, lines(0, 5))
-  await altered(faulty, sql)
-  const before = fingerprint(folder.path)
+  using folder = storeFolder()
+  const [{ database }, other] = [folder, folder.file('other.db')]
+  await importLines(other, lines(0, 5))
+  await folder.fill(3)
+  folder.edit(sql)
+  const { '.': _, ...before } = fingerprint(folder.path)
 
-  const checked = await check(faulty)
-  const backup = await runProgram(['backup', folder.file('copy.db'), '--database', faulty])
-  const restored = await runProgram(['restore', faulty, '--database', database])
+  const checked = await folder.run(['check'])
+  const backup = await folder.run(['backup', folder.file('copy.db')])
+  const restored = await runProgram(['restore', database, '--database', other])
 
   expect(checked).toMatchObject({ out: '', code: 1 })
-  expect(checked.err).toContain(`plantstore: ${faulty}: ${problem}\n`)
-  for (const { out, err, code } of [backup, restored]) {
-    expect({ out, code }).toEqual({ out: '', code: 74 })
-    expect(err).toStartWith(`plantstore: ${faulty} is damaged: `)
-    expect(err.split('\n')).toHaveLength(2)
-  }
-  const { '.': _, ...files } = fingerprint(folder.path)
-  const { '.': __, ...filesBefore } = before
-  expect(files).toEqual(filesBefore)
+  expect(checked.err).toContain(`plantstore: ${database}: ${problem}\n`)
+  for (const result of [backup, restored])
+    expect(refusalOf(result, 74)).toStartWith(`${database} is damaged: `)
+  expect(fingerprint(folder.path)).toMatchObject(before)
+  expect(readdirSync(folder.path).sort()).toEqual(['other.db', 'plants.db'])
 })
 
 test('finds a wrong number of plants, which fails no backup or restore', async () => {
-  using folder = temporaryFolder()
-  const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
-  await importLines(database, lines(0, 5))
-  change(database, 'DELETE FROM plants WHERE id IN (1, 2)')
+  using folder = storeFolder()
+  const [database, copy] = [folder.database, folder.file('copy.db')]
+  await folder.fill(5)
+  folder.edit('DELETE FROM plants WHERE id IN (1, 2)')
 
   const { out, err, code } = await check(database)
-  const backup = await runProgram(['backup', copy, '--database', database])
+  const backup = await folder.run(['backup', copy])
   const restored = await runProgram(['restore', copy, '--database', folder.file('new.db')])
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
@@ -70,29 +63,31 @@ test('finds a wrong number of plants, which fails no backup or restore', async (
     /: the recorded number of plants is 5, but 3 are stored; to correct it, run (.*)\n/.exec(err) ??
     []
   expect([backup.code, restored.code]).toEqual([0, 0])
-  change(database, recount)
+  folder.edit(recount)
   expect((await check(database)).out).toStartWith('ok: 3 plants, ')
-  change(database, 'DELETE FROM change_log')
+  folder.edit('DELETE FROM change_log')
   const without = (await check(database)).err
   const [, remedy = ''] = /table change_log must have one row; .* run (.*)\n/.exec(without) ?? []
-  change(database, remedy)
-  change(database, recount)
+  folder.edit(remedy)
+  folder.edit(recount)
   expect((await check(database)).out).toStartWith('ok: 3 plants, ')
 })
 
 test('leaves tables, views and indexes of others alone', async () => {
-  using folder = temporaryFolder()
-  const [database, backup] = [folder.file('plants.db'), folder.file('backup.db')]
-  await altered(
-    database,
+  using folder = storeFolder()
+  const [database, backup] = [folder.database, folder.file('backup.db')]
+  await folder.fill(3)
+  folder.edit(
     `CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT UNIQUE);
      CREATE TRIGGER kept AFTER INSERT ON notes BEGIN DELETE FROM notes WHERE id < 0; END;
      CREATE VIEW aroids AS SELECT id, name FROM plants WHERE tag = 'aroid';
+     CREATE TRIGGER other INSTEAD OF DELETE ON aroids BEGIN DELETE FROM notes; END;
      CREATE INDEX plants_of_mine ON plants (name);
      ANALYZE;`,
   )
 
-  expect((await runProgram(['backup', backup, '--database', database])).code).toBe(0)
-  expect((await runProgram(['restore', backup, '--database', database])).code).toBe(0)
+  expect((await folder.run(['token', 'create', 'phone'])).code).toBe(0)
+  expect((await folder.run(['backup', backup])).code).toBe(0)
+  expect((await folder.run(['restore', backup])).code).toBe(0)
   expect((await check(database)).out).toStartWith('ok: 3 plants, ')
 })
