@@ -75,14 +75,14 @@ export function pathToWrite(path: string, otherFiles: readonly string[]): string
 }
 
 /** The kind of file at a path; null for a regular file, or none. Opens nothing. */
-export function kindAt(path: string): 'a folder' | 'not a regular file' | null {
-  const stat = statOf(path)
+export function kindAt(path: string, look = statSync): 'a folder' | 'not a regular file' | null {
+  const stat = statOf(path, look)
   if (!stat || stat.isFile()) return null
   return stat.isDirectory() ? 'a folder' : 'not a regular file'
 }
 
-/** Throws a `UsageError` unless a path names a regular file or none. */
+/** Throws a `UsageError` unless a path names a regular file or none. The link of an open file is neither. */
 export function requireRegular(path: string): void {
-  const kind = kindAt(path)
+  const kind = kindAt(targetOf(path), lstatSync)
   if (kind !== null) throw new UsageError(`${path} is ${kind}; name a file`)
 }

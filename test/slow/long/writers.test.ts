@@ -237,6 +237,21 @@ test.skipIf(!isRoot)('a link of the owner of a shared folder is followed', async
   expect(readdirSync(own.path).sort()).toEqual(['link', 'new'])
 })
 
+test('import --refused does not replace the file that the shell has opened', async () => {
+  using own = temporaryFolder()
+
+  const result = await runProgram(wordsOf('import --refused', '/dev/stdout'), {
+    under: ['sh', '-c', 'exec "$@" > "$0"', own.file('opened')],
+  })
+
+  expect(result).toEqual({
+    out: '',
+    err: 'plantstore: /dev/stdout is not a regular file; name a file; see "plantstore import --help"\n',
+    code: 2,
+  })
+  expect(statSync(own.file('opened')).size).toBe(0)
+})
+
 test.each(replacing.slice(0, 2))(
   '%s replaces the file behind a link, or makes it',
   async (name) => {
