@@ -1,15 +1,13 @@
 // A folder for unfinished files: private to this user, with a random name, locked while in use.
 
-import { accessSync, constants, fstatSync, mkdtempSync, readdirSync, renameSync } from 'node:fs'
+import { accessSync, constants, existsSync, fstatSync, mkdtempSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeError } from '../errors'
 import { openDescriptor } from './descriptor'
-import { requireLibc, tryLock } from './libc'
+import { tryLock } from './libc'
 
 const PREFIX = '.plantstore-'
-// Random characters of mkdtemp(3).
-const RANDOM_LENGTH = 6
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 // Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
@@ -32,7 +30,7 @@ export async function removeLeftovers(parent: string): Promise<void> {
       const isOwn = fstatSync(folder.fd).uid === process.getuid?.()
       if (isOwn && tryLock(folder.fd)) await removeFolder(join(parent, name))
     } catch {
-      // It is gone or unreadable.
+      // It is gone or unreadable, or on a file system without locks: its use is unknown.
     }
   }
 }
@@ -47,18 +45,27 @@ export function checkFolder(folder: string): void {
   }
 }
 
+/** Locks an open folder; false if another process removes it as a leftover. */
+function lockFolder(path: string, fd: number): boolean {
+  try {
+    return tryLock(fd) && existsSync(path)
+  } catch {
+    // On a file system without locks, no process removes leftovers.
+    return true
+  }
+}
+
 /** Creates a private folder within `parent`; disposing removes it. Removes leftovers first. */
 export async function makePrivateFolder(
   parent: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {
   await removeLeftovers(parent)
-  requireLibc()
-  // Locked under a name that nobody takes for a leftover.
-  const unlocked = mkdtempSync(join(parent, '.plantstore.'))
-  const folder = openDescriptor(unlocked, FLAGS)
-  tryLock(folder.fd)
-  const path = join(parent, PREFIX + unlocked.slice(-RANDOM_LENGTH))
-  renameSync(unlocked, path)
+  const path = mkdtempSync(join(parent, PREFIX))
+  const folder = openDescriptor(path, FLAGS)
+  if (!lockFolder(path, folder.fd)) {
+    folder[Symbol.dispose]()
+    return makePrivateFolder(parent)
+  }
   return {
     path,
     async [Symbol.asyncDispose]() {
