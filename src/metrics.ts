@@ -9,7 +9,6 @@ import type { StoreStats } from './store'
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 // The route of requests that no other route takes; their methods are the clients' choice.
 const UNROUTED = '/*'
-const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 
 /** The rest of a metric's line: the suffix of its name, such as labels, and a value. */
 type Sample = readonly [suffix: string, value: number]
@@ -21,14 +20,14 @@ type Histogram = {
   samples(labels?: string): Sample[]
 }
 
-/** Counts values in buckets by their upper bounds, in ascending order. */
-function createHistogram(bounds: readonly number[]): Histogram {
-  const counts = new Float64Array(bounds.length + 1)
+/** Counts times in buckets by their upper bounds. */
+function createHistogram(): Histogram {
+  const counts = new Float64Array(SECONDS.length + 1)
   let sum = 0
   return {
     observe(value) {
       let bucket = 0
-      while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
+      while (bucket < SECONDS.length && value > (SECONDS[bucket] ?? 0)) bucket++
       counts[bucket] = (counts[bucket] ?? 0) + 1
       sum += value
     },
@@ -37,7 +36,7 @@ function createHistogram(bounds: readonly number[]): Histogram {
       const labelsOf = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
       const buckets = [...counts].map((count, index): Sample => {
         total += count
-        return [`_bucket${labelsOf(String(bounds[index] ?? '+Inf'))}`, total]
+        return [`_bucket${labelsOf(String(SECONDS[index] ?? '+Inf'))}`, total]
       })
       const own = labels ? `{${labels}}` : ''
       return [...buckets, [`_sum${own}`, sum], [`_count${own}`, total]]
@@ -48,7 +47,7 @@ function createHistogram(bounds: readonly number[]): Histogram {
 /** The answers to one method of a route. */
 type Answers = { readonly statuses: Map<number, number>; readonly latency: Histogram }
 
-const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHistogram(SECONDS) })
+const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHistogram() })
 const createMethods = () => new Map<string, Answers>()
 
 /** Values read for each answer; null if unknown, or if there is none. */
@@ -99,8 +98,8 @@ class RequestCounts {
 /** Counters since the start of the daemon. */
 const createCounters = () => ({
   requests: new RequestCounts(),
-  batches: createHistogram(BATCHES),
-  commits: createHistogram(SECONDS),
+  changes: 0,
+  commits: createHistogram(),
 })
 
 /** With null or undefined, unknown or nothing to count, the family is left out. */
@@ -139,10 +138,10 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     'Time from the head of a request to its answer; refusals are not counted.',
     ({ requests }) => requests.latencies(),
   ],
-  plantstore_commit_changes: [
-    'histogram',
-    'Changes per commit; commits that changed nothing are not counted.',
-    ({ batches }) => batches.samples(),
+  plantstore_commit_changes_total: [
+    'counter',
+    'Changes that were committed.',
+    ({ changes }) => changes,
   ],
   plantstore_commit_duration_seconds: [
     'histogram',
@@ -243,7 +242,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 export function createMetrics() {
   const counters = createCounters()
-  const { requests, batches, commits } = counters
+  const { requests, commits } = counters
   return {
     /**
      * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, or `/*` for a path or a
@@ -254,7 +253,7 @@ export function createMetrics() {
     },
     /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */
     countCommit(changes: number, milliseconds: number): void {
-      batches.observe(changes)
+      counters.changes += changes
       commits.observe(milliseconds / 1000)
     },
     /** All metrics in the Prometheus text format, version 0.0.4. */

@@ -108,7 +108,7 @@ test('the commits of last uses are not counted', async () => {
   await request(text)
 
   expect(await service.uses()).toHaveLength(1)
-  expect(metrics.render(store.stats())).toContain('\nplantstore_commit_changes_count 0\n')
+  expect(metrics.render(store.stats())).toContain('\nplantstore_commit_changes_total 0\n')
   await store.createPlant({ id: 2n, name: 'Rose' })
-  expect(metrics.render(store.stats())).toContain('\nplantstore_commit_changes_sum 1\n')
+  expect(metrics.render(store.stats())).toContain('\nplantstore_commit_changes_total 1\n')
 })

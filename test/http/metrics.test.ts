@@ -51,7 +51,7 @@ test('every family of metrics has the format of Prometheus', async () => {
   expect([...families].map(([name, { type }]) => `${name} ${type}`)).toEqual([
     'plantstore_http_requests_total counter',
     'plantstore_http_request_duration_seconds histogram',
-    'plantstore_commit_changes histogram',
+    'plantstore_commit_changes_total counter',
     'plantstore_commit_duration_seconds histogram',
     'plantstore_plants gauge',
     'plantstore_queue_changes gauge',
@@ -127,8 +127,7 @@ test('the daemon counts the commits that changed something, and no others', asyn
   const after = await read()
 
   const more = (key: string) => Number(after(key)) - Number(before(key))
-  expect(more('plantstore_commit_changes_count')).toBe(1)
-  expect(more('plantstore_commit_changes_sum')).toBe(1)
+  expect(more('plantstore_commit_changes_total')).toBe(1)
   expect(more('plantstore_commit_duration_seconds_count')).toBe(1)
   expect(more('plantstore_plants')).toBe(1)
 })
