@@ -52,7 +52,6 @@ async function showFirstToken(
   if (isDiscarded) return log('warn', 'token-not-shown')
   const { text, token } = issueToken(NAME, 'write', null, Date.now())
   if (!(await store.createToken(token))) return
-  const dropCount = out.droppedLines()
   out.write(`
 The first token, shown only once:
 
@@ -63,7 +62,7 @@ ${link(text)}Create a plant:
   ${curl(address, text)}
 
 `)
-  if ((await out.flush(SHOW_MS)) && out.droppedLines() === dropCount) return
+  if (await out.flush(SHOW_MS)) return
   await store.revokeToken(NAME, Date.now())
   log('warn', 'token-not-shown')
 }

@@ -12,9 +12,7 @@ const NEWLINE = 10
 export type LogWriter = {
   /** Queues a line, which ends with a newline, or drops it. */
   write(line: string): void
-  /** Number of lines dropped so far. */
-  droppedLines(): number
-  /** Resolves to true once everything is written, or to false after this many milliseconds. */
+  /** Resolves to true once everything is written, or to false after this many milliseconds, or if lines were dropped. */
   flush(milliseconds: number): Promise<boolean>
 }
 
@@ -34,8 +32,8 @@ const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
 export function createLogWriter(fd: number, describeDropped: (lines: number) => string): LogWriter {
   const queue: Buffer[] = []
   let queuedBytes = 0
+  // Not yet reported.
   let droppedLines = 0
-  let reportedLines = 0
   let isMidLine = false
   // Settles when the queue is empty; null if it is.
   let writing: Promise<void> | null = null
@@ -70,11 +68,10 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   async function writeQueue(): Promise<void> {
     while (queue.length > 0) {
       const lines = take()
-      const total = droppedLines
-      const notice =
-        total > reportedLines ? [Buffer.from(describeDropped(total - reportedLines))] : []
+      const count = droppedLines
+      const notice = count > 0 ? [Buffer.from(describeDropped(count))] : []
       const end = isMidLine ? [Buffer.of(NEWLINE)] : []
-      if (await send(Buffer.concat([...end, ...notice, ...lines]))) reportedLines = total
+      if (await send(Buffer.concat([...end, ...notice, ...lines]))) droppedLines -= count
       else droppedLines += lines.length
     }
     writing = null
@@ -91,10 +88,10 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
       queuedBytes += bytes.length
       writing ??= writeQueue()
     },
-    droppedLines: () => droppedLines,
     async flush(milliseconds) {
-      if (!writing) return true
-      return Promise.race([writing.then(() => true), Bun.sleep(milliseconds).then(() => false)])
+      const end = writing?.then(() => true) ?? true
+      const isWritten = await Promise.race([end, Bun.sleep(milliseconds).then(() => false)])
+      return isWritten && droppedLines === 0
     },
   }
 }
