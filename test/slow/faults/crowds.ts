@@ -2,17 +2,17 @@
 import { join } from 'node:path'
 import { type Connection, connect, request } from '../../harness/http.ts'
 import { type Daemon, serve } from './daemon.ts'
-import { count, type Fault, type Report } from './fault.ts'
+import type { Fault, Report } from './fault.ts'
 import { after, need, sh } from './lab.ts'
-import { bodyOf, type Ledger, nextNumber, recovers, startLoad, storedIn } from './load.ts'
+import { bodyOf, type Ledger, nextNumber, recovers, startLoad } from './load.ts'
 import { openFiles, watchMemory } from './process.ts'
-import { conclude, endWell, verify } from './verify.ts'
+import { endWell, faultsOf, stopWell, verify } from './verify.ts'
 
 // Of its own memory; what it needs at rest is about 30.
 const MAX_MEGABYTES = 160
 
-/** Sends creates one by one; returns their median and 99th percentile in milliseconds. */
-async function probe(daemon: Daemon, ledger: Ledger, ms: number) {
+/** Sends creates one by one; returns the 99th percentile of their times in milliseconds. */
+async function probe(daemon: Daemon, ledger: Ledger, ms: number): Promise<number> {
   const times: number[] = []
   using connection = await connect(daemon.port)
   const end = performance.now() + ms
@@ -26,12 +26,7 @@ async function probe(daemon: Daemon, ledger: Ledger, ms: number) {
     await Bun.sleep(10)
   }
   times.sort((a, b) => a - b)
-  const at = (part: number) => times[Math.floor(times.length * part)] ?? 0
-  return {
-    median: at(0.5),
-    slow: at(0.99),
-    text: `${at(0.5).toFixed(1)}/${at(0.99).toFixed(1)} ms`,
-  }
+  return times[Math.floor(times.length * 0.99)] ?? 0
 }
 
 interface Crowd {
@@ -60,7 +55,7 @@ async function connectMany(port: number, clients: number): Promise<Connection[]>
 
 const FILES = '--nofile=20000:20000'
 
-async function crowded(folder: string, crowd: Crowd, report: Report): Promise<string> {
+async function crowded(folder: string, crowd: Crowd, report: Report): Promise<void> {
   await need('prlimit')
   await sh('prlimit', '--pid', `${process.pid}`, FILES)
   const database = join(folder, 'plants.db')
@@ -82,17 +77,14 @@ async function crowded(folder: string, crowd: Crowd, report: Report): Promise<st
   await endAll()
   await pressing
   // The limits allow for a noisy machine with two cores, not for a server that waits for its clients.
-  const { slowest } = crowd
-  report.expect(beside.slow <= Math.max(500, slowest * usual.slow), 'the probe was kept waiting')
+  report.expect(beside <= Math.max(500, crowd.slowest * usual), 'the probe was kept waiting')
   const isReleased = () => openFiles(daemon.pid) <= files + 5
   await report.expectSoon(10_000, isReleased, 'connections are leaked')
   memory.stop()
   report.expect(memory.peak() <= MAX_MEGABYTES, 'too much memory')
-  report.expect((await daemon.stop()) === 0, 'a bad exit code')
+  await stopWell(daemon, report)
   const verdict = verify(database, ledger)
-  conclude(report, ledger, { ...verdict, strange: verdict.strange - (crowd.stored ?? 0) })
-  const creates = count(storedIn(ledger), 'create')
-  return `${creates}, median/p99 ${beside.text}, usually ${usual.text} | own memory at most ${memory.peak()} MB`
+  report.note(...faultsOf({ ...verdict, strange: verdict.strange - (crowd.stored ?? 0) }))
 }
 
 /** Sends bodies a byte at a time, half of them from the midst of their heads, and none to its end. */
@@ -196,7 +188,7 @@ export const crowdFaults: Fault[] = [
       load.abandon()
       await load.stop()
       report.expect(await recovers(daemon, load.ledger, 10_000), 'it did not recover')
-      return endWell(daemon, database, load.ledger, report)
+      await endWell(daemon, database, load.ledger, report)
     },
   },
 ]

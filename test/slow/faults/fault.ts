@@ -3,8 +3,8 @@
 export interface Fault {
   name: string
   about: string
-  /** Injects it, and notes what is wrong; resolves to a line about what was done and found. */
-  run: (folder: string, report: Report) => Promise<string>
+  /** Injects it, and notes what is wrong. */
+  run: (folder: string, report: Report) => Promise<unknown>
 }
 
 /** The problems that a fault has found. */
@@ -27,10 +27,6 @@ export class Report {
 
 /** Thrown by a fault that cannot be injected on this machine. It is shown, and counted as skipped. */
 export class Skipped extends Error {}
-
-export function count(n: number, noun: string): string {
-  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
-}
 
 type Condition = () => Promise<boolean> | boolean
 

@@ -3,7 +3,7 @@
 import { type Answer, connect, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import type { Report } from './fault.ts'
-import { idsOf, joinFields, type Operation, show, splitFields } from './history.ts'
+import { idsOf, isDeletion, joinFields, type Operation, show, splitFields } from './history.ts'
 
 interface Plant {
   name: string
@@ -101,13 +101,12 @@ export function followLog(current: () => Daemon | undefined, report: Report) {
 function leaves({ request: it }: Operation, id: number, after: string | null): boolean {
   switch (it.kind) {
     case 'delete':
-    case 'deleteAll':
       return after === null
     case 'patch':
       return after !== null && splitFields(after)[1] === it.tag
-    case 'batch':
+    case 'create':
     case 'put':
-    case 'patchAll':
+    case 'swapAll':
       return it.plants.some((plant) => plant.id === id && plant.fields === after)
     case 'read':
       return false
@@ -116,13 +115,12 @@ function leaves({ request: it }: Operation, id: number, after: string | null): b
   }
 }
 
-const actions = { create: 'create', batch: 'create', replace: 'replace', swap: 'replace' } as const
-
-function actionOf({ request: { kind } }: Operation, before: string | null) {
+function actionOf({ request }: Operation, before: string | null) {
+  const { kind } = request
   if (kind === 'put') return before === null ? 'create' : 'replace'
-  if (kind === 'deleteAll') return 'delete'
-  if (kind === 'patchAll') return 'patch'
-  return kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
+  if (kind === 'swap') return 'replace'
+  if (kind === 'swapAll') return isDeletion(request) ? 'delete' : 'patch'
+  return kind
 }
 
 /**
@@ -135,7 +133,7 @@ function isWhole({ request, outcome }: Operation, found: readonly number[]): boo
     const { created = 0, replaced = 0 } = outcome.is === 'done' ? (outcome.counts ?? {}) : {}
     return outcome.is === 'unknown' || found.length === created + replaced
   }
-  if (request.kind === 'deleteAll' || request.kind === 'patchAll') {
+  if (request.kind === 'swapAll') {
     const { conflicts = [], missing = [] } = outcome.is === 'done' ? (outcome.left ?? {}) : {}
     const left = conflicts.length + missing.length
     return outcome.is === 'unknown' || found.length === request.plants.length - left

@@ -14,19 +14,18 @@ export function splitFields(fields: Fields): [name: string, tag: string] {
 }
 
 export type Request =
-  | { kind: 'create' | 'replace'; id: number; fields: Fields }
+  /** Of one plant, or of several at once. */
+  | { kind: 'create'; plants: { id: number; fields: Fields }[] }
+  | { kind: 'replace'; id: number; fields: Fields }
   | { kind: 'delete' | 'read'; id: number }
   /** PATCH of the tag alone. */
   | { kind: 'patch'; id: number; tag: string }
   /** Compare-and-set: PUT with If-Match, the entity tag under which `expected` was seen. */
   | { kind: 'swap'; id: number; expected: Fields; entityTag: string; fields: Fields }
-  | { kind: 'batch'; plants: { id: number; fields: Fields }[] }
   /** Creates or replaces plants. */
   | { kind: 'put'; plants: { id: number; fields: Fields }[] }
-  /** Compare-and-set of several: PATCH /plants/batch with `was`. */
-  | { kind: 'patchAll'; plants: { id: number; expected: Fields; fields: Fields }[] }
-  /** Deletes the plants that have these fields. */
-  | { kind: 'deleteAll'; plants: { id: number; fields: Fields }[] }
+  /** Compare-and-set of several: PATCH /plants/batch with `was`; or, if all fields are null, their deletion. */
+  | { kind: 'swapAll'; plants: { id: number; expected: Fields; fields: Fields | null }[] }
 
 /** How many plants a put created, replaced, and found as they are. */
 export interface Counts {
@@ -63,9 +62,6 @@ export interface Operation {
   called: number
   /** The position of the answer, or of the end of the process that might have executed it. */
   ended: number
-  /** Milliseconds since the history began, for people. */
-  calledMs: number
-  endedMs: number
 }
 
 export interface History {
@@ -80,13 +76,9 @@ export interface History {
 
 export function startHistory(): History {
   const operations: Operation[] = []
-  const start = performance.now()
   let place = 0
-  const now = () => Math.round(performance.now() - start)
   const end = (operation: Operation) => {
-    if (operation.ended !== Infinity) return
-    operation.ended = place++
-    operation.endedMs = now()
+    if (operation.ended === Infinity) operation.ended = place++
   }
   return {
     operations,
@@ -97,8 +89,6 @@ export function startHistory(): History {
         outcome: { is: 'unknown' },
         called: place++,
         ended: Infinity,
-        calledMs: now(),
-        endedMs: Infinity,
       }
       operations.push(operation)
       return operation
@@ -115,47 +105,14 @@ export function startHistory(): History {
   }
 }
 
-const asked = (request: Request): string => {
-  switch (request.kind) {
-    case 'create':
-      return `create ${request.id} ${request.fields}`
-    case 'replace':
-      return `replace ${request.id} ${request.fields}`
-    case 'patch':
-      return `patch ${request.id} with ${request.tag}`
-    case 'swap':
-      return `swap ${request.id} ${request.expected} for ${request.fields}`
-    case 'batch':
-    case 'put':
-    case 'patchAll':
-    case 'deleteAll':
-      return `${request.kind} ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
-    default:
-      return `${request.kind} ${request.id}`
-  }
-}
-
-const told = (outcome: Outcome): string => {
-  switch (outcome.is) {
-    case 'done':
-      if (outcome.left) return `left ${JSON.stringify(outcome.left)}`
-      return outcome.counts ? JSON.stringify(outcome.counts) : (outcome.fields ?? 'done')
-    case 'exists':
-      return `${outcome.id} exists with ${outcome.same ? 'the same' : 'other'} fields`
-    case 'refused':
-      return `refused with ${outcome.error}`
-    case 'unknown':
-      return 'no answer'
-    default:
-      return outcome.is
-  }
-}
-
-/** One line: who asked what, when, and what came of it. */
-export function show({ client, request, outcome, calledMs, endedMs }: Operation): string {
-  const until = endedMs === Infinity ? 'the end' : endedMs
-  return `[${calledMs} to ${until} ms, client ${client}] ${asked(request)} -> ${told(outcome)}`
-}
+/** One line: who requested what, when, and the outcome. */
+export const show = ({ client, request, outcome, called, ended }: Operation): string =>
+  `[${called} to ${ended}, client ${client}] ${JSON.stringify(request)} -> ${JSON.stringify(outcome)}`
 
 export const idsOf = (request: Request): number[] =>
   'plants' in request ? request.plants.map(({ id }) => id) : [request.id]
+
+/** True if a request deletes plants. */
+export const isDeletion = (request: Request): boolean =>
+  request.kind === 'delete' ||
+  (request.kind === 'swapAll' && request.plants.every(({ fields }) => fields === null))

@@ -119,7 +119,7 @@ const refuse: Hurt = async (service, database, injection, report) => {
 }
 
 /** Hurts a service again and again; what it acknowledged is there before, and after it is started unhurt. */
-async function injectErrors(folder: string, it: Case, report: Report): Promise<string> {
+async function injectErrors(folder: string, it: Case, report: Report): Promise<void> {
   await need('strace')
   const database = join(folder, 'plants.db')
   const service = await supervise(database)
@@ -136,12 +136,11 @@ async function injectErrors(folder: string, it: Case, report: Report): Promise<s
   await service.end((daemon) => daemon.kill())
   await load.stop()
   report.note(...service.problems, ...faultsOf(verify(database, ledger)))
-  const found = await startAgain(database, ledger, report)
+  await startAgain(database, ledger, report)
   const allowed = it.outcome === 'ends' ? [50301] : [50301, 50302]
   const wrong = [...errors.keys()].filter((error) => !allowed.includes(error))
   const reasons = log.split('\n').filter((line) => /"level":"(warn|error)"/.test(line))
   report.expect(wrong.length === 0, `answered with ${wrong.join(', ')}: ${reasons.join(' ')}`)
-  return `${ROUNDS} times, ${service.restarts()} restarts, ${found}`
 }
 
 export const ioErrorFaults: Fault[] = cases.map((it) => ({

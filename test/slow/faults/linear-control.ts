@@ -53,11 +53,13 @@ const entityTagOf = ({ name, tag }: Plant) => `"${name}/${tag}"`
 const answer = (id: number, plant: Plant = { name: '', tag: '' }) =>
   Response.json({ id, ...plant }, { headers: { etag: entityTagOf(plant) } })
 
-function conflictOf(id: number, { name, tag }: Plant): Response | undefined {
+const isEqual = (one: Plant | undefined, other: Plant) =>
+  one?.name === other.name && one.tag === other.tag
+
+function conflictOf(id: number, plant: Plant): Response | undefined {
   const taken = plants.get(id)
   if (taken === undefined) return undefined
-  const same = taken.name === name && taken.tag === tag
-  return failure(same ? 40901 : 40902, `id ${id}: a plant with this id exists`)
+  return failure(isEqual(taken, plant) ? 40901 : 40902, `id ${id}: a plant with this id exists`)
 }
 
 function createAll(batch: NewPlant[], answer: unknown): Response {
@@ -75,10 +77,9 @@ function createAll(batch: NewPlant[], answer: unknown): Response {
 
 async function putAll(batch: NewPlant[]): Promise<Response> {
   const counts = { created: 0, replaced: 0, unchanged: 0 }
-  for (const { id, name, tag } of batch) {
+  for (const { id, ...plant } of batch) {
     const found = plants.get(id)
-    const isSame = found?.name === name && found.tag === tag
-    counts[!found ? 'created' : isSame ? 'unchanged' : 'replaced'] += 1
+    counts[!found ? 'created' : isEqual(found, plant) ? 'unchanged' : 'replaced'] += 1
   }
   // Others may come between the look and the change.
   if (breaks === 'puts') await Bun.sleep(5)
@@ -86,36 +87,22 @@ async function putAll(batch: NewPlant[]): Promise<Response> {
   return Response.json(counts)
 }
 
-type Update = NewPlant & { was: Plant }
+type Update = NewPlant & { was?: Plant }
 
-async function patchAll(batch: Update[]): Promise<Response> {
+/** Patches plants that are as they were, or deletes those that are as the request has them. */
+async function swapAll(batch: Update[], made: 'patched' | 'deleted'): Promise<Response> {
   const toIds = (some: Update[]) => some.map(({ id }) => ({ id }))
   const missing = batch.filter(({ id }) => !plants.has(id))
-  const same = batch.filter(({ id, was }) => {
-    const found = plants.get(id)
-    return found?.name === was.name && found.tag === was.tag
-  })
+  const same = batch.filter(({ id, was, ...plant }) => isEqual(plants.get(id), was ?? plant))
   const conflicts = batch.filter((it) => !missing.includes(it) && !same.includes(it))
   // Others may come between the look and the change.
-  if (breaks === 'patches') await Bun.sleep(5)
-  for (const { id, name, tag } of same) plants.set(id, { name, tag })
-  const counts = { created: 0, patched: same.length, unchanged: 0 }
-  return Response.json({ ...counts, conflicts: toIds(conflicts), missing: toIds(missing) })
-}
-
-async function deleteAll(batch: NewPlant[]): Promise<Response> {
-  const toIds = (some: NewPlant[]) => some.map(({ id }) => ({ id }))
-  const missing = batch.filter(({ id }) => !plants.has(id))
-  const same = batch.filter(({ id, name, tag }) => {
-    const found = plants.get(id)
-    return found?.name === name && found.tag === tag
-  })
-  const conflicts = batch.filter((it) => !missing.includes(it) && !same.includes(it))
-  // Others may come between the look and the change.
-  if (breaks === 'deletes') await Bun.sleep(5)
-  for (const { id } of same) plants.delete(id)
+  if (breaks === made) await Bun.sleep(5)
+  for (const { id, name, tag } of same) {
+    if (made === 'deleted') plants.delete(id)
+    else plants.set(id, { name, tag })
+  }
   return Response.json({
-    deleted: same.length,
+    [made]: same.length,
     conflicts: toIds(conflicts),
     missing: toIds(missing),
   })
@@ -124,8 +111,8 @@ async function deleteAll(batch: NewPlant[]): Promise<Response> {
 async function change(method: string, path: string, request: Request): Promise<Response> {
   const body = method === 'DELETE' ? undefined : JSON.parse(await request.text())
   if (path === '/plants/batch' && method === 'PUT') return putAll(body.plants)
-  if (path === '/plants/batch' && method === 'PATCH') return patchAll(body.plants)
-  if (path === '/plants/batch-delete') return deleteAll(body.plants)
+  if (path === '/plants/batch' && method === 'PATCH') return swapAll(body.plants, 'patched')
+  if (path === '/plants/batch-delete') return swapAll(body.plants, 'deleted')
   if (path === '/plants/batch') return createAll(body.plants, { created: body.plants.length })
   if (path === '/plants') return createAll([body], { name: body.name, tag: body.tag })
   const id = idOf(path)
@@ -137,7 +124,7 @@ async function change(method: string, path: string, request: Request): Promise<R
   const isTorn =
     breaks === 'atomicity' ||
     (breaks === 'conditions' && match !== null) ||
-    (breaks === 'patches' && method === 'PATCH')
+    (breaks === 'patched' && method === 'PATCH')
   if (isTorn) await Bun.sleep(5)
   if (breaks === 'conditions' && !plants.has(id)) return absent()
   if (body === undefined) plants.delete(id)

@@ -7,6 +7,7 @@ import { requestIdOf } from './feed.ts'
 import {
   type Fields,
   type History,
+  isDeletion,
   joinFields,
   type Outcome,
   type Request,
@@ -31,7 +32,7 @@ function pickGroup(most: number): number[] {
 }
 
 const pickBatch = (fields: string): Request => ({
-  kind: 'batch',
+  kind: 'create',
   plants: pickGroup(GROUP).map((id) => ({ id, fields })),
 })
 
@@ -48,15 +49,9 @@ const pickPut = (fields: string, seen: Seen): Request => ({
 })
 
 /** Plants that must be as they were seen last. Two at a time, as of {@link pickPut}. */
-const pickPatchAll = (fields: string, seen: Seen): Request => ({
-  kind: 'patchAll',
-  plants: pickGroup(2).map((id) => ({ id, expected: seen.get(id)?.expected ?? fields, fields })),
-})
-
-/** Plants as they were seen last. Two at a time, as of {@link pickPut}. */
-const pickDeleteAll = (fields: string, seen: Seen): Request => ({
-  kind: 'deleteAll',
-  plants: pickGroup(2).map((id) => ({ id, fields: seen.get(id)?.expected ?? fields })),
+const pickSwapAll = (value: string, fields: Fields | null, seen: Seen): Request => ({
+  kind: 'swapAll',
+  plants: pickGroup(2).map((id) => ({ id, expected: seen.get(id)?.expected ?? value, fields })),
 })
 
 /** The latest state of a plant seen by any client. */
@@ -67,7 +62,7 @@ function pickRequest(fields: string, seen: Seen): Request {
   const id = 1 + below(IDS.length)
   const last = seen.get(id)
   const dice = Math.random()
-  if (dice < 0.2) return { kind: 'create', id, fields }
+  if (dice < 0.2) return { kind: 'create', plants: [{ id, fields }] }
   if (dice < 0.3) return { kind: 'replace', id, fields }
   if (dice < 0.45 && last) return { kind: 'swap', id, ...last, fields }
   if (dice < 0.55) return { kind: 'patch', id, tag: fields }
@@ -75,13 +70,15 @@ function pickRequest(fields: string, seen: Seen): Request {
   if (dice < 0.9) return { kind: 'read', id }
   if (dice < 0.96) return pickBatch(fields)
   if (dice < 0.975) return pickPut(fields, seen)
-  return dice < 0.985 ? pickPatchAll(fields, seen) : pickDeleteAll(fields, seen)
+  return pickSwapAll(fields, dice < 0.985 ? fields : null, seen)
 }
 
 function plantOf(fields: Fields) {
   const [name, tag] = splitFields(fields)
   return { name, tag }
 }
+
+const toPlant = ({ id, fields }: { id: number; fields: Fields }) => ({ id, ...plantOf(fields) })
 
 function textOf(token: string, it: Request, id: string): string {
   const send = (method: string, path: string, body?: unknown, headers = {}) =>
@@ -90,8 +87,13 @@ function textOf(token: string, it: Request, id: string): string {
       'x-request-id': id,
     })
   switch (it.kind) {
-    case 'create':
-      return send('POST', '/plants', { id: it.id, ...plantOf(it.fields) })
+    case 'create': {
+      const [first, ...others] = it.plants.map(toPlant)
+      if (others.length === 0) return send('POST', '/plants', first)
+      return send('POST', '/plants/batch', { plants: [first, ...others] })
+    }
+    case 'put':
+      return send('PUT', '/plants/batch', { plants: it.plants.map(toPlant) })
     case 'replace':
       return send('PUT', `/plants/${it.id}`, plantOf(it.fields))
     case 'swap':
@@ -102,20 +104,14 @@ function textOf(token: string, it: Request, id: string): string {
       return send('DELETE', `/plants/${it.id}`)
     case 'read':
       return send('GET', `/plants/${it.id}`)
-    case 'patchAll': {
-      const plants = it.plants.map(({ id, expected, fields }) => ({
-        id,
-        ...plantOf(fields),
-        was: plantOf(expected),
-      }))
+    case 'swapAll': {
+      const plants = it.plants.map(({ id, expected, fields }) =>
+        fields === null
+          ? toPlant({ id, fields: expected })
+          : { ...toPlant({ id, fields }), was: plantOf(expected) },
+      )
+      if (isDeletion(it)) return send('POST', '/plants/batch-delete', { plants })
       return send('PATCH', '/plants/batch', { plants })
-    }
-    case 'batch':
-    case 'put':
-    case 'deleteAll': {
-      const plants = it.plants.map(({ id, fields }) => ({ id, ...plantOf(fields) }))
-      if (it.kind === 'deleteAll') return send('POST', '/plants/batch-delete', { plants })
-      return send(it.kind === 'put' ? 'PUT' : 'POST', '/plants/batch', { plants })
     }
   }
 }
@@ -128,9 +124,9 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   const { error, message, name, tag, ...counts } = JSON.parse(body)
   if (status === 200) {
     if (it.kind === 'put') return { is: 'done', counts }
-    if (it.kind === 'deleteAll' || it.kind === 'patchAll') {
+    if (it.kind === 'swapAll') {
       const { deleted, patched, conflicts, missing } = counts
-      const made = it.kind === 'deleteAll' ? deleted : patched
+      const made = deleted ?? patched
       if (made + conflicts.length + missing.length !== it.plants.length) return undefined
       return { is: 'done', left: { conflicts: idsIn(conflicts), missing: idsIn(missing) } }
     }
@@ -139,10 +135,9 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   }
   if (error === 40402) return { is: 'absent' }
   if (error === 41201) return it.kind === 'swap' ? { is: 'mismatch' } : undefined
-  const isCreate = it.kind === 'batch' || 'id' in it
-  if (isCreate && (error === 40901 || error === 40902)) {
-    const id = it.kind === 'batch' ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
-    const [taken] = it.kind === 'batch' ? it.plants.filter((plant) => plant.id === id) : [it]
+  if (it.kind === 'create' && (error === 40901 || error === 40902)) {
+    const id = it.plants.length > 1 ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
+    const taken = it.plants.find((plant) => plant.id === (id ?? plant.id))
     return taken && { is: 'exists', id: taken.id, same: error === 40901 }
   }
   return status >= 500 && error !== 50001 ? { is: 'refused', error } : undefined

@@ -54,9 +54,7 @@ export function createLabels(operations: Operation[]) {
     if ('id' in request && outcome.is === 'done' && outcome.fields !== undefined)
       see(request.id, outcome.fields)
     if (request.kind === 'swap') see(request.id, request.expected)
-    if (request.kind === 'patchAll')
-      for (const { id, expected } of request.plants) see(id, expected)
-    if (request.kind === 'deleteAll') for (const { id, fields } of request.plants) see(id, fields)
+    if (request.kind === 'swapAll') for (const { id, expected } of request.plants) see(id, expected)
     if (outcome.is !== 'exists') continue
     for (const { id, fields } of writtenBy(request)) see(id, fields)
   }
@@ -69,8 +67,8 @@ export function createLabels(operations: Operation[]) {
 }
 
 const writtenBy = (request: Operation['request']): { id: number; fields: string }[] => {
-  if ('plants' in request) return request.plants
-  return 'fields' in request ? [request] : []
+  const plants = 'plants' in request ? request.plants : 'fields' in request ? [request] : []
+  return plants.flatMap(({ id, fields }) => (fields === null ? [] : [{ id, fields }]))
 }
 
 function countsOf(written: readonly [id: number, fields: Fields][], plants: Plants): Counts {
@@ -84,13 +82,15 @@ function countsOf(written: readonly [id: number, fields: Fields][], plants: Plan
   return counts
 }
 
+type Swap = { id: number; expected: string; fields: Fields }
+
 /** The plants that a batch of patches or deletes leaves. */
-function leftOf(expected: readonly [id: number, fields: Fields][], plants: Plants): Left {
+function leftOf(swaps: readonly Swap[], plants: Plants): Left {
   const left: Left = { conflicts: [], missing: [] }
-  for (const [id, fields] of expected) {
+  for (const { id, expected } of swaps) {
     const before = plants.get(id) ?? null
     if (before === null) left.missing.push(id)
-    else if (before !== fields) left.conflicts.push(id)
+    else if (before !== expected) left.conflicts.push(id)
   }
   return left
 }
@@ -160,7 +160,6 @@ function changeOf(operation: Operation, label: Label): Step {
     case 'read':
       return shows(operation, (plants) => plants.get(id) === (fields ?? null))
     case 'create':
-    case 'batch':
       return sets((plants) => ids.every((it) => plants.get(it) === null))
     case 'put':
       return sets((plants) => !counts || Bun.deepEquals(countsOf(written, plants), counts))
@@ -171,24 +170,23 @@ function changeOf(operation: Operation, label: Label): Step {
         ...sets((plants) => plants.get(id) === request.expected),
         effect: JSON.stringify(request),
       }
-    case 'patchAll': {
-      const expected = request.plants.map((it): [number, Fields] => [
-        it.id,
-        label(it.id, it.expected),
-      ])
+    case 'swapAll': {
+      const swaps = request.plants.map(
+        (it): Swap => ({
+          id: it.id,
+          expected: label(it.id, it.expected),
+          fields: it.fields && label(it.id, it.fields),
+        }),
+      )
       return changes(
-        (plants) => !left || Bun.deepEquals(leftOf(expected, plants), left),
-        JSON.stringify([expected, written]),
-        (plants) => written.filter(([it], index) => plants.get(it) === expected[index]?.[1]),
+        (plants) => !left || Bun.deepEquals(leftOf(swaps, plants), left),
+        JSON.stringify(swaps),
+        (plants) =>
+          swaps
+            .filter((it) => plants.get(it.id) === it.expected)
+            .map(({ id, fields }) => [id, fields]),
       )
     }
-    case 'deleteAll':
-      return changes(
-        (plants) => !left || Bun.deepEquals(leftOf(written, plants), left),
-        JSON.stringify(written),
-        (plants) =>
-          written.flatMap(([it, found]) => (plants.get(it) === found ? [[it, null]] : [])),
-      )
     case 'delete':
       return changes(
         (plants) => plants.get(id) !== null,

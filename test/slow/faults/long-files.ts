@@ -13,7 +13,7 @@ import { strToU8, zipSync } from 'fflate'
 import { root } from '../../harness/daemon.ts'
 import { memoryLimit } from './cgroup.ts'
 import { launch } from './daemon.ts'
-import { count, type Fault } from './fault.ts'
+import type { Fault } from './fault.ts'
 import { need, sh } from './lab.ts'
 import { megabytes } from './memory.ts'
 import { watchMemory } from './process.ts'
@@ -128,7 +128,6 @@ export const longFileFaults: Fault[] = [
       const at = (name: string) => join(folder, name)
       const ndjson = writePlants(at('plants.ndjson'), '', (id) => `{"id":${id},"name":"${NAME}"}\n`)
       writePlants(at('plants.csv'), 'id,name\n', (id) => `${id},${NAME}\n`)
-      let most = 0
       for (const [command, ...words] of [
         ['import', at('plants.ndjson')],
         // All of them are stored already.
@@ -142,12 +141,10 @@ export const longFileFaults: Fault[] = [
         const memory = watchMemory(child.pid)
         const code = await child.finished
         memory.stop()
-        most = Math.max(most, memory.peak())
         report.expect(code === 0, `${command}: exit code ${code}, says ${child.err()}`)
         report.expect(memory.peak() <= megabytes, `${command} took ${memory.peak()} MB`)
       }
       report.expect(statSync(at('copy.ndjson')).size === ndjson, 'the export is not whole')
-      return `${count(PLANTS, 'plant')} | own memory at most ${most} MB`
     },
   },
   {
@@ -158,11 +155,10 @@ export const longFileFaults: Fault[] = [
       await sh('python3', join(root, 'test/real-world/large.py'), folder)
       writeOddFiles(folder)
       writeBomb(join(folder, 'repeated.ods'))
-      const names = readdirSync(folder).filter((name) =>
-        /\.(xlsx|ods|csv|tsv|json|ndjson)$/.test(name),
-      )
-      for (const name of names) report.note(...(await tryOddFile(folder, name)))
-      return count(names.length, 'file')
+      for (const name of readdirSync(folder)) {
+        if (!/\.(xlsx|ods|csv|tsv|json|ndjson)$/.test(name)) continue
+        report.note(...(await tryOddFile(folder, name)))
+      }
     },
   },
 ]

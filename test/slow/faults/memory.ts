@@ -32,7 +32,7 @@ interface Pressure {
 // What was lowered cannot be raised again everywhere.
 const FILES = '--nofile=10000:10000'
 
-async function pressed(folder: string, it: Pressure, report: Report): Promise<string> {
+async function pressed(folder: string, it: Pressure, report: Report): Promise<void> {
   await need('prlimit', 'strace')
   await sh('prlimit', '--pid', `${process.pid}`, FILES)
   const database = join(folder, 'plants.db')
@@ -49,7 +49,6 @@ async function pressed(folder: string, it: Pressure, report: Report): Promise<st
   report.expect(await recovers(daemon, ledger, 10_000), 'no creates afterwards')
   memory.stop()
   await endWell(daemon, database, ledger, report)
-  return `own memory at most ${memory.peak()} MB, limit ${most} MB`
 }
 
 const send = ({ daemon }: Scene, body: string) =>

@@ -3,8 +3,8 @@ import type { Daemon } from './daemon.ts'
 import { comesTrue, type Fault, type Report } from './fault.ts'
 import { acknowledged, type Ledger, recovers, settle, startLoad, tally } from './load.ts'
 import { CLIENTS, startEmpty } from './postgres-load.ts'
-import { DATABASE, launchBefore, serveBefore, urlOf, verifyServer } from './postgres-server.ts'
-import { conclude } from './verify.ts'
+import { DATABASE, expectLeft, launchBefore, serveBefore, urlOf } from './postgres-server.ts'
+import { stopWell } from './verify.ts'
 
 const TIMES = 5
 const STARTS = 4
@@ -28,7 +28,7 @@ async function stopUnderLoad(
   return { code, took, log: daemon.err() }
 }
 
-async function stopDaemon(_: string, report: Report): Promise<string> {
+async function stopDaemon(_: string, report: Report): Promise<void> {
   const server = await startEmpty()
   const ledger: Ledger = new Map()
   for (let i = 0; i < TIMES; i++) {
@@ -40,13 +40,11 @@ async function stopDaemon(_: string, report: Report): Promise<string> {
   }
   const { refused, unknown } = tally(ledger)
   report.expect(refused + unknown === 0, `${refused} refused, ${unknown} unanswered`)
-  const [lanes] = await server.query('SELECT count(*)::int AS count FROM lanes', DATABASE)
-  report.expect(lanes?.count === 0, 'a lane is left')
-  return `${TIMES} times, ${conclude(report, ledger, await verifyServer(server, ledger))}`
+  await expectLeft(server, ledger, report)
 }
 
 /** SIGTERM while the server stands still, or is gone: it ends in time, and says what is in doubt. */
-async function stopWithout(_: string, report: Report): Promise<string> {
+async function stopWithout(_: string, report: Report): Promise<void> {
   const server = await startEmpty()
   const url = urlOf([server])
   const ledger: Ledger = new Map()
@@ -78,14 +76,13 @@ async function stopWithout(_: string, report: Report): Promise<string> {
   await report.expectSoon(5000, isAlone, 'backends outlive the daemon')
   const daemon = await serveBefore(url)
   await settle(daemon, ledger)
-  report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
-  return conclude(report, ledger, await verifyServer(server, ledger))
+  await stopWell(daemon, report)
+  await expectLeft(server, ledger, report)
 }
 
 /** The server dies at some moment of the start: one line, or a daemon that works once the server is back. */
-async function startWithout(_: string, report: Report): Promise<string> {
+async function startWithout(_: string, report: Report): Promise<void> {
   const server = await startEmpty()
-  let refused = 0
   const expectLine = (code: number, line: string) => {
     const isRight = code === 1 && /^plantstore: cannot connect to PostgreSQL at .+\n$/.test(line)
     report.expect(isRight, `it ends with ${code}: ${JSON.stringify(line)}`)
@@ -103,10 +100,7 @@ async function startWithout(_: string, report: Report): Promise<string> {
     })
     await comesTrue(5000, () => code !== undefined || run.err().includes('"listening"'))
     await server.start()
-    if (code !== undefined) {
-      refused++
-      expectLine(code, run.err())
-    }
+    if (code !== undefined) expectLine(code, run.err())
     await run.kill()
     const daemon = await serveBefore(url)
     report.expect(await recovers(daemon, new Map(), 5000), 'no creates after it')
@@ -117,7 +111,6 @@ async function startWithout(_: string, report: Report): Promise<string> {
   const code = await run.finished
   resume()
   expectLine(code, run.err())
-  return `${STARTS} kills, ${refused} times refused`
 }
 
 export const postgresDaemonFaults: Fault[] = [

@@ -35,7 +35,7 @@ async function startNew(server: Server, report: Report): Promise<void> {
 }
 
 /** The tables grow on a disk that is full; the log of the server is elsewhere. */
-async function fullTables(_: string, report: Report): Promise<string> {
+async function fullTables(_: string, report: Report): Promise<void> {
   const disk = await mountSmall(48)
   const ballast = join(disk, 'ballast')
   const tables = join(disk, 'tables')
@@ -64,11 +64,11 @@ async function fullTables(_: string, report: Report): Promise<string> {
     report.expect(daemon.err().includes('"disk-full"'), 'the log does not tell of it')
     return undefined
   }
-  return underLoad([server], hurt, report)
+  await underLoad([server], hurt, report)
 }
 
 /** All of the server is on a disk that is full: it ends itself when it cannot write its log. */
-async function fullLog(_: string, report: Report): Promise<string> {
+async function fullLog(_: string, report: Report): Promise<void> {
   const disk = await mountSmall(160)
   const ballast = join(disk, 'ballast')
   const server = await startServer({ parent: disk, settings: { wal_recycle: 'off' } })
@@ -95,7 +95,7 @@ async function fullLog(_: string, report: Report): Promise<string> {
     expectErrors(scene, 50701, 50302)
     return undefined
   }
-  return underLoad([server], hurt, report)
+  await underLoad([server], hurt, report)
 }
 
 export const postgresDiskFaults: Fault[] = [

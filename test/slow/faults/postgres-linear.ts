@@ -15,6 +15,7 @@ import {
   startStandby,
   urlOf,
 } from './postgres-server.ts'
+import { stopWell } from './verify.ts'
 
 // Each daemon has a user of its own, so that its backends are known.
 const USERS = ['one', 'two'] as const
@@ -49,7 +50,7 @@ async function backendsOf(server: Server, place: number, commits = false): Promi
   return rows.map(({ pid }) => pid)
 }
 
-async function underFault({ hurt, isGuarded, pauseMs }: Trial, report: Report): Promise<string> {
+async function underFault({ hurt, isGuarded, pauseMs }: Trial, report: Report): Promise<void> {
   // The newest is without what makes a standby.
   const server = await startServer({}, isGuarded ? OLDEST : NEWEST)
   await server.createDatabase(DATABASE)
@@ -98,10 +99,10 @@ async function underFault({ hurt, isGuarded, pauseMs }: Trial, report: Report): 
   for (const daemon of daemons) {
     const lost = await daemon.metric('plantstore_acknowledged_commits_lost_total')
     report.expect(lost === 0, 'a lane tells of a loss')
-    report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
+    await stopWell(daemon, report)
   }
   report.note(...load.strange)
-  return `${server.installation.name}, ${reportOn(load, report)}`
+  reportOn(load, report)
 }
 
 /** Waits until changes are made again. */

@@ -4,14 +4,14 @@ import type { Report } from './fault.ts'
 import { acknowledged, health, type Load, settle, startLoad, tally } from './load.ts'
 import {
   DATABASE,
+  expectLeft,
   type Server,
   serveBefore,
   startServer,
   startStandby,
   urlOf,
-  verifyServer,
 } from './postgres-server.ts'
-import { conclude, type Verdict } from './verify.ts'
+import { stopWell } from './verify.ts'
 
 export const CLIENTS = 64
 export const HEALED_MS = 15_000
@@ -46,28 +46,15 @@ export const expectHealth = ({ daemon, report }: Scene, status: number): Promise
     `health is never ${status}`,
   )
 
-interface Told {
-  verdict: Verdict
-  /** The commits that a failover lost, by the daemon's metrics. */
-  lostCommits: number
-  scene: Scene
-  seen: string
-}
-
-/** Hurts a server under load, heals it, and compares what is stored. */
-export async function record(
+/** Hurts a server under load, heals it, and compares what is stored: nothing may be lost. */
+export async function underLoad(
   hosts: readonly [Server, ...Server[]],
   hurt: Hurt,
   report: Report,
-): Promise<Told> {
+): Promise<void> {
   const [server] = hosts
   const daemon = await serveBefore(urlOf(hosts))
-  let [last, longest] = [performance.now(), 0]
-  const onStored = () => {
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-  }
-  const load = startLoad(daemon, { clients: CLIENTS, onStored })
+  const load = startLoad(daemon, { clients: CLIENTS })
   const { ledger } = load
   const scene: Scene = { server, daemon, load, report }
   report.expect(await acknowledged(ledger, 2000, HEALED_MS), 'too slow')
@@ -80,32 +67,15 @@ export async function record(
   await load.stop()
   report.expect(tally(ledger).unknown === 0, 'requests without an answer')
   await settle(daemon, ledger)
-  const lostCommits = await daemon.metric('plantstore_acknowledged_commits_lost_total')
+  const lost = await daemon.metric('plantstore_acknowledged_commits_lost_total')
+  report.expect(lost === 0, `it reports ${lost} lost commits`)
   const events = (name: string) => daemon.events().filter(({ event }) => event === name)
-  const settled = events('commit-settled')
-  const made = settled.filter((event) => event.made).length
-  const notMade = settled.length - made
   const moves = events('server-moved').length
-  report.expect(moves === (left === server ? 0 : 1), `it tells of ${moves} failovers`)
-  report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
+  report.expect(moves === (left === server ? 0 : 1), `it reports ${moves} failovers`)
+  await stopWell(daemon, report)
   const bugs = events('unexpected')
   report.expect(bugs.length === 0, `it logs ${JSON.stringify(bugs[0])}`)
-  const [lanes] = await left.query('SELECT count(*)::int AS count FROM lanes', DATABASE)
-  report.expect(lanes?.count === 0, 'a lane is left')
-  const gap = (longest / 1000).toFixed(1)
-  const seen = `${server.installation.name}, ${made} in doubt made, ${notMade} not, longest gap ${gap} s`
-  return { verdict: await verifyServer(left, ledger), lostCommits, scene, seen }
-}
-
-/** Hurts a server under load: nothing may be lost. */
-export async function underLoad(
-  hosts: readonly [Server, ...Server[]],
-  hurt: Hurt,
-  report: Report,
-): Promise<string> {
-  const { verdict, lostCommits, scene, seen } = await record(hosts, hurt, report)
-  report.expect(lostCommits === 0, `the lane tells of ${lostCommits} lost commits`)
-  return `${seen}, ${conclude(report, scene.load.ledger, verdict)}`
+  await expectLeft(left, ledger, report)
 }
 
 export async function startEmpty(): Promise<Server> {

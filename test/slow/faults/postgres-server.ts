@@ -14,10 +14,10 @@ import { root } from '../../harness/daemon.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
 import type { Process } from '../../harness/process.ts'
 import { type Daemon, launch, type Start, serve } from './daemon.ts'
-import { comesTrue, Skipped } from './fault.ts'
+import { comesTrue, type Report, Skipped } from './fault.ts'
 import { after, sh } from './lab.ts'
 import type { Ledger } from './load.ts'
-import { judge, type Verdict } from './verify.ts'
+import { faultsOf, judge } from './verify.ts'
 
 export type Server = PostgresServer & {
   installation: Installation
@@ -158,11 +158,16 @@ export async function plantsIn(
   return new Map(rows.map(({ id, ...rest }) => [BigInt(id), { id: BigInt(id), ...rest }]))
 }
 
-/** Compares every plant of a server with what the clients were told; "plantstore check" says whether it is whole. */
-export async function verifyServer(server: Server, ledger: Ledger): Promise<Verdict> {
+/**
+ * Compares every plant that a stopped daemon has left on a server with what the clients were told; "plantstore check"
+ * says whether the database is whole.
+ */
+export async function expectLeft(server: Server, ledger: Ledger, report: Report): Promise<void> {
+  const lanes = await server.query('SELECT FROM lanes', DATABASE)
+  report.expect(lanes.length === 0, 'a lane is left')
   const check = launchBefore(urlOf([server]), { command: 'check' })
   const code = await check.finished
   const integrity = code === 0 ? 'ok' : `check ends with ${code}: ${check.out()}${check.err()}`
   const plants = await plantsIn((statement) => server.query(statement, DATABASE))
-  return { ...judge(plants, ledger), integrity }
+  report.note(...faultsOf({ ...judge(plants, ledger), integrity }))
 }

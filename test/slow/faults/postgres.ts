@@ -1,8 +1,8 @@
 // The PostgreSQL server is hurt, while 64 clients create plants: none that was acknowledged may be lost.
 import { once, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
-import type { Fault, Report } from './fault.ts'
-import { acknowledged, create, errorOf, fateOf } from './load.ts'
+import type { Fault } from './fault.ts'
+import { create, errorOf, fateOf } from './load.ts'
 import {
   answered,
   CLIENTS,
@@ -12,7 +12,6 @@ import {
   HEALED_MS,
   type Hurt,
   heals,
-  record,
   type Scene,
   startEmpty,
   startPair,
@@ -98,30 +97,6 @@ const promoteBeside: Hurt<Guarded> = async (scene) => {
   return standby
 }
 
-/** An asynchronous standby that lags when the server dies: what sends it the log stands still. */
-const failOverBehind: Hurt<Guarded> = async (scene) => {
-  const { server, load } = scene
-  const [sender] = await server.query('SELECT pid FROM pg_stat_replication')
-  process.kill(sender.pid, 'SIGSTOP')
-  await acknowledged(load.ledger, 1000, HEALED_MS)
-  return failOverToStandby(scene)
-}
-
-/** The control: what is acknowledged is lost, and the ledger, the metric and the log all tell of it. */
-async function loseByFailover(_: string, report: Report): Promise<string> {
-  const hosts = await startPair(false)
-  const [, standby] = hosts
-  const hurt: Hurt = (scene) => failOverBehind({ ...scene, standby })
-  const { verdict, lostCommits, scene } = await record(hosts, hurt, report)
-  report.expect(verdict.lost > 0, 'nothing was lost')
-  report.expect(lostCommits > 0, 'the lane tells of no lost commit')
-  const isLogged = scene.daemon
-    .events()
-    .some(({ event, commits }) => event === 'acknowledged-lost' && commits === lostCommits)
-  report.expect(isLogged, 'the log does not tell of it')
-  return `${verdict.lost} lost, the lane tells of ${lostCommits} commits`
-}
-
 const alone = (name: string, about: string, hurt: Hurt): Fault => ({
   name: `postgres-${name}`,
   about,
@@ -153,9 +128,4 @@ export const postgresFaults: Fault[] = [
     'the standby is promoted beside PostgreSQL: daemons leave the one that cannot confirm',
     promoteBeside,
   ),
-  {
-    name: 'postgres-failover-control',
-    about: 'the same with an asynchronous standby: plants are lost, and the lane tells of it',
-    run: loseByFailover,
-  },
 ]

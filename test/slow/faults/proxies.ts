@@ -1,14 +1,14 @@
 // Proxies in front of the daemon, as their packages bring them.
 import { join } from 'node:path'
+import { freePort } from '../../../tools/free-port.ts'
 import { type Daemon, serve } from './daemon.ts'
-import { comesTrue, count, type Fault } from './fault.ts'
+import { comesTrue, type Fault } from './fault.ts'
 import { after, need } from './lab.ts'
+import { stopWell } from './verify.ts'
 
 /** Starts nginx with its own defaults: HTTP/1.0 and `Connection: close` to the daemon. Resolves to its port. */
 async function startNginx(folder: string, daemon: Daemon): Promise<number> {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = probe
-  probe.stop(true)
+  const port = freePort()
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   await Bun.write(
     join(folder, 'nginx.conf'),
@@ -81,10 +81,9 @@ export const proxyFaults: Fault[] = [
       await need('nginx')
       const daemon = await serve(join(folder, 'plants.db'))
       const port = await startNginx(folder, daemon)
-      const sent = refusals(daemon).flatMap((refusal) =>
+      const left = refusals(daemon).flatMap((refusal) =>
         SIZES.flatMap((size) => Array.from({ length: ROUNDS }, () => ({ refusal, size }))),
       )
-      const left = [...sent]
       const client = async () => {
         for (let next = left.pop(); next; next = left.pop()) {
           const [error, method, path, headers] = next.refusal
@@ -95,8 +94,7 @@ export const proxyFaults: Fault[] = [
         }
       }
       await Promise.all(Array.from({ length: CLIENTS }, client))
-      report.expect((await daemon.stop()) === 0, 'a bad exit code')
-      return count(sent.length, 'refusal')
+      await stopWell(daemon, report)
     },
   },
 ]

@@ -10,7 +10,7 @@ import {
 import { basename, join } from 'node:path'
 import { control, type Start, serve } from './daemon.ts'
 import { apply, emptyDisk, filesAfterLoss, mark, markOf, type Step, stepsOf } from './disk-model.ts'
-import { count, type Fault, Report } from './fault.ts'
+import { type Fault, Report } from './fault.ts'
 import { preload } from './lab.ts'
 import { type Ledger, startLoad } from './load.ts'
 import { compare, faultsOf, type Verdict } from './verify.ts'
@@ -98,10 +98,8 @@ export const replayFaults: Fault[] = [
       const laxStart: Start = { program: control('--synchronous', 'normal') }
       const lax = await replay(folder, await record(folder, laxStart), laxStart)
       report.note(...real.flatMap(faultsOf))
-      const losing = lax.filter((verdict) => verdict.lost > 0).length
-      report.expect(losing > 0, 'the control with synchronous=NORMAL lost nothing')
-      const lost = Math.max(...real.map((verdict) => verdict.lost))
-      return `${cuts} cuts in ${count(recording.steps.length, 'operation')}, ${plants} plants | ${lost} lost (control: plants lost in ${losing} of ${cuts} cuts)`
+      const isHurt = lax.some((verdict) => verdict.lost > 0)
+      report.expect(isHurt, 'the control with synchronous=NORMAL lost nothing')
     },
   },
 ]

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { overwrite } from '../../harness/damage.ts'
 import { storedPlants } from '../../harness/plants.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
-import { comesTrue, count, type Fault, type Report } from './fault.ts'
+import { comesTrue, type Fault, type Report } from './fault.ts'
 import { random } from './files.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad } from './load.ts'
@@ -131,7 +131,6 @@ const killFaults: Fault[] = cases.map((it) => ({
       }
     }
     report.expect(kills >= CALLS.length, `only ${kills} were killed`)
-    return `${count(kills, 'kill')}: the old database or the backup, each time`
   },
 }))
 
@@ -164,7 +163,6 @@ export const restoreFaults: Fault[] = [
       }
       const plants = countPlants(database)
       report.expect(plants === BACKUP_PLANTS, `${plants} plants`)
-      return `${plants} plants`
     },
   },
 ]

@@ -26,8 +26,8 @@ import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
+import { print, printSum, type Result } from './results.ts'
 import { sigtermFaults } from './sigterm.ts'
-import { soakFaults } from './soak.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
 
@@ -41,7 +41,6 @@ const faults: Fault[] = [
   ...replayFaults,
   ...restoreFaults,
   ...lyingCacheFaults,
-  ...soakFaults,
   ...stallFaults,
   ...linearizabilityFaults,
   ...sigtermFaults,
@@ -73,45 +72,35 @@ function chosen(): Fault[] {
   return allFaults.filter((fault) => names.includes(fault.name))
 }
 
-type Word = 'passed' | 'FAILED' | 'skipped'
-
-const results = { passed: 0, FAILED: 0, skipped: 0 }
-
 // On a busy machine a fault may end before enough was done beside it. Nothing that concerns plants is among these.
 const BUSY = /^too (slow|few)|^not within |did not (heal|recover)$|was not hurt$| to tell$/
 const ATTEMPTS = 2
 const SHOWN_PROBLEMS = 5
 
-async function attempt(fault: Fault): Promise<{ word: Word; text: string; problems: string[] }> {
+async function attempt(fault: Fault): Promise<{ word: Result; problems: string[] }> {
   const report = new Report()
   const folder = join(temporaryFolder(), fault.name)
   mkdirSync(folder)
-  let text = fault.about
   try {
-    text += ` | ${await fault.run(folder, report)}`
+    await fault.run(folder, report)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    if (error instanceof Skipped) return { word: 'skipped', text: message, problems: [] }
+    if (error instanceof Skipped) return { word: 'skipped', problems: [message] }
     report.note(message)
   } finally {
     await undoAll()
   }
   const problems = [...new Set(report.problems)]
-  return { word: problems.length === 0 ? 'passed' : 'FAILED', text, problems }
+  return { word: problems.length === 0 ? 'passed' : 'FAILED', problems }
 }
 
 async function inject(fault: Fault): Promise<void> {
   for (let n = 1; ; n++) {
     const start = performance.now()
-    const { word, text, problems } = await attempt(fault)
+    const { word, problems } = await attempt(fault)
     const isBusy = word === 'FAILED' && n < ATTEMPTS && problems.every((it) => BUSY.test(it))
-    const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6)
-    const parts = [text, problems.slice(0, SHOWN_PROBLEMS).join('; ')].filter(Boolean)
-    const shown = isBusy ? 'again' : word
-    console.log(`${shown.padEnd(7)} ${fault.name.padEnd(22)} ${seconds} s  ${parts.join(' | ')}`)
-    if (isBusy) continue
-    results[word]++
-    return
+    print(isBusy ? 'again' : word, fault, start, problems.slice(0, SHOWN_PROBLEMS))
+    if (!isBusy) return
   }
 }
 
@@ -126,9 +115,7 @@ async function main(): Promise<number> {
     return 2
   }
   for (const fault of chosen()) await inject(fault)
-  const { passed, FAILED, skipped } = results
-  console.log(`${passed} passed, ${FAILED} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
-  return FAILED > 0 ? 1 : 0
+  return printSum()
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

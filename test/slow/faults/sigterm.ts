@@ -1,34 +1,22 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, request } from '../../harness/http.ts'
-import { storedPlants } from '../../harness/plants.ts'
 import { inTime } from '../../harness/until.ts'
-import { type Daemon, serve } from './daemon.ts'
-import { count, type Fault, type Report } from './fault.ts'
-import { after, needGo, preload, sh } from './lab.ts'
+import { serve } from './daemon.ts'
+import type { Fault, Report } from './fault.ts'
+import { preload } from './lab.ts'
 import { acknowledged, type Ledger, startLoad, tally } from './load.ts'
-import { conclude, verify } from './verify.ts'
+import { faultsOf, stopWell, verify } from './verify.ts'
 
-const times = 10
+const TIMES = 10
 // Half of the deadline that it has by default.
 const SOON_MS = 4000
-// Clients that all have a request in flight, or are about to send one.
-const GO_CLIENTS = 32
-
-/** Stops a daemon by SIGTERM: with 0, and soon. */
-async function stopSoon(daemon: Daemon, report: Report, ms: number): Promise<void> {
-  const start = performance.now()
-  const code = await daemon.stop()
-  const took = Math.round(performance.now() - start)
-  report.expect(code === 0, `exit code ${code}`)
-  report.expect(took <= ms, `an end after ${took} ms`)
-}
 
 /** Every request on a connection that is kept is answered. */
-async function stopUnderLoad(folder: string, report: Report): Promise<string> {
+async function stopUnderLoad(folder: string, report: Report): Promise<void> {
   const database = join(folder, 'plants.db')
   const ledger: Ledger = new Map()
-  for (let i = 0; i < times; i++) {
+  for (let i = 0; i < TIMES; i++) {
     const daemon = await serve(database)
     // Busy clients, and some that think between two requests.
     const busy = startLoad(daemon, { ledger, clients: 16, from: 1 + i * 1e6 })
@@ -39,47 +27,20 @@ async function stopUnderLoad(folder: string, report: Report): Promise<string> {
     using half = i === 0 ? await connect(daemon.port) : null
     half?.write(request('POST', '/plants', daemon.token, '{"id":1').slice(0, -5))
     await Bun.sleep(100 + Math.random() * 300)
-    await stopSoon(daemon, report, half ? 2 * SOON_MS : SOON_MS)
+    const start = performance.now()
+    await stopWell(daemon, report)
+    const took = Math.round(performance.now() - start)
+    report.expect(took <= (half ? 2 : 1) * SOON_MS, `an end after ${took} ms`)
     await Promise.all([busy.stop(), calm.stop()])
     report.expect(!existsSync(`${database}-wal`), 'the WAL is left')
   }
   const { refused, unknown } = tally(ledger)
   report.expect(refused + unknown === 0, `${refused} refused, ${unknown} unanswered`)
-  return `${times} times, ${conclude(report, ledger, verify(database, ledger))}`
-}
-
-/** Go's clients, which do not retry, lose no connection to a restart. */
-async function restartUnderGo(folder: string, report: Report): Promise<string> {
-  const client = join(folder, 'restarts')
-  await sh(...(await needGo()), 'build', '-o', client, join(import.meta.dir, 'restarts.go'))
-  const database = join(folder, 'plants.db')
-  let daemon = await serve(database)
-  const { port } = daemon
-  const words = [`http://127.0.0.1:${port}`, daemon.token, String(GO_CLIENTS)]
-  const go = Bun.spawn([client, ...words], { stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
-  after(() => go.kill('SIGKILL'))
-  for (let i = 0; i < times; i++) {
-    await Bun.sleep(300)
-    await stopSoon(daemon, report, SOON_MS)
-    daemon = await serve(database, { port })
-  }
-  go.stdin.end()
-  const [out, errors] = await Promise.all([
-    new Response(go.stdout).text(),
-    new Response(go.stderr).text(),
-  ])
-  const { answered, broken }: { answered: number; broken: number } = JSON.parse(out)
-  await daemon.stop()
-  // One client that the machine keeps from its turn may lose its connection; never all of them, as each stop did.
-  report.expect(broken <= GO_CLIENTS, `resets: ${errors.split('\n', 1)}`)
-  report.expect(answered > 0, 'no answers')
-  const stored = storedPlants(database).length
-  report.expect(stored >= answered, `${stored} plants of ${answered}`)
-  return `${times} restarts, ${count(answered, 'create')} | ${broken} resets`
+  report.note(...faultsOf(verify(database, ledger)))
 }
 
 /** The disk hangs in an fsync: the daemon ends in time with 74, or at a second signal. */
-async function stopOnHungDisk(folder: string, report: Report): Promise<string> {
+async function stopOnHungDisk(folder: string, report: Report): Promise<void> {
   const ledger: Ledger = new Map()
   const database = join(folder, 'plants.db')
   const STALL = join(folder, 'stall')
@@ -104,7 +65,7 @@ async function stopOnHungDisk(folder: string, report: Report): Promise<string> {
     rmSync(STALL)
     await load.stop()
   }
-  return conclude(report, ledger, verify(database, ledger))
+  report.note(...faultsOf(verify(database, ledger)))
 }
 
 export const sigtermFaults: Fault[] = [
@@ -112,11 +73,6 @@ export const sigtermFaults: Fault[] = [
     name: 'sigterm',
     about: 'SIGTERM under load: every request on a connection that is kept is answered',
     run: stopUnderLoad,
-  },
-  {
-    name: 'sigterm-go',
-    about: 'restarts under busy Go clients that do not retry: no connection is reset',
-    run: restartUnderGo,
   },
   {
     name: 'sigterm-hang',

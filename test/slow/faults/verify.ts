@@ -4,8 +4,8 @@ import { copyFileSync, existsSync } from 'node:fs'
 import { temporaryFolder } from '../../harness/folder.ts'
 import type { StoredPlant } from '../../harness/plants.ts'
 import { type Daemon, serve } from './daemon.ts'
-import { count, type Report } from './fault.ts'
-import { type Ledger, plantOf, recovers, settle, tally } from './load.ts'
+import type { Report } from './fault.ts'
+import { type Ledger, plantOf, recovers, settle } from './load.ts'
 
 export interface Verdict {
   /** Acknowledged, but not in the database. */
@@ -105,20 +105,12 @@ export function judge(rows: ReadonlyMap<bigint, StoredPlant>, ledger: Ledger): V
 export function faultsOf(verdict: Verdict): string[] {
   const problems: string[] = []
   const { lost, altered, returned, strange, integrity } = verdict
-  if (lost > 0) problems.push(`${count(lost, 'acknowledged plant')} lost`)
-  if (altered > 0) problems.push(`${count(altered, 'plant')} altered`)
-  if (returned > 0) problems.push(`${count(returned, 'refused plant')} stored`)
-  if (strange > 0) problems.push(`${count(strange, 'plant')} that nobody sent`)
+  if (lost > 0) problems.push(`${lost} acknowledged plants lost`)
+  if (altered > 0) problems.push(`${altered} plants altered`)
+  if (returned > 0) problems.push(`${returned} refused plants stored`)
+  if (strange > 0) problems.push(`${strange} plants that nobody sent`)
   if (integrity !== 'ok') problems.push(`integrity: ${integrity.slice(0, 200)}`)
   return problems
-}
-
-/** Notes what is wrong with stored plants; returns a line about them and what the clients were told. */
-export function conclude(report: Report, ledger: Ledger, verdict: Verdict): string {
-  report.note(...faultsOf(verdict))
-  const { stored, refused, unknown } = tally(ledger)
-  const told = `${count(stored, 'plant')} acknowledged, ${refused} refused, ${unknown} unanswered`
-  return `${told} | ${verdict.lost} lost, ${verdict.returned} refused but stored`
 }
 
 /** Stops a daemon, and compares its database with what the clients were told. */
@@ -127,19 +119,20 @@ export async function endWell(
   database: string,
   ledger: Ledger,
   report: Report,
-): Promise<string> {
+): Promise<void> {
+  await stopWell(daemon, report)
+  report.note(...faultsOf(verify(database, ledger)))
+}
+
+/** Stops a daemon by SIGTERM, which must end it with 0. */
+export async function stopWell(daemon: Daemon, report: Report): Promise<void> {
   report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
-  return conclude(report, ledger, verify(database, ledger))
 }
 
 /** Starts a daemon on what a fault has left, sends again what had no answer, and ends it well. */
-export async function startAgain(
-  database: string,
-  ledger: Ledger,
-  report: Report,
-): Promise<string> {
+export async function startAgain(database: string, ledger: Ledger, report: Report): Promise<void> {
   const daemon = await serve(database)
   await settle(daemon, ledger)
   report.expect(await recovers(daemon, ledger, 5000), 'no creates after a restart')
-  return endWell(daemon, database, ledger, report)
+  await endWell(daemon, database, ledger, report)
 }

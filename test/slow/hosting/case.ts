@@ -11,8 +11,8 @@ export type Case = {
   readonly about: string
   /** Installs what it needs, on this machine. Throws a `Skipped` where that cannot be. */
   install(): Promise<void>
-  /** Runs in namespaces of its own, where it may write to /etc, /run and /var. Resolves to what it saw. */
-  run(): Promise<string>
+  /** Runs in namespaces of its own, where it may write to /etc, /run and /var. Throws at the first problem. */
+  run(): Promise<void>
 }
 
 /** The host name of the page. */

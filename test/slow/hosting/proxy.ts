@@ -128,28 +128,26 @@ const openPorts = (): Set<number> =>
   )
 
 /** Checks that few connections to plantstore carry many requests. */
-async function checkKeepAlive(): Promise<string> {
+async function checkKeepAlive(): Promise<void> {
   const load = startLoad(1, create)
   await Bun.sleep(2000)
   const answers = (await load.stop()).size
   const opened = connections().filter(({ local, remote }) => local === 3000 || remote === 3000)
   expect(openPorts().size > 0, 'no connection to plantstore was kept')
   expect(opened.length < answers / 10, `${opened.length} connections for ${answers} requests`)
-  return `${answers} creates`
 }
 
 /** Checks that connections are kept, and that the proxy closes them when they are idle, before plantstore would. */
-export async function checkConnections(): Promise<string> {
-  const kept = await checkKeepAlive()
+export async function checkConnections(): Promise<void> {
+  await checkKeepAlive()
   await until('idle connections closed', () => openPorts().size === 0, IDLE_MS)
-  return kept
 }
 
 /**
  * Checks that connections are kept, and replaced when they have been idle: Apache closes them at its next request only.
  */
-export async function checkReplacedConnections(): Promise<string> {
-  const kept = await checkKeepAlive()
+export async function checkReplacedConnections(): Promise<void> {
+  await checkKeepAlive()
   const before = openPorts()
   await Bun.sleep(EXPIRY_MS)
   const load = startLoad(500_000, create)
@@ -157,7 +155,6 @@ export async function checkReplacedConnections(): Promise<string> {
   const areReplaced = () => openPorts().intersection(before).size < before.size / 2
   await until('idle connections replaced', areReplaced, REPLACED_MS)
   await load.stop()
-  return kept
 }
 
 /** Checks that the errors of plantstore arrive as they are. */
@@ -170,7 +167,7 @@ async function checkErrors(): Promise<void> {
 }
 
 /** Checks that a compressed answer's ETag is good for the next write, once, and for a cached copy. */
-async function checkConditions(daemon: Daemon): Promise<string> {
+async function checkConditions(daemon: Daemon): Promise<void> {
   // Long enough that every proxy compresses it.
   await daemon.fetch('/plants', { json: { id: 800_000, name: 'Rosa '.repeat(400) } })
   const toPlant = (method: string, conditions: Record<string, string> = {}, body?: string) =>
@@ -194,11 +191,10 @@ async function checkConditions(daemon: Daemon): Promise<string> {
   expect(first.status === 200, `If-Match: ${tag}: ${first.status}`)
   const second = await toPlant('PUT', { 'if-match': tag }, '{"name":"Lily"}')
   expect(second.status === 412, `the same If-Match again: ${second.status}`)
-  return `ETag ${tag.replace(/[\w-]{22}/, '…')}`
 }
 
 /** Checks that a change reaches a follower at once, though nothing comes after it. */
-async function checkStream(daemon: Daemon): Promise<string> {
+async function checkStream(daemon: Daemon): Promise<void> {
   const url = `${URL_OF_PROXY}/plants/changes?after=now`
   const headers = { authorization: `Bearer ${TOKEN}`, accept: 'text/event-stream' }
   const answer = await fetch(url, { headers, tls: { rejectUnauthorized: false } })
@@ -211,7 +207,6 @@ async function checkStream(daemon: Daemon): Promise<string> {
   await events.return()
   // One that is held back waits for the comment that comes after 10 s.
   expect(milliseconds < 5000, `a change took ${milliseconds} ms to its follower`)
-  return `a change in ${milliseconds} ms`
 }
 
 /** The requests that were answered with 200, and those with an allowed status. Fails the case at any other. */
@@ -229,7 +224,7 @@ type Statuses = { readonly reads: readonly number[]; readonly creates: readonly 
  * Restarts plantstore under load. What was answered with 200 is stored, what was refused is not. The statuses besides
  * 200 are only those that are allowed to reads and to creates; 0: the proxy closed the connection without an answer.
  */
-async function checkRestarts(daemon: Daemon, allowed: Statuses): Promise<string> {
+async function checkRestarts(daemon: Daemon, allowed: Statuses): Promise<void> {
   const creates = startLoad(1_000_000, create)
   const reads = startLoad(0, read)
   let current = daemon
@@ -240,31 +235,27 @@ async function checkRestarts(daemon: Daemon, allowed: Statuses): Promise<string>
   }
   await Bun.sleep(500)
   const [created, refused] = split(await creates.stop(), allowed.creates)
-  const [answered, unanswered] = split(await reads.stop(), allowed.reads)
+  split(await reads.stop(), allowed.reads)
   const stored = new Set(storedPlants(DATABASE).map(({ id }) => Number(id)))
   const lost = created.filter((id) => !stored.has(id)).length
   expect(lost === 0, `${lost} plants lost`)
   const strange = refused.filter((id) => stored.has(id)).length
   expect(strange === 0, `${strange} plants refused and stored`)
   await current.stop()
-  const total = created.length + refused.length + answered.length + unanswered.length
-  const failed = `refused: ${refused.length} creates, ${unanswered.length} reads`
-  return `${RESTARTS} restarts under load, ${total} requests, ${failed}`
 }
 
-/** Checks a proxy that `start` starts. `allowed`: statuses while plantstore restarts. Resolves to what it saw. */
+/** Checks a proxy that `start` starts. `allowed`: statuses while plantstore restarts. */
 export async function checkProxy(
   start: () => unknown,
   allowed: Statuses,
-  checkIdle: () => Promise<string> = checkConnections,
-): Promise<string> {
+  checkIdle: () => Promise<void> = checkConnections,
+): Promise<void> {
   const daemon = await startPlantstore('--keep-changes', '1d')
   await start()
   await checkUp()
-  const kept = await checkIdle()
+  await checkIdle()
   await checkErrors()
-  const tag = await checkConditions(daemon)
-  const followed = await checkStream(daemon)
-  const restarts = await checkRestarts(daemon, allowed)
-  return `${kept}; ${tag}; ${followed}; ${restarts}`
+  await checkConditions(daemon)
+  await checkStream(daemon)
+  await checkRestarts(daemon, allowed)
 }

@@ -7,6 +7,7 @@ import { builtProgram } from '../../harness/daemon.ts'
 import { run, startProcess } from '../../harness/process.ts'
 import { Skipped } from '../faults/fault.ts'
 import { need, temporaryFolder, undoAll } from '../faults/lab.ts'
+import { print, printSum } from '../faults/results.ts'
 import { apache } from './apache.ts'
 import { caddy } from './caddy.ts'
 import { type Case, prepareMachine } from './case.ts'
@@ -51,15 +52,8 @@ async function install({ install }: Case): Promise<string | null> {
   }
 }
 
-function show(word: string, { name, about }: Case, started: number, text: string): void {
-  const seconds = `${((performance.now() - started) / 1000).toFixed(1)} s`.padStart(7)
-  console.log(`${word.padEnd(7)} ${name.padEnd(11)} ${seconds}  ${about} | ${text}`)
-}
-
-type Result = 'passed' | 'FAILED' | 'skipped'
-
 /** Runs a case in a process of its own, in its own namespaces. */
-async function runApart(testCase: Case): Promise<Result> {
+async function runApart(testCase: Case): Promise<void> {
   const started = performance.now()
   const env = {
     TESTED_BINARY: program,
@@ -68,9 +62,8 @@ async function runApart(testCase: Case): Promise<Result> {
   const self = [process.execPath, import.meta.path, '--inside', testCase.name]
   await using child = startProcess([...unshare, ...self], { env })
   const code = await child.finished
-  const result = code === 0 ? 'passed' : 'FAILED'
-  show(result, testCase, started, (child.out() + child.err()).trim())
-  return result
+  if (code === 0) print('passed', testCase, started, [])
+  else print('FAILED', testCase, started, [(child.out() + child.err()).trim()])
 }
 
 /** Runs a case in the namespaces of this process; with an empty name, it only prepares them. */
@@ -78,7 +71,7 @@ async function runInside(name: string): Promise<number> {
   try {
     await prepareMachine(temporaryFolder())
     const testCase = cases.find((each) => each.name === name)
-    console.log(await testCase?.run())
+    await testCase?.run()
     return 0
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error))
@@ -89,27 +82,18 @@ async function runInside(name: string): Promise<number> {
 }
 
 async function main(): Promise<number> {
-  if (!existsSync(program)) {
-    console.error(`${program} does not exist; run: bun run build`)
-    return 2
-  }
   const names = values.only?.split(',') ?? cases.map(({ name }) => name)
-  const running: Promise<Result>[] = []
+  const running: Promise<void>[] = []
   for (const name of names) {
     const testCase = cases.find((each) => each.name === name)
     if (!testCase) throw new Error(`unknown case: ${name}`)
     const reason = await install(testCase)
-    if (reason !== null) show('skipped', testCase, performance.now(), reason)
     // Most of their time they wait: so they run together.
-    running.push(reason === null ? runApart(testCase) : Promise.resolve('skipped'))
+    if (reason === null) running.push(runApart(testCase))
+    else print('skipped', testCase, performance.now(), [reason])
   }
-  const results = await Promise.all(running)
-  const count = (result: Result) => results.filter((each) => each === result).length
-  const skipped = count('skipped')
-  console.log(
-    `${count('passed')} passed, ${count('FAILED')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
-  )
-  return count('FAILED') > 0 ? 1 : 0
+  await Promise.all(running)
+  return printSum()
 }
 
 process.exit(values.inside === undefined ? await main() : await runInside(values.inside))
