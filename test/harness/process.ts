@@ -112,3 +112,11 @@ export async function run(command: readonly string[], options: ProcessOptions = 
   const code = await child.finished
   return { out: child.out(), err: child.err(), code }
 }
+
+/** Runs a program with this machine's environment; returns what it prints, and throws if it fails. */
+export async function runWell(command: readonly string[], options: ProcessOptions = {}) {
+  const env = { ...process.env, ...options.env }
+  const { out, err, code } = await run(command, { ...options, env })
+  if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${out}${err}`)
+  return { out, err }
+}

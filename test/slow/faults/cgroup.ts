@@ -3,13 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { after } from './lab.ts'
 
-export interface MemoryLimit {
-  /** A prefix of commands that runs them within the limit. */
-  wrap: string[]
-  /** Number of kills by the OOM killer. */
-  kills: () => number
-}
-
 const root = '/sys/fs/cgroup'
 
 function readNumber(file: string, key: string): number {
@@ -32,13 +25,15 @@ function limitedGroup(parent: string, limitFile: string, eventsFile: string, meg
   writeFileSync(join(group, limitFile), `${megabytes * 1024 * 1024}`)
   const script = `echo $$ > ${group}/cgroup.procs && exec "$@"`
   return {
+    /** A prefix of commands that runs them within the limit. */
     wrap: ['sh', '-c', script, 'sh'],
+    /** Number of kills by the OOM killer. */
     kills: () => readNumber(join(group, eventsFile), 'oom_kill'),
   }
 }
 
 /** A control group with a memory limit; undefined if this machine permits none. */
-export function memoryLimit(megabytes: number): MemoryLimit | undefined {
+export function memoryLimit(megabytes: number) {
   try {
     if (existsSync(join(root, 'cgroup.controllers'))) {
       writeFileSync(join(root, 'cgroup.subtree_control'), '+memory')

@@ -63,32 +63,19 @@ function served(daemon: Daemon): Daemon {
 const RESTART_MS = 200
 const STORAGE = 74
 
-/** The daemons of a database, one after another, on one port: each that ends is followed by the next. */
-export type Supervised = Service & {
-  /** The one that runs now, or the last. */
-  current: () => Daemon
-  restarts: () => number
-  /** The log of all of them. */
-  log: () => string
-  /** Ends the current one in a way, and resolves once the next one listens. */
-  replace: (end: (daemon: Daemon) => Promise<unknown>) => Promise<void>
-  /** Ends it in a way, and starts no other. */
-  end: <T>(end: (daemon: Daemon) => Promise<T>) => Promise<T>
-  /** Exit codes that no supervisor should see, one line each. */
-  problems: string[]
-}
+export type Supervised = Awaited<ReturnType<typeof supervise>>
 
 export interface Watchers {
   ended?: (daemon: Daemon) => unknown
   started?: (daemon: Daemon) => unknown
 }
 
-/** Starts a daemon, and another whenever one ends, as systemd does after exit code 74 or a kill. */
+/** Starts a daemon, and another on its port whenever one ends, as systemd does after exit code 74 or a kill. */
 export async function supervise(
   database: string,
   start: Start = {},
   { ended, started }: Watchers = {},
-): Promise<Supervised> {
+) {
   let daemon = await serve(database, start)
   const { port, token } = daemon
   const problems: string[] = []
@@ -128,17 +115,22 @@ export async function supervise(
   return {
     port,
     token,
+    /** Exit codes that no supervisor should see, one line each. */
     problems,
+    /** The one that runs now, or the last. */
     current: () => daemon,
     restarts: () => restarts,
+    /** The log of all of them. */
     log: () => log + (daemon.alive() ? daemon.err() : ''),
-    async replace(end) {
+    /** Ends the current one in a way, and resolves once the next one listens. */
+    async replace(end: (daemon: Daemon) => Promise<unknown>) {
       const before = restarts
       isExpected = true
       await end(daemon)
       await comesTrue(20_000, () => restarts > before)
     },
-    async end(end) {
+    /** Ends it in a way, and starts no other. */
+    async end<T>(end: (daemon: Daemon) => Promise<T>): Promise<T> {
       isOver = true
       isExpected = true
       const result = await end(daemon)

@@ -64,17 +64,9 @@ export interface Operation {
   ended: number
 }
 
-export interface History {
-  operations: Operation[]
-  call: (client: number, request: Request) => Operation
-  answer: (operation: Operation, outcome: Outcome) => void
-  /** It has no answer, and its process had ended before: it takes no effect from now on. */
-  abandon: (operation: Operation) => void
-  /** The process of these clients has ended: what it has not answered takes no effect from now on. */
-  processEnded: (isOf?: (client: number) => boolean) => void
-}
+export type History = ReturnType<typeof startHistory>
 
-export function startHistory(): History {
+export function startHistory() {
   const operations: Operation[] = []
   let place = 0
   const end = (operation: Operation) => {
@@ -82,7 +74,7 @@ export function startHistory(): History {
   }
   return {
     operations,
-    call(client, request) {
+    call(client: number, request: Request): Operation {
       const operation: Operation = {
         client,
         request,
@@ -93,13 +85,15 @@ export function startHistory(): History {
       operations.push(operation)
       return operation
     },
-    answer(operation, outcome) {
+    answer(operation: Operation, outcome: Outcome): void {
       operation.outcome = outcome
       // Without an answer, an operation may take effect for as long as its process lives.
       if (outcome.is !== 'unknown') end(operation)
     },
+    /** It has no answer, and its process had ended before: it takes no effect from now on. */
     abandon: end,
-    processEnded(isOf = () => true) {
+    /** The process of these clients has ended: what it has not answered takes no effect from now on. */
+    processEnded(isOf: (client: number) => boolean): void {
       for (const operation of operations) if (isOf(operation.client)) end(operation)
     },
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as harness from '../../harness/folder.ts'
-import { run } from '../../harness/process.ts'
+import { runWell } from '../../harness/process.ts'
 import { comesTrue, Skipped } from './fault.ts'
 
 type Undo = () => unknown
@@ -38,12 +38,9 @@ export function temporaryFolder(): string {
   return folder.path
 }
 
-/** Runs a command with this machine's environment; returns what it prints, and throws if it fails. */
-export async function sh(...command: string[]): Promise<string> {
-  const { out, err, code } = await run(command, { env: process.env })
-  if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${err.trim()}`)
-  return out.trim()
-}
+/** Runs a command; returns what it prints, and throws if it fails. */
+export const sh = async (...command: string[]): Promise<string> =>
+  (await runWell(command)).out.trim()
 
 const packages: Record<string, string> = {
   strace: 'strace',

@@ -143,39 +143,13 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   return status >= 500 && error !== 50001 ? { is: 'refused', error } : undefined
 }
 
-export interface LinearLoad {
-  history: History
-  /** Answers that should not have come, and reads in the end that had none. */
-  strange: string[]
-  refusals: () => number
-  /** Changes that were acknowledged. */
-  changes: () => number
-  /** Those of them that had to find what was expected. */
-  swaps: () => number
-  /** The daemon that is asked from now on, in the place of one of the first. */
-  turnTo: (daemon: Daemon, place?: number) => void
-  /** The daemon of a place is not asked any more. */
-  turnAway: (place?: number) => void
-  /** The process has ended, and all that works for it; nobody is asked until another is there. */
-  processEnded: (daemon: Daemon, place?: number) => void
-  /** The daemon of a place. */
-  target: (place?: number) => Daemon | undefined
-  /** Ends the load when every client has its answer, and reads every plant. */
-  finish: () => Promise<void>
-  /** Reads every plant once. */
-  readAll: () => Promise<void>
-}
+export type LinearLoad = ReturnType<typeof startLinearLoad>
 
-/** 64 clients on connections that they keep, each with one operation under way, shared out to daemons of one store. */
-export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): LinearLoad {
-  const history = startHistory()
+/** A client's requests, written down with what came of them. */
+function createScribe(history: History) {
   const strange: string[] = []
-  const targets: (Daemon | undefined)[] = [...daemons]
-  const placeOf = (client: number) => client % targets.length
-  const ended = new Set<Daemon | undefined>()
+  const ended = new Set<Daemon>()
   const seen: Seen = new Map()
-  let stopped = false
-  let written = 0
 
   function remember(it: Request, { headers, body }: Answer): void {
     if (headers.etag === undefined || !('id' in it)) return
@@ -183,25 +157,43 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
     seen.set(it.id, { expected: joinFields(name, tag), entityTag: headers.etag })
   }
 
-  /** Asks, and writes down what came of it. */
-  async function ask(client: number, daemon: Daemon, connection: Connection, it: Request) {
-    const operation = history.call(client, it)
-    const answer = await connection.send(textOf(daemon.token, it, requestIdOf(operation)))
-    if (answer === undefined) {
-      if (ended.has(daemon)) history.abandon(operation)
-      return { is: 'unknown' } as const
-    }
-    const outcome = outcomeOf(it, answer)
-    remember(it, answer)
-    if (outcome === undefined) strange.push(`${it.kind} -> ${answer.status} ${answer.body}`)
-    history.answer(operation, outcome ?? { is: 'unknown' })
-    return outcome
+  return {
+    /** Answers that should not have come, and reads in the end that had none. */
+    strange,
+    /** Daemons whose processes have ended. */
+    ended,
+    seen,
+    async ask(client: number, daemon: Daemon, connection: Connection, it: Request) {
+      const operation = history.call(client, it)
+      const answer = await connection.send(textOf(daemon.token, it, requestIdOf(operation)))
+      if (answer === undefined) {
+        if (ended.has(daemon)) history.abandon(operation)
+        return { is: 'unknown' } as const
+      }
+      const outcome = outcomeOf(it, answer)
+      remember(it, answer)
+      if (outcome === undefined) strange.push(`${it.kind} -> ${answer.status} ${answer.body}`)
+      history.answer(operation, outcome ?? { is: 'unknown' })
+      return outcome
+    },
   }
+}
+
+type Targets = (Daemon | undefined)[]
+
+/** Starts clients on connections that they keep, each with one operation under way, until `isStopped`. */
+function startClients(
+  { ask, seen }: ReturnType<typeof createScribe>,
+  targets: Targets,
+  isStopped: () => boolean,
+  pauseMs: number,
+) {
+  let written = 0
 
   async function converse(client: number, current: Daemon, again?: Request) {
     const connection = await connect(current.port)
     let next = again
-    while (!stopped && !connection.closed()) {
+    while (!isStopped() && !connection.closed()) {
       const it = next ?? pickRequest(`v${++written}`, seen)
       next = undefined
       const outcome = await ask(client, current, connection, it)
@@ -216,22 +208,34 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
 
   async function runClient(client: number): Promise<void> {
     let again: Request | undefined
-    while (!stopped) {
-      const current = targets[placeOf(client)]
+    while (!isStopped()) {
+      const current = targets[client % targets.length]
       if (current) again = await converse(client, current, again).catch(() => again)
       // Its connection was closed: it waits a little, as clients should.
-      if (!stopped) await Bun.sleep(50 + Math.random() * 100)
+      if (!isStopped()) await Bun.sleep(50 + Math.random() * 100)
     }
   }
 
+  return Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)))
+}
+
+/** 64 clients on connections that they keep, each with one operation under way, shared out to daemons of one store. */
+export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4) {
+  const history = startHistory()
+  const scribe = createScribe(history)
+  const targets: Targets = [...daemons]
+  let isStopped = false
+  const clients = startClients(scribe, targets, () => isStopped, pauseMs)
+
+  /** Reads every plant once. */
   async function readAll(): Promise<void> {
     for (const target of targets) {
       if (target === undefined) throw new Error('there is no daemon to be read')
       const connection = await connect(target.port)
       for (const id of IDS) {
-        const outcome = await ask(READER, target, connection, { kind: 'read', id })
+        const outcome = await scribe.ask(READER, target, connection, { kind: 'read', id })
         const isRead = outcome?.is === 'done' || outcome?.is === 'absent'
-        if (!isRead) strange.push(`plant ${id} cannot be read: ${JSON.stringify(outcome)}`)
+        if (!isRead) scribe.strange.push(`plant ${id} cannot be read: ${JSON.stringify(outcome)}`)
       }
       connection.end()
     }
@@ -242,28 +246,30 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
       ({ outcome, request }) => outcome.is === is && request.kind !== 'read',
     )
 
-  const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(client))
   return {
     history,
-    strange,
+    strange: scribe.strange,
     refusals: () => endedAs('refused').length,
+    /** Changes that were acknowledged. */
     changes: () => endedAs('done').length,
+    /** Those of them that had to find what was expected. */
     swaps: () => endedAs('done').filter(({ request }) => request.kind === 'swap').length,
+    /** The daemon of a place. */
     target: (place = 0) => targets[place],
-    turnTo(next, place = 0) {
+    /** The daemon that is asked from now on, in the place of one of the first; undefined: none. */
+    turnTo(next: Daemon | undefined, place = 0): void {
       targets[place] = next
     },
-    turnAway(place = 0) {
+    /** The process has ended, and all that works for it; nobody is asked until another is there. */
+    processEnded(daemon: Daemon, place = 0): void {
+      scribe.ended.add(daemon)
       targets[place] = undefined
+      history.processEnded((client) => client % targets.length === place)
     },
-    processEnded(daemon, place = 0) {
-      ended.add(daemon)
-      targets[place] = undefined
-      history.processEnded((client) => placeOf(client) === place)
-    },
-    async finish() {
-      stopped = true
-      await inTime(() => 'the last answers', Promise.all(clients), 20_000)
+    /** Ends the load when every client has its answer, and reads every plant. */
+    async finish(): Promise<void> {
+      isStopped = true
+      await inTime(() => 'the last answers', clients, 20_000)
       await readAll()
     },
     readAll,

@@ -1,7 +1,7 @@
 // Checks that one order of all operations explains the answers to 64 clients of 20 plants, during faults of the daemon.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Daemon, type Start, type Supervised, supervise } from './daemon.ts'
+import { type Daemon, type Supervised, supervise } from './daemon.ts'
 import { comesTrue, type Fault, type Report } from './fault.ts'
 import { followLog, judgeLog } from './feed.ts'
 import { fill } from './full-disk.ts'
@@ -9,7 +9,6 @@ import { afflict } from './io-errors.ts'
 import { mount, need } from './lab.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
 import { isEnough, reportOn } from './linear-report.ts'
-import { checkHistory } from './linearizable.ts'
 import { health } from './load.ts'
 
 interface Scene {
@@ -23,26 +22,26 @@ interface Scene {
 type Hurt = (scene: Scene) => Promise<unknown>
 
 /** Hurts a daemon under load; then it is killed, started again, and every plant is read. */
-async function record(folder: string, hurt: Hurt, report: Report, program?: Start['program']) {
-  const start = { env: { PLANTSTORE_KEEP_CHANGES: '1d' }, ...(program ? { program } : {}) }
+async function record(folder: string, hurt: Hurt, report: Report): Promise<void> {
+  const start = { env: { PLANTSTORE_KEEP_CHANGES: '1d' } }
   const database = join(folder, 'plants.db')
   const service = await supervise(database, start, {
     ended: (daemon) => load.processEnded(daemon),
     started: (daemon) => load.turnTo(daemon),
   })
   const load = startLinearLoad([service.current()])
-  const log = program ? null : followLog(load.target, report)
+  const log = followLog(load.target, report)
   await Bun.sleep(300)
   await hurt({ folder, database, service, load, report })
   await load.finish()
   await service.replace((it) => it.kill())
   await load.readAll()
-  const entries = await log?.finish(service.current())
+  const entries = await log.finish(service.current())
   await service.end((it) => it.kill())
   report.note(...service.problems, ...load.strange)
-  if (entries) judgeLog(entries, load.history.operations, report)
-  report.expect(!log?.resets(), 'another log began')
-  return load
+  judgeLog(entries, load.history.operations, report)
+  report.expect(log.resets() === 0, 'another log began')
+  reportOn(load, report)
 }
 
 const restartOften =
@@ -104,43 +103,6 @@ const fillDisk: Hurt = async (scene) => {
   }
 }
 
-const promises = [
-  'durability',
-  'fresh-reads',
-  'atomicity',
-  'whole-batches',
-  'refusals',
-  'conditions',
-  'patched',
-  'puts',
-  'deleted',
-]
-
-/** A server that breaks a promise is found out, and the same server without that is not. */
-async function findOut(folder: string, report: Report): Promise<void> {
-  // On a busy machine a while is too short to show much.
-  const killOnce: Hurt = async ({ load, service }) => {
-    await comesTrue(10_000, () => load.changes() >= 1000)
-    await service.replace((daemon) => daemon.kill())
-  }
-  const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']
-  const verdictOn = async (breaks: string): Promise<string> => {
-    const apart = mkdtempSync(join(folder, breaks))
-    const load = await record(apart, killOnce, report, [...control, breaks])
-    return checkHistory(load.history.operations).is
-  }
-  const none = await verdictOn('nothing')
-  report.expect(none === 'linearizable', `it broke nothing: ${none}`)
-  for (const breaks of promises) {
-    const verdicts: string[] = []
-    // By chance a load may not meet what is broken.
-    while (verdicts.length < 3 && !verdicts.includes('violated')) {
-      verdicts.push(await verdictOn(breaks))
-    }
-    report.expect(verdicts.includes('violated'), `it broke ${breaks}: ${verdicts.join(', ')}`)
-  }
-}
-
 const underFault = (name: string, what: string, hurt: Hurt): Fault => ({
   name: `linear-${name}`,
   about: `one order of all operations explains every answer: ${what}`,
@@ -152,16 +114,11 @@ const underFault = (name: string, what: string, hurt: Hurt): Fault => ({
       await hurt(scene)
       await comesTrue(15_000, () => isEnough(scene.load))
     }
-    reportOn(await record(folder, hurtEnough, report), report)
+    await record(folder, hurtEnough, report)
   },
 })
 
 export const linearizabilityFaults: Fault[] = [
-  {
-    name: 'linear-control',
-    about: 'servers that break a promise are found out by their answers',
-    run: findOut,
-  },
   underFault(
     'kill',
     'kill -9',

@@ -64,16 +64,7 @@ export function errorOf(answer: Answer): number {
 // The time until a client connects again to a daemon that is not there.
 const RECONNECT_MS = 20
 
-export interface Load {
-  ledger: Ledger
-  errors: Map<number, number>
-  /** Sends no more requests, and waits for the answers to those sent. */
-  stop: () => Promise<void>
-  /** Closes the connections; requests without an answer stay unknown. */
-  abandon: () => void
-  /** Resolves when every client has ended. */
-  ended: Promise<void>
-}
+export type Load = ReturnType<typeof startLoad>
 
 export interface LoadOptions {
   clients?: number
@@ -88,7 +79,7 @@ export interface LoadOptions {
 }
 
 /** Starts clients on keep-alive connections, each with one create in flight. */
-export function startLoad(daemon: Service, options: LoadOptions = {}): Load {
+export function startLoad(daemon: Service, options: LoadOptions = {}) {
   const ledger = options.ledger ?? new Map<number, Entry>()
   const errors = new Map<number, number>()
   const first = options.from ?? nextNumber(ledger)
@@ -134,11 +125,14 @@ export function startLoad(daemon: Service, options: LoadOptions = {}): Load {
   return {
     ledger,
     errors,
+    /** Resolves when every client has ended. */
     ended,
+    /** Sends no more requests, and waits for the answers to those sent. */
     async stop() {
       stopped = true
       await ended
     },
+    /** Closes the connections; requests without an answer stay unknown. */
     abandon() {
       stopped = true
       for (const connection of connections) connection.end()
@@ -194,4 +188,19 @@ export async function recovers(daemon: Service, ledger: Ledger, ms: number): Pro
     if (entry.fate !== 'stored') await Bun.sleep(200)
     return entry.fate === 'stored'
   })
+}
+
+/**
+ * Returns a function by which acknowledgements that came after this call count as unknown: without power, no answer
+ * leaves a machine.
+ */
+export function forgetLater(ledger: Ledger): () => void {
+  const before = new Map(ledger)
+  return () => {
+    for (const [n, { fate }] of ledger) {
+      if (fate === 'stored' && before.get(n)?.fate !== 'stored') {
+        ledger.set(n, { fate: 'unknown', error: 0 })
+      }
+    }
+  }
 }

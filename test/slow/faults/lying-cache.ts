@@ -6,18 +6,12 @@ import { after, attachLoop, mount, need, released, sh } from './lab.ts'
 import { acknowledged, type Ledger, startLoad } from './load.ts'
 import { faultsOf, type Verdict, verify } from './verify.ts'
 
-interface FailingDisk {
-  disk: string
-  fail: (failing: boolean) => void
-  cutPower: () => Promise<void>
-}
-
 /**
  * An ext4 whose data can be made to fail: the image is served by nbdkit with an error filter, and
  * comes back as a file by FUSE, since a loop device is everywhere and nbd is not. The journal is on
  * a disk that is well, else ext4 would turn read-only at the first error.
  */
-async function failingDisk(folder: string, rate: string): Promise<FailingDisk> {
+async function failingDisk(folder: string, rate: string) {
   const trigger = join(folder, 'trigger')
   const socket = join(folder, 'socket')
   const fuse = join(folder, 'fuse')
@@ -47,11 +41,11 @@ async function failingDisk(folder: string, rate: string): Promise<FailingDisk> {
   let unmount = await mount(disk, '-o', 'commit=300', device)
   return {
     disk,
-    fail(failing) {
+    fail(failing: boolean): void {
       if (failing) writeFileSync(trigger, '')
       else rmSync(trigger)
     },
-    async cutPower() {
+    async cutPower(): Promise<void> {
       await sh('xfs_io', '-x', '-c', 'shutdown', disk)
       await unmount()
       await released(device)

@@ -73,7 +73,7 @@ async function underFault({ hurt, isGuarded, pauseMs }: Trial, report: Report): 
     async restart(place) {
       const old = daemons[place]
       if (old === undefined) throw new Error('there is no such daemon')
-      load.turnAway(place)
+      load.turnTo(undefined, place)
       await old.kill()
       // Its backends may yet commit what it has sent.
       const isGone = async () => (await backendsOf(server, place)).length === 0

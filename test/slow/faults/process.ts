@@ -30,12 +30,7 @@ export async function halt(pid: number): Promise<() => void> {
   return () => process.kill(pid, 'SIGCONT')
 }
 
-export interface Watch {
-  peak: () => number
-  stop: () => void
-}
-
-export function watchMemory(pid: number): Watch {
+export function watchMemory(pid: number) {
   let peak = 0
   const look = () => {
     try {

@@ -13,7 +13,7 @@ import { apply, emptyDisk, filesAfterLoss, mark, markOf, type Step, stepsOf } fr
 import { type Fault, Report } from './fault.ts'
 import { preload } from './lab.ts'
 import { type Ledger, startLoad } from './load.ts'
-import { compare, faultsOf, type Verdict } from './verify.ts'
+import { faultsOf, type Verdict, verify } from './verify.ts'
 
 const cuts = 80
 const plants = 2000
@@ -82,7 +82,7 @@ async function replay(
       const daemon = await serve(database, start)
       report.expect((await daemon.stop()) === 0, 'a bad exit code after SIGTERM')
     }
-    verdicts.push(compare(database, ledger))
+    verdicts.push(verify(database, ledger))
     rmSync(left, { recursive: true })
   }
   return verdicts

@@ -29,15 +29,10 @@ export function verify(database: string, ledger: Ledger): Verdict {
   for (const suffix of ['', '-wal', '-journal']) {
     if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
   }
-  return compare(copy, ledger)
-}
-
-/** The same on the file itself, which SQLite recovers. */
-export function compare(database: string, ledger: Ledger): Verdict {
   const rows = new Map<bigint, StoredPlant>()
   let integrity = 'ok'
   try {
-    const db = new Database(database, { readwrite: true, safeIntegers: true })
+    const db = new Database(copy, { readwrite: true, safeIntegers: true })
     try {
       integrity = db
         .query<{ integrity_check: string }, []>('PRAGMA integrity_check')

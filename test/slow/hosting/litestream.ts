@@ -1,25 +1,25 @@
 // Litestream ships a database under load, and gives it back.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Daemon, root } from '../../harness/daemon.ts'
-import { type StoredPlant, storedPlants } from '../../harness/plants.ts'
+import { root } from '../../harness/daemon.ts'
+import { storedPlants } from '../../harness/plants.ts'
 import { until } from '../../harness/until.ts'
 import { Skipped } from '../faults/fault.ts'
 import { needGo, sh } from '../faults/lab.ts'
+import { acknowledged, bulky, forgetLater, startLoad } from '../faults/load.ts'
+import { faultsOf, judge } from '../faults/verify.ts'
 import { type Case, DATABASE, expect, page, script, startServer, writeFiles } from './case.ts'
 import { startPlantstore } from './proxy.ts'
 
 const REPLICA = '/var/backups/plantstore'
 const OWN_FOLDER = '/var/lib/plantstore/.plants.db-litestream'
-const CLIENTS = 16
-const IDS_OF_CLIENT = 1_000_000
-// Long enough that some thousand plants fill the log many times over.
-const NAME = 'Rosa'.padEnd(8000, '.')
-const PAUSE_MS = 8
 const MIB = 1024 * 1024
-const WRITTEN_BYTES = 256 * MIB
-// Litestream lets the log be used again about once a second.
-const MAX_LOG_BYTES = WRITTEN_BYTES / 2
+// Of 900 KB: they fill the log many times over. Litestream lets it be used again about once a second.
+const PLANTS = 300
+const MAX_LOG_BYTES = 128 * MIB
+// Clients that pause for half a second: 15 MB each second at most.
+const CLIENTS = { clients: 8, pauseMs: 1000, reconnect: true, from: bulky }
+const MORE_MS = 60_000
 // The size to which plantstore truncates the log, once it has no reader (engine/sqlite/committing/checkpoint.ts).
 const IDLE_LOG_BYTES = 32 * MIB
 
@@ -27,39 +27,6 @@ const IDLE_LOG_BYTES = 32 * MIB
 const binaries = join(root, 'dist/hosting')
 
 const [, source = ''] = /`go install (\S+)`/.exec(page) ?? []
-
-/** Creates plants until it is stopped; each client counts its ids up from its own first. */
-function startClients(daemon: () => Daemon) {
-  const counts = Array.from({ length: CLIENTS }, () => 0)
-  let isOver = false
-  const run = async (client: number) => {
-    while (!isOver) {
-      const next = (counts[client] ?? 0) + 1
-      const body = `{"id":${client * IDS_OF_CLIENT + next},"name":"${NAME}"}`
-      const status = await daemon()
-        .create(body)
-        .then(async (answer) => {
-          await answer.text()
-          return answer.status
-        })
-        .catch(() => 0)
-      // 409: it was stored, and the daemon was killed before it answered.
-      if (status === 200 || status === 409) counts[client] = next
-      await Bun.sleep(PAUSE_MS)
-    }
-  }
-  const ended = Promise.all(counts.map((_, client) => run(client)))
-  return {
-    /** The number of acknowledged plants of each client. */
-    counts: (): readonly number[] => [...counts],
-    async stop() {
-      isOver = true
-      await ended
-    },
-  }
-}
-
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 
 /**
  * The last transaction that a folder of Litestream's holds, by the names of its files: FIRST-LAST.ltx, in hexadecimal.
@@ -77,19 +44,6 @@ function lastTransaction(folder: string): number {
 async function shipped(): Promise<void> {
   const goal = lastTransaction(OWN_FOLDER) + 2
   await until('shipped transactions', () => lastTransaction(REPLICA) >= goal)
-}
-
-/** The number of plants of each client in a database. Throws if one is missing before the last. */
-function countsOf(plants: readonly StoredPlant[]): number[] {
-  const counts = Array.from({ length: CLIENTS }, () => 0)
-  for (const { id, name } of plants) {
-    const client = Math.floor(Number(id) / IDS_OF_CLIENT)
-    const count = (counts[client] ?? 0) + 1
-    expect(Number(id) === client * IDS_OF_CLIENT + count, `the plant before ${id} is missing`)
-    expect(name === NAME, `the plant ${id} is altered`)
-    counts[client] = count
-  }
-  return counts
 }
 
 const logBytes = (): number => statSync(`${DATABASE}-wal`, { throwIfNoEntry: false })?.size ?? 0
@@ -110,47 +64,43 @@ export const litestream: Case = {
     writeFiles('Litestream')
     let daemon = await startPlantstore()
     let shipper = startLitestream()
-    const clients = startClients(() => daemon)
+    const load = startLoad(daemon, CLIENTS)
+    const { ledger } = load
     let longest = 0
     const watch = setInterval(() => {
       longest = Math.max(longest, logBytes())
     }, 20)
-    const more = async (plants: number) => {
-      const goal = sum(clients.counts()) + plants
-      // A busy machine may be slow, as long as it goes on.
-      for (let count = 0; count < goal; count = sum(clients.counts())) {
-        const next = Math.min(goal, count + 100)
-        const goesOn = () => sum(clients.counts()) >= next
-        await until(`more creates after ${count}`, goesOn)
-      }
-    }
+    const more = async (plants: number) =>
+      expect(await acknowledged(ledger, plants, MORE_MS), 'too few creates')
 
-    await more(WRITTEN_BYTES / NAME.length)
+    await more(PLANTS)
     expect(longest < MAX_LOG_BYTES, `a write-ahead log of ${Math.round(longest / MIB)} MiB`)
     await shipped()
 
     // Either may go and come back.
     await daemon.kill()
     daemon = await startPlantstore()
-    await more(100)
+    await more(10)
     await shipper.kill()
     await until('a short log without Litestream', () => logBytes() <= IDLE_LOG_BYTES)
-    await more(100)
+    await more(10)
     shipper = startLitestream()
-    await more(100)
-    const acknowledged = clients.counts()
+    await more(10)
+    const forget = forgetLater(ledger)
     await shipped()
-    await more(100)
+    await more(10)
 
     // The machine is lost.
     await Promise.all([shipper.kill(), daemon.kill()])
-    await clients.stop()
+    load.abandon()
+    await load.stop()
+    forget()
     clearInterval(watch)
     await sh('sh', '-c', `rm ${DATABASE}*; rm -r ${OWN_FOLDER}`)
     await sh('sh', '-c', script('Litestream'))
-    const restored = countsOf(storedPlants(DATABASE))
-    const lost = acknowledged.filter((count, client) => (restored[client] ?? 0) < count)
-    expect(lost.length === 0, `${lost.length} clients lost plants that were shipped`)
+    const restored = new Map(storedPlants(DATABASE).map((plant) => [plant.id, plant]))
+    const wrong = faultsOf(judge(restored, ledger))
+    expect(wrong.length === 0, `of what was shipped: ${wrong.join('; ')}`)
 
     // It serves again, and is shipped again.
     daemon = await startPlantstore()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { buildClient, packClient } from '../../../deploy/client-package'
 import { root } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
-import { run } from '../../harness/process'
+import { run, runWell } from '../../harness/process'
 
 const { daemon, folder } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const built = folder.file('client')
@@ -83,7 +83,7 @@ test('the package works on Deno, which npm installs', async () => {
   const { url, token } = daemon
   const prefix = folder.file('deno')
   const npm = ['npm', 'install', '--prefix', prefix, '--no-audit', '--no-fund', 'deno@2.9.6']
-  expect(await run(npm, { env: Bun.env })).toMatchObject({ code: 0 })
+  await runWell(npm)
   const deno = join(prefix, 'node_modules/.bin/deno')
 
   const result = await inProject(deno, 'run', '--quiet', '--allow-net', 'main.js', url, token)
@@ -107,7 +107,7 @@ test('the first example of docs/client.md prints a plant', async () => {
 async function oldestTypeScript(): Promise<string> {
   const prefix = folder.file('typescript')
   const npm = ['npm', 'install', '--prefix', prefix, '--no-audit', '--no-fund', 'typescript@5.0.4']
-  expect(await run(npm, { env: Bun.env })).toMatchObject({ code: 0 })
+  await runWell(npm)
   return join(prefix, 'node_modules/.bin/tsc')
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../../package.json'
 import { root, startDaemon } from '../../harness/daemon'
-import { run } from '../../harness/process'
+import { runWell } from '../../harness/process'
 import { Skipped } from '../faults/fault'
 import { need } from '../faults/lab'
 
@@ -29,10 +29,9 @@ export async function has(...tools: string[]): Promise<boolean> {
   }
 }
 
-/** Runs a command with this machine's environment; returns what it prints. Throws if it fails. */
+/** Runs a command; returns all that it prints, and throws if it fails. */
 export async function sh(command: readonly string[], env: Record<string, string> = {}) {
-  const { out, err, code } = await run(command, { env: { ...process.env, ...env } })
-  if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${out}${err}`)
+  const { out, err } = await runWell(command, { env })
   return out + err
 }
 

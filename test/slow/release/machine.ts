@@ -1,7 +1,7 @@
 // A minimal Debian in a folder: as a chroot, and started with its own systemd in namespaces.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run, startProcess } from '../../harness/process'
+import { run, runWell, startProcess } from '../../harness/process'
 import * as waiting from '../../harness/until'
 import { debianMirror, sh } from './lab'
 
@@ -67,14 +67,15 @@ export async function boot(root: string) {
   const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
   const child = startProcess(
     ['sh', '-c', enter, group, ...namespaces, 'sh', '-c', start, 'sh', root],
-    { env: { ...process.env } },
+    { env: process.env },
   )
 
   const init = () => {
     const file = `/proc/${child.pid}/task/${child.pid}/children`
     return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
   }
-  const inside = (...command: string[]) => run(['nsenter', '--target', init(), '--all', ...command])
+  const enterIt = (...command: string[]) => ['nsenter', '--target', init(), '--all', ...command]
+  const inside = (...command: string[]) => run(enterIt(...command))
 
   /** Waits until `holds`, at most a minute; if that takes longer, the error has the journal. */
   const until = (what: string, holds: () => Promise<boolean>) =>
@@ -107,9 +108,7 @@ export async function boot(root: string) {
     until,
     /** Runs a command in it; returns what it prints. Throws if it fails. */
     async run(...command: string[]): Promise<string> {
-      const { out, err, code } = await inside(...command)
-      if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${out}${err}`)
-      return out.trim()
+      return (await runWell(enterIt(...command))).out.trim()
     },
     /** A property of a unit, as systemctl shows it. */
     async property(name: string, unit = 'plantstore'): Promise<string> {

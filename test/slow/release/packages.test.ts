@@ -273,51 +273,136 @@ test.skipIf(!hasTools)(
   },
 )
 
+const WEBHOOKS = 'plantstore-forward@orders'
+const ROSE = '{"id":1,"name":"Rose"} 200'
+
+/** The service of a machine that systemd runs. */
+function serviceOf(root: string, system: Awaited<ReturnType<typeof boot>>) {
+  const pid = () => system.property('MainPID')
+  const isUp = async (port?: number) =>
+    (await system.request('', '/health', undefined, port)).endsWith(' 200')
+  const configure = (...lines: string[]) =>
+    writeFileSync(
+      join(root, settings),
+      ['PLANTSTORE_KEEP_CHANGES=1d', ...lines].map((line) => `${line}\n`).join(''),
+    )
+  return {
+    pid,
+    isUp,
+    configure,
+    untilUp: (port?: number) => system.until('the daemon is healthy', () => isUp(port)),
+    async restartWith(...lines: string[]): Promise<void> {
+      configure(...lines)
+      await system.run('systemctl', 'daemon-reload')
+      await system.run('systemctl', 'restart', 'plantstore')
+    },
+    async failedBySettings(): Promise<void> {
+      const state = async () => (await system.property('ActiveState')) === 'failed'
+      await system.until('it failed', state)
+      expect(await system.property('ExecMainStatus')).toBe('2')
+    },
+    install: () => system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb'),
+    /** The executable that a unit runs. */
+    async programOf(unit: string): Promise<string> {
+      const main = await system.property('MainPID', unit)
+      return await system.run('sh', '-c', `readlink /proc/${main}/exe || echo none`)
+    },
+    log: (...flags: string[]) =>
+      system.run('journalctl', '-u', 'plantstore', '-o', 'cat', ...flags),
+    system,
+    root,
+  }
+}
+
+type Service = ReturnType<typeof serviceOf>
+
+/** Installs the package, and creates a plant; resolves to the token. */
+async function installFirst({ system, untilUp, pid, log }: Service): Promise<string> {
+  expect(await system.run('dpkg', '-i', '/root/plantstore_OLD_amd64.deb')).toContain(
+    'the service runs',
+  )
+  await untilUp()
+  expect(await system.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
+  const printed = await log()
+  const token = /pst_[\w-]{43}/.exec(printed)?.[0] ?? 'none'
+  expect(await system.request(token, '/plants', '{"id":1,"name":"Rose"}')).toBe(
+    '{"name":"Rose"} 200',
+  )
+  // As an administrator pastes it.
+  const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(printed) ?? []
+  const second = /pst_[\w-]{43}/.exec(await system.run('sh', '-c', hint))?.[0] ?? 'none'
+  expect(await system.request(second, '/plants/1')).toBe(ROSE)
+  const [, withSettings = 'none'] = /\nsudo (systemd-run [^`]+)/.exec(configuration) ?? []
+  expect(await system.run('sh', '-c', withSettings)).toContain('laptop')
+  const status = await system.run('cat', `/proc/${await pid()}/status`)
+  expect(status).toMatch(/^Seccomp:\t2$/m)
+  expect(status).toMatch(/^CapBnd:\t0+$/m)
+  expect(status).not.toMatch(/^Uid:\t0/m)
+  return token
+}
+
+/** Starts webhooks beside the service. */
+async function startWebhooks(service: Service, token: string): Promise<void> {
+  const { system, root } = service
+  await service.restartWith()
+  const receiver = ['WEBHOOK_URL=http://127.0.0.1:9', 'PLANTSTORE_URL=http://127.0.0.1:3000']
+  const lines = [...receiver, `PLANTSTORE_TOKEN=${token}`].join('\n')
+  writeFileSync(join(root, 'etc/plantstore/forward-orders.env'), lines)
+  writeFileSync(join(root, 'etc/plantstore/forward-orders.secret'), `whsec_${btoa(token)}`)
+  // Credentials need a mount that namespaces refuse.
+  const withoutCredentials = `[Service]\nLoadCredential=\nExecStart=\n${forward}\n`
+  const dropIns = join(root, `etc/systemd/system/${WEBHOOKS}.service.d`)
+  mkdirSync(dropIns)
+  writeFileSync(join(dropIns, 'secret.conf'), withoutCredentials)
+  await system.run('systemctl', 'daemon-reload')
+  await system.run('systemctl', 'enable', '--now', WEBHOOKS)
+  await service.untilUp()
+}
+
+/** Expects that an installation says why the service does not run, or that it is disabled. */
+async function installBroken({ system, install, ...service }: Service): Promise<void> {
+  await service.restartWith('PLANTSTORE_PORT=none')
+  await service.failedBySettings()
+  const reinstalled = await install()
+  expect(reinstalled).toContain('does not run')
+  expect(reinstalled).toContain('PLANTSTORE_PORT must be a whole number')
+  // This one ends with 1, and is started again each second.
+  service.configure('PLANTSTORE_HOST=203.0.113.1')
+  const again = await install()
+  expect(again).toContain('does not run')
+  expect(again).toContain('not an address of this machine')
+  await system.run('systemctl', 'disable', '--now', 'plantstore')
+  expect(await install()).toContain('is disabled')
+  await system.run('systemctl', 'enable', 'plantstore')
+}
+
+/** Lets the service write backups and serve on port 443, as docs/hosting.md says. */
+async function widenSandbox({ system, root, ...service }: Service): Promise<void> {
+  const backups = 'PLANTSTORE_BACKUP_FOLDER=/srv/backups'
+  await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
+  await service.restartWith(backups)
+  await service.failedBySettings()
+  expect(await service.log('-n', '5')).toContain('ReadWritePaths=/srv/backups')
+  const [, dropIn = ''] = /```ini\n(.*?)```/s.exec(hosting) ?? []
+  const folderOfUnit = join(root, 'etc/systemd/system/plantstore.service.d')
+  mkdirSync(folderOfUnit)
+  writeFileSync(join(folderOfUnit, 'override.conf'), dropIn)
+  await service.restartWith(backups, 'PLANTSTORE_PORT=443')
+  await service.untilUp(443)
+  await system.until('a backup', async () => (await system.run('ls', '/srv/backups')) !== '')
+  rmSync(folderOfUnit, { recursive: true })
+  await service.restartWith()
+  await service.untilUp()
+}
+
 test.skipIf(!isBootable)(
   'with systemd, the package starts the service in its sandbox, restarts it after a crash or an upgrade, webhooks too, and stops it when removed',
   async () => {
     const root = await machine('systemd')
     await using system = await boot(root)
-    const isUp = async (port?: number) =>
-      (await system.request('', '/health', undefined, port)).endsWith(' 200')
-    const pid = () => system.property('MainPID')
-    const configure = (...lines: string[]) =>
-      writeFileSync(
-        join(root, settings),
-        ['PLANTSTORE_KEEP_CHANGES=1d', ...lines].map((line) => `${line}\n`).join(''),
-      )
-    const restartWith = async (...lines: string[]) => {
-      configure(...lines)
-      await system.run('systemctl', 'daemon-reload')
-      await system.run('systemctl', 'restart', 'plantstore')
-    }
-    const failedBySettings = async () => {
-      const state = async () => (await system.property('ActiveState')) === 'failed'
-      await system.until('it failed', state)
-      expect(await system.property('ExecMainStatus')).toBe('2')
-    }
-    const installAgain = () => system.run('dpkg', '-i', '/root/plantstore_NEW_amd64.deb')
-
-    expect(await system.run('dpkg', '-i', '/root/plantstore_OLD_amd64.deb')).toContain(
-      'the service runs',
-    )
-    await system.until('the daemon is healthy', () => isUp())
-    expect(await system.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
-    const changeLog = await system.run('journalctl', '-u', 'plantstore', '-o', 'cat')
-    const token = /pst_[\w-]{43}/.exec(changeLog)?.[0] ?? 'none'
-    expect(await system.request(token, '/plants', '{"id":1,"name":"Rose"}')).toBe(
-      '{"name":"Rose"} 200',
-    )
-    // As an administrator pastes it.
-    const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(changeLog) ?? []
-    const second = /pst_[\w-]{43}/.exec(await system.run('sh', '-c', hint))?.[0] ?? 'none'
-    expect(await system.request(second, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
-    const [, withSettings = 'none'] = /\nsudo (systemd-run [^`]+)/.exec(configuration) ?? []
-    expect(await system.run('sh', '-c', withSettings)).toContain('laptop')
-    const status = await system.run('cat', `/proc/${await pid()}/status`)
-    expect(status).toMatch(/^Seccomp:\t2$/m)
-    expect(status).toMatch(/^CapBnd:\t0+$/m)
-    expect(status).not.toMatch(/^Uid:\t0/m)
+    const service = serviceOf(root, system)
+    const { pid, isUp, programOf } = service
+    const token = await installFirst(service)
 
     const first = await pid()
     await system.run('systemctl', 'reload', 'plantstore')
@@ -325,81 +410,31 @@ test.skipIf(!isBootable)(
 
     await system.run('systemctl', 'kill', '--signal=KILL', 'plantstore')
     await system.until('it restarted', async () => (await pid()) !== first && (await isUp()))
-    expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    expect(await system.request(token, '/plants/1')).toBe(ROSE)
 
-    const webhooks = 'plantstore-forward@orders'
-    await restartWith()
-    const receiver = ['WEBHOOK_URL=http://127.0.0.1:9', 'PLANTSTORE_URL=http://127.0.0.1:3000']
-    const lines = [...receiver, `PLANTSTORE_TOKEN=${token}`].join('\n')
-    writeFileSync(join(root, 'etc/plantstore/forward-orders.env'), lines)
-    writeFileSync(join(root, 'etc/plantstore/forward-orders.secret'), `whsec_${btoa(token)}`)
-    // Credentials need a mount that namespaces refuse.
-    const withoutCredentials = `[Service]\nLoadCredential=\nExecStart=\n${forward}\n`
-    const dropIns = join(root, `etc/systemd/system/${webhooks}.service.d`)
-    mkdirSync(dropIns)
-    writeFileSync(join(dropIns, 'secret.conf'), withoutCredentials)
-    await system.run('systemctl', 'daemon-reload')
-    await system.run('systemctl', 'enable', '--now', webhooks)
-    await system.until('the daemon is healthy', () => isUp())
-    const program = async (of: string) => {
-      const main = await system.property('MainPID', of)
-      return await system.run('sh', '-c', `readlink /proc/${main}/exe || echo none`)
-    }
-    await system.until(
-      'webhooks run',
-      async () => (await program(webhooks)) === '/usr/bin/plantstore',
-    )
-
+    await startWebhooks(service, token)
+    const untilRunning = (unit: string) =>
+      system.until(`${unit} runs`, async () => (await programOf(unit)) === '/usr/bin/plantstore')
+    await untilRunning(WEBHOOKS)
     const restarted = await pid()
-    await installAgain()
+    await service.install()
     await system.until(
       'the new one is healthy',
       async () => (await pid()) !== restarted && (await isUp()),
     )
-    expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
-    for (const unit of ['plantstore', webhooks]) {
-      const isNew = async () => (await program(unit)) === '/usr/bin/plantstore'
-      await system.until(`${unit} runs the new executable`, isNew)
-    }
+    expect(await system.request(token, '/plants/1')).toBe(ROSE)
+    // An executable that was replaced is shown as deleted.
+    for (const unit of ['plantstore', WEBHOOKS]) await untilRunning(unit)
 
-    await restartWith('PLANTSTORE_PORT=none')
-    await failedBySettings()
-    const reinstalled = await installAgain()
-    expect(reinstalled).toContain('does not run')
-    expect(reinstalled).toContain('PLANTSTORE_PORT must be a whole number')
-    // This one ends with 1, and is started again each second.
-    configure('PLANTSTORE_HOST=203.0.113.1')
-    const again = await installAgain()
-    expect(again).toContain('does not run')
-    expect(again).toContain('not an address of this machine')
-    await system.run('systemctl', 'disable', '--now', 'plantstore')
-    expect(await installAgain()).toContain('is disabled')
-    await system.run('systemctl', 'enable', 'plantstore')
-
-    const backups = 'PLANTSTORE_BACKUP_FOLDER=/srv/backups'
-    await system.run('install', '-d', '-o', 'plantstore', '/srv/backups')
-    await restartWith(backups)
-    await failedBySettings()
-    expect(await system.run('journalctl', '-u', 'plantstore', '-n', '5', '-o', 'cat')).toContain(
-      'ReadWritePaths=/srv/backups',
-    )
-    const [, dropIn = ''] = /```ini\n(.*?)```/s.exec(hosting) ?? []
-    const folderOfUnit = join(root, 'etc/systemd/system/plantstore.service.d')
-    mkdirSync(folderOfUnit)
-    writeFileSync(join(folderOfUnit, 'override.conf'), dropIn)
-    await restartWith(backups, 'PLANTSTORE_PORT=443')
-    await system.until('it serves on port 443', () => isUp(443))
-    await system.until('a backup', async () => (await system.run('ls', '/srv/backups')) !== '')
-    rmSync(folderOfUnit, { recursive: true })
-    await restartWith()
-    await system.until('it is healthy again', () => isUp())
+    await installBroken(service)
+    await widenSandbox(service)
 
     await system.run('dpkg', '-r', 'plantstore')
     expect([await pid(), await system.request('', '/health')]).toEqual(['0', '000'])
-    expect(await program(webhooks)).toBe('none')
+    expect(await programOf(WEBHOOKS)).toBe('none')
     expect(existsSync(join(root, data))).toBeTrue()
-    await installAgain()
-    await system.until('it is healthy', () => isUp())
-    expect(await system.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    await service.install()
+    await service.untilUp()
+    expect(await system.request(token, '/plants/1')).toBe(ROSE)
   },
 )
