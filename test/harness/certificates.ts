@@ -19,6 +19,14 @@ export function makeCa(folder: Folder, name: string) {
   return {
     /** The file of its certificate. */
     cert,
+    /** The options of a PostgreSQL server with a certificate for localhost. */
+    serverOptions() {
+      const { cert, key } = this.sign('DNS:localhost')
+      return {
+        settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
+        files: { 'server.pem': cert, 'server.key': key },
+      }
+    },
     /**
      * Signs a certificate for names, such as `DNS:localhost`; returns both as PEM. Expired where `days` is negative.
      */

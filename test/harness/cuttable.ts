@@ -1,127 +1,100 @@
 // A TCP proxy whose connections a test can cut at a chosen moment.
-import type { Socket } from 'bun'
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '../../tools/free-port'
+import { until } from './until'
 
-type Pair = {
-  client: Socket<Side>
-  server: Socket<Side> | null
-  early: Buffer[]
-  isHalfOpen: boolean
-  isSilent: boolean
-}
-type Side = { readonly pair: Pair; readonly isClient: boolean }
+/** A client's connection, and the proxy's own to the server. */
+type Pair = { readonly client: Socket; readonly server: Socket }
 
 /** The direction in which bytes are held back: requests or answers. */
-export type Held = 'nothing' | 'requests' | 'answers'
+type Way = 'requests' | 'answers'
 
-/**
- * Starts a proxy to a port of this machine; `delay`: the milliseconds that it adds each way; `at`: its own address.
- * `using` ends it.
- */
-export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', port: 0 }) {
-  const forward = (socket: Socket<Side>, bytes: Buffer): void => {
-    if (delay === 0) socket.write(bytes)
-    else {
-      const copy = Buffer.from(bytes)
-      setTimeout(() => socket.write(copy), delay)
-    }
-  }
+type Options = {
+  /** The milliseconds that it adds each way. */
+  readonly delay?: number
+  readonly hostname?: string
+  readonly port?: number
+  /** Called with the bytes of each connection, before they are passed on. */
+  readonly watch?: (pair: Pair, way: Way, bytes: number) => void
+}
 
-  const pairs = new Set<Pair>()
-  const silent = new Set<Socket<Side>>()
-  let held: Held = 'nothing'
+/** Holds back one direction, from bytes that contain a word. */
+function createHold() {
+  let held: Way | null = null
   let from = ''
-  let recent = 0
-  let waiters: (() => void)[] = []
-
-  function isHeld(way: Held, bytes: Buffer): boolean {
-    if (held !== way || (recent === 0 && !bytes.includes(from))) return false
-    recent += 1
-    for (const resolve of waiters.splice(0)) resolve()
-    return true
-  }
-
-  const listener = Bun.listen<Side>({
-    ...at,
-    socket: {
-      async open(client) {
-        const pair: Pair = { client, server: null, early: [], isHalfOpen: false, isSilent: false }
-        client.data = { pair, isClient: true }
-        pairs.add(pair)
-        pair.server = await Bun.connect<Side>({
-          hostname: '127.0.0.1',
-          port: to,
-          data: { pair, isClient: false },
-          socket: {
-            data(_, bytes) {
-              if (!pair.isHalfOpen && !isHeld('answers', bytes)) forward(client, bytes)
-            },
-            close() {
-              client.end()
-            },
-            error() {},
-          },
-        }).catch(() => null)
-        if (!pair.server) client.terminate()
-        for (const bytes of pair.early.splice(0)) pair.server?.write(bytes)
-      },
-      data({ data: { pair } }, bytes) {
-        if (pair.isHalfOpen || isHeld('requests', bytes)) return
-        if (pair.server) forward(pair.server, bytes)
-        else pair.early.push(Buffer.from(bytes))
-      },
-      close({ data: { pair } }) {
-        pairs.delete(pair)
-        if (!pair.isSilent) pair.server?.end()
-      },
-      error() {},
-    },
-  })
-
+  let isHolding = false
   return {
-    port: listener.port,
-    /** Holds back one direction, from the next bytes that contain a word until the connections are cut. */
-    hold(way: Held, word = ''): void {
+    hold(way: Way, word = ''): void {
       held = way
       from = word
-      recent = 0
+      isHolding = false
     },
-    /** Resolves once bytes were held back. */
-    async untilHeld(): Promise<void> {
-      while (recent === 0) await new Promise<void>((resolve) => waiters.push(resolve))
+    isHeld(way: Way, bytes: Buffer): boolean {
+      if (held !== way || !(isHolding || bytes.includes(from))) return false
+      isHolding = true
+      return true
     },
-    /** Passes later bytes on; those held back never arrive. */
+    untilHeld: () => until('bytes to hold back', () => isHolding),
     release(): void {
-      held = 'nothing'
+      held = null
     },
-    /** Silences the open connections without closing them; new ones work. */
-    halfOpen(): void {
-      for (const pair of pairs) pair.isHalfOpen = true
-    },
-    /** Stops reading from the server on the open connections, even once the client has closed them. */
+  }
+}
+
+/** Starts a proxy to a port of this machine, or to the one that a function returns for each connection. */
+export function startProxy(to: number | (() => number), options: Options = {}) {
+  const { delay = 0, hostname = '127.0.0.1', port = freePort(), watch } = options
+  const pairs = new Set<Pair>()
+  const silent = new Set<Socket>()
+  const { hold, isHeld, untilHeld, release } = createHold()
+
+  function pass(pair: Pair, way: Way): void {
+    const [from, onto] =
+      way === 'requests' ? [pair.client, pair.server] : [pair.server, pair.client]
+    from.on('data', (bytes: Buffer) => {
+      watch?.(pair, way, bytes.length)
+      if (isHeld(way, bytes)) return
+      if (delay === 0) onto.write(bytes)
+      else setTimeout(() => onto.write(bytes), delay)
+    })
+    from.on('error', () => onto.destroy())
+  }
+
+  const listener = createServer({ noDelay: true }, (client) => {
+    const target = typeof to === 'number' ? to : to()
+    const server = connect({ port: target, host: '127.0.0.1', noDelay: true })
+    const pair = { client, server }
+    pairs.add(pair)
+    pass(pair, 'requests')
+    pass(pair, 'answers')
+    server.on('close', () => client.end())
+    client.on('close', () => {
+      pairs.delete(pair)
+      if (!silent.has(server)) server.end()
+    })
+  }).listen(port, hostname)
+
+  return {
+    port,
+    /** Holds back one direction, from the next bytes that contain a word until the connections are cut. */
+    hold,
+    /** Resolves once bytes were held back. */
+    untilHeld,
+    /** Passes later bytes on; those held back never arrive. */
+    release,
+    /** Stops reading from the server on the open connections, even once the client has closed them; new ones work. */
     silence(): void {
-      for (const pair of pairs) {
-        pair.isSilent = true
-        pair.server?.pause()
-        if (pair.server) silent.add(pair.server)
-      }
+      for (const { server } of pairs) silent.add(server.pause())
     },
-    /** Cuts every client's connection; new ones work. `keepServer`: the server does not notice. */
-    cut(keepServer = false): void {
-      held = 'nothing'
-      for (const pair of [...pairs]) {
-        if (keepServer) pair.server = null
-        pair.client.terminate()
-      }
-      pairs.clear()
+    /** Cuts every client's connection; new ones work. */
+    cut(): void {
+      release()
+      for (const { client } of pairs) client.destroy()
     },
     [Symbol.dispose](): void {
-      for (const server of silent) server.terminate()
-      for (const { client, server } of pairs) {
-        client.terminate()
-        server?.terminate()
-      }
-      waiters = []
-      listener.stop(true)
+      listener.close()
+      for (const { client, server } of pairs) silent.add(client).add(server)
+      for (const socket of silent) socket.destroy()
     },
   }
 }

@@ -1,5 +1,7 @@
-// Groups of tests for each version of PostgreSQL, with a private server.
-import { afterAll, describe, test } from 'bun:test'
+// Tests of each version of PostgreSQL, with a private server for all tests of a file.
+import { afterAll, test as bunTest, describe } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   INSTALLATIONS,
   type Installation,
@@ -22,25 +24,24 @@ export function ownServer(
   }
 }
 
-type Tests = (startServer: () => Promise<PostgresServer>, installation: Installation) => void
-type Options = ServerOptions & { readonly canRun?: boolean }
-
-function describeOn(
-  servers: readonly Installation[],
-  title: string,
-  tests: Tests,
-  { canRun = true, ...options }: Options,
-): void {
-  const namedServers = servers.map((server) => [server.name, server] as const)
-  describe.each(namedServers)(title, (_, server) => {
-    if (canRun && isInstalled(server))
-      tests(
-        ownServer(server, () => options),
-        server,
-      )
-    else test.skip('is not tested: it is not installed', () => {})
-  })
+type Options = {
+  /** Options of the server, once tests begin. */
+  readonly server?: () => ServerOptions
+  readonly canRun?: boolean
+  /** True for tests that do not depend on the version: only the newest runs. */
+  readonly isNewest?: boolean
+  /** A program of PostgreSQL that not every installation has. */
+  readonly needs?: string
 }
+
+type Tested = {
+  readonly installation: Installation
+  readonly startServer: () => Promise<TestedServer>
+}
+export type TestedServer = PostgresServer & { readonly installation: Installation }
+type Row = readonly unknown[]
+/** A test, with the server of its version. */
+type Body<T extends Row> = (server: TestedServer, ...row: [...T]) => Promise<void>
 
 /** All versions, or the one that TESTED_POSTGRES names, such as 18. */
 function chosenInstallations(): readonly Installation[] {
@@ -51,20 +52,45 @@ function chosenInstallations(): readonly Installation[] {
   return chosen
 }
 
-/**
- * Groups tests for each version of PostgreSQL, with one server for all of them; %s is its name. Skips what is not
- * installed.
- */
-export const describeServers = (title: string, tests: Tests, options: Options = {}): void =>
-  describeOn(chosenInstallations(), title, tests, options)
+/** Returns a function that groups tests by version; %s in the subject is its name. Skips what is not installed. */
+export function onVersions(subject: string, options: Options = {}) {
+  const { server = () => ({}), canRun = true, isNewest = false, needs = 'postgres' } = options
+  const newest = INSTALLATIONS.findLast(isInstalled) ?? INSTALLATIONS[0]
+  const versions = isNewest && newest ? [newest] : chosenInstallations()
+  const rows = versions.map((installation) => {
+    const start = ownServer(installation, server)
+    const startServer = async () => Object.assign(await start(), { installation })
+    return [installation.name, { installation, startServer }] as const
+  })
+  return (title: string, add: (tested: Tested) => void): void =>
+    describe.each(rows)(subject, (_, tested) => {
+      if (canRun && existsSync(join(tested.installation.bin, needs))) add(tested)
+      else bunTest.skip(title, () => {})
+    })
+}
 
-/** The same with the newest installed version, for tests that do not depend on the version. */
-export const describeServer = (title: string, tests: Tests, options: Options = {}): void =>
-  describeOn(
-    [INSTALLATIONS.findLast(isInstalled) ?? INSTALLATIONS[0]].filter(
-      (server) => server !== undefined,
-    ),
-    title,
-    tests,
-    options,
+/** Returns a function that adds a test for each version, whose servers the test starts itself. */
+export function onInstallations(subject: string, options: Options = {}) {
+  const group = onVersions(subject, options)
+  return (title: string, body: (installation: Installation) => Promise<void>): void =>
+    group(title, ({ installation }) => bunTest(title, () => body(installation)))
+}
+
+/** Returns a function that adds a test for each version, and others that add one for each row of a table. */
+export function onServers(subject: string, options: Options = {}) {
+  const group = onVersions(subject, options)
+  const eachBy =
+    (add: Pick<typeof bunTest, 'each'>) =>
+    <const T extends Row>(rows: readonly T[]) =>
+    (title: string, body: Body<T>): void =>
+      group(title, ({ startServer }) =>
+        add.each(rows as T[])(title, async (...row) =>
+          body(await startServer(), ...(row as unknown as T)),
+        ),
+      )
+  return Object.assign(
+    (title: string, body: Body<[]>): void =>
+      group(title, ({ startServer }) => bunTest(title, async () => body(await startServer()))),
+    { each: eachBy(bunTest), concurrentEach: eachBy(bunTest.concurrent) },
   )
+}

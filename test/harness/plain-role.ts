@@ -3,9 +3,24 @@
 import type { KeepChanges } from '../../src/change-log/change-log'
 import { checkServer } from '../../src/engine/postgres/check'
 import type { PostgresServer } from '../../tools/postgres/server'
-import { errorOf, type Logged, newDatabase, openAt, targetOf } from './postgres-store'
+import {
+  atPort,
+  errorOf,
+  type Logged,
+  nameOf,
+  newDatabase,
+  openAt,
+  targetOf,
+} from './postgres-store'
 
-let roles = 0
+/** Makes a role without rights for a new database. `admin`: the URL of the superuser, `url`: that of the role. */
+export async function makeRole(server: PostgresServer) {
+  const admin = await newDatabase(server)
+  const role = `plain_of_${nameOf(admin)}`
+  const query = (statement: string) => server.query(statement.replaceAll('$role', role), admin)
+  await query(`CREATE ROLE $role LOGIN PASSWORD 'secret'`)
+  return { admin, role, url: admin.replace(/\/\/[^@]+@/, `//${role}:secret@`), query }
+}
 
 /** A store whose role has no superuser rights. */
 export async function openPlain(
@@ -13,23 +28,16 @@ export async function openPlain(
   port = server.port,
   keep: KeepChanges = null,
 ) {
-  const admin = await newDatabase(server)
-  const database = admin.slice(admin.lastIndexOf('/') + 1)
-  roles += 1
-  const role = `plain_${roles}`
-  const query = (statement: string) => server.query(statement.replaceAll('$role', role), database)
-  await query(`CREATE ROLE $role LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO $role`)
-  const url = `postgres://${role}:secret@127.0.0.1:${port}/${database}`
+  const made = await makeRole(server)
+  await made.query('GRANT CREATE ON SCHEMA public TO $role')
+  const url = atPort(made.url, port)
   const events: Logged[] = []
   const store = await openAt(url, events, keep)
   await store.createPlant({ id: 1n, name: 'one' })
   return {
+    ...made,
     store,
-    role,
     events,
-    /** The URL of the database for the superuser. */
-    admin,
-    query,
     isHealthy: async () => (await errorOf(store.probe())) === null,
     /** The problems, or the reason that there is no check. */
     check: () =>

@@ -1,5 +1,6 @@
 // A proxy of tests: it passes plain requests and tunnels on, and keeps every byte that it was sent.
-import { connect, createServer, type Socket } from 'node:net'
+import { connect } from 'node:net'
+import { listenTcp } from './tcp-server'
 
 /** The action of a proxy for a request: pass it on, or answer with this status line. */
 type Policy = 'pass' | `${number} ${string}`
@@ -7,10 +8,7 @@ type Policy = 'pass' | `${number} ${string}`
 /** Starts a proxy for `http:` and `https:`. `using proxy = await startProxy()` stops it. */
 export async function startProxy(policy: Policy = 'pass') {
   const seen: string[] = []
-  const sockets = new Set<Socket>()
-  const server = createServer((client) => {
-    sockets.add(client)
-    client.on('error', () => {})
+  const server = await listenTcp((client) => {
     client.on('data', (bytes) => seen.push(bytes.toString('latin1')))
     client.once('data', (first) => {
       const [line = ''] = first.toString('latin1').split('\r\n')
@@ -26,13 +24,12 @@ export async function startProxy(policy: Policy = 'pass') {
         client.pipe(far).pipe(client)
       })
       far.on('error', () => client.destroy())
-      sockets.add(far)
+      client.on('close', () => far.destroy())
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${server.host}`
   return {
+    ...server,
     url,
     /** All that was sent to it. */
     seen: () => seen.join(''),
@@ -43,9 +40,5 @@ export async function startProxy(policy: Policy = 'pass') {
         [name.toLowerCase(), url],
       ]),
     ),
-    [Symbol.dispose]() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    },
   }
 }

@@ -1,15 +1,13 @@
 // Changes of the tables by other programs, found at the start, while serving and by check.
 
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { builtProgram, PATIENCE_MS, runProgram } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
+import { expect, setDefaultTimeout } from 'bun:test'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { onServers } from '../../harness/own-server'
 import { openPlain } from '../../harness/plain-role'
-import { errorOf } from '../../harness/postgres-store'
+import { errorOf, refusalOn, runOn, untilCreated } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
-
-const PROGRAM = builtProgram()
 
 const makeFunction = (body: string) =>
   `CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;`
@@ -69,84 +67,75 @@ async function expectRefused(fixture: Plain, text: string): Promise<void> {
   expect(await errorOf(fixture.store.createPlant({ id: 50n, name: 'fifty' }))).toBe(
     'storage failed',
   )
-  const { err, code } = await runProgram(['serve', '--port', '0'], {
-    program: PROGRAM,
-    env: { PLANTSTORE_DATABASE: fixture.admin.replace(/\/\/[^@]+@/, `//${fixture.role}:secret@`) },
-  })
-  expect(code).toBe(1)
-  expect(err).toContain(text)
+  expect(await refusalOn(fixture.url, ['serve', '--port', '0'])).toContain(text)
 }
 
-describeServers('a store in %s with altered tables', (startServer) => {
-  test.concurrent.each(UNSAFE)(
-    'refuses writes until %s is undone',
-    async (_, alter, undo, text) => {
-      await using fixture = await openPlain(await startServer())
-      await fixture.query(alter)
+/** Expects that a store writes once what altered its tables is undone, and has stored nothing meanwhile. */
+async function expectHealed({ store, isHealthy }: Plain): Promise<void> {
+  await until('health', isHealthy)
+  await untilCreated(store, 51n)
+  expect(await store.readPlant(50n)).toBeNull()
+}
 
-      await expectRefused(fixture, text)
-      expect((await fixture.check()).join('\n')).toContain(text)
+const test = onServers('a store in %s with altered tables')
 
-      await fixture.query(undo)
-      await until('health', fixture.isHealthy)
-      await fixture.store.createPlant({ id: 51n, name: 'fifty-one' })
-      expect(await fixture.store.readPlant(50n)).toBeNull()
-      expect(await fixture.check()).toEqual([])
-    },
-  )
+test.concurrentEach(UNSAFE)(
+  'refuses writes until %s is undone',
+  async (server, _, alter, undo, text) => {
+    await using fixture = await openPlain(server)
+    await fixture.query(alter)
 
-  test('is unhealthy and refuses writes once a newer plantstore has migrated the schema', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query('UPDATE plantstore_schema SET version = version + 1')
+    await expectRefused(fixture, text)
+    expect((await fixture.check()).join('\n')).toContain(text)
 
-    await expectRefused(fixture, 'written by a newer plantstore')
+    await fixture.query(undo)
+    await expectHealed(fixture)
+    expect(await fixture.check()).toEqual([])
+  },
+)
 
-    expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
-    await fixture.query('UPDATE plantstore_schema SET version = version - 1')
-    await until('health', fixture.isHealthy)
-    await fixture.store.createPlant({ id: 51n, name: 'fifty-one' })
-    expect(await fixture.store.readPlant(50n)).toBeNull()
-  })
+test('is unhealthy and refuses writes once a newer plantstore has migrated the schema', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.query('UPDATE plantstore_schema SET version = version + 1')
 
-  test('allows a disabled trigger', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query(
-      `${makeFunction('RETURN NULL;')}
+  await expectRefused(fixture, 'written by a newer plantstore')
+
+  expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+  await fixture.query('UPDATE plantstore_schema SET version = version - 1')
+  await expectHealed(fixture)
+})
+
+test('allows a disabled trigger', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.query(
+    `${makeFunction('RETURN NULL;')}
        CREATE TRIGGER act BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION act();
        ALTER TABLE plants DISABLE TRIGGER act`,
-    )
+  )
 
-    expect(await fixture.check()).toEqual([])
-    await fixture.store.createPlant({ id: 2n, name: 'two' })
-    expect(await fixture.isHealthy()).toBeTrue()
-  })
+  expect(await fixture.check()).toEqual([])
+  await fixture.store.createPlant({ id: 2n, name: 'two' })
+  expect(await fixture.isHealthy()).toBeTrue()
+})
 
-  test('refuses an export that a policy would hide plants from', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query('ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY')
-    const env = {
-      PLANTSTORE_DATABASE: fixture.admin.replace(/\/\/[^@]+@/, `//${fixture.role}:secret@`),
-    }
+test('refuses an export that a policy would hide plants from', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.query('ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY')
 
-    for (const suffix of ['', '?prepare=false']) {
-      if (suffix !== '') {
-        for (const [name, value] of [
-          ['lock_timeout', '3s'],
-          ['idle_in_transaction_session_timeout', '2s'],
-          ['tcp_user_timeout', '5s'],
-          ['row_security', 'off'],
-        ]) {
-          await fixture.query(`ALTER ROLE $role SET ${name} = '${value}'`)
-        }
+  for (const suffix of ['', '?prepare=false']) {
+    if (suffix !== '') {
+      for (const [name, value] of [
+        ['lock_timeout', '3s'],
+        ['idle_in_transaction_session_timeout', '2s'],
+        ['tcp_user_timeout', '5s'],
+        ['row_security', 'off'],
+      ]) {
+        await fixture.query(`ALTER ROLE $role SET ${name} = '${value}'`)
       }
-      const url = `${env.PLANTSTORE_DATABASE}${suffix}`
-      const { out, err, code } = await runProgram(['export'], {
-        program: PROGRAM,
-        env: { PLANTSTORE_DATABASE: url },
-      })
-      expect({ out, isFailed: code !== 0 }).toEqual({ out: '', isFailed: true })
-      expect(err).toContain('row-level security policy for table "plants"')
     }
-    expect(await errorOf(fixture.store.readPlant(1n))).toBe('storage failed')
-  })
+    const { out, err, code } = await runOn(`${fixture.url}${suffix}`, ['export'])
+    expect({ out, isFailed: code !== 0 }).toEqual({ out: '', isFailed: true })
+    expect(err).toContain('row-level security policy for table "plants"')
+  }
+  expect(await errorOf(fixture.store.readPlant(1n))).toBe('storage failed')
 })

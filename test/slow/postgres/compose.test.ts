@@ -8,16 +8,10 @@ import { Value } from '@sinclair/typebox/value'
 import { SQL, YAML } from 'bun'
 import { freePort } from '../../../tools/free-port'
 import { INSTALLATIONS, isInstalled, PASSWORD } from '../../../tools/postgres/server'
-import {
-  builtProgram,
-  type Daemon,
-  PATIENCE_MS,
-  root,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
-import { type Process, run, startProcess } from '../../harness/process'
+import { PATIENCE_MS, root, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { type Process, runWell, startProcess } from '../../harness/process'
 import { until } from '../../harness/until'
+import { acknowledged, plantOf, startLoad } from '../faults/load'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
@@ -86,10 +80,7 @@ function openLab(folder: ReturnType<typeof temporaryFolder>) {
     sockets,
     ports,
     dataOf,
-    async shell(name: Name, ...words: readonly string[]): Promise<void> {
-      const { code, out, err } = await run(words, optionsOf(name))
-      if (code !== 0) throw new Error(`${words.join(' ')}: ${out}${err}`)
-    },
+    shell: (name: Name, ...words: readonly string[]) => runWell(words, optionsOf(name)),
     serve(name: Name, words: readonly string[]): Process {
       const child = startProcess(words, optionsOf(name))
       processes.push(child)
@@ -139,31 +130,8 @@ async function startServers({ folder, sockets, ports, dataOf, shell, serve, here
   return { primary, onStandby }
 }
 
-/** Creates plants by each daemon, until it is stopped. */
-function startClients(daemons: readonly Daemon[]) {
-  const acknowledgedIds: number[] = []
-  let next = 1
-  let isOver = false
-  const clients = daemons.map(async (daemon) => {
-    while (!isOver) {
-      const id = next
-      next += 1
-      const answer = await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
-      if (answer.status === 200) acknowledgedIds.push(id)
-    }
-  })
-  return {
-    acknowledgedIds,
-    async untilMore(): Promise<void> {
-      const wanted = acknowledgedIds.length + 300
-      await until('300 more creates', () => acknowledgedIds.length >= wanted)
-    },
-    async stop(): Promise<void> {
-      isOver = true
-      await Promise.all(clients)
-    },
-  }
-}
+// The numbers of plants of the second daemon.
+const SECOND = 1e9
 
 test.skipIf(!canRun)(
   'the compose file runs a primary and a synchronous standby, and a failover loses nothing',
@@ -175,32 +143,37 @@ test.skipIf(!canRun)(
       PLANTSTORE_DATABASE: lab.here(compose['x-plantstore'].environment.PLANTSTORE_DATABASE),
       PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password'),
     }
-    await using first = await startDaemon({ program: builtProgram(), env })
-    await using second = await startDaemon({ program: builtProgram(), env })
+    await using first = await startDaemon({ env })
+    await using second = await startDaemon({ env })
     const daemons = [first, second]
-    const clients = startClients(daemons)
-    await clients.untilMore()
+    const loads = daemons.map((daemon, place) =>
+      startLoad(daemon, { clients: 1, from: 1 + place * SECOND }),
+    )
+    const untilMore = async () => {
+      for (const { ledger } of loads) expect(await acknowledged(ledger, 150, 45_000)).toBeTrue()
+    }
+    await untilMore()
     const { environment } = compose.services['plantstore-reader']
     const PLANTSTORE_DATABASE = lab.here(environment.PLANTSTORE_DATABASE ?? '')
     await using reader = await startDaemon({
-      program: builtProgram(),
       env: { ...environment, ...env, PLANTSTORE_DATABASE, PLANTSTORE_TOKEN_FILE: '' },
     })
-    expect((await reader.fetch('/plants/1')).status).toBe(200)
+    expect((await reader.fetch(`/plants/${plantOf(1).id}`)).status).toBe(200)
     expect((await reader.create('{"id":0,"name":"x"}')).status).toBe(403)
 
     await primary.stop('SIGQUIT')
     await lab.shell('standby', 'gosu', 'postgres', 'pg_ctl', 'promote')
     await onStandby.unsafe('ALTER SYSTEM RESET synchronous_standby_names').simple()
     await onStandby.unsafe('SELECT pg_reload_conf()').simple()
-    await clients.untilMore()
-    await clients.stop()
+    await untilMore()
+    for (const { stop } of loads) await stop()
 
-    const lostIds: number[] = []
-    for (const id of clients.acknowledgedIds) {
-      if ((await second.fetch(`/plants/${id}`)).status !== 200) lostIds.push(id)
+    const lost: number[] = []
+    for (const [n, { fate }] of loads.flatMap(({ ledger }) => [...ledger])) {
+      if (fate !== 'stored') continue
+      if ((await second.fetch(`/plants/${plantOf(n).id}`)).status !== 200) lost.push(n)
     }
-    expect(lostIds).toEqual([])
+    expect(lost).toEqual([])
     for (const daemon of daemons) {
       expect(daemon.events().map(({ event }) => event)).toContain('server-moved')
       expect(await daemon.metric('plantstore_acknowledged_commits_lost_total')).toBe(0)

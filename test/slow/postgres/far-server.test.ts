@@ -1,27 +1,25 @@
 // A far server: each request and answer is delayed.
 
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { describeServer } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { onServers } from '../../harness/own-server'
+import { atPort, type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-describeServer('a store in %s', (startServer) => {
-  // Milliseconds each way; connecting a session takes eight round trips.
-  test.concurrent.each([100, 250])('keeps its connections over %i ms each way', async (delay) => {
-    const server = await startServer()
+const test = onServers('a store in %s', { isNewest: true })
+
+// Milliseconds each way; connecting a session takes eight round trips.
+test.concurrentEach([[100], [250]])(
+  'keeps its connections over %i ms each way',
+  async (server, delay) => {
     const url = await newDatabase(server)
     await (await openAt(url)).close()
-    using proxy = startProxy(server.port, delay)
+    using proxy = startProxy(server.port, { delay })
     const events: Logged[] = []
-    const store = await openAt(
-      `${url.replace(/:\d+\//, `:${proxy.port}/`)}?connect_timeout=10`,
-      events,
-      1e9,
-    )
+    const store = await openAt(`${atPort(url, proxy.port)}?connect_timeout=10`, events, 1e9)
     const end = performance.now() + 8000
     let next = 1n
     while (performance.now() < end) {
@@ -36,5 +34,5 @@ describeServer('a store in %s', (startServer) => {
     expect(events.map(({ event }) => event)).toEqual([])
     expect((await allPlants(store)).length).toBeGreaterThan(3)
     await store.close()
-  })
-})
+  },
+)

@@ -1,12 +1,14 @@
 // docs/scaling.md: the least privileges of a role that serves.
 
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkServer } from '../../../src/engine/postgres/check'
+import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS, root } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { onServers } from '../../harness/own-server'
+import { makeRole } from '../../harness/plain-role'
+import { type Logged, openAt, targetOf } from '../../harness/postgres-store'
 import { range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
 
@@ -24,52 +26,44 @@ const TOKEN = {
 } as const
 
 /** The URL of a role with these privileges on the tables of another. */
-async function prepare(
-  server: Awaited<ReturnType<Parameters<Parameters<typeof describeServers>[1]>[0]>>,
-  grants: readonly string[],
-): Promise<string> {
-  const admin = await newDatabase(server)
+async function prepare(server: PostgresServer, grants: readonly string[]): Promise<string> {
+  const { admin, url, query } = await makeRole(server)
   await (await openAt(admin, [], 1000)).close()
-  const role = `gardener_${admin.slice(admin.lastIndexOf('/') + 1)}`
-  await server.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
-  for (const grant of grants) await server.query(grant.replace('gardener', role), admin)
-  return admin.replace(/\/\/[^@]+@/, `//${role}:secret@`)
+  for (const grant of grants) await query(grant.replace('gardener', '$role'))
+  return url
 }
 
-describeServers('the documented privileges of a role in %s', (startServer) => {
-  test('are enough to serve', async () => {
-    const url = await prepare(await startServer(), GRANTS)
-    const events: Logged[] = []
-    const store = await openAt(url, events)
+const test = onServers('the documented privileges of a role in %s')
 
-    await store.createPlants(range(1, 3))
-    await store.createPlant({ id: 9n, name: 'nine' })
-    await store.patchPlant(1n, { tag: 'x' })
-    await store.deletePlant(2n)
-    await store.createToken(TOKEN)
-    store.recordUse(TOKEN, 5)
-    await store.revokeToken(TOKEN.name, 2)
-    await store.pruneTokens(3)
-    await until(
-      'entries to be removed',
-      async () => (await store.changeLog?.stats())?.entries === 0,
-    )
-    await store.probe()
+test('are enough to serve', async (server) => {
+  const url = await prepare(server, GRANTS)
+  const events: Logged[] = []
+  const store = await openAt(url, events)
 
-    expect(events.filter(({ event }) => event !== 'changes-removed')).toEqual([])
-    await store.close()
-    expect(await checkServer(targetOf(url))).toMatchObject({ problems: [] })
-  })
+  await store.createPlants(range(1, 3))
+  await store.createPlant({ id: 9n, name: 'nine' })
+  await store.patchPlant(1n, { tag: 'x' })
+  await store.deletePlant(2n)
+  await store.createToken(TOKEN)
+  store.recordUse(TOKEN, 5)
+  await store.revokeToken(TOKEN.name, 2)
+  await store.pruneTokens(3)
+  await until('entries to be removed', async () => (await store.changeLog?.stats())?.entries === 0)
+  await store.probe()
 
-  test.each(GRANTS.map((grant) => [grant]))('are all needed: %s', async (grant) => {
-    const others = GRANTS.filter((other) => other !== grant)
-    const url = await prepare(await startServer(), others)
+  expect(events.filter(({ event }) => event !== 'changes-removed')).toEqual([])
+  await store.close()
+  expect(await checkServer(targetOf(url))).toMatchObject({ problems: [] })
+})
 
-    const findings = await checkServer(targetOf(url)).catch((error) => ({
-      problems: [String(error)],
-      warnings: [],
-    }))
+test.each(GRANTS.map((grant) => [grant]))('are all needed: %s', async (server, grant) => {
+  const others = GRANTS.filter((other) => other !== grant)
+  const url = await prepare(server, others)
 
-    expect(JSON.stringify(findings)).toContain('permission denied')
-  })
+  const findings = await checkServer(targetOf(url)).catch((error) => ({
+    problems: [String(error)],
+    warnings: [],
+  }))
+
+  expect(JSON.stringify(findings)).toContain('permission denied')
 })

@@ -1,13 +1,14 @@
 // Databases restored, copied or replicated with PostgreSQL's tools, and cursors of their other history.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../../../src/store'
-import { INSTALLATIONS, startPostgres } from '../../../tools/postgres/server'
+import { startPostgres } from '../../../tools/postgres/server'
 import { follow } from '../../engine/change-log-contract'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
+import { onInstallations, onServers, type TestedServer } from '../../harness/own-server'
 import { errorOf, newDatabase, openAt } from '../../harness/postgres-store'
+import { runWell } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -36,68 +37,61 @@ async function expectOtherHistory(url: string, common: string, lostCursor: strin
   await store.close()
 }
 
-describeServers('the change log in %s', (startServer, { bin }) => {
-  // Client programs of only one version are installed.
-  const isWithClients = bin === INSTALLATIONS[0]?.bin
+const SUBJECT = 'the change log in %s'
+const testTools = onServers(SUBJECT, { needs: 'pg_restore' })
+const testAlone = onInstallations(SUBJECT)
 
-  async function run(...argv: readonly string[]): Promise<void> {
-    const [name = '', ...args] = argv
-    const { exited, stderr } = Bun.spawn([join(bin, name), ...args], { stderr: 'pipe' })
-    if ((await exited) !== 0) throw new Error(await new Response(stderr).text())
-  }
+/** Runs a client program of a server's version. */
+const run = ({ installation }: TestedServer, name: string, ...args: readonly string[]) =>
+  runWell([join(installation.bin, name), ...args])
 
-  test.skipIf(!isWithClients)(
-    'refuses cursors from after the dump, once pg_restore --clean has run',
-    async () => {
-      using folder = temporaryFolder()
-      const dump = folder.file('dump')
-      const url = await newDatabase(await startServer())
-      const common = await write(url, [1n, 2n])
-      await run('pg_dump', '--format=custom', '--file', dump, url)
-      const lostCursor = await write(url, [3n, 4n])
-
-      await run('pg_restore', '--clean', '--dbname', url, dump)
-
-      await expectOtherHistory(url, common, lostCursor)
-    },
-  )
-
-  test.skipIf(!isWithClients)(
-    'refuses the cursors of another database from the same dump',
-    async () => {
-      using folder = temporaryFolder()
-      const dump = folder.file('dump')
-      const server = await startServer()
-      const url = await newDatabase(server)
-      const other = await newDatabase(server)
-      const common = await write(url, [1n, 2n])
-      await run('pg_dump', '--format=custom', '--file', dump, url)
-      await run('pg_restore', '--dbname', other, dump)
-      const [lostCursor, foreign] = [await write(url, [3n]), await write(other, [4n])]
-
-      await expectOtherHistory(other, foreign, lostCursor)
-      const store = await openKeeping(url)
-      expect(await readAfter(store, foreign)).toBe('cursor expired')
-      expect((await follow(store, common)).map(({ id }) => id)).toEqual([3n])
-      await store.close()
-    },
-  )
-
-  test('refuses cursors from after a base backup that was restored', async () => {
-    await using server = await startPostgres({ name: '', bin })
-    const data = join(server.folder, 'data')
-    const url = await server.createDatabase('plants')
+testTools(
+  'refuses cursors from after the dump, once pg_restore --clean has run',
+  async (server) => {
+    using folder = temporaryFolder()
+    const dump = folder.file('dump')
+    const url = await newDatabase(server)
     const common = await write(url, [1n, 2n])
-    await server.stop()
-    cpSync(data, `${data}.backup`, { recursive: true, preserveTimestamps: true })
-    await Bun.$`chown -R --reference ${data} ${data}.backup`.quiet()
-    await server.start()
+    await run(server, 'pg_dump', '--format=custom', '--file', dump, url)
     const lostCursor = await write(url, [3n, 4n])
-    await server.stop()
-    rmSync(data, { recursive: true })
-    renameSync(`${data}.backup`, data)
-    await server.start()
+
+    await run(server, 'pg_restore', '--clean', '--dbname', url, dump)
 
     await expectOtherHistory(url, common, lostCursor)
-  })
+  },
+)
+
+testTools('refuses the cursors of another database from the same dump', async (server) => {
+  using folder = temporaryFolder()
+  const dump = folder.file('dump')
+  const url = await newDatabase(server)
+  const other = await newDatabase(server)
+  const common = await write(url, [1n, 2n])
+  await run(server, 'pg_dump', '--format=custom', '--file', dump, url)
+  await run(server, 'pg_restore', '--dbname', other, dump)
+  const [lostCursor, foreign] = [await write(url, [3n]), await write(other, [4n])]
+
+  await expectOtherHistory(other, foreign, lostCursor)
+  const store = await openKeeping(url)
+  expect(await readAfter(store, foreign)).toBe('cursor expired')
+  expect((await follow(store, common)).map(({ id }) => id)).toEqual([3n])
+  await store.close()
+})
+
+testAlone('refuses cursors from after a base backup that was restored', async (installation) => {
+  await using server = await startPostgres(installation)
+  const data = join(server.folder, 'data')
+  const url = await server.createDatabase('plants')
+  const common = await write(url, [1n, 2n])
+  await server.stop()
+  cpSync(data, `${data}.backup`, { recursive: true, preserveTimestamps: true })
+  await Bun.$`chown -R --reference ${data} ${data}.backup`.quiet()
+  await server.start()
+  const lostCursor = await write(url, [3n, 4n])
+  await server.stop()
+  rmSync(data, { recursive: true })
+  renameSync(`${data}.backup`, data)
+  await server.start()
+
+  await expectOtherHistory(url, common, lostCursor)
 })

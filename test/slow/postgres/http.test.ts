@@ -1,9 +1,9 @@
 // Runs unchanged tests of the HTTP API and of the commands on PostgreSQL.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { PASSWORD, PSQL } from '../../../tools/postgres/server'
 import { root } from '../../harness/daemon'
-import { describeServer } from '../../harness/own-server'
+import { onServers } from '../../harness/own-server'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(600_000)
@@ -22,21 +22,16 @@ const FILES = [
   'cli/commands/import-csv',
 ].map((name) => `./test/${name}.test.ts`)
 
-describeServer(
-  'with %s',
-  (startServer) => {
-    test('the tests of the HTTP API and of the commands pass', async () => {
-      const { port } = await startServer()
-      const env = {
-        PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
-        PGPASSWORD: PASSWORD,
-        ...(Bun.env.TESTED_BINARY ? { TESTED_BINARY: Bun.env.TESTED_BINARY } : {}),
-      }
+const test = onServers('with %s', { isNewest: true, canRun: existsSync(PSQL) })
 
-      const { code, out, err } = await run([process.execPath, 'test', ...FILES], { cwd: root, env })
+test('the tests of the HTTP API and of the commands pass', async ({ port }) => {
+  const env = {
+    PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
+    PGPASSWORD: PASSWORD,
+    ...(Bun.env.TESTED_BINARY ? { TESTED_BINARY: Bun.env.TESTED_BINARY } : {}),
+  }
 
-      expect(code === 0 ? '' : out + err).toBe('')
-    })
-  },
-  { canRun: existsSync(PSQL) },
-)
+  const { code, out, err } = await run([process.execPath, 'test', ...FILES], { cwd: root, env })
+
+  expect(code === 0 ? '' : out + err).toBe('')
+})

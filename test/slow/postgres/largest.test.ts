@@ -1,54 +1,45 @@
 // The largest batches of one commit: a suitable network carries them long before their deadline.
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect, createServer, type Socket } from 'node:net'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { LIMITS } from '../../../src/engine/commit/plant-writes'
 import { SILENT_MS } from '../../../src/engine/postgres/connection/connection'
-import { freePort } from '../../../tools/free-port'
+import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
-import { newDatabase, openAt } from '../../harness/postgres-store'
+import { onServers } from '../../harness/own-server'
+import { atPort, newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
 const BYTES_PER_MS = (200 * 1_000_000) / 8 / 1000
 const ROUND_TRIP_MS = 8
+const START = { bytes: 0, turns: 0, isAnswered: true }
 
-/** What a connection has carried. A turn is a request after an answer. */
-type Carried = { bytes: number; turns: number }
-
-/** Counts what each connection carries: a clock would count the disk and the other programs of the machine, too. */
+/**
+ * Counts what each connection carries: a clock would count the disk and the other programs of the machine, too. A turn
+ * is a request after an answer.
+ */
 function startNetwork(to: number) {
-  const port = freePort()
-  const connections: Carried[] = []
-  const server = createServer((client) => {
-    const carried: Carried = { bytes: 0, turns: 0 }
-    connections.push(carried)
-    const upstream = connect(to, '127.0.0.1')
-    let isAnswered = true
-    const pass = (from: Socket, onto: Socket, isAnswer: boolean) => {
-      from.on('data', (bytes) => {
-        carried.bytes += bytes.length
-        if (isAnswered && !isAnswer) carried.turns += 1
-        isAnswered = isAnswer
+  const carried = new Map<object, { bytes: number; turns: number; isAnswered: boolean }>()
+  const proxy = startProxy(to, {
+    watch(connection, way, more) {
+      const { bytes, turns, isAnswered } = carried.get(connection) ?? START
+      const isTurn = isAnswered && way === 'requests'
+      carried.set(connection, {
+        bytes: bytes + more,
+        turns: turns + Number(isTurn),
+        isAnswered: way === 'answers',
       })
-      from.pipe(onto)
-      from.on('close', () => onto.destroy())
-      from.on('error', () => {})
-    }
-    pass(client, upstream, false)
-    pass(upstream, client, true)
-  }).listen(port, '127.0.0.1')
+    },
+  })
   return {
-    port,
+    ...proxy,
     /** The milliseconds that the busiest connection needs for what was carried since the last call. */
     neededMs(): number {
-      const each = connections.map(
+      const each = [...carried.values()].map(
         ({ bytes, turns }) => bytes / BYTES_PER_MS + turns * ROUND_TRIP_MS,
       )
-      for (const carried of connections) Object.assign(carried, { bytes: 0, turns: 0 })
+      carried.clear()
       return Math.max(...each)
     },
-    [Symbol.dispose]: () => server.close(),
   }
 }
 
@@ -64,22 +55,22 @@ const PLANTS = (round: number) =>
     tag: `${round}/${id}`,
   }))
 
-describeServers('a store in %s', (startServer) => {
-  test('sends the largest batches in less than half their deadline over 200 Mbit/s and 8 ms of round trip', async () => {
-    const url = await newDatabase(await startServer())
-    using network = startNetwork(Number(new URL(url).port))
-    const store = await openAt(url.replace(/:\d+\//, `:${network.port}/`))
-    network.neededMs()
+const test = onServers('a store in %s')
 
-    await Promise.all(PLANTS(1).map((plant) => store.createPlant(plant)))
-    const createdMs = network.neededMs()
-    await Promise.all(PLANTS(2).map((plant) => store.replacePlant(plant)))
-    const replacedMs = network.neededMs()
+test('sends the largest batches in less than half their deadline over 200 Mbit/s and 8 ms of round trip', async (server) => {
+  const url = await newDatabase(server)
+  using network = startNetwork(Number(new URL(url).port))
+  const store = await openAt(atPort(url, network.port))
+  network.neededMs()
 
-    const leastMs = (3 * CHANGES * CHARACTERS) / BYTES_PER_MS
-    expect(createdMs).toBeWithin(leastMs, SILENT_MS / 2)
-    expect(replacedMs).toBeWithin(leastMs, SILENT_MS / 2)
-    expect((await store.readPlant(7n))?.tag).toBe('2/7')
-    await store.close()
-  })
+  await Promise.all(PLANTS(1).map((plant) => store.createPlant(plant)))
+  const createdMs = network.neededMs()
+  await Promise.all(PLANTS(2).map((plant) => store.replacePlant(plant)))
+  const replacedMs = network.neededMs()
+
+  const leastMs = (3 * CHANGES * CHARACTERS) / BYTES_PER_MS
+  expect(createdMs).toBeWithin(leastMs, SILENT_MS / 2)
+  expect(replacedMs).toBeWithin(leastMs, SILENT_MS / 2)
+  expect((await store.readPlant(7n))?.tag).toBe('2/7')
+  await store.close()
 })

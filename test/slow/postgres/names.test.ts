@@ -1,12 +1,12 @@
 // A server whose name gets another address, as in a failover of a managed server.
 
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { freePort } from '../../../tools/free-port'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
-import { describeServers } from '../../harness/own-server'
+import { onServers } from '../../harness/own-server'
 import { newDatabase } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -22,34 +22,29 @@ const withHosts = (hosts: string) => [
 
 const hasNamespaces = Bun.spawnSync([...withHosts('/etc/hosts'), 'true']).exitCode === 0
 
-describeServers(
-  'a name of %s',
-  (startServer) => {
-    const folder = ownFolder()
+const test = onServers('a name of %s', { canRun: hasNamespaces })
 
-    test('leads to its new address within seconds', async () => {
-      const server = await startServer()
-      const hosts = folder.file('hosts')
-      // Written in place: a new file would not be mounted.
-      const pointTo = (address: string) =>
-        writeFileSync(hosts, `${readFileSync('/etc/hosts', 'utf8')}\n${address} ${NAME}\n`)
-      pointTo('127.0.0.2')
-      const port = freePort()
-      const old = startProxy(server.port, 0, { hostname: '127.0.0.2', port })
-      using _moved = startProxy(server.port, 0, { hostname: '127.0.0.3', port })
-      const url = (await newDatabase(server)).replace(/127\.0\.0\.1:\d+/, `${NAME}:${port}`)
-      await using daemon = await startDaemon({
-        under: withHosts(hosts),
-        env: { PLANTSTORE_DATABASE: `${url}?sslmode=disable` },
-      })
-      expect((await daemon.create('{"id":1,"name":"one"}')).status).toBe(200)
+const folder = ownFolder()
 
-      pointTo('127.0.0.3')
-      old[Symbol.dispose]()
+test('leads to its new address within seconds', async (server) => {
+  const hosts = folder.file('hosts')
+  // Written in place: a new file would not be mounted.
+  const pointTo = (address: string) =>
+    writeFileSync(hosts, `${readFileSync('/etc/hosts', 'utf8')}\n${address} ${NAME}\n`)
+  pointTo('127.0.0.2')
+  const port = freePort()
+  const old = startProxy(server.port, { hostname: '127.0.0.2', port })
+  using _moved = startProxy(server.port, { hostname: '127.0.0.3', port })
+  const url = (await newDatabase(server)).replace(/127\.0\.0\.1:\d+/, `${NAME}:${port}`)
+  await using daemon = await startDaemon({
+    under: withHosts(hosts),
+    env: { PLANTSTORE_DATABASE: `${url}?sslmode=disable` },
+  })
+  expect((await daemon.create('{"id":1,"name":"one"}')).status).toBe(200)
 
-      expect(Number((await daemon.event('server-found')).milliseconds)).toBeLessThan(10_000)
-      expect((await daemon.create('{"id":2,"name":"two"}')).status).toBe(200)
-    })
-  },
-  { canRun: hasNamespaces },
-)
+  pointTo('127.0.0.3')
+  old[Symbol.dispose]()
+
+  expect(Number((await daemon.event('server-found')).milliseconds)).toBeLessThan(10_000)
+  expect((await daemon.create('{"id":2,"name":"two"}')).status).toBe(200)
+})

@@ -3,12 +3,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SQL } from 'bun'
 import { ERRORS } from '../../../src/request-errors'
 import { PATIENCE_MS, root } from '../../harness/daemon'
-import { describeServer } from '../../harness/own-server'
+import { onServers } from '../../harness/own-server'
 import { openPlain } from '../../harness/plain-role'
-import { errorOf } from '../../harness/postgres-store'
+import { beginOther, errorOf } from '../../harness/postgres-store'
 import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -86,39 +85,29 @@ test('the tests cover every row of the table of refusals', () => {
   expect(tested).toEqual(Object.keys(CAUSES))
 })
 
-describeServer('the docs of what %s refuses', (startServer) => {
-  test.concurrent.each(ROWS)(
-    'match the log, the answers, the health and the check: %s',
-    async (what, log = '', clients = '', health = '', check = '') => {
-      const [, cause] = Object.entries(CAUSES).find(([name]) => what?.startsWith(name)) ?? []
-      if (!cause) throw new Error(`${what} is not tried`)
-      const server = await startServer()
-      await using fixture = await openPlain(server, server.port, 1000)
-      await using other = new SQL({
-        adapter: 'postgres',
-        url: fixture.admin,
-        tls: 'disable',
-        max: 1,
-      })
-      const { act, isHeld, heal, ask } = cause
-      if (isHeld) await other.unsafe(`BEGIN; ${act}`).simple()
-      else await fixture.query(act)
+const testRow = onServers('the docs of what %s refuses', { isNewest: true })
 
-      const error = ask ? await errorOf(ask(fixture)) : null
+testRow.concurrentEach(ROWS)(
+  'match the log, the answers, the health and the check: %s',
+  async (server, what, log = '', clients = '', health = '', check = '') => {
+    const [, cause] = Object.entries(CAUSES).find(([name]) => what?.startsWith(name)) ?? []
+    if (!cause) throw new Error(`${what} is not tried`)
+    await using fixture = await openPlain(server, server.port, 1000)
+    const { act, isHeld, heal, ask } = cause
+    await using _other = await beginOther(fixture.admin, isHeld ? act : '')
+    if (!isHeld) await fixture.query(act)
 
-      expect(clients).toContain(error === null ? 'nothing' : String(ERRORS[error].number))
-      const [, event] = /`([a-z-]+)`/.exec(log) ?? []
-      await until(`${event}`, () => fixture.events.some((logged) => logged.event === event))
-      await until(
-        `health ${health}`,
-        async () => (await fixture.isHealthy()) === (health === '200'),
-      )
-      const problems = await fixture.check().catch((reason) => [String(reason)])
-      expect(problems.length > 0 ? 'says so' : 'ok').toBe(check)
-      if (heal) {
-        await fixture.query(heal)
-        await until('health', fixture.isHealthy)
-      }
-    },
-  )
-})
+    const error = ask ? await errorOf(ask(fixture)) : null
+
+    expect(clients).toContain(error === null ? 'nothing' : String(ERRORS[error].number))
+    const [, event] = /`([a-z-]+)`/.exec(log) ?? []
+    await until(`${event}`, () => fixture.events.some((logged) => logged.event === event))
+    await until(`health ${health}`, async () => (await fixture.isHealthy()) === (health === '200'))
+    const problems = await fixture.check().catch((reason) => [String(reason)])
+    expect(problems.length > 0 ? 'says so' : 'ok').toBe(check)
+    if (heal) {
+      await fixture.query(heal)
+      await until('health', fixture.isHealthy)
+    }
+  },
+)

@@ -1,10 +1,10 @@
 // A server that answers and refuses statements: health, log, metric, the errors of clients, and the recovery.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout } from 'bun:test'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { describeServers } from '../../harness/own-server'
+import { onServers } from '../../harness/own-server'
 import { openPlain } from '../../harness/plain-role'
-import { errorOf } from '../../harness/postgres-store'
+import { alterSystem, errorOf } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
 
@@ -12,13 +12,6 @@ setDefaultTimeout(2 * PATIENCE_MS)
 
 /** The promise of docs/scaling.md for health and the metric, in both directions. */
 const LAGS_AT_MOST_MS = 10_000
-
-/** Milliseconds until `find` finds something. */
-async function timeUntil(what: string, find: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now()
-  await until(what, find)
-  return performance.now() - startedAt
-}
 
 const FORCED = 'ALTER TABLE plants FORCE ROW LEVEL SECURITY; ALTER TABLE plants'
 
@@ -69,191 +62,182 @@ const REFUSALS = [
   ],
 ] as const
 
-describeServers('a store in %s', (startServer) => {
-  test.concurrent.each(REFUSALS)(
-    'is unhealthy while its role lacks %s',
-    async (_, lose, heal, sqlstate, isSeenByWrites) => {
-      await using fixture = await openPlain(await startServer())
-      expect(await fixture.isHealthy()).toBeTrue()
-      expect(await fixture.check()).toEqual([])
-      await fixture.query(lose)
+const test = onServers('a store in %s')
 
-      if (isSeenByWrites)
-        expect(await errorOf(fixture.store.replacePlant({ id: 1n, name: 'x' }))).toBe(
-          'storage failed',
-        )
-      const waitedMs = await timeUntil('bad health', async () => !(await fixture.isHealthy()))
-
-      expect(waitedMs).toBeLessThan(LAGS_AT_MOST_MS)
-      expect(await errorOf(fixture.store.probe())).toBe('storage failed')
-      expect(fixture.store.stats().problem).not.toBeNull()
-      expect(fixture.events).toContainEqual({
-        event: 'statement-refused',
-        sqlstate,
-        detail: expect.any(String),
-      })
-      expect(await fixture.check()).not.toEqual([])
-      await fixture.query(heal)
-      expect(await timeUntil('health', fixture.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
-      await fixture.store.createPlant({ id: 9n, name: 'nine' })
-      expect(await allPlants(fixture.store)).toHaveLength(2)
-    },
-  )
-
-  test('can be checked by a role with one connection', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.store.close()
-    await fixture.query('ALTER ROLE $role CONNECTION LIMIT 1')
-    // The server may not have ended the connections of the store yet.
-    const sessions = `SELECT FROM pg_stat_activity WHERE usename = '$role'`
-    await until('sessions to end', async () => (await fixture.query(sessions)).length === 0)
-
+test.concurrentEach(REFUSALS)(
+  'is unhealthy while its role lacks %s',
+  async (server, _, lose, heal, sqlstate, isSeenByWrites) => {
+    await using fixture = await openPlain(server)
+    expect(await fixture.isHealthy()).toBeTrue()
     expect(await fixture.check()).toEqual([])
-  })
+    await fixture.query(lose)
 
-  test('is unhealthy without DELETE even after a create', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query('REVOKE DELETE ON plants FROM $role')
-    expect(await errorOf(fixture.store.deletePlant(1n))).toBe('storage failed')
-
-    await fixture.store.createPlant({ id: 2n, name: 'two' })
+    if (isSeenByWrites)
+      expect(await errorOf(fixture.store.replacePlant({ id: 1n, name: 'x' }))).toBe(
+        'storage failed',
+      )
+    await until('bad health', async () => !(await fixture.isHealthy()), LAGS_AT_MOST_MS)
 
     expect(await errorOf(fixture.store.probe())).toBe('storage failed')
-    await fixture.query('GRANT DELETE ON plants TO $role')
-    await fixture.store.deletePlant(1n)
-    expect(await timeUntil('health', fixture.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
-    expect(fixture.store.stats().problem).toBeNull()
-    expect(fixture.events.at(-1)?.event).toBe('statements-accepted')
-  })
-
-  test('reports a server that became read-only', async () => {
-    const server = await startServer()
-    await using fixture = await openPlain(server)
-    const reload = async (change: string) => {
-      await server.query(change)
-      await server.query('SELECT pg_reload_conf()')
-    }
-    await reload('ALTER SYSTEM SET default_transaction_read_only = on')
-    try {
-      await until('a store that is not writable', async () => !(await fixture.isHealthy()))
-    } finally {
-      await reload('ALTER SYSTEM RESET default_transaction_read_only')
-    }
-
-    await until('a writable store', () => fixture.store.stats().problem === null)
+    expect(fixture.store.stats().problem).not.toBeNull()
+    expect(fixture.events).toContainEqual({
+      event: 'statement-refused',
+      sqlstate,
+      detail: expect.any(String),
+    })
+    expect(await fixture.check()).not.toEqual([])
+    await fixture.query(heal)
+    await until('health', fixture.isHealthy, LAGS_AT_MOST_MS)
     await fixture.store.createPlant({ id: 9n, name: 'nine' })
-  })
+    expect(await allPlants(fixture.store)).toHaveLength(2)
+  },
+)
 
-  test('fails only the writes whose rows a trigger discards', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query(
-      `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+test('can be checked by a role with one connection', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.store.close()
+  await fixture.query('ALTER ROLE $role CONNECTION LIMIT 1')
+  // The server may not have ended the connections of the store yet.
+  const sessions = `SELECT FROM pg_stat_activity WHERE usename = '$role'`
+  await until('sessions to end', async () => (await fixture.query(sessions)).length === 0)
+
+  expect(await fixture.check()).toEqual([])
+})
+
+test('is unhealthy without DELETE even after a create', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.query('REVOKE DELETE ON plants FROM $role')
+  expect(await errorOf(fixture.store.deletePlant(1n))).toBe('storage failed')
+
+  await fixture.store.createPlant({ id: 2n, name: 'two' })
+
+  expect(await errorOf(fixture.store.probe())).toBe('storage failed')
+  await fixture.query('GRANT DELETE ON plants TO $role')
+  await fixture.store.deletePlant(1n)
+  await until('health', fixture.isHealthy, LAGS_AT_MOST_MS)
+  expect(fixture.store.stats().problem).toBeNull()
+  expect(fixture.events.at(-1)?.event).toBe('statements-accepted')
+})
+
+test('reports a server that became read-only', async (server) => {
+  await using fixture = await openPlain(server)
+  await alterSystem(server, 'SET default_transaction_read_only = on')
+  try {
+    await until('a store that is not writable', async () => !(await fixture.isHealthy()))
+  } finally {
+    await alterSystem(server, 'RESET default_transaction_read_only')
+  }
+
+  await until('a writable store', () => fixture.store.stats().problem === null)
+  await fixture.store.createPlant({ id: 9n, name: 'nine' })
+})
+
+test('fails only the writes whose rows a trigger discards', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.query(
+    `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
        CREATE TRIGGER discards BEFORE INSERT ON plants FOR EACH ROW WHEN (new.id = 13)
        EXECUTE FUNCTION discard();
        CREATE TRIGGER keeps BEFORE UPDATE OR DELETE ON plants FOR EACH ROW WHEN (old.id = 1)
        EXECUTE FUNCTION discard()`,
-    )
-    const [before] = await fixture.query('SELECT seq FROM lanes')
+  )
+  const [before] = await fixture.query('SELECT seq FROM lanes')
 
-    const endings = await Promise.all([
-      ...range(10, 5).map((plant) => errorOf(fixture.store.createPlant(plant))),
-      errorOf(fixture.store.createPlants(range(13, 1).concat(range(20, 2)))),
-      errorOf(fixture.store.replacePlant({ id: 1n, name: 'other' })),
-      errorOf(fixture.store.deletePlant(1n)),
-    ])
+  const endings = await Promise.all([
+    ...range(10, 5).map((plant) => errorOf(fixture.store.createPlant(plant))),
+    errorOf(fixture.store.createPlants(range(13, 1).concat(range(20, 2)))),
+    errorOf(fixture.store.replacePlant({ id: 1n, name: 'other' })),
+    errorOf(fixture.store.deletePlant(1n)),
+  ])
 
-    expect(endings).toEqual([
-      null,
-      null,
-      null,
-      'busy',
-      null,
-      'unexpected',
-      'unexpected',
-      'unexpected',
-    ])
-    expect((await allPlants(fixture.store)).map(({ id }) => id)).toEqual([1n, 10n, 11n, 12n, 14n])
-    expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
-    expect(fixture.events).toContainEqual({
-      event: 'unexpected',
-      detail: expect.stringContaining('a trigger or rule of the table "plants" discards rows'),
-    })
-    const [after] = await fixture.query('SELECT seq FROM lanes')
-    expect(Number(after.seq) - Number(before.seq)).toBeLessThan(20)
+  expect(endings).toEqual([
+    null,
+    null,
+    null,
+    'busy',
+    null,
+    'unexpected',
+    'unexpected',
+    'unexpected',
+  ])
+  expect((await allPlants(fixture.store)).map(({ id }) => id)).toEqual([1n, 10n, 11n, 12n, 14n])
+  expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+  expect(fixture.events).toContainEqual({
+    event: 'unexpected',
+    detail: expect.stringContaining('a trigger or rule of the table "plants" discards rows'),
   })
+  const [after] = await fixture.query('SELECT seq FROM lanes')
+  expect(Number(after.seq) - Number(before.seq)).toBeLessThan(20)
+})
 
-  test('acknowledges creates even if it cannot read the plants of refused ones', async () => {
-    await using fixture = await openPlain(await startServer())
-    // The role may insert a plant, but not read the stored one.
-    await fixture.query(
-      'ALTER TABLE plants OWNER TO admin; GRANT SELECT (id), INSERT ON plants TO $role',
-    )
+test('acknowledges creates even if it cannot read the plants of refused ones', async (server) => {
+  await using fixture = await openPlain(server)
+  // The role may insert a plant, but not read the stored one.
+  await fixture.query(
+    'ALTER TABLE plants OWNER TO admin; GRANT SELECT (id), INSERT ON plants TO $role',
+  )
 
-    const endings = await Promise.all(
-      range(1, 2).map((plant) => errorOf(fixture.store.createPlant(plant))),
-    )
+  const endings = await Promise.all(
+    range(1, 2).map((plant) => errorOf(fixture.store.createPlant(plant))),
+  )
 
-    expect(endings).toEqual(['busy', null])
-    expect(await fixture.query('SELECT id::int FROM plants ORDER BY id')).toEqual([
-      { id: 1 },
-      { id: 2 },
-    ])
-  })
+  expect(endings).toEqual(['busy', null])
+  expect(await fixture.query('SELECT id::int FROM plants ORDER BY id')).toEqual([
+    { id: 1 },
+    { id: 2 },
+  ])
+})
 
-  test('repeats a step of its lane only a few times', async () => {
-    await using fixture = await openPlain(await startServer())
-    await fixture.query(
-      `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+test('repeats a step of its lane only a few times', async (server) => {
+  await using fixture = await openPlain(server)
+  await fixture.query(
+    `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
        CREATE TRIGGER keeps BEFORE UPDATE ON lanes FOR EACH ROW EXECUTE FUNCTION discard()`,
+  )
+
+  expect(await errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))).toBe('storage failed')
+
+  expect(fixture.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
+  expect(fixture.events.length).toBeLessThan(100)
+})
+
+test('refuses reads of a locked table within 5 s, still checks tokens, and stays connected', async (server) => {
+  await using fixture = await openPlain(server)
+  const lock = fixture.query('BEGIN; LOCK TABLE plants; SELECT pg_sleep(12); COMMIT')
+  await Bun.sleep(300)
+  const startedAt = performance.now()
+
+  const reads = Array.from({ length: 3 }, async (_, index) => {
+    await Bun.sleep(index * 20)
+    const error = await errorOf(
+      index === 0 ? fixture.store.listPlants({ limit: 1 }) : fixture.store.readPlant(1n),
     )
-
-    expect(await errorOf(fixture.store.createPlant({ id: 9n, name: 'nine' }))).toBe(
-      'storage failed',
-    )
-
-    expect(fixture.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
-    expect(fixture.events.length).toBeLessThan(100)
+    return { error, milliseconds: performance.now() - startedAt }
   })
+  expect(await fixture.store.findToken('unknown')).toBeNull()
+  expect(performance.now() - startedAt).toBeLessThan(4000)
+  for (const { error, milliseconds } of await Promise.all(reads)) {
+    expect(error).toBe('busy')
+    expect(milliseconds).toBeLessThan(9000)
+  }
+  await lock
 
-  test('refuses reads of a locked table within 5 s, still checks tokens, and stays connected', async () => {
-    await using fixture = await openPlain(await startServer())
-    const lock = fixture.query('BEGIN; LOCK TABLE plants; SELECT pg_sleep(12); COMMIT')
-    await Bun.sleep(300)
-    const startedAt = performance.now()
+  expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+  expect(fixture.events.map(({ event }) => event)).not.toContain('server-lost')
+  await until('health', fixture.isHealthy)
+})
 
-    const reads = Array.from({ length: 3 }, async (_, index) => {
-      await Bun.sleep(index * 20)
-      const error = await errorOf(
-        index === 0 ? fixture.store.listPlants({ limit: 1 }) : fixture.store.readPlant(1n),
-      )
-      return { error, milliseconds: performance.now() - startedAt }
-    })
-    expect(await fixture.store.findToken('unknown')).toBeNull()
-    expect(performance.now() - startedAt).toBeLessThan(4000)
-    for (const { error, milliseconds } of await Promise.all(reads)) {
-      expect(error).toBe('busy')
-      expect(milliseconds).toBeLessThan(9000)
-    }
-    await lock
+test('detects half-open connections without any reads', async (server) => {
+  using proxy = startProxy(server.port)
+  await using fixture = await openPlain(server, proxy.port)
+  proxy.silence()
 
-    expect(await fixture.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
-    expect(fixture.events.map(({ event }) => event)).not.toContain('server-lost')
-    await until('health', fixture.isHealthy)
-  })
+  const isLost = () => {
+    fixture.store.probe().catch(() => {})
+    return fixture.events.some(({ event }) => event === 'server-lost')
+  }
 
-  test('detects half-open connections without any reads', async () => {
-    const server = await startServer()
-    using proxy = startProxy(server.port)
-    await using fixture = await openPlain(server, proxy.port)
-    proxy.halfOpen()
-
-    const waited = await timeUntil('a lost server', async () => {
-      fixture.store.probe().catch(() => {})
-      return fixture.events.some(({ event }) => event === 'server-lost')
-    })
-
-    // An unanswered commit is noticed later.
-    expect(waited).toBeLessThan(8000)
-    await until('health', fixture.isHealthy)
-  })
+  // An unanswered commit is noticed later.
+  await until('a lost server', isLost, 8000)
+  await until('health', fixture.isHealthy)
 })
